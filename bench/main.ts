@@ -1,39 +1,41 @@
 import { parseArgs } from 'node:util';
 
-/** Benchmarks by name. Each compares with something a user would pick, in the same run, as ratios. */
+/** Benchmarks by name. Each compares Solway with an alternative in the same run, as ratios. */
 const benchmarks = {
   access: {
     about:
-      'who asks, may they, what do they owe: with 1, 10,000 and 1,000,000 keys, and a Map or a signed token',
+      'authentication, limits and metering with 1, 10,000 and 1,000,000 keys; compared with a Map and a JWT',
     load: async () => (await import('./access/access.ts')).runAccessBench,
   },
   rpc: {
-    about: 'POST /v1/rpc: the gateway, and nginx and HAProxy with a map of keys; the node alone for latency',
+    about: 'POST /v1/rpc through the gateway, and through nginx and HAProxy with a map of keys',
     load: async () => (await import('./rpc/rpc.ts')).runRpcBench,
   },
   links: {
-    about: 'requests to a node over our own connections, and over those of undici',
+    about: 'requests to a node with the own HTTP client, and with undici',
     load: async () => (await import('./upstream-client/upstream-client.ts')).runUpstreamClientBench,
   },
   cache: {
     about:
-      'one account asked for again and again: the gateway, nginx with proxy_cache, and nginx without;\n             and what reaches a node when 1,000 clients ask the same',
+      'repeated reads of one account through the gateway, nginx with proxy_cache, and nginx without;\n             and the calls that reach a node when 1,000 clients send the same call',
     load: async () => (await import('./cache/cache.ts')).runCacheBench,
   },
   websocket: {
-    about: 'GET /v1/ws: notifications to many subscribers, and a plain ws server that stringifies for each',
+    about:
+      'GET /v1/ws: notifications to many subscribers, compared with a ws server that stringifies for each',
     load: async () => (await import('./websocket/websocket.ts')).runWebSocketBench,
   },
   grpc: {
-    about: 'geyser.Geyser/Subscribe: updates to many streams, and a @grpc/grpc-js server with ready messages',
+    about:
+      'geyser.Geyser/Subscribe: updates to many streams, compared with @grpc/grpc-js and encoded messages',
     load: async () => (await import('./grpc/grpc.ts')).runGrpcBench,
   },
   shreds: {
-    about: 'how much earlier 1,000 transactions come on the shred stage than on the standard stream',
+    about: 'lead of the shred stage over the standard stream for 1,000 transactions',
     load: async () => (await import('./shreds/shreds.ts')).runShredsBench,
   },
   home: {
-    about: 'Home with ten million rows of usage: what it asks for, and its first paint in a browser',
+    about: 'dashboard Home with ten million usage rows: its queries, and first paint in a browser',
     load: async () => (await import('./dashboard/dashboard.ts')).runDashboardBench,
   },
 } as const;

@@ -3,7 +3,7 @@ import { KeyDirectory } from '../src/gateway/auth/key-directory.ts';
 import { defaultPlanLimits, internalKey, type PlanLimits } from '../src/gateway/auth/key-record.ts';
 import type { Product } from '../src/protocol/product.ts';
 
-/** A directory with one key, whose plan has no limit of calls in the way, and that key. */
+/** A directory with one key without a rate limit, and that key. */
 export function openDirectory(
   product: Product,
   limits: Partial<PlanLimits>,

@@ -11,7 +11,7 @@ export function spread(values: readonly number[]): Spread {
   return { median: middle, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 };
 }
 
-/** What a result was had with, so that it can be had again. */
+/** Environment of a result, to reproduce it. */
 export type Setting = Readonly<{ command: string; commit: string; node: string; machine: string }>;
 
 function commit(): string {
@@ -32,8 +32,8 @@ export const settingOf = (command: string): Setting => ({
   machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
 });
 
-/** Keeps a result. @returns the file's path below the project. */
-export function record(name: string, summary: Setting): string {
+/** Stores a result. @returns its path in the project. */
+function record(name: string, summary: Setting): string {
   const file = join(
     'bench',
     'results',
@@ -43,4 +43,17 @@ export function record(name: string, summary: Setting): string {
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, `${JSON.stringify(summary, null, 2)}\n`);
   return file;
+}
+
+export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: boolean; json: boolean }>;
+
+/** Prints a result, and stores it if requested. */
+export function publish<Summary extends Setting>(
+  name: string,
+  summary: Summary,
+  options: Pick<BenchOptions, 'json' | 'record'>,
+  render: (summary: Summary) => string,
+): void {
+  process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
+  if (options.record) process.stderr.write(`recorded in ${record(name, summary)}\n`);
 }

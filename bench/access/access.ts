@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { record, type Setting, type Spread, settingOf, spread } from '../results.ts';
+import { type BenchOptions, publish, type Setting, type Spread, settingOf, spread } from '../results.ts';
 import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
 import {
   type HolderMessage,
   type HolderOrder,
@@ -13,45 +12,41 @@ import {
   operations,
 } from './messages.ts';
 
-/** Processors: those who hold keys share one, and only one works at a time; the loader has the other. */
+/** CPUs: the holders share one, of which one works at a time; the loader has the other. */
 const HOLDER_CPU = 0;
 const LOADER_CPU = 1;
 
 const FEWER = 10_000;
 const MANY = 1_000_000;
 const counts = [1, FEWER, MANY] as const;
-/** A million keys with what lies about while they are made. */
 const HEAP_MIB = 4_096;
 const WARM_UP_SECONDS = 0.5;
-/** What is called flat: no more than so many times the cost with fewer keys. */
+/** Highest cost ratio to fewer keys that counts as flat. */
 const FLAT_FACTOR = 1.5;
 
 type Facts = Readonly<{ bytesPerKey: number; buildSeconds: number }>;
 
 type Summary = Setting &
   Readonly<{
-    /** Nanoseconds of CPU for each, by work and number of keys. */
+    /** Nanoseconds of CPU by operation and number of keys. */
     nanoseconds: Readonly<Record<Operation, Readonly<Record<number, Spread>>>>;
-    /** Cost with so many keys over that with one, round by round: up to 10,000 of them in use. */
+    /** Cost ratio to one key per round, with up to 10,000 keys in use. */
     overOneKey: Readonly<Record<number, Spread>>;
-    /** Cost with a million keys over that with 10,000, of both of which 10,000 are in use: what those cost that rest. */
+    /** Cost ratio of 1,000,000 keys to 10,000 keys, both with 10,000 in use: the cost of idle keys. */
     manyOverFewer: Spread;
-    /** As `overOneKey` with 64 of them in use. */
+    /** As `overOneKey` with 64 keys in use. */
     fewOverOneKey: Readonly<Record<number, Spread>>;
-    /** Microseconds of CPU of a whole request from its socket to its socket, its answer ready, by number of keys. */
+    /** Microseconds of CPU of a whole request with a ready response, by number of keys. */
     wholeRequestMicroseconds: Readonly<Record<number, Spread>>;
-    /** The same over that with one. */
+    /** Its ratio to one key. */
     wholeOverOneKey: Readonly<Record<number, Spread>>;
-    /** The part of it that is authentication, rules, quota, limit and meter. */
+    /** Share of authentication, rules, quota, rate limit and metering. */
     shareOfRequest: Readonly<Record<number, Spread>>;
     keys: Readonly<Record<number, Facts>>;
-    /** Whether the part that is access alone costs with a million keys no more than `FLAT_FACTOR` times one with one. */
+    /** Whether `overOneKey` of a million keys is at most `FLAT_FACTOR`. */
     accessIsFlat: boolean;
-    /** Whether `manyOverFewer` is no more than that either. */
     manyIsFlat: boolean;
-    /** As `accessIsFlat` with 64 keys in use. */
     fewIsFlat: boolean;
-    /** The same of a whole request. */
     wholeIsFlat: boolean;
   }>;
 
@@ -69,7 +64,7 @@ class Holder {
 
   async ready(): Promise<Facts> {
     const [message] = (await this.#first) as [HolderMessage];
-    if (!('ready' in message)) throw new Error('the holder of keys did not begin');
+    if (!('ready' in message)) throw new Error('the key holder did not start');
     return message.ready;
   }
 
@@ -84,7 +79,7 @@ class Holder {
 
   async serve(): Promise<{ port: number; keys: readonly string[] }> {
     const message = await this.#request({ serve: true });
-    if (!('listening' in message)) throw new Error('the door did not open');
+    if (!('listening' in message)) throw new Error('the server did not start');
     return message.listening;
   }
 
@@ -95,7 +90,6 @@ class Holder {
   }
 }
 
-/** Microseconds of CPU of one whole request. */
 async function measureWhole(holder: Holder, loader: ChildProcess, order: LoaderOrder): Promise<number> {
   const before = holder.cpuSeconds;
   loader.send(order);
@@ -112,7 +106,7 @@ async function measureRounds(holders: readonly Holder[], options: BenchOptions):
   const handlers = new Map<Holder, Awaited<ReturnType<Holder['serve']>>>();
   const load = (holder: Holder, seconds: number): Promise<number> => {
     const handler = handlers.get(holder);
-    if (handler === undefined) throw new Error('the door did not open');
+    if (handler === undefined) throw new Error('the server did not start');
     return measureWhole(holder, loader, { ...handler, seconds });
   };
   for (const holder of holders) {
@@ -189,20 +183,20 @@ function render(summary: Summary): string {
   });
   const weights = counts.map((count) => {
     const { bytesPerKey, buildSeconds } = summary.keys[count] as Facts;
-    return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, taken in within ${buildSeconds.toFixed(1)} s`;
+    return `${name(count)}: ${Math.round(bytesPerKey)} bytes each, loaded in ${buildSeconds.toFixed(1)} s`;
   });
   const result = (what: string, isFlat: boolean, ratios: Readonly<Record<number, Spread>>): string =>
     `${what}: ${said(ratios[MANY] as Spread, 2)} times one key, ${isFlat ? 'flat' : 'not flat'}`;
   const beside =
     `access alone, 10,000 in use of a million: ${said(summary.manyOverFewer, 2)} times 10,000 in use of 10,000, ` +
     (summary.manyIsFlat ? 'flat' : 'not flat');
-  return `Nanoseconds of CPU for each request, up to 10,000 keys of all in use; median (least … most)
+  return `Nanoseconds of CPU per request, up to 10,000 keys in use; median (min … max)
 
 ${row('', name)}
 ${lines.join('\n')}
 ${row('times one key', (count) => said(summary.overOneKey[count] as Spread, 2))}
 
-A whole request, its answer ready
+A whole request with a ready response
 
 ${row('microseconds', (count) => said(summary.wholeRequestMicroseconds[count] as Spread, 1))}
 ${row('"all of it", %', (count) => said(percent(summary.shareOfRequest[count] as Spread), 1))}
@@ -214,24 +208,23 @@ ${result('access alone, 10,000 in use', summary.accessIsFlat, summary.overOneKey
 ${beside}
 ${result('a whole request', summary.wholeIsFlat, summary.wholeOverOneKey)}
 ${weights.join('\n')}
-"map and bucket" and "signed token" are what others do: a Map by SHA-256 with a window and a count, and a token with
-a signature (HS256) without limit, count or revocation. What many keys in use cost is memory that no cache holds.
+"map and bucket" and "signed token" are the alternatives: a Map by SHA-256 with a fixed window and counters, and a
+token with a signature (HS256) without limit, counters or revocation. Many keys in use cost CPU cache misses.
 `;
 }
 
 /**
- * `npm run bench -- access`: what it costs a request to be asked who it is, whether it may, and to be counted, with 1,
- * 10,000 and 1,000,000 keys in turn, and beside it what a user would write instead. It reports, and judges nothing.
+ * `npm run bench -- access`: cost of authentication, authorization and metering with 1, 10,000 and 1,000,000 keys,
+ * compared with simple alternatives.
  */
 export async function runAccessBench(options: BenchOptions): Promise<void> {
   try {
     const holders = counts.map((count) => new Holder(count));
-    process.stderr.write('making keys …\n');
+    process.stderr.write('creating keys …\n');
     const facts = await Promise.all(holders.map(async (holder) => [holder.count, await holder.ready()]));
     const rounds = await measureRounds(holders, options);
     const summary = summarize(rounds, Object.fromEntries(facts) as Summary['keys'], options);
-    process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-    if (options.record) process.stderr.write(`recorded in ${record('access', summary)}\n`);
+    publish('access', summary, options, render);
   } finally {
     await endAll();
   }

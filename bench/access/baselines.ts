@@ -1,12 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a user would write or pick for the same purpose. */
-
 type StoredKey = { calls: Map<string, number>; points: number; resetAt: number };
 
 /**
- * A Map by the SHA-256 of the key, a window of a second as memory limiters keep it (rate-limiter-flexible's and
- * express-rate-limit's), and a count for each key and method: the least that a door with keys does.
+ * A Map by the SHA-256 of the key, a window of one second as in rate-limiter-flexible and express-rate-limit, and a
+ * counter per key and method.
  */
 export class MapAndBucket {
   readonly #stored = new Map<string, StoredKey>();
@@ -34,7 +32,7 @@ const SECRET = Buffer.alloc(32, 7);
 const sign = (text: string): Buffer => createHmac('sha256', SECRET).update(text).digest();
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Tokens as of RFC 7519 with HS256, each checked as it comes: no look-up, no limit, no count, and none is revoked. */
+/** JWTs (RFC 7519) with HS256: no lookup, limit, counter or revocation. */
 export class SignedTokens {
   readonly issued: readonly string[];
 

@@ -20,15 +20,15 @@ import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { MapAndBucket, SignedTokens } from './baselines.ts';
 import type { HolderMessage, HolderOrder, Operation } from './messages.ts';
 
-/** A process that holds a number of keys and does with them what is measured. */
+/** Process that holds a number of keys and runs the measured operations. */
 
-/** Keys that are in use within a minute, drawn from all. Each has a row of usage for the minute. */
+/** Keys in use within a minute; each has a usage row for that minute. */
 const USED_MAX = 10_000;
-/** As many keys as a processor keeps close: what is left is what the number of keys that are held costs. */
+/** Few enough keys for the CPU caches, which isolates the cost of holding many keys. */
 const FEW_USED = 64;
-/** Calls between two looks at the clock. */
+/** Calls between two clock reads. */
 const CALLS = 1_000;
-/** As often as usage is taken out in the service, at some speed. */
+/** Calls between two drains of usage. */
 const DRAIN_CALLS = 200_000;
 const PAGE = 1_000;
 
@@ -36,14 +36,14 @@ const pepper = Buffer.alloc(32, 1);
 const count = Number(process.argv[2]);
 const sendMessage = (message: HolderMessage): void => void process.send?.(message);
 const client = clientInfoFor('192.0.2.1');
-/** No limit is met: a refusal would be cheaper than what is measured. */
+/** Limits that are never reached: a rejection would be cheaper. */
 const limits = {
   ...defaultPlanLimits,
   rpcPerSecond: 10_000_000,
   rpcBurst: 10_000_000,
   monthlyCredits: 2 ** 48,
 };
-/** As most keys of a plan have them: a network and the methods of an application. */
+/** Typical rules: a network and the methods of an application. */
 const rules = {
   ...internalKey.rules,
   networks: ['mainnet-beta'],
@@ -95,7 +95,6 @@ const facts = build();
 const usage = new UsageMeter({ rowsMax: 2_000_000 });
 const quota = new QuotaLedger();
 const admission = new Admission({ keys, quota, limiter: new RateLimiter({ familiesMax: 2 * count }) });
-/** With all that the service counts. */
 const meter = new CallMeter({
   usage,
   quota,
@@ -117,7 +116,6 @@ const ending: MeteredResult = {
   result: null,
   cost: 1,
 };
-/** Whom everything but authentication is asked about. */
 const records = used.map((credential) => keys.authenticate(credential, Date.now()));
 const contextOf = (at: number): RequestContext => {
   const context = meter.startRequest(client);
@@ -127,7 +125,7 @@ const contextOf = (at: number): RequestContext => {
 const map = new MapAndBucket(used);
 const tokens = new SignedTokens(used);
 
-/** The whole way of a request but for what answers it. */
+/** A request without its response. */
 function passThrough(at: number): void {
   const context = meter.startRequest(client);
   admission.authenticate({ credential: used[at] as string, client }, 'rpc', 'mainnet-beta', context);
@@ -156,7 +154,7 @@ const operations: Readonly<Record<Operation, (at: number) => unknown>> = {
   'signed token': (at) => tokens.take(tokens.issued[at] as string, Date.now()),
 };
 
-/** Does it with one key after another in no order. @returns nanoseconds of CPU for each. */
+/** Runs an operation with keys in scattered order. @returns nanoseconds of CPU per call. */
 function measure(work: Operation, seconds: number): number {
   const doer = operations[work];
   const until = performance.now() + seconds * 1_000;
@@ -164,7 +162,7 @@ function measure(work: Operation, seconds: number): number {
   while (performance.now() < until) {
     const before = process.cpuUsage();
     for (let call = 0; call < CALLS; call++) {
-      // A step that no power of two divides goes through all of them, far apart.
+      // An odd step visits all keys, far apart.
       at = (at + 7_919) % used.length;
       doer(at);
     }
@@ -176,7 +174,7 @@ function measure(work: Operation, seconds: number): number {
   return (microseconds * 1_000) / calls;
 }
 
-/** The door with everything between its socket and a source that has its answer ready. */
+/** The server in front of a source with a ready response. */
 async function serve(): Promise<void> {
   const response = { body: Buffer.from('{"context":{"slot":1},"value":{"lamports":1}}'), errorCode: 0 };
   const source = dispatcherOf(async () => response);

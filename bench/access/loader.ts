@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { LoaderMessage, LoaderOrder } from './messages.ts';
 
-/** A process that asks as fast as it is answered, over a few connections, with one key after another. */
+/** Process that sends requests in a closed loop over a few connections, with one key after another. */
 
 const CONNECTIONS = 32;
 const BODY =
@@ -20,7 +20,7 @@ async function runLoad({ port, keys, seconds }: LoaderOrder): Promise<number> {
     const socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
     await once(socket, 'connect');
     socket.on('data', (response: string) => {
-      // One answer is one piece: it is written at once.
+      // A response is written at once, so it arrives in one piece.
       if (!response.startsWith('HTTP/1.1 200')) throw new Error(response);
       if (performance.now() > until) socket.end();
       else socket.write(texts[requests++ % texts.length] as string);

@@ -1,6 +1,4 @@
-/** What the parts of the benchmark say to each other. */
-
-/** What a process with a number of keys is asked to do, over and over for so long. */
+/** Operations of a key holder. */
 export const operations = [
   'authenticate',
   'permit and limit',

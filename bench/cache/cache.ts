@@ -1,12 +1,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { record } from '../results.ts';
+import { type BenchOptions, publish } from '../results.ts';
 import { type Keys, makeKeys } from '../rpc/keys.ts';
 import { fullLoad, warmUp } from '../rpc/phases.ts';
 import { endAll, residentMib, SERVER_CPU } from '../rpc/processes.ts';
 import { rotated } from '../rpc/rounds.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
 import { type Server, startGateway, startNginx, startResponder, startScript } from '../rpc/servers.ts';
 import { needWrk, writeLoadScript } from '../rpc/wrk.ts';
 import { countHeadMethods, isOncePerSlot } from './head-methods.ts';
@@ -14,7 +13,7 @@ import { NGINX, NGINX_CACHE, NGINX_OPEN, type Round, render, SAME, SOLWAY, summa
 
 const CONNECTIONS = 64;
 const OPEN_FILE_CACHE = 'open_file_cache max=4096 inactive=60s; open_file_cache_valid 60s;';
-/** Memory as a folder, where nginx keeps answers as quickly as it can. */
+/** Memory file system, the fastest place for the nginx cache. */
 const MEMORY_DIR = '/dev/shm';
 
 async function startAll(dir: string, keys: Keys): Promise<{ node: Server; servers: Server[] }> {
@@ -26,7 +25,7 @@ async function startAll(dir: string, keys: Keys): Promise<{ node: Server; server
     await startNginx(NGINX_CACHE, environment('cached'), template, { OPEN_FILES: '' }),
     await startNginx(NGINX_OPEN, environment('open'), template, { OPEN_FILES: OPEN_FILE_CACHE }),
     await startNginx(NGINX, environment('plain')),
-    await startScript(SAME, SERVER_CPU, join(import.meta.dirname, 'same-answer.ts')),
+    await startScript(SAME, SERVER_CPU, join(import.meta.dirname, 'same-response.ts')),
   ].filter((server) => server !== null);
   if (servers.length < 5) throw new Error('nginx is not installed: apt-get install -y nginx-light');
   return { node, servers };
@@ -56,10 +55,9 @@ async function compare(
 }
 
 /**
- * `npm run bench -- cache`: one account asked for again and again, through the gateway, which asks its node once a slot;
- * through nginx with `proxy_cache`, which never asks again; through nginx that asks each time; and what node:net alone costs
- * for an answer from memory. Then how many calls of each method reach a node for a thousand clients who ask the same. It
- * fails when that is more than one a slot.
+ * `npm run bench -- cache`: repeated reads of one account through the gateway (one upstream call per slot), through nginx
+ * with `proxy_cache` (one in total), through nginx without cache, and from node:net with a fixed response. Then the
+ * calls that reach a node when a thousand clients send the same call. Fails if that is more than one per slot.
  */
 export async function runCacheBench(options: BenchOptions): Promise<void> {
   needWrk();
@@ -71,8 +69,7 @@ export async function runCacheBench(options: BenchOptions): Promise<void> {
     const { seconds } = options;
     const counted = await countHeadMethods(join(dir, 'count'), keys, seconds);
     const summary = summarize(rounds, residentMib, counted, { seconds, connections: CONNECTIONS });
-    process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-    if (options.record) process.stderr.write(`recorded in ${record('cache', summary)}\n`);
+    publish('cache', summary, options, render);
     if (!counted.every(isOncePerSlot)) process.exitCode = 1;
   } finally {
     await endAll();

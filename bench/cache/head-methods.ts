@@ -4,10 +4,10 @@ import { type Server, startGateway } from '../rpc/servers.ts';
 import { type LoadOptions, load, writeLoadScript } from '../rpc/wrk.ts';
 import { type CallsBySlot, SlotNode } from './slot-node.ts';
 
-/** Clients of the count, each on a connection of its own. */
+/** Clients, each with its own connection. */
 export const CLIENTS = 1_000;
 
-/** What clients ask again and again to know where the chain is; and one account that all of them want. */
+/** Calls that clients repeat to follow the chain, and one popular account. */
 const methodParams: Readonly<Record<string, string>> = {
   getSlot: '[]',
   getBlockHeight: '[]',
@@ -18,19 +18,17 @@ const methodParams: Readonly<Record<string, string>> = {
   getAccountInfo: '["So11111111111111111111111111111111111111112",{"encoding":"base64"}]',
 };
 
-/** What reached the node while a thousand clients asked it the same. */
+/** Calls that reached the node while a thousand clients sent the same call. */
 export type Counted = Readonly<{
   method: string;
   requests: number;
-  /** Slots of the node that began while they asked, and the one that they began in. */
+  /** Slots of the node during the load. */
   slots: number;
-  /** Without the gateway's own looks at its node, which name a commitment. */
+  /** Without the gateway's own polls, which have a commitment. */
   calls: number;
-  /** The most of one slot. */
   mostInOneSlot: number;
 }>;
 
-/** Calls from a slot on. */
 function since(calls: CallsBySlot, first: number): number[] {
   return [...calls].flatMap(([slot, count]) => (slot >= first ? [count] : []));
 }
@@ -55,10 +53,9 @@ async function count(
   };
 }
 
-/** Whether no more than one call a slot reached the node. */
 export const isOncePerSlot = ({ calls, slots }: Counted): boolean => calls <= slots;
 
-/** How many calls of each method reach a node, by slot, for a thousand clients of a gateway in front of it. */
+/** Counts the calls by slot that reach a node behind a gateway with a thousand clients. */
 export async function countHeadMethods(dir: string, keys: Keys, seconds: number): Promise<Counted[]> {
   const node = new SlotNode();
   try {

@@ -6,19 +6,19 @@ import { CLIENTS, type Counted, isOncePerSlot } from './head-methods.ts';
 
 export const SOLWAY = 'solway';
 export const NGINX_CACHE = 'nginx proxy_cache';
-/** The same with a directive that few know to belong to it. */
+/** The same with `open_file_cache`. */
 export const NGINX_OPEN = 'nginx, open files';
 export const NGINX = 'nginx';
-/** Does nothing but read and write: no gateway on node:net can be faster. */
+/** Only reads and writes: the upper bound for a gateway on node:net. */
 export const SAME = 'node:net alone';
 
-/** What one round measured, by the names of servers. */
+/** Measurements of a round by server. */
 export type Round = Readonly<Record<string, FullLoad>>;
 
 export type Line = Readonly<{
   server: string;
   requestsPerCpuSecond: Spread;
-  /** Of solway to this one, round by round. */
+  /** Ratio of solway to this server per round. */
   solwayRatio: Spread;
   busy: number;
   p50Ms: number;
@@ -58,15 +58,15 @@ function goalsOf(lines: readonly Line[], counted: readonly Counted[]): Goal[] {
   const ratio = (server: string): number =>
     lines.find((one) => one.server === server)?.solwayRatio.median ?? Number.NaN;
   return [
-    atLeast('hits per CPU second, to hits of nginx proxy_cache', 1.5, ratio(NGINX_CACHE)),
-    atLeast('hits per CPU second, to nginx that passes through', 3, ratio(NGINX)),
+    atLeast('hits per CPU second, relative to nginx proxy_cache', 1.5, ratio(NGINX_CACHE)),
+    atLeast('hits per CPU second, relative to nginx without cache', 3, ratio(NGINX)),
     ...counted.map(({ method, calls, slots }) =>
-      atMost(`calls of ${method} to the node in a slot, for ${CLIENTS} clients`, 1, calls / slots),
+      atMost(`${method} calls to the node per slot, for ${CLIENTS} clients`, 1, calls / slots),
     ),
   ];
 }
 
-/** Medians over the rounds; ratios are taken round by round, then their median. */
+/** Medians over the rounds; ratios are computed per round. */
 export function summarize(
   rounds: readonly Round[],
   residentMib: Readonly<Record<string, number>>,
@@ -89,7 +89,7 @@ function rowOf(one: Line, best: number): string {
   return [
     `  ${one.server.padEnd(18)}${bar(rate, best)}`,
     String(Math.round(rate)).padStart(8),
-    `  solway to it ${spreadText(one.solwayRatio)}`.padEnd(36),
+    `  solway ratio ${spreadText(one.solwayRatio)}`.padEnd(36),
     `busy ${Math.round(one.busy * 100)} %`.padStart(10),
     `  p50 ${one.p50Ms.toFixed(2)} p99 ${one.p99Ms.toFixed(2)} ms`,
     `${one.residentMib} MiB`.padStart(9),
@@ -98,7 +98,7 @@ function rowOf(one: Line, best: number): string {
 
 function countedRow(one: Counted): string {
   const { method, requests, slots, calls, mostInOneSlot } = one;
-  const result = isOncePerSlot(one) ? 'once a slot' : 'MORE THAN ONCE A SLOT';
+  const result = isOncePerSlot(one) ? 'once per slot' : 'MORE THAN ONCE PER SLOT';
   return [
     `  ${method.padEnd(20)}`,
     `${requests} requests`.padStart(17),
@@ -109,17 +109,16 @@ function countedRow(one: Counted): string {
   ].join('');
 }
 
-/** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const best = Math.max(...summary.lines.map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
   return [
     '',
     settingText(summary, summary),
     '',
-    'one account asked for again and again: requests per CPU second of the server',
+    'repeated reads of one account: requests per CPU second of the server',
     ...summary.lines.map((one) => rowOf(one, best)),
     '',
-    `${CLIENTS} clients ask the same, one method after the other: calls of it that reach the node`,
+    `${CLIENTS} clients send the same call, by method: calls that reach the node`,
     ...summary.counted.map(countedRow),
     '',
     goalsText(summary.goals),

@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resultOf, slotNow } from '../rpc/node-responses.ts';
 
-/** How many calls of one method came in each slot. */
+/** Calls of one method by slot. */
 export type CallsBySlot = ReadonlyMap<number, number>;
 
 const NO_CALLS: CallsBySlot = new Map();
 
 type ReceivedRequest = Readonly<{ id: number; method: string; params?: unknown }>;
 
-/** A node whose slots go by the clock, and which counts what it is asked: by method and params, by slot. */
+/** A node whose slots follow the clock; counts calls by method, params and slot. */
 export class SlotNode {
   readonly #calls = new Map<string, Map<number, number>>();
   readonly #server: Server = createServer((request, response) => {
@@ -31,8 +31,8 @@ export class SlotNode {
   }
 
   /**
-   * Calls of a method so far. Whoever keeps it sees it grow.
-   * @param params - raw JSON without space: what clients ask differs by it from what a gateway asks for itself.
+   * Live view of the calls of a method.
+   * @param params - raw JSON without spaces, which distinguishes client calls from the gateway's own polls.
    */
   callsOf(method: string, params: string): CallsBySlot {
     return this.#calls.get(method + params) ?? NO_CALLS;

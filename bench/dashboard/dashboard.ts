@@ -7,7 +7,7 @@ import { usageHandlers } from '../../src/control/api/handlers/usage.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { noBrowser } from '../../test/web/browser.ts';
-import { record, type Setting, type Spread, settingOf } from '../results.ts';
+import { publish, type Setting, type Spread, settingOf } from '../results.ts';
 import { fill, ROWS } from './fill.ts';
 import { type FirstPaint, measureFirstPaint } from './first-paint.ts';
 
@@ -40,7 +40,7 @@ type Measured = Readonly<{ range: string; p50: number; max: number }>;
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** What Home asks for, range by range, of the embedded database. */
+/** Measures the query of Home by time range on the embedded database. */
 async function measureQueries(rounds: number): Promise<Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'solway-bench-home-'));
   const store = await openDatabase({ file: join(folder, 'home.db') });
@@ -75,21 +75,16 @@ function render({ measured, painted }: Summary): string {
           `  first paint ${spreadSummary(painted.firstPaintMs)}`,
           `  numbers     ${spreadSummary(painted.numbersMs)}`,
         ];
-  const lines = [
-    'what it asks for',
-    ...measured.map(ofRange),
-    'in a browser with an empty cache',
-    ...inBrowser,
-  ];
+  const lines = ['queries', ...measured.map(ofRange), 'in a browser with an empty cache', ...inBrowser];
   return `${[title, ...lines].join('\n')}\n`;
 }
 
-/** How long Home takes with ten million rows of usage in the embedded database: what it asks for, and in a browser. */
-export async function runDashboardBench({ rounds, json, ...options }: Options): Promise<void> {
+/** Measures dashboard Home with ten million usage rows: its query, and first paint in a browser. */
+export async function runDashboardBench({ rounds, ...options }: Options): Promise<void> {
   const times = Math.max(5, rounds);
   process.stderr.write('filling a database …\n');
   const measured = await measureQueries(times);
-  process.stderr.write('filling that of a service …\n');
+  process.stderr.write('filling the database of a service …\n');
   const painted = noBrowser === null ? await measureFirstPaint(times) : null;
   const summary: Summary = {
     ...settingOf(`npm run bench -- home --rounds ${rounds}`),
@@ -97,6 +92,5 @@ export async function runDashboardBench({ rounds, json, ...options }: Options): 
     measured,
     painted,
   };
-  process.stdout.write(json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-  if (options.record) process.stderr.write(`recorded in ${record('home', summary)}\n`);
+  publish('home', summary, options, render);
 }

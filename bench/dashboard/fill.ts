@@ -3,13 +3,13 @@ import type { Store } from '../../src/control/database/open.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Rows of usage in all: most of them minutes of the last week, the others hours and days of the months before. */
+/** Usage rows: mostly minutes of the last week, the others hours and days of earlier months. */
 export const ROWS = 10_000_000;
 const MINUTE_SHARE = 0.8;
 const MINUTES = 8 * 1_440;
 const KEYS = 500;
 
-/** A series of whole numbers, as a table that other statements read. */
+/** Table of whole numbers below `count`. */
 const upTo = (count: number) => sql`(with recursive n(i) as (select 0 union all select i + 1 from n
   where i < ${sql.lit(count - 1)}) select i from n)`;
 
@@ -21,7 +21,7 @@ async function fillRows({ db }: Store, now: number): Promise<void> {
   const values = sql`'house', 'rpc', 'm' || (k.i / ${sql.lit(KEYS)}), 'ok', 3, 300, 900, 3, 0, '9:1,12:1,20:1'`;
   const names = sql`customer_id, product, method, status, requests, bytes_in, bytes_out, credits, messages, latency`;
   const key = sql`'K' || (k.i % ${sql.lit(KEYS)})`;
-  // A day at a time, so that no statement has to hold all of it.
+  // One day per statement limits memory.
   for (let from = last - MINUTES + 1; from <= last; from += 1_440) {
     await sql`insert into usage_minute (minute, epoch, plan_id, key_id, ${names})
       select ${sql.lit(from)} + t.i, 'e', 'default', ${key}, ${values} from ${upTo(1_440)} t,
@@ -40,7 +40,7 @@ async function fillRows({ db }: Store, now: number): Promise<void> {
     from ${upTo(days)} t, ${upTo(perDay)} k`.execute(db);
 }
 
-/** Totals of what was filled in, as roll-ups would have left them. */
+/** Adds the totals that rollups would have created. */
 async function total({ db }: Store): Promise<void> {
   for (const [step, table, bucket] of [
     ['minute', 'usage_minute', 'minute'],
@@ -56,7 +56,7 @@ async function total({ db }: Store): Promise<void> {
   }
 }
 
-/** What is not rolled up yet while a service runs: the last minutes, and the hour and day that they are in. */
+/** Marks the newest buckets as not rolled up yet, as in a running service. */
 async function markLast({ db }: Store, now: number): Promise<void> {
   const minute = Math.floor(now / MINUTE_MS);
   await db
@@ -70,7 +70,7 @@ async function markLast({ db }: Store, now: number): Promise<void> {
     .execute();
 }
 
-/** Ten million rows of usage of the house, the last of them now, with their totals. @param now - Unix milliseconds. */
+/** Adds ten million usage rows up to now, with totals. @param now - Unix milliseconds. */
 export async function fill(store: Store, now: number): Promise<void> {
   await fillRows(store, now);
   await total(store);

@@ -6,15 +6,15 @@ import { setUp, startDashboard } from '../../test/web/start-dashboard.ts';
 import { type Spread, spread } from '../results.ts';
 import { fill } from './fill.ts';
 
-/** Of Home in a browser that has nothing of it yet, from the address being asked for. Milliseconds. */
+/** Load times of Home with an empty browser cache, in milliseconds since navigation. */
 export type FirstPaint = Readonly<{
-  /** Until the browser painted anything of its content. */
+  /** First contentful paint. */
   firstPaintMs: Spread;
-  /** Until the numbers stand there. */
+  /** Until the numbers are visible. */
   numbersMs: Spread;
 }>;
 
-/** One load of Home in a page of its own, whose cache is empty. */
+/** Loads Home in a new page without cache. */
 async function load(context: BrowserContext, url: string): Promise<{ paint: number; numbers: number }> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
@@ -31,7 +31,7 @@ async function load(context: BrowserContext, url: string): Promise<{ paint: numb
   return { paint, numbers };
 }
 
-/** Starts the real program on a database with ten million rows, and has a browser load Home so many times. */
+/** Starts the program on a database with ten million rows and loads Home repeatedly. */
 export async function measureFirstPaint(rounds: number): Promise<FirstPaint> {
   const dashboard = await startDashboard();
   try {

@@ -10,7 +10,7 @@ import { openDirectory } from '../one-key.ts';
 
 const MANY = 1_000_000;
 
-/** The gateway's way of streams, with one key that opens them. */
+/** A gRPC gateway with one key. */
 export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGateway; secret: string } {
   const { keys, secret } = openDirectory('grpc', {
     grpcStreamsMax: MANY,

@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { record } from '../results.ts';
+import { type BenchOptions, publish } from '../results.ts';
 import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
 import {
   type Crowd,
   isSpread,
@@ -15,7 +14,7 @@ import {
 } from './messages.ts';
 import { type Matched, type Measured, render, type Spreading, summarize } from './report.ts';
 
-/** Processors: the servers share one, and only one works at a time; the sinks have the other. */
+/** CPUs: the servers share one, of which one works at a time; the sinks have the other. */
 const SERVER_CPU = 0;
 const SINK_CPU = 1;
 
@@ -25,7 +24,7 @@ const crowds: readonly Crowd[] = [
   { streams: 100, load: 'accounts', filtersEach: 1 },
   { streams: 10, load: 'blocks', filtersEach: 1 },
 ];
-/** Filters of ten streams together, of which each update passes one. */
+/** Total filters of ten streams; each update matches one. */
 const spreadings: readonly Spreading[] = [
   { load: 'spread', filterCounts: [10, 1_000, 10_000, 100_000] },
   { load: 'spread by owner, memcmp and datasize', filterCounts: [10, 10_000, 100_000] },
@@ -34,12 +33,11 @@ const spreadings: readonly Spreading[] = [
 const FILTER_STREAMS = 10;
 const FILTERS_PER_TURN = 8;
 const perTurns = [1, 8, 32] as const;
-/** Messages of one order, over all streams. */
+/** Messages per order, over all streams. */
 const ORDER_MESSAGES = 40_000;
-/** So much is told to each crowd before anything is measured: compilers and caches settle. */
 const WARM_UP_SECONDS = 2;
 
-/** A server and the clients of it, each a process. */
+/** A server and its clients, each a process. */
 class Variant {
   readonly name: string;
   readonly #server: ChildProcess;
@@ -60,7 +58,7 @@ class Variant {
     await this.#sinkDoes({ connect: { ...message.listening, ...crowd } });
   }
 
-  /** Tells for about so long, order after order. @returns microseconds of CPU for each message that was delivered. */
+  /** Emits updates for about this long. @returns microseconds of CPU per delivered message. */
   async load({ streams, load }: Crowd, perTurn: number, seconds: number): Promise<number> {
     const pid = this.#server.pid ?? 0;
     const before = cpuSeconds(pid);
@@ -80,7 +78,7 @@ class Variant {
   async #sinkDoes(order: SinkOrder): Promise<void> {
     this.#sink.send(order);
     const [message] = (await once(this.#sink, 'message')) as [SinkMessage];
-    if (!message.done) throw new Error('the sink did not do what it was told');
+    if (!message.done) throw new Error('the sink did not complete the order');
   }
 }
 
@@ -131,16 +129,15 @@ async function measureMatching(
 }
 
 /**
- * `npm run bench -- grpc`: the same updates to the same streams from the gateway's gRPC door, with keys, filters and
- * queues, and from a server of @grpc/grpc-js whose messages were serialised beforehand, in turn, several times.
- * Ratios are taken round by round, of the server's CPU time alone. Then, what an update costs, from the event to the
- * socket, that one of many filters lets pass.
+ * `npm run bench -- grpc`: the same updates to the same streams from the gRPC server with keys, filters and queues, and
+ * from @grpc/grpc-js with messages encoded in advance. Ratios of the server's CPU time per round. Then the cost of an
+ * update that matches one of many filters.
  */
 export async function runGrpcBench(options: BenchOptions): Promise<void> {
   const measured: Measured[] = [];
   const matched: Matched[] = [];
   const possible = crowds.filter(({ load }) => load !== 'blocks' || mainnetBlocks() !== null);
-  if (possible.length < crowds.length) process.stderr.write('skipped: the mainnet blocks are not at hand\n');
+  if (possible.length < crowds.length) process.stderr.write('skipped: mainnet blocks are missing\n');
   try {
     for (const crowd of possible) measured.push(...(await measureCrowd(crowd, options)));
     for (const each of spreadings) matched.push(...(await measureMatching(each, options)));
@@ -152,6 +149,5 @@ export async function runGrpcBench(options: BenchOptions): Promise<void> {
     rounds,
     seconds,
   });
-  process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-  if (options.record) process.stderr.write(`recorded in ${record('grpc', summary)}\n`);
+  publish('grpc', summary, options, render);
 }

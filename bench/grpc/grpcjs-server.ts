@@ -1,9 +1,9 @@
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeNames } from '../../src/protocol/geyser/encode/envelope.ts';
 import { AHEAD_BYTES, type Load, type ServerMessage, type ServerOrder } from './messages.ts';
-import { updatesOf } from './updates.ts';
+import { emitInTurns, updatesOf } from './updates.ts';
 
-/** The usual way: a server of @grpc/grpc-js, given messages that were serialised beforehand for each stream. */
+/** Baseline: @grpc/grpc-js with messages encoded in advance for each stream. */
 
 type Call = ServerDuplexStream<Buffer, Buffer>;
 type Stream = Readonly<{ call: Call; messages: readonly Buffer[] }>;
@@ -13,7 +13,7 @@ const updates = updatesOf(load, 0);
 const streams: Stream[] = [];
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** The name of the one filter: what a client of the bench sends is short and known. */
+/** Name of the only filter in a request of the bench. */
 function nameIn(request: Buffer): string | null {
   return /stream-\d{3}/.exec(request.toString('latin1'))?.[0] ?? null;
 }
@@ -35,20 +35,15 @@ function subscribe(call: Call): void {
 
 const isAhead = ({ call }: Stream): boolean => call.writableLength * 1_024 > AHEAD_BYTES;
 
-/** Tells in turns, each when no stream has too much before it. */
-function emit(total: number, perTurn: number): void {
-  let emitted = 0;
-  const tick = (): void => {
-    if (!streams.some(isAhead)) {
-      for (let i = 0; i < perTurn && emitted < total; i++, emitted++) {
-        for (const { call, messages } of streams) call.write(messages[emitted % messages.length] as Buffer);
-      }
-    }
-    if (emitted < total) setImmediate(tick);
-    else sendMessage({ emitted: true });
-  };
-  tick();
-}
+const emit = (total: number, perTurn: number): void =>
+  emitInTurns({
+    ...{ total, perTurn },
+    isAhead: () => streams.some(isAhead),
+    emitOne: (nth) => {
+      for (const { call, messages } of streams) call.write(messages[nth % messages.length] as Buffer);
+    },
+    onEnd: () => sendMessage({ emitted: true }),
+  });
 
 const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const server = new Server({ 'grpc.max_send_message_length': -1 });

@@ -1,30 +1,30 @@
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 import type { Crowd, SpreadLoad } from './messages.ts';
 
-/** What one message cost one server in one round. */
+/** Cost per message of a server in a round. */
 export type Measured = Readonly<{ crowd: Crowd; perTurn: number; variant: string; microseconds: number }>;
 
-/** What one update cost that one of so many filters lets pass. */
+/** Cost of an update that matches one of many filters. */
 export type Matched = Readonly<{ load: SpreadLoad; filters: number; microseconds: number }>;
 
-/** How many filters are compared, that ask the same of an account. */
+/** Numbers of filters to compare. */
 export type Spreading = Readonly<{ load: SpreadLoad; filterCounts: readonly number[] }>;
 
 type Line = Crowd &
   Readonly<{
-    /** Updates that come in one turn of the event loop. */
+    /** Updates per turn of the event loop. */
     perTurn: number;
-    /** Microseconds of CPU for each delivered message. */
+    /** Microseconds of CPU per delivered message. */
     solway: Spread;
     grpcJs: Spread;
-    /** How many times cheaper, taken round by round. */
+    /** Cost ratio per round. */
     ratio: Spread;
   }>;
 
 type Matching = Readonly<{
   filters: number;
   microseconds: Spread;
-  /** To the fewest filters. */
+  /** Ratio to the fewest filters. */
   ratio: Spread;
 }>;
 
@@ -33,9 +33,9 @@ export type Summary = Setting &
     rounds: number;
     seconds: number;
     lines: readonly Line[];
-    /** Of filters that ask for an address. */
+    /** Filters by address. */
     matching: readonly Matching[];
-    /** Of filters that ask what the data is. */
+    /** Filters by data. */
     matchingData: readonly (Matching & Readonly<{ load: SpreadLoad }>)[];
   }>;
 
@@ -68,7 +68,6 @@ function matchings({ load, filterCounts }: Spreading, matched: readonly Matched[
   });
 }
 
-/** Medians and ratios over the rounds. */
 export function summarize(
   { crowds, perTurns, spreadings }: Plan,
   measured: readonly Measured[],
@@ -101,7 +100,6 @@ const cost = ({ filters, microseconds, ratio }: Matching): string =>
     ' ',
   );
 
-/** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const lines = summary.lines.map((one) =>
     [
@@ -121,12 +119,12 @@ export function render(summary: Summary): string {
       '; ',
     ),
     '',
-    'CPU of the server for each delivered message',
+    'CPU of the server per delivered message',
     `${'updates to streams'.padEnd(24)} ${'per turn'} ${'solway'.padStart(10)} ${'grpc-js'.padStart(10)} ${'times cheaper'.padStart(22)}`,
     ...lines,
     '',
-    'CPU for an update that one account filter of ten streams lets pass',
-    `${'distinct filters'.padEnd(24)} ${'solway'.padStart(19)} ${'to the fewest'.padStart(22)}`,
+    'CPU per update that matches one account filter of ten streams',
+    `${'distinct filters'.padEnd(24)} ${'solway'.padStart(19)} ${'to fewest'.padStart(22)}`,
     ...summary.matching.map(cost),
     ...byData,
     '',

@@ -19,9 +19,9 @@ import {
   WALLET_AT,
 } from './messages.ts';
 
-/** The clients: bare HTTP/2 streams that subscribe, and count messages after that. */
+/** Clients: HTTP/2 streams that subscribe and count messages. */
 
-/** Pings are shorter, and are not counted. */
+/** Pings are shorter and not counted. */
 const UPDATE_BYTES_MIN = 60;
 const WINDOW_BYTES = 16 * 1024 * 1024;
 let received = 0;
@@ -38,7 +38,7 @@ function count(messages: number): void {
   done();
 }
 
-/** Counts messages by their heads, wherever the pieces begin and end. */
+/** Counts messages by their headers, across chunk boundaries. */
 function counter(): (piece: Buffer) => void {
   let remaining = 0;
   let head = Buffer.alloc(0);
@@ -64,7 +64,6 @@ function counter(): (piece: Buffer) => void {
   };
 }
 
-/** The filter of a number. */
 function spreadFilter(load: SpreadLoad, number: number): AccountsFilter {
   const bytes = addressAt(number);
   if (load === 'spread') return { account: [addressFromBytes(bytes)] };
@@ -100,7 +99,7 @@ function open(port: number, token: string, request: SubscribeRequest): Promise<v
     });
     stream.on('data', counter());
     stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));
-    // The answer to a ping says that the request before it is in force.
+    // The response to a ping confirms the request before it.
     stream.once('response', () => {
       stream.write(encodeFrame(encodeSubscribeRequest(request)));
       stream.write(encodeFrame(encodeSubscribeRequest({ ping: 1 })));
@@ -116,7 +115,7 @@ async function openAll({
   ...crowd
 }: Extract<SinkOrder, { connect: unknown }>['connect']) {
   for (let stream = 0; stream < streams; stream++) await open(port, token, requestOf(stream, crowd));
-  // The last request has been read when nothing more is under way.
+  // Waits until the server has read the last request.
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 

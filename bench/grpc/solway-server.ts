@@ -5,15 +5,15 @@ import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 import { openGate } from './gate.ts';
 import { AHEAD_BYTES, type Load, type ServerMessage, type ServerOrder } from './messages.ts';
-import { updatesOf } from './updates.ts';
+import { emitInTurns, updatesOf } from './updates.ts';
 
-/** The gateway's gRPC door with keys, hub, filters and queues, fed on order. */
+/** The gRPC server with keys, hub, filters and queues. */
 
 const MANY = 1_000_000_000;
 const load = process.argv[2] as Load;
 const updates = updatesOf(load, Number(process.argv[3]));
 const log = createLogger('error', (line) => process.stderr.write(`${line}\n`));
-// What is told is not held: the slot that it is of never ends.
+// No replay buffer, because the slot never ends.
 const hub = new GeyserHub({ replaySlots: 0 });
 const { gate, secret } = openGate(hub, log);
 const sinks: GeyserSink[] = [];
@@ -28,19 +28,13 @@ const handler: GeyserHandler = {
 
 const isAhead = ({ waitingBytes = 0 }: GeyserSink): boolean => waitingBytes > AHEAD_BYTES;
 
-/** Tells in turns, each when no stream has too much before it. */
-function emit(total: number, perTurn: number): void {
-  let emitted = 0;
-  const tick = (): void => {
-    if (!sinks.some(isAhead)) {
-      for (let i = 0; i < perTurn && emitted < total; i++, emitted++)
-        hub.onUpdate(updates[emitted % updates.length]!);
-    }
-    if (emitted < total) setImmediate(tick);
-    else sendMessage({ emitted: true });
-  };
-  tick();
-}
+const emit = (total: number, perTurn: number): void =>
+  emitInTurns({
+    ...{ total, perTurn },
+    isAhead: () => sinks.some(isAhead),
+    emitOne: (nth) => hub.onUpdate(updates[nth % updates.length]!),
+    onEnd: () => sendMessage({ emitted: true }),
+  });
 
 const sendMessage = (message: ServerMessage): void => void process.send?.(message);
 const server = new GrpcServer(

@@ -20,12 +20,12 @@ import {
 
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const SLOT = slot(400_000_000);
-/** Distinct updates that are told in turn: making them is not measured. */
+/** Distinct updates, created in advance. */
 const ACCOUNTS = 64;
-/** Distinct updates that are told, as many filters being met, where there are as many. */
+/** Distinct updates for spread filters. */
 const SPREAD = 10_000;
 
-/** A write of the account of an address. @param wallet - stands in its data; null: none. */
+/** An account write. @param wallet - address in its data; null: none. */
 export function accountWrite(
   address: Uint8Array,
   version: number,
@@ -64,17 +64,40 @@ function transactionsOfBlocks(): RawUpdate[] {
   });
 }
 
-/** As many writes whatever the number of filters, of accounts of which each passes one of them, from all over. */
+/** The same number of writes for any number of filters; each matches one filter. */
 const spreadWrites = (load: SpreadLoad, filters: number): RawUpdate[] =>
   Array.from({ length: SPREAD }, (_, nth) => {
     const matching = addressAt(Math.floor((nth * filters) / SPREAD));
     return load === 'spread' ? accountWrite(matching, nth) : accountWrite(addressAt(nth), nth, matching);
   });
 
-/** The updates of a load. @param filters - of all streams. */
+/** The updates of a load. @param filters - total of all streams. */
 export function updatesOf(load: Load, filters: number): readonly RawUpdate[] {
   if (load === 'blocks') return transactionsOfBlocks();
   if (isSpread(load)) return spreadWrites(load, filters);
   const updates = new Uint8Array(32).fill(7);
   return Array.from({ length: ACCOUNTS }, (_, version) => accountWrite(updates, version));
+}
+
+/** Emits updates in turns of the event loop, each once no stream has too much queued. */
+export function emitInTurns({
+  total,
+  perTurn,
+  isAhead,
+  emitOne,
+  onEnd,
+}: Readonly<{
+  total: number;
+  perTurn: number;
+  isAhead: () => boolean;
+  emitOne: (nth: number) => void;
+  onEnd: () => void;
+}>): void {
+  let emitted = 0;
+  const tick = (): void => {
+    if (!isAhead()) for (let i = 0; i < perTurn && emitted < total; i++) emitOne(emitted++);
+    if (emitted < total) setImmediate(tick);
+    else onEnd();
+  };
+  tick();
 }

@@ -1,18 +1,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** What is filled into a configuration, by the name that stands between two @ there. */
+/** Values of the `@NAME@` placeholders of a template. */
 export type Blanks = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Writes a configuration into a folder, which is made.
- * @param template - the file with the names.
+ * Fills in a configuration template and writes it into a folder.
  * @returns the file.
  */
 export function writeConfigFile(template: string, dir: string, blanks: Blanks): string {
   mkdirSync(dir, { recursive: true });
   const text = readFileSync(template, 'utf8').replaceAll(/@([A-Z_]+)@/g, (_, name: string) => {
-    if (!Object.hasOwn(blanks, name)) throw new Error(`nothing is to be filled in for ${name}`);
+    if (!Object.hasOwn(blanks, name)) throw new Error(`no value for @${name}@`);
     return String(blanks[name]);
   });
   const file = join(dir, basename(template));

@@ -1,48 +1,47 @@
 import type { OpenLoopWord } from './open-loop-messages.ts';
 import type { FullLoad } from './phases.ts';
 
-/** What is compared, by name: servers that do the same. */
+/** Names of the compared servers. */
 export const SOLWAY = 'solway';
 export const NGINX = 'nginx';
 export const HAPROXY = 'haproxy';
-/** Asked directly, for what the others add to it. */
+/** Called directly, as the baseline of latency. */
 export const NODE = 'node';
-/** Reported apart: they do what the others do not. */
-export const PIPELINED = 'solway, 4 requests under way on a connection to the node';
-export const CACHED = 'solway, keeping and sharing answers as by default, no call twice';
-/** Reported apart: it does less than the others. */
-export const UNREAD = 'node:net alone, bytes passed on unread';
+/** Reported separately: they do more than the others. */
+export const PIPELINED = 'solway, pipelining of 4 requests to the node';
+export const CACHED = 'solway, with default caching and coalescing, distinct calls';
+/** Reported separately: it does less than the others. */
+export const UNREAD = 'node:net alone, bytes forwarded unread';
 
-/** Long answers alone, reported apart: what does not fit into its few small buffers goes over a file. */
-export const NGINX_UNTUNED = 'nginx, with the buffers it has by itself';
+/** Only long responses: beyond its default buffers nginx uses a file. */
+export const NGINX_UNTUNED = 'nginx, with default buffers';
 
-/** By the names of servers. */
+/** Values by server name. */
 export type ByServer<Value> = Readonly<Record<string, Value>>;
 
-/** What one round measured. Not every server takes part in everything. */
+/** Measurements of a round; some servers take part in some only. */
 export type Round = Readonly<{
-  /** As many short answers as it can give. */
+  /** Maximum throughput of short responses. */
   short: ByServer<FullLoad>;
-  /** As many answers of 1 MiB. */
+  /** Maximum throughput of 1 MiB responses. */
   long: ByServer<FullLoad>;
-  /** At a fixed rate. */
+  /** Latency at a fixed rate. */
   latency: ByServer<OpenLoopWord>;
 }>;
 
-/** Resident memory once all was warm and when all was over. */
+/** Resident memory after the warm-up and at the end. */
 export type Memory = Readonly<{ startMib: number; endMib: number }>;
 
-/** How it was measured. */
 export type Setup = Readonly<{
   seconds: number;
   connections: number;
-  /** Connections that ask for long answers. */
+  /** Connections for long responses. */
   longConnections: number;
-  /** Requests a second at which latency is measured. */
+  /** Requests per second of the latency measurement. */
   rate: number;
-  /** Whether each side had a processor of its own. */
+  /** Whether each side had its own CPU. */
   bound: boolean;
   versions: Readonly<Record<string, string>>;
-  /** What is not installed, and how it would be. */
+  /** Missing programs and how to install them. */
   missing: ByServer<string>;
 }>;

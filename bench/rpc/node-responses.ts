@@ -1,17 +1,16 @@
-/** What the nodes of these benchmarks answer, as Agave writes it. Their slots go by the clock. */
+/** Responses of the benchmark nodes, in Agave's format. Slots follow the clock. */
 
 export const SLOT_MS = 400;
 const FIRST_SLOT = 300_000_000;
-/** Source: mainnet-beta; a node that tells another belongs to another chain. */
+/** Genesis hash of mainnet-beta. */
 const GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
 const BLOCKHASH = 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N';
 const SLOTS_PER_EPOCH = 432_000;
 
-/** The slot of now. */
 export const slotNow = (): number => FIRST_SLOT + Math.floor(performance.now() / SLOT_MS);
 
 const TOKEN_ACCOUNT_BYTES = 165;
-/** Of the data of an account so long that the result is one megabyte and a little. */
+/** Account size that gives a result of slightly more than 1 MiB. */
 const LONG_ACCOUNT_BYTES = 786_432;
 
 const accountOf = (dataBytes: number): string =>
@@ -26,10 +25,10 @@ const accountOf = (dataBytes: number): string =>
 
 export const account = accountOf(TOKEN_ACCOUNT_BYTES);
 export const longAccount = accountOf(LONG_ACCOUNT_BYTES);
-/** Who asks for it gets the long one. */
+/** Address of the long account. */
 export const LONG_ADDRESS = 'LongAccount11111111111111111111111111111111';
 
-/** Raw JSON with the context that most results have. */
+/** Raw JSON of a result with context. */
 export const inContext = (slot: number, value: string): string =>
   `{"context":{"apiVersion":"3.0.0","slot":${slot}},"value":${value}}`;
 

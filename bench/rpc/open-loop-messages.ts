@@ -1,4 +1,4 @@
-/** What the open loop is told to do, once at a time. */
+/** Order of the open loop. */
 export type OpenLoopOrder = Readonly<{
   port: number;
   keys: readonly string[];
@@ -8,12 +8,12 @@ export type OpenLoopOrder = Readonly<{
   connections: number;
 }>;
 
-/** What came of it. */
+/** Its result. */
 export type OpenLoopWord = Readonly<{
   requests: number;
   failures: number;
   p50Ms: number;
   p99Ms: number;
-  /** How late the loop itself was, which counts against nobody. */
+  /** Delay of the loop itself, which is not attributed to the server. */
   lateP99Ms: number;
 }>;

@@ -3,12 +3,12 @@ import { connect, type Socket } from 'node:net';
 import type { OpenLoopOrder, OpenLoopWord } from './open-loop-messages.ts';
 
 /**
- * A process that asks at a fixed rate, whether it is answered or not: a server that stands still is asked all the same, and
- * what waits meanwhile counts as waiting. A loop that waits for answers would leave out the very requests that fared worst.
- * Time counts from the turn in which a request was due; how late that turn was is told apart.
+ * Sends requests at a fixed rate regardless of responses. A closed loop would omit the slowest requests of a stalled
+ * server (coordinated omission). Latency counts from the turn in which a request was due; the delay of the turn is
+ * reported separately.
  */
 const TURN_MS = 1;
-/** So long is waited for the last answers. */
+/** Time to wait for the last responses. */
 const LAST_ANSWERS_MS = 5_000;
 const CONTENT_LENGTH = /content-length: *(\d+)/i;
 const MISSING = '-------';
@@ -23,7 +23,7 @@ const requestOf = (key: string): string => {
   );
 };
 
-/** A connection that is asked one thing at a time. */
+/** A connection with one request in flight. */
 class ClientConnection {
   readonly #socket: Socket;
   readonly #loop: OpenLoop;
@@ -63,10 +63,10 @@ class OpenLoop {
   readonly #requests: readonly string[];
   readonly #times: number[] = [];
   readonly #delays: number[] = [];
-  /** Lines that are free, the one that was free longest first. */
+  /** Idle connections, longest idle first. */
   readonly #free: ClientConnection[] = [];
   readonly #connections: ClientConnection[] = [];
-  /** When requests were due that wait for a line. */
+  /** Due times of requests that wait for a connection. */
   readonly #waiting: number[] = [];
   #sent = 0;
   #failures = 0;
@@ -86,7 +86,7 @@ class OpenLoop {
     this.#free.push(...this.#connections);
   }
 
-  /** Asks until the time is over. */
+  /** Sends until the time is over. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#startedAt = performance.now();
@@ -121,12 +121,12 @@ class OpenLoop {
     else this.#send(connection, waiting);
   }
 
-  /** Of a line that is lost; what is under way on it stays unanswered. */
+  /** A connection was lost; its request stays unanswered. */
   onError(): void {
     this.#failures++;
   }
 
-  /** Puts what is due by now. @returns whether more will be. */
+  /** Sends the requests that are due. @returns whether more follow. */
   #tick(): boolean {
     const { rate, seconds } = this.#order;
     const now = performance.now();
@@ -146,7 +146,7 @@ class OpenLoop {
   }
 }
 
-/** The value below which a share of them lies. */
+/** Percentile. */
 function shareOf(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -5,15 +5,15 @@ import { busyShare, cpuSeconds, LOAD_CPU, processorTime } from './processes.ts';
 import type { Server } from './servers.ts';
 import { load } from './wrk.ts';
 
-/** What one server did under as much load as it takes. */
+/** Result of a server under full load. */
 export type FullLoad = Readonly<{
   requests: number;
-  /** CPU seconds of the server, user and system, with all its processes. */
+  /** CPU seconds of the server and its children. */
   cpuSeconds: number;
   requestsPerCpuSecond: number;
-  /** How much of one processor it used; less than all: something else had no more to give. */
+  /** Share of one CPU used; below 1 something else was the bottleneck. */
   busy: number;
-  /** CPU seconds of the node, and how busy the processor was that it shares with the load. */
+  /** CPU seconds of the node, and load of the CPU that it shares with the load generator. */
   nodeCpuSeconds: number;
   loadProcessorBusy: number;
   p50Ms: number;
@@ -22,7 +22,6 @@ export type FullLoad = Readonly<{
 
 const cpuOf = ({ process }: Server): number => cpuSeconds(process.pid ?? 0);
 
-/** Loads a server for a while and says what that cost it. */
 export async function fullLoad(
   server: Server,
   node: Server,
@@ -47,12 +46,11 @@ export async function fullLoad(
   };
 }
 
-/** So many requests warm a server, for no longer than that: compilers and caches settle. */
+/** Warm-up: ends after this many requests or this time. */
 const WARM_REQUESTS = 200_000;
 const WARM_MAX_SECONDS = 30;
 const WARM_STEP_SECONDS = 2;
 
-/** Loads a server until it is warm; a machine that is busy with other things takes longer for that. */
 export async function warmUp(
   server: Server,
   { script, connections }: Readonly<{ script: string; connections: number }>,
@@ -63,7 +61,7 @@ export async function warmUp(
 }
 
 /**
- * Asks at a fixed rate, and says how long that took.
+ * Measures latency at a fixed rate.
  * @throws Error when a request failed.
  */
 export async function openLoop(
@@ -76,7 +74,7 @@ export async function openLoop(
   const [message] = (await received) as [OpenLoopWord];
   if (message.failures > 0)
     throw new Error(
-      `${server.name} failed ${message.failures} of ${message.requests} requests: nothing to compare`,
+      `${server.name} failed ${message.failures} of ${message.requests} requests: the comparison is invalid`,
     );
   return message;
 }

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 
-/** Processors: what is measured gets one to itself; the load and the node share the other. */
+/** CPUs: the measured server has one; load generator and node share the other. */
 export const SERVER_CPU = 0;
 export const LOAD_CPU = 1;
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Whether a program is on the PATH or in the places where Debian puts servers. */
+/** Path of a program on PATH or in /usr/sbin; null if missing. */
 export function findProgram(name: string): string | null {
   try {
     return execFileSync('sh', ['-c', `PATH="$PATH:/usr/sbin:/sbin" command -v ${name}`], {
@@ -34,10 +34,10 @@ export function freePort(): Promise<number> {
 
 const taskset = findProgram('taskset');
 
-/** Whether processes can be bound to processors here, and there is one for each side. */
+/** Whether processes can be bound to CPUs, with one for each side. */
 export const bindsProcessors = taskset !== null && availableParallelism() > LOAD_CPU;
 
-/** A command that runs bound to one processor, where that can be done. */
+/** A command bound to a CPU, if possible. */
 export const boundTo = (
   cpu: number,
   command: string,
@@ -49,14 +49,14 @@ export const boundTo = (
 
 const started = new Set<ChildProcess>();
 
-/** Starts a program bound to one processor; `endAll` ends it. */
+/** Starts a program bound to a CPU; `endAll` stops it. */
 export function spawnOn(cpu: number, command: string, args: readonly string[]): ChildProcess {
   const child = spawn(...boundTo(cpu, command, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   started.add(child);
   return child;
 }
 
-/** Starts a script bound to one processor, with a channel for messages; `endAll` ends it. */
+/** Starts a script bound to a CPU, with an IPC channel; `endAll` stops it. */
 export function forkOn(
   cpu: number,
   script: string,
@@ -70,7 +70,7 @@ export function forkOn(
   return child;
 }
 
-/** Ends everything that was started here. */
+/** Stops all started processes. */
 export async function endAll(): Promise<void> {
   await Promise.all([...started].map(end));
   started.clear();
@@ -87,7 +87,7 @@ export function firstLine<T>(child: ChildProcess, pick: (line: string) => T | nu
   });
 }
 
-/** A process and all that it has started. */
+/** A process and its descendants. */
 function tree(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -116,10 +116,9 @@ export const cpuSeconds = (pid: number): number => sum(tree(pid).map(ownCpuSecon
 /** Resident memory of a process and its children in MiB. */
 export const residentMib = (pid: number): number => Math.round(sum(tree(pid).map(ownResidentMib)));
 
-/** Time of a processor since the machine started, in ticks. */
+/** Time of a CPU since boot, in ticks. */
 export type ProcessorTime = Readonly<{ idle: number; all: number }>;
 
-/** What a processor has done so far, for whomever. */
 export function processorTime(cpu: number): ProcessorTime {
   const text = new RegExp(`^cpu${cpu} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '';
   // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
@@ -127,13 +126,12 @@ export function processorTime(cpu: number): ProcessorTime {
   return { idle: (times[3] ?? 0) + (times[4] ?? 0), all: sum(times) };
 }
 
-/** The share of the time since then that a processor was not idle, 0 to 1. */
+/** Share of time since then that a CPU was busy, 0 to 1. */
 export function busyShare(cpu: number, since: ProcessorTime): number {
   const { idle, all } = processorTime(cpu);
   return all === since.all ? 0 : 1 - (idle - since.idle) / (all - since.all);
 }
 
-/** Ends a child and waits until it is gone. */
 function end(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();

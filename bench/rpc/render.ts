@@ -11,9 +11,8 @@ const ms = (value: number): string => `${value.toFixed(3)} ms`;
 const added = (value: number): string => `${value < 0 ? '' : '+'}${ms(value)}`;
 
 const toNginx = ({ toNginx: ratio }: Throughput): string =>
-  ratio === null ? '' : `${spreadText(ratio)} to nginx`;
+  ratio === null ? '' : `${spreadText(ratio)} × nginx`;
 
-/** @param name - how it is shown. */
 function throughputLine(name: string, one: Throughput, best: number): string {
   const rate = one.requestsPerCpuSecond.median;
   return [
@@ -32,7 +31,6 @@ function throughputLines(servers: ByServer<Throughput>, best: number): string[] 
 const bestOf = (servers: ByServer<Throughput>): number =>
   Math.max(...Object.values(servers).map(({ requestsPerCpuSecond }) => requestsPerCpuSecond.median));
 
-/** What does something else, with the same bars. */
 function apartLines(apart: ByServer<Throughput>, beside: ByServer<Throughput>): string[] {
   const best = Math.max(bestOf(apart), bestOf(beside));
   return Object.entries(apart).flatMap(([name, one]) => [`  ${name}`, throughputLine('', one, best)]);
@@ -50,7 +48,7 @@ function latencyLines({ latency, p99OverNginxMs }: Summary): string[] {
     return [`  ${name.padEnd(NAME)}${bar(Math.max(0, addedP99Ms.median), most)}${text}`];
   });
   if (p99OverNginxMs !== null)
-    lines.push(`  p99 of solway less that of nginx, round by round: ${spreadText(p99OverNginxMs, 3)} ms`);
+    lines.push(`  p99 of solway minus nginx, per round: ${spreadText(p99OverNginxMs, 3)} ms`);
   return lines;
 }
 
@@ -63,13 +61,12 @@ const memoryLines = ({ memory }: Summary): string[] =>
 function nodeLines({ nodeCost, latency, bound }: Summary): string[] {
   const direct = latency[NODE];
   return [
-    `  ${nodeCost.microsecondsPerRequest.toFixed(1)} µs of CPU a request; the processor that it shares with the load was ${percent(nodeCost.processorBusy)} busy`,
-    `  asked directly at the fixed rate: p50 ${ms(direct?.p50Ms ?? 0)}, p99 ${ms(direct?.p99Ms ?? 0)}; the open loop itself was late by ${ms(nodeCost.lateP99Ms)} at p99`,
-    ...(bound ? [] : ['  no processors were bound: taskset is missing, or there is only one']),
+    `  ${nodeCost.microsecondsPerRequest.toFixed(1)} µs of CPU per request; the CPU it shares with the load was ${percent(nodeCost.processorBusy)} busy`,
+    `  called directly at the fixed rate: p50 ${ms(direct?.p50Ms ?? 0)}, p99 ${ms(direct?.p99Ms ?? 0)}; delay of the open loop at p99: ${ms(nodeCost.lateP99Ms)}`,
+    ...(bound ? [] : ['  processes were not bound to CPUs: taskset is missing, or there is only one CPU']),
   ];
 }
 
-/** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const { versions, missing, rate, short, long, apart, longApart, longConnections } = summary;
   const warnings = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -78,22 +75,22 @@ export function render(summary: Summary): string {
     `${settingText(summary, summary)}; ${warnings.join(', ')}`,
     ...Object.entries(missing).map(([name, command]) => `not measured: ${name} (${command})`),
     '',
-    'passed through, one request under way on a connection to the node: requests per CPU second of the server',
+    'proxied, one request in flight per connection to the node: requests per CPU second of the server',
     ...throughputLines(short, bestOf(short)),
     '',
-    `answers of 1 MiB, ${longConnections} connections: answers per CPU second of the server`,
+    `responses of 1 MiB, ${longConnections} connections: responses per CPU second of the server`,
     ...throughputLines(long, bestOf(long)),
     '',
-    `latency at ${rate} requests a second, whoever answers: added to the node's own`,
+    `latency at ${rate} requests per second, added to the latency of the node`,
     ...latencyLines(summary),
     '',
-    'resident memory, once warm and at the end',
+    'resident memory after the warm-up and at the end',
     ...memoryLines(summary),
     '',
-    'apart, because it is not like for like: the same requests',
+    'not directly comparable: the same requests',
     ...apartLines(apart, short),
     '',
-    'apart too: answers of 1 MiB',
+    'not directly comparable: responses of 1 MiB',
     ...apartLines(longApart, long),
     '',
     'the node',

@@ -19,9 +19,9 @@ import type { FullLoad } from './phases.ts';
 /** Throughput of one server over all rounds. */
 export type Throughput = Readonly<{
   requestsPerCpuSecond: Spread;
-  /** To nginx, round by round; null without nginx. */
+  /** Ratio to nginx per round; null without nginx. */
   toNginx: Spread | null;
-  /** Processors that it used. */
+  /** CPUs used. */
   busy: number;
   p50Ms: number;
   p99Ms: number;
@@ -31,17 +31,16 @@ export type Throughput = Readonly<{
 export type Latency = Readonly<{
   p50Ms: number;
   p99Ms: number;
-  /** To the node asked directly, round by round. */
+  /** Added to the latency of the node, per round. */
   addedP50Ms: Spread;
   addedP99Ms: Spread;
 }>;
 
-/** What the node cost. */
 export type NodeCost = Readonly<{
   microsecondsPerRequest: number;
-  /** Of the processor that it shares with the load, while each server was loaded. */
+  /** Load of the CPU that it shares with the load generator. */
   processorBusy: number;
-  /** How late the open loop was. */
+  /** Delay of the open loop. */
   lateP99Ms: number;
 }>;
 
@@ -50,15 +49,15 @@ export type Summary = Setting &
   Readonly<{
     rounds: number;
     short: ByServer<Throughput>;
-    /** Like the short ones, but not like for like. */
+    /** Short responses, not directly comparable. */
     apart: ByServer<Throughput>;
     long: ByServer<Throughput>;
-    /** Like the long ones, but not like for like. */
+    /** Long responses, not directly comparable. */
     longApart: ByServer<Throughput>;
-    /** Long answers of solway, to those of nginx with its own buffers, round by round; null without nginx. */
+    /** Long responses relative to nginx with default buffers, per round; null without nginx. */
     longToUntuned: Spread | null;
     latency: ByServer<Latency>;
-    /** Added p99 of solway less that of nginx, round by round; null without nginx. */
+    /** p99 of solway minus nginx, per round; null without nginx. */
     p99OverNginxMs: Spread | null;
     memory: ByServer<Memory & Readonly<{ requests: number }>>;
     nodeCost: NodeCost;
@@ -69,15 +68,14 @@ const COMPARED = [SOLWAY, NGINX, HAPROXY];
 
 const median = (values: readonly number[]): number => spread(values).median;
 
-/** What each round says of a server, where it took part. */
+/** Values of a server in the rounds in which it took part. */
 const valuesOf = <Value>(rounds: readonly ByServer<Value>[], name: string): Value[] =>
   rounds.flatMap((round) => round[name] ?? []);
 
-/** @param names - those that took part. */
 const byName = <Value>(names: readonly string[], value: (name: string) => Value): ByServer<Value> =>
   Object.fromEntries(names.map((name) => [name, value(name)]));
 
-/** Requests per CPU second of one server to those of another, round by round; null where the other took no part. */
+/** Ratio of requests per CPU second per round; null if the other did not take part. */
 function ratioOf(rounds: readonly ByServer<FullLoad>[], name: string, to: string): Spread | null {
   const others = valuesOf(rounds, to);
   const rateOf = (one: FullLoad | undefined): number => one?.requestsPerCpuSecond ?? 0;
@@ -123,7 +121,7 @@ function requestsOf(rounds: readonly Round[], name: string): number {
   return all.reduce((sum, one) => sum + (one?.requests ?? 0), 0);
 }
 
-/** Memory that a process may have taken and not given back since it was warm, when it is called flat. */
+/** Memory growth since the warm-up that counts as flat. */
 const FLAT_RATIO = 1.1;
 
 function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
@@ -131,19 +129,18 @@ function goalsOf(summary: Omit<Summary, 'goals'>): Goal[] {
   const [own, longOwn, held] = [short[SOLWAY], long[SOLWAY], memory[SOLWAY]];
   const goals: Goal[] = [];
   if (own?.toNginx != null)
-    goals.push(atLeast('requests per CPU second, to nginx', 0.85, own.toNginx.median));
-  if (p99OverNginxMs !== null)
-    goals.push(atMost('added p99 less that of nginx, in ms', 0, p99OverNginxMs.median));
+    goals.push(atLeast('requests per CPU second, relative to nginx', 0.85, own.toNginx.median));
+  if (p99OverNginxMs !== null) goals.push(atMost('p99 minus nginx, in ms', 0, p99OverNginxMs.median));
   if (longOwn?.toNginx != null)
-    goals.push(atLeast('answers of 1 MiB per CPU second, to nginx', 1, longOwn.toNginx.median));
+    goals.push(atLeast('1 MiB responses per CPU second, relative to nginx', 1, longOwn.toNginx.median));
   if (longToUntuned !== null)
-    goals.push(atLeast('answers of 1 MiB, to nginx with its own buffers', 1, longToUntuned.median));
+    goals.push(atLeast('1 MiB responses, relative to nginx with default buffers', 1, longToUntuned.median));
   if (held !== undefined)
-    goals.push(atMost('memory at the end, to that at the start', FLAT_RATIO, held.endMib / held.startMib));
+    goals.push(atMost('memory at the end, relative to the start', FLAT_RATIO, held.endMib / held.startMib));
   return goals;
 }
 
-/** Medians over the rounds; ratios and differences are taken round by round, then their median. */
+/** Medians over the rounds; ratios and differences are computed per round. */
 export function summarize(rounds: readonly Round[], memory: ByServer<Memory>, setup: Setup): Summary {
   const [shorts, longs, timed] = [
     rounds.map(({ short }) => short),

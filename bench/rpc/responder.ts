@@ -1,9 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { account, inContext, LONG_ADDRESS, longAccount, resultOf, slotNow } from './node-responses.ts';
+import { printPort } from './shared-read.ts';
 
 /**
- * The cheapest node that is still honest: a raw socket that reads HTTP/1.1 requests with Content-Length and answers each
- * under the id it was asked with, its slots going by the clock. Prints its port when it listens.
+ * A minimal node: reads HTTP/1.1 requests with Content-Length from a socket and answers each with its id. Slots follow
+ * the clock. Prints its port.
  */
 const CONTENT_LENGTH = /content-length: *(\d+)/i;
 const ID = /"id":(\d+)/;
@@ -15,7 +16,7 @@ const head = (bytes: number): string =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 const endOf = (body: string): string => `,"id":${ID.exec(body)?.[1] ?? 'null'}}`;
 
-/** What holds for as long as the slot does. */
+/** Responses of the current slot. */
 let slot = 0;
 let short = '';
 let long = Buffer.alloc(0);
@@ -26,7 +27,7 @@ function renew(now: number): void {
   long = Buffer.from(BEGIN + inContext(slot, longAccount));
 }
 
-/** What is written to one connection in one turn: short answers go in one piece. */
+/** Collects the responses of a turn; short ones are written together. */
 class ResponseWriter {
   readonly #socket: Socket;
   #text = '';
@@ -82,7 +83,4 @@ function serve(socket: Socket): void {
 }
 
 const server = createServer(serve);
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  process.stdout.write(`${typeof address === 'object' ? address?.port : ''}\n`);
-});
+server.listen(0, '127.0.0.1', () => printPort(server));

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { record } from '../results.ts';
+import { type BenchOptions, publish } from '../results.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import {
   type ByServer,
@@ -35,15 +35,12 @@ import {
 } from './servers.ts';
 import { MANY, needWrk, writeLoadScript } from './wrk.ts';
 
-export type BenchOptions = Readonly<{ rounds: number; seconds: number; record: boolean; json: boolean }>;
-
 const CONNECTIONS = 64;
 const LONG_CONNECTIONS = 16;
-/** A small part of what any of them can do: what is measured then is not a queue. */
+/** Far below the capacity of all servers, so that latency does not measure queueing. */
 const RATE = 2_000;
-/** Long answers that are asked for before anything is measured. */
 const LONG_WARM_SECONDS = 2;
-/** Requests that one connection of a gateway to its node may have under way, where that is measured. */
+/** Requests in flight per connection to the node, for the pipelined variant. */
 const PIPELINING = 4;
 
 const installs: Readonly<Record<string, string>> = {
@@ -51,14 +48,13 @@ const installs: Readonly<Record<string, string>> = {
   [HAPROXY]: 'apt-get install -y haproxy',
 };
 
-/** Everything that takes part. */
 type Stage = Readonly<{
   node: Server;
-  /** Who does the same. */
+  /** Comparable servers. */
   compared: readonly Server[];
-  /** Who does more, or less. */
+  /** Servers that do more or less. */
   apart: readonly Server[];
-  /** Whose long answers alone are measured besides. */
+  /** Servers of which only long responses are measured. */
   longApart: readonly Server[];
   loop: ChildProcess;
   keys: Keys;
@@ -79,7 +75,7 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
   const passing = await startUnread(UNREAD, node);
   const apart = [
     await startGateway(PIPELINED, environment('pipelined'), { pipelining: PIPELINING }),
-    await startGateway(CACHED, environment('sparing'), { usesCache: true }),
+    await startGateway(CACHED, environment('cached'), { usesCache: true }),
     passing,
   ];
   const untuned = await startNginx(NGINX_UNTUNED, environment('untuned'), undefined, { BUFFERS: '' });
@@ -98,7 +94,6 @@ async function openStage(dir: string, seconds: number): Promise<Stage> {
   };
 }
 
-/** Measures one server after the other. */
 async function each<Value>(
   servers: readonly Server[],
   measure: (server: Server) => Promise<Value>,
@@ -117,7 +112,7 @@ const loadLong = ({ node, long: script }: Stage, server: Server, seconds: number
 const time = ({ loop, keys }: Stage, server: Server, seconds: number): Promise<OpenLoopWord> =>
   openLoop(loop, server, { keys: keys.secrets, rate: RATE, seconds, connections: CONNECTIONS });
 
-/** Each kind of measuring by turns, so that what is compared was measured within seconds. */
+/** Interleaves the servers, so that compared values are measured within seconds. */
 async function measureRound(stage: Stage, round: number): Promise<Round> {
   const { node, compared, apart, longApart, seconds } = stage;
   const half = Math.max(1, Math.round(seconds / 2));
@@ -160,10 +155,9 @@ function setupOf({ compared, seconds }: Stage): Setup {
 }
 
 /**
- * `npm run bench -- rpc`: calls under many keys through the gateway, through nginx and through HAProxy with a map of keys,
- * by turns, several times: requests per CPU second, answers of 1 MiB, latency at a fixed rate beside the node's own, and
- * memory. Apart: the gateway with pipelining to its node, and with all that it does by default; what node:net alone
- * costs; and answers of 1 MiB through nginx with the buffers that it has by itself.
+ * `npm run bench -- rpc`: calls with many keys through the gateway, nginx and HAProxy, interleaved over several rounds:
+ * requests per CPU second, 1 MiB responses, latency at a fixed rate, and memory. Reported separately: the gateway with
+ * pipelining, the gateway with default caching, node:net alone, and nginx with default buffers.
  */
 export async function runRpcBench(options: BenchOptions): Promise<void> {
   needWrk();
@@ -178,8 +172,7 @@ export async function runRpcBench(options: BenchOptions): Promise<void> {
       rounds.push(await measureRound(stage, round));
     }
     const summary = summarize(rounds, growth(start, memoryOf(stage)), setupOf(stage));
-    process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-    if (options.record) process.stderr.write(`recorded in ${record('rpc', summary)}\n`);
+    publish('rpc', summary, options, render);
   } finally {
     await endAll();
     rmSync(dir, { recursive: true, force: true });

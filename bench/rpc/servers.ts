@@ -10,26 +10,24 @@ import { findProgram, firstLine, freePort, LOAD_CPU, SERVER_CPU, spawnOn } from 
 const here = import.meta.dirname;
 const main = join(here, '..', '..', 'src', 'cli', 'main.ts');
 
-/** A server that is measured, or the node. */
+/** A measured server, or the node. */
 export type Server = Readonly<{ name: string; port: number; process: ChildProcess }>;
 
-/** How a gateway asks its node. */
 export type GatewaySettings = Readonly<{
-  /** Whether it keeps answers, and lets calls that ask the same share one, as it does by default. */
+  /** Default caching and coalescing; otherwise both are disabled. */
   usesCache?: boolean;
-  /** Requests that may be under way on one connection to the node. */
+  /** Requests in flight per connection to the node. */
   pipelining?: number;
 }>;
 
 type Environment = Readonly<{ dir: string; nodePort: number; keys: Keys }>;
 
-/** The gateway in front of one node. */
 export async function startGateway(
   name: string,
   { dir, nodePort, keys }: Environment,
   { usesCache = false, pipelining = 1 }: GatewaySettings = {},
 ): Promise<Server> {
-  const blanks = { DIR: dir, SPARES: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining };
+  const blanks = { DIR: dir, CACHE: usesCache, NODE_PORT: nodePort, PIPELINING: pipelining };
   const config = writeConfigFile(join(here, 'solway.toml'), dir, blanks);
   copyKeys(keys, dir);
   const child = spawnOn(SERVER_CPU, process.execPath, [main, 'up', '--json', '--config', config]);
@@ -41,7 +39,7 @@ export async function startGateway(
   return { name, port, process: child };
 }
 
-/** A script that prints the port where it listens. */
+/** Starts a script that prints its port. */
 export async function startScript(
   name: string,
   cpu: number,
@@ -53,23 +51,20 @@ export async function startScript(
   return { name, port, process: child };
 }
 
-/** The same answers to every question, as cheap as can be. */
 export const startResponder = (): Promise<Server> => startScript(NODE, LOAD_CPU, join(here, 'responder.ts'));
 
-/** Passes bytes on, and knows nothing of them. */
 export const startUnread = (name: string, { port }: Server): Promise<Server> =>
   startScript(name, SERVER_CPU, join(here, 'unread.ts'), [String(port)]);
 
-/** Who runs this may be root: nginx's worker must read what was written here. */
+/** If this runs as root, nginx's worker must also be root to read the files. */
 const nginxUser = (): string => (process.getuid?.() === 0 ? 'user root;' : '');
 
-/** Long answers go through memory in large pieces, never over a disk. */
+/** Long responses use large memory buffers, never a file. */
 const LARGE_BUFFERS = 'proxy_buffers 16 64k; proxy_busy_buffers_size 128k; proxy_max_temp_file_size 0;';
 
 /**
- * nginx with a map of keys, and buffers for long answers unless the blank BUFFERS says otherwise.
- * @param template - its configuration. @param blanks - what is to be filled in there besides.
- * @returns null where it is not installed.
+ * Starts nginx with a map of keys, and with large buffers unless `blanks.BUFFERS` differs.
+ * @returns null if it is not installed.
  */
 export async function startNginx(
   name: string,
@@ -88,7 +83,7 @@ export async function startNginx(
   return listening({ name, port, process: spawnOn(SERVER_CPU, program, ['-p', dir, '-c', file]) });
 }
 
-/** HAProxy with a map of keys. @returns null where it is not installed. */
+/** Starts HAProxy with a map of keys. @returns null if it is not installed. */
 export async function startHaproxy(
   name: string,
   { dir, nodePort, keys }: Environment,
@@ -108,7 +103,7 @@ function writeLines(file: string, { secrets }: Keys, line: (key: string) => stri
 
 const LISTENS_WITHIN_MS = 5_000;
 
-/** The server once it takes connections. */
+/** Waits until the server accepts connections. */
 async function listening(server: Server): Promise<Server> {
   const until = performance.now() + LISTENS_WITHIN_MS;
   for (;;) {
@@ -121,11 +116,11 @@ async function listening(server: Server): Promise<Server> {
   }
 }
 
-/** What the program says of its version; null where it is not installed. */
+/** Version of a program; null if it is not installed. */
 export function versionOf(name: string): string | null {
   const program = findProgram(name);
   if (program === null) return null;
-  // nginx tells it on standard error.
+  // nginx prints its version to standard error.
   const text = execFileSync('sh', ['-c', `"${program}" -v 2>&1`], { encoding: 'utf8' });
   return /\d+\.\d+[\w.+-]*/.exec(text)?.[0] ?? 'unknown';
 }

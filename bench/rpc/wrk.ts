@@ -5,32 +5,30 @@ import { boundTo, findProgram, LOAD_CPU } from './processes.ts';
 
 const run = promisify(execFile);
 
-/** What a load came to. */
 export type Load = Readonly<{ requests: number; p50Ms: number; p99Ms: number }>;
 
-/** What is asked, each under the next of the keys. */
+/** Calls of a load, which use the keys in turn. */
 export type LoadOptions = Readonly<{
-  /** The file that is written. */
+  /** File to write. */
   file: string;
   keys: readonly string[];
   method: string;
-  /** Raw JSON; `@` stands for another address in each of so many requests that differ. */
+  /** Raw JSON; `@` is replaced by one of `different` addresses. */
   params: string;
   different?: number;
 }>;
 
-/** Fails where there is nothing to load with. */
+/** @throws Error when wrk is not installed. */
 export function needWrk(): void {
   if (findProgram('wrk') === null) throw new Error('wrk is not installed: apt-get install -y wrk');
 }
 
-/** A request that takes longer has failed. */
 const TIMEOUT_SECONDS = 10;
 
-/** Requests of a text that is the same each time may be answered from memory; of so many they may not. */
+/** Number of distinct requests that defeats caches. */
 export const MANY = 65_536;
 
-/** A script for wrk that posts calls. @returns its file. */
+/** Writes a wrk script that posts calls. @returns its file. */
 export function writeLoadScript({ file, keys, method, params, different = 1 }: LoadOptions): string {
   const requests = Math.max(different, keys.length);
   writeFileSync(
@@ -64,8 +62,8 @@ end
 }
 
 /**
- * Loads a server for a while with one thread of wrk, as much as it takes.
- * @throws Error when a request failed: what was measured then compares with nothing.
+ * Loads a server with one thread of wrk.
+ * @throws Error when a request failed.
  */
 export async function load(
   script: string,
@@ -82,7 +80,7 @@ export async function load(
   const [requests = 0, failures = 0, p50 = 0, p99 = 0] = match.slice(1).map(Number);
   if (failures > 0 || requests === 0)
     throw new Error(
-      `${server.name} failed ${failures} of ${requests} requests: nothing to compare\n${stdout.slice(stdout.indexOf('FAILED'))}`,
+      `${server.name} failed ${failures} of ${requests} requests: the comparison is invalid\n${stdout.slice(stdout.indexOf('FAILED'))}`,
     );
   return { requests, p50Ms: p50 / 1000, p99Ms: p99 / 1000 };
 }

@@ -13,7 +13,7 @@ const SIZES = {
   unpackedFreeBytes: MESSAGE_MAX_BYTES,
 };
 
-/** The first field of a message that has the number; null for none. */
+/** First field with the number; null if absent. */
 function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
@@ -23,7 +23,7 @@ function fieldOf(bytes: Uint8Array, number: number): Uint8Array | null {
   return null;
 }
 
-/** The signature of the transaction in a `SubscribeUpdate`, in hex; null where it is something else. */
+/** Signature of a transaction update in hex; null for other updates. */
 function signatureIn(update: Uint8Array): string | null {
   const transaction = fieldOf(update, TRANSACTION);
   const info = transaction === null ? null : fieldOf(transaction, 1);
@@ -31,12 +31,12 @@ function signatureIn(update: Uint8Array): string | null {
   return signature === null ? null : Buffer.from(signature).toString('hex');
 }
 
-/** When each transaction came on one stream, by `performance.now()` and by its place among all messages. */
+/** Arrival of each transaction on a stream: time and position among all messages. */
 export type Arrivals = Map<string, Readonly<{ at: number; nth: number }>>;
 
 /**
- * Streams of a payer's transactions over one connection, so that what comes first is what was sent first, however
- * late the client gets to read.
+ * Streams of a payer's transactions over one connection, so that the order of arrival is the order of sending, even
+ * if the client reads late.
  */
 export class ArrivalOrder {
   readonly #session: ClientHttp2Session;
@@ -44,11 +44,11 @@ export class ArrivalOrder {
 
   constructor(url: string) {
     this.#session = connect(url);
-    // Its streams tell of it too.
+    // Streams report the error too.
     this.#session.on('error', () => {});
   }
 
-  /** Opens a stream with a key. @returns what it hears, once its request is in force. */
+  /** Opens a stream. @returns its arrivals, once the request is confirmed. */
   open(key: string, payer: Address): Promise<Arrivals> {
     const received: Arrivals = new Map();
     const frames = new GrpcFrames(SIZES);
@@ -63,7 +63,7 @@ export class ArrivalOrder {
       transactions: new Map([['payer', { accountInclude: [payer] }]]),
     });
     stream.write(encodeFrame(request));
-    // The answer to a ping says that the request before it is in force.
+    // The response to a ping confirms the request before it.
     stream.write(encodeFrame(encodeSubscribeRequest({ ping: 1 })));
     return new Promise((resolve, reject) => {
       stream.on('trailers', (trailers) => reject(new Error(JSON.stringify(trailers))));

@@ -3,8 +3,7 @@ import { address } from '../../src/solana/address.ts';
 import { startService } from '../../test/service/start-service.ts';
 import { createSendRequest } from '../../test/soak/ledger-truth.ts';
 import { Traffic } from '../../test/soak/traffic.ts';
-import { record, type Setting, settingOf } from '../results.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
+import { type BenchOptions, publish, type Setting, settingOf } from '../results.ts';
 import { ArrivalOrder } from './arrivals.ts';
 
 const TRANSACTIONS = 1_000;
@@ -88,7 +87,7 @@ function render({ lead, machine, node, commit }: Summary): string {
     '',
     `${lead.transactions} transactions at ${PER_SECOND} a second; ${machine}; ${node}; ${commit}`,
     '',
-    `earlier on the shred stage: ${lead.earlier} of ${lead.transactions}; not told by both: ${lead.missing}`,
+    `earlier on the shred stage: ${lead.earlier} of ${lead.transactions}; missing on one: ${lead.missing}`,
     `lead in ms: ${shares}`,
     '',
     histogram(lead.milliseconds),
@@ -98,11 +97,10 @@ function render({ lead, machine, node, commit }: Summary): string {
 
 /**
  * `npm run bench -- shreds`: how much earlier a transaction of the embedded ledger arrives on the shred stage than on
- * the standard stream, both read by one client over one connection. Ends with 1 when one was not.
+ * the standard stream, both read by one client over one connection. Exits with 1 if any does not arrive earlier.
  */
 export async function runShredsBench(options: BenchOptions): Promise<void> {
   const summary: Summary = { ...settingOf('npm run bench -- shreds'), lead: await measure() };
-  process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-  if (options.record) process.stderr.write(`recorded in ${record('shreds', summary)}\n`);
+  publish('shreds', summary, options, render);
   if (summary.lead.earlier < TRANSACTIONS) process.exitCode = 1;
 }

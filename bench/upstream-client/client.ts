@@ -28,7 +28,7 @@ function openOwn(url: string, client: ClientKind): Opened {
   const send: SendRequest = (onResponse) => {
     sendAttempt(node, call, 10_000, {
       onOutcome(outcome) {
-        if (outcome.kind !== 'response') throw new Error(`no answer: ${outcome.kind}`);
+        if (outcome.kind !== 'response') throw new Error(`no response: ${outcome.kind}`);
         onResponse();
       },
     });
@@ -65,7 +65,7 @@ function openUndici(url: string): Opened {
         onResponseEnd() {
           clearTimeout(timer);
           if (locateResponse(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), id) === null)
-            throw new Error('no answer');
+            throw new Error('no response');
           onResponse();
         },
         onResponseError(_controller, error) {

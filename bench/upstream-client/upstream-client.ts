@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { record, type Setting, type Spread, settingOf, spread } from '../results.ts';
+import { type BenchOptions, publish, type Setting, type Spread, settingOf, spread } from '../results.ts';
 import { endAll, firstLine, forkOn, spawnOn } from '../rpc/processes.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
 import { type ClientKind, type ClientMessage, type ClientOrder, clients } from './messages.ts';
 
 /** CPU of the client; the node has the other. */
@@ -27,7 +26,7 @@ async function measure(poster: ChildProcess, order: ClientOrder): Promise<number
 
 /** One process per client, so that JIT optimizations do not mix. */
 function startClients(): Readonly<Record<ClientKind, ChildProcess>> {
-  const script = join(import.meta.dirname, 'poster.ts');
+  const script = join(import.meta.dirname, 'client.ts');
   const open = (): ChildProcess => forkOn(POSTER_CPU, script);
   return { undici: open(), own: open(), pipelined: open() };
 }
@@ -57,14 +56,14 @@ function spreads(value: (client: ClientKind) => readonly number[]): Record<Clien
   };
 }
 
-function print({ perCpuSecond, overUndici }: Summary): void {
-  console.log('requests to a node per CPU second of the client, 64 in flight:');
-  for (const client of clients) {
+function render({ perCpuSecond, overUndici }: Summary): string {
+  const lines = clients.map((client) => {
     const { median, min, max } = overUndici[client];
     const rate = Math.round(perCpuSecond[client].median / 100) / 10;
     const ratio = `${median.toFixed(2)} [${min.toFixed(2)}-${max.toFixed(2)}]`;
-    console.log(`  ${client.padEnd(10)} ${String(rate).padStart(6)} k   ${ratio} × undici`);
-  }
+    return `  ${client.padEnd(10)} ${String(rate).padStart(6)} k   ${ratio} × undici\n`;
+  });
+  return `requests to a node per CPU second of the client, 64 in flight:\n${lines.join('')}`;
 }
 
 /** Compares the HTTP client with undici, without and with pipelining. */
@@ -76,9 +75,7 @@ export async function runUpstreamClientBench(options: BenchOptions): Promise<voi
       perCpuSecond: spreads((client) => results.map((result) => result[client])),
       overUndici: spreads((client) => results.map((result) => result[client] / result.undici)),
     };
-    if (options.json) console.log(JSON.stringify(summary, null, 2));
-    else print(summary);
-    if (options.record) console.log(`written to ${record('links', summary)}`);
+    publish('links', summary, options, render);
   } finally {
     await endAll();
   }

@@ -1,13 +1,11 @@
-/** What is subscribed to, what is told, and what the processes of the benchmark say to each other. */
-
-/** An address for each number below 1,000. */
+/** Address of an account number below 1,000. */
 export const addressOf = (account: number): string =>
   `${'1'.repeat(29)}${String.fromCharCode(97 + Math.floor(account / 100), 97 + (Math.floor(account / 10) % 10), 97 + (account % 10))}`;
 
-/** The account's data is base64 of so many bytes: with it a message has about 530 bytes. */
+/** Account data that gives messages of about 530 bytes. */
 const DATA = Buffer.alloc(180, 7).toString('base64');
 
-/** What the feed tells of an account; of the same length for every account and event. */
+/** Notification result of the same length for every account and event. */
 export const resultOf = (account: number, event: number) => ({
   context: { slot: 300_000_000 + event },
   value: {
@@ -20,22 +18,21 @@ export const resultOf = (account: number, event: number) => ({
   },
 });
 
-/** Events of an account that are made beforehand, and told over and over: making them is not measured. */
+/** Events per account, created in advance and repeated. */
 export const EVENTS_MADE = 16;
 
 export const METHOD = 'accountNotification';
 
-/** A message of the feed as a client of subscription 1 reads it. */
 const MESSAGE = JSON.stringify({
   jsonrpc: '2.0',
   method: METHOD,
   params: { result: resultOf(0, 0), subscription: 1 },
 });
 
-/** Bytes of one message with its frame: both servers send exactly these. */
+/** Bytes of a message with its frame, the same for both servers. */
 export const FRAME_BYTES = MESSAGE.length + 4;
 
-/** To a server: tell every account so many events in one turn of the event loop; or: collect and weigh yourself. */
+/** To a server: emit events of every account in one turn of the event loop, or measure memory. */
 export type ServerOrder = Readonly<{ emit: number } | { weigh: true }>;
 /** From a server. */
 export type ServerMessage = Readonly<
@@ -48,5 +45,5 @@ export type SinkOrder = Readonly<
   | { expect: number }
   | { disconnect: true }
 >;
-/** From the sink: it did what it was told, or all that was expected is there. */
+/** From the sink: the order is complete. */
 export type SinkMessage = Readonly<{ done: true }>;

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EVENTS_MADE, METHOD, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
-/** The usual way: a `ws` server that writes every message anew for every client. */
+/** Baseline: a `ws` server that serializes every message for every client. */
 
 type Subscriber = Readonly<{ client: WebSocket; subscription: number }>;
 
-/** An account with its subscribers and with its events as they are after parsing. */
+/** An account with its subscribers and parsed events. */
 type Account = Readonly<{ subscribers: Set<Subscriber>; results: readonly unknown[] }>;
 
 const accounts = new Map<string, Account>();

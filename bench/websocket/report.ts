@@ -1,10 +1,10 @@
 import { type Setting, type Spread, settingOf, spread } from '../results.ts';
 import { FRAME_BYTES } from './messages.ts';
 
-/** Who subscribes to what. */
+/** Subscribers and their accounts. */
 export type Crowd = Readonly<{ subscribers: number; accounts: number }>;
 
-/** What one server did for a crowd in one round. */
+/** Throughput of a server in a round. */
 export type Measured = Readonly<{
   crowd: Crowd;
   perTick: number;
@@ -12,16 +12,16 @@ export type Measured = Readonly<{
   messagesPerCpuSecond: number;
 }>;
 
-/** Memory that a server has for each connection with one subscription. */
+/** Memory per connection with one subscription. */
 export type Weighed = Readonly<{ crowd: Crowd; variant: string; bytesPerConnection: number }>;
 
 export type Line = Crowd &
   Readonly<{
-    /** Messages for each subscriber that come in one turn of the event loop. */
+    /** Messages per subscriber in one turn of the event loop. */
     perTick: number;
     solway: Spread;
     plain: Spread;
-    /** Messages per CPU second, solway to plain, taken round by round. */
+    /** Ratio of messages per CPU second per round. */
     ratio: Spread;
   }>;
 
@@ -55,7 +55,6 @@ function memory(crowd: Crowd, weighed: readonly Weighed[]): Memory {
   return { ...crowd, solwayBytes: of('solway'), plainBytes: of('plain') };
 }
 
-/** Medians and ratios over the rounds of every crowd. */
 export function summarize(
   crowds: readonly Crowd[],
   perTicks: readonly number[],
@@ -77,7 +76,6 @@ const kib = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KiB`;
 const crowdText = ({ subscribers, accounts }: Crowd): string =>
   `${subscribers} of ${accounts === 1 ? 'one account' : `${accounts} accounts`}`.padEnd(24);
 
-/** The summary as a person reads it. */
 export function render(summary: Summary): string {
   const lines = summary.lines.map((one) =>
     [
@@ -104,7 +102,7 @@ export function render(summary: Summary): string {
     `${'subscribers'.padEnd(24)} ${'per tick'} ${'solway'.padStart(9)} ${'plain ws'.padStart(9)} ${'ratio'.padStart(20)}`,
     ...lines,
     '',
-    'memory for a connection with one subscription',
+    'memory per connection with one subscription',
     `${'subscribers'.padEnd(24)} ${'solway'.padStart(18)} ${'plain ws'.padStart(9)}`,
     ...weights,
     '',

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { addressOf, type SinkMessage, type SinkOrder } from './messages.ts';
 
-/** The clients: bare sockets that shake hands, subscribe to one account each, and count bytes after that. */
+/** Clients: sockets that shake hands, subscribe to one account each and count bytes. */
 
-/** Handshakes that are under way at a time. */
+/** Concurrent handshakes. */
 const AT_ONCE = 100;
-/** What is read is only counted, so all sockets read into one buffer. */
+/** Shared read buffer, because bytes are only counted. */
 const buffer = Buffer.allocUnsafe(256 * 1024);
 const sockets = new Set<Socket>();
 let received = 0;
@@ -46,7 +46,7 @@ const handshake = (path: string): string =>
 
 const ACKNOWLEDGED = /\{"jsonrpc":"2.0","result":1,"id":1\}$/;
 
-/** Kept when the subscription is acknowledged. */
+/** Resolves when the subscription is acknowledged. */
 function open(port: number, path: string, account: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -11,12 +11,12 @@ import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { openDirectory } from '../one-key.ts';
 import { EVENTS_MADE, resultOf, type ServerMessage, type ServerOrder } from './messages.ts';
 
-/** The gateway's WebSocket door with its sessions, topics and queues, behind a feed that tells on order. */
+/** The WebSocket server with sessions, topics and queues, fed on order. */
 
 const MANY = 1_000_000;
 const NEVER_MS = 1_000_000_000;
 
-/** A feed that tells of accounts what came off the wire as bytes, in the order in which they were subscribed to. */
+/** Feed that emits account notifications as bytes, in the order of subscription. */
 class OrderedFeed implements Feed {
   readonly #results = new Map<FeedListener, readonly Buffer[]>();
   #event = 0;
@@ -55,7 +55,7 @@ const gate = new WebSocketGateway(
   },
   { topics: { graceMs: 0 }, subscriptionLimits: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );
-// The sink answers no pings, and counts bytes.
+// The sink does not answer pings.
 const dialect = new WebSocketDialect(gate, log, {
   connectionsMax: MANY,
   pingIntervalMs: NEVER_MS,

@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { record } from '../results.ts';
+import { type BenchOptions, publish } from '../results.ts';
 import { cpuSeconds, endAll, forkOn } from '../rpc/processes.ts';
-import type { BenchOptions } from '../rpc/rpc.ts';
 import {
   FRAME_BYTES,
   type ServerMessage,
@@ -13,7 +12,7 @@ import {
 } from './messages.ts';
 import { type Crowd, type Measured, render, summarize, type Weighed } from './report.ts';
 
-/** Processors: the servers share one, and only one works at a time; the sinks have the other. */
+/** CPUs: the servers share one, of which one works at a time; the sinks have the other. */
 const SERVER_CPU = 0;
 const SINK_CPU = 1;
 
@@ -24,10 +23,9 @@ const crowds: readonly Crowd[] = [
   { subscribers: 10_000, accounts: 1_000 },
 ];
 const perTicks = [1, 4, 8] as const;
-/** So much is told to each crowd before anything is measured: compilers and caches settle. */
 const WARM_UP_SECONDS = 2;
 
-/** A server and the clients of it, each a process. */
+/** A server and its clients, each a process. */
 class Variant {
   readonly name: string;
   readonly #server: ChildProcess;
@@ -48,7 +46,7 @@ class Variant {
     if ('listening' in message) this.#address = message.listening;
   }
 
-  /** Connects a crowd. @returns what each connection weighs, in bytes. */
+  /** Connects a crowd. @returns memory per connection in bytes. */
   async collectGarbage({ subscribers, accounts }: Crowd): Promise<number> {
     const before = await this.#weigh();
     await this.#sinkDoes({ connect: { ...this.#address, connections: subscribers, accounts } });
@@ -59,7 +57,7 @@ class Variant {
     await this.#sinkDoes({ disconnect: true });
   }
 
-  /** Tells turn after turn, each when all of the one before has arrived. @returns messages per CPU second. */
+  /** Emits turn after turn, each once the previous one has arrived. @returns messages per CPU second. */
   async load({ subscribers }: Crowd, perTick: number, seconds: number): Promise<number> {
     const pid = this.#server.pid ?? 0;
     const before = cpuSeconds(pid);
@@ -83,7 +81,7 @@ class Variant {
   async #sinkDoes(order: SinkOrder): Promise<void> {
     this.#sink.send(order);
     const [message] = (await once(this.#sink, 'message')) as [SinkMessage];
-    if (!message.done) throw new Error('the sink did not do what it was told');
+    if (!message.done) throw new Error('the sink did not complete the order');
   }
 }
 
@@ -112,9 +110,9 @@ async function measureCrowd(
 }
 
 /**
- * `npm run bench -- websocket`: the same notifications to the same subscribers from the gateway's WebSocket door
- * and from a `ws` server that writes each message for each client, in turn, several times. Ratios are taken round
- * by round. Only the server's CPU time counts, so a slow sink makes a run longer and not different.
+ * `npm run bench -- websocket`: the same notifications to the same subscribers from the WebSocket server and from a `ws`
+ * server that serializes each message for each client, in interleaved rounds. Only the CPU time of the server counts,
+ * so a slow sink makes a run longer but does not change its result.
  */
 export async function runWebSocketBench(options: BenchOptions): Promise<void> {
   const measured: Measured[] = [];
@@ -133,6 +131,5 @@ export async function runWebSocketBench(options: BenchOptions): Promise<void> {
   }
   const { rounds, seconds } = options;
   const summary = summarize(crowds, perTicks, measured, weighed, { rounds, seconds });
-  process.stdout.write(options.json ? `${JSON.stringify(summary, null, 2)}\n` : render(summary));
-  if (options.record) process.stderr.write(`recorded in ${record('websocket', summary)}\n`);
+  publish('websocket', summary, options, render);
 }
