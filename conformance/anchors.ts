@@ -1,7 +1,7 @@
 import type { JsonValue } from '../src/base/json.ts';
 import type { RpcNode } from './node.ts';
 
-/** What calls are made of: things that both nodes must know, found on the first of them. */
+/** Values for call parameters, found on the first node, that both nodes must know. */
 export type Anchors = Readonly<{
   /** A finalized slot with transactions, old enough for both. */
   slot: bigint;
@@ -11,11 +11,11 @@ export type Anchors = Readonly<{
   /** Signatures of that slot's block. */
   signatures: readonly string[];
   blockhash: string;
-  /** Addresses that its transactions name. */
+  /** Addresses in its transactions. */
   addresses: readonly string[];
   /** An account that holds only lamports. */
   wallet: string;
-  /** A token account and its mint, where one was found. */
+  /** A token account and its mint; null if none was found. */
   token: Readonly<{ account: string; mint: string; owner: string; program: string }> | null;
   identity: string;
   voteAccount: string | null;
@@ -39,7 +39,7 @@ const TOKEN_PROGRAMS = [
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ];
 
-/** Slots of the newest finalized transactions that name the system program: nearly all but votes do. */
+/** Slots of the newest finalized transactions of the System program, which nearly all except votes use. */
 async function busySlots(node: RpcNode, tip: bigint): Promise<bigint[]> {
   const config = { limit: SIGNATURES_READ, commitment: 'finalized' };
   const entries = list(await node.requireResult('getSignaturesForAddress', [SYSTEM_PROGRAM, config]));
@@ -47,7 +47,7 @@ async function busySlots(node: RpcNode, tip: bigint): Promise<bigint[]> {
   return slots.size === 0 ? [tip] : [...slots].slice(0, BLOCKS_READ_MAX);
 }
 
-/** Of the newest finalized blocks the one with most transactions. */
+/** The recent finalized block with the most transactions. */
 async function findBlock(node: RpcNode): Promise<{ slot: bigint; block: JsonValue }> {
   const tip = BigInt((await node.requireResult('getSlot', [{ commitment: 'finalized' }])) as number);
   const config = { transactionDetails: 'accounts', maxSupportedTransactionVersion: 0, rewards: false };
@@ -88,7 +88,7 @@ async function findWallet(node: RpcNode, addresses: readonly string[]): Promise<
   return addresses[Math.max(0, index)] ?? SYSTEM_PROGRAM;
 }
 
-/** Looks a node over for things to ask for. @throws Error when it does not answer what every node answers. */
+/** Finds values for call parameters. @throws Error when a basic call fails. */
 export async function findAnchors(node: RpcNode): Promise<Anchors> {
   const { slot, block } = await findBlock(node);
   const transactions = list(member(block, 'transactions'));

@@ -3,18 +3,18 @@ import { type MethodKind, type MethodName, methods } from '../src/protocol/metho
 import type { Anchors } from './anchors.ts';
 import type { Comparison } from './compare.ts';
 
-/** One call that is put to both nodes. */
+/** One call, sent to both nodes. */
 export type ConformanceCase = Readonly<{
   method: MethodName;
   name: string;
   params: WritableJson;
   by: Comparison;
-  /** No node may answer it with a result. */
+  /** Both nodes must return an error. */
   mustRefuse: boolean;
 }>;
 
-/** What a call is compared by when its plan says nothing else. */
-const byNature: Readonly<Record<MethodKind, Comparison>> = {
+/** Default comparison by method kind. */
+const comparisonByKind: Readonly<Record<MethodKind, Comparison>> = {
   fixed: 'exact',
   epoch: 'exact',
   head: 'moving',
@@ -31,7 +31,7 @@ type CaseInput = Readonly<{ name: string; params: WritableJson; by?: Comparison;
 
 const good = (name: string, params: WritableJson, by?: Comparison): CaseInput =>
   by === undefined ? { name, params } : { name, params, by };
-/** A refusal: its text depends on the parameters alone. */
+/** A call with an error that depends only on its parameters. */
 const bad = (name: string, params: WritableJson): CaseInput => ({
   name: `refuses ${name}`,
   params,
@@ -55,7 +55,7 @@ const badKeys = (rest: readonly WritableJson[] = []): CaseInput[] => [
   bad('a number', [5, ...rest]),
 ];
 const many = (count: number, what: string): string[] => Array.from({ length: count }, () => what);
-/** A transaction that nobody signed: it moves nothing from an account that is not there. */
+/** An unsigned transfer of nothing from a missing account. */
 const UNSIGNED_MESSAGE =
   'AQABAgECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fIAEBAgAADAIAAAABAAAAAAAAAA==';
 
@@ -66,7 +66,7 @@ function tokenOf(
   return token === null ? [] : plans(token);
 }
 
-/** What is asked of each method. Nothing here changes a node's state. */
+/** Calls of each method. None changes the state of a node. */
 const inputs: Readonly<Record<MethodName, (anchors: Anchors) => readonly CaseInput[]>> = {
   getAccountInfo: (a) => [
     ...ENCODINGS.map((encoding) => good(`as ${encoding}`, [a.wallet, { encoding }])),
@@ -111,7 +111,7 @@ const inputs: Readonly<Record<MethodName, (anchors: Anchors) => readonly CaseInp
   getBlocks: (a) => [
     good('of a range', [a.rangeStart, a.slot]),
     good('that runs back', [a.slot, a.rangeStart]),
-    // A range is cut at the tip first, so that a young chain has none that is too long.
+    // Nodes clamp ranges to the tip first, so a young chain has no range that is too long.
     ...(a.slot > RANGE_MAX ? [bad('a range that is too long', [a.slot - RANGE_MAX - 1n, a.slot])] : []),
     bad('processed', [a.rangeStart, a.slot, { commitment: 'processed' }]),
   ],
@@ -287,14 +287,14 @@ const inputs: Readonly<Record<MethodName, (anchors: Anchors) => readonly CaseInp
   ],
 };
 
-/** Every call for the given methods, in the order of the table. */
+/** All calls of the given methods. */
 export function casesFor(anchors: Anchors, names: readonly MethodName[]): ConformanceCase[] {
   return names.flatMap((method) =>
     inputs[method](anchors).map((plan) => ({
       method,
       name: plan.name,
       params: plan.params,
-      by: plan.by ?? byNature[methods[method].kind],
+      by: plan.by ?? comparisonByKind[methods[method].kind],
       mustRefuse: plan.mustRefuse ?? false,
     })),
   );

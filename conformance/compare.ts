@@ -3,29 +3,28 @@ import { type Difference, differences, differencesBetween, shapeDifferences } fr
 import type { NodeError, Reply, RpcNode } from './node.ts';
 
 /**
- * How two answers are held against one another. It follows from the nature of what was asked
- * (protocol/methods.ts):
- * - `exact`: named by slot, signature or epoch, or fixed: equal to the last digit.
- * - `moving`: the state at the tip. The first node is asked before and after the second: the second's answer must
- *   be equal to one of the two; when the first's own moved meanwhile and neither fits, all three are asked again.
- * - `rising`: numbers that move on: between the two answers of the first, within a slack of slots.
- * - `shape`: the node's own affairs: same members, same types.
+ * How two responses are compared, by the kind of the method (protocol/methods.ts):
+ * - `exact`: fixed, or determined by slot, signature or epoch: equal.
+ * - `moving`: state at the tip. The first node is called before and after the second, whose response must equal one of
+ *   the two. If the state changed in between and neither matches, all three calls are repeated.
+ * - `rising`: increasing numbers: between the two responses of the first node, with a tolerance in slots.
+ * - `shape`: specific to the node: same members, same types.
  */
 export type Comparison = 'exact' | 'moving' | 'rising' | 'shape';
 
 export type ComparisonResult = Readonly<{
   kind: 'same' | 'different' | 'undecided' | 'unanswered';
   differences: readonly Difference[];
-  /** Why there is no verdict. */
+  /** Why the result is undecided or unanswered. */
   reason?: string;
 }>;
 
 export type CompareOptions = Readonly<{
-  /** Times that moving answers are asked for before the verdict is `undecided`. */
+  /** Attempts to compare moving state before the result is `undecided`. */
   triesMax: number;
   /** Slots that one node may be ahead of the other. */
   slackSlots: number;
-  /** Pause between two tries. */
+  /** Pause between attempts. */
   pauseMs: number;
 }>;
 
@@ -35,7 +34,7 @@ const same: ComparisonResult = { kind: 'same', differences: [] };
 
 type Members = { readonly [name: string]: JsonValue };
 
-/** A result without what tells only where and when it was read. */
+/** A result without its context. */
 function withoutContext(result: JsonValue): JsonValue {
   const isWrapped = typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
   return isWrapped ? ((result as Members).value as JsonValue) : result;
@@ -57,7 +56,7 @@ const comparedOf = (reply: Reply): JsonValue =>
       ? errorValue(reply.error)
       : null;
 
-/** Whether the context's own members have the same shape, apiVersion included. */
+/** Differences between the shapes of the contexts. */
 function contextShape(ours: Reply, theirs: Reply): Difference[] {
   if (ours.kind !== 'result' || theirs.kind !== 'result') return [];
   const contextOf = (result: JsonValue): JsonValue | undefined => (result as Members | null)?.context;
@@ -75,7 +74,7 @@ function unanswered(...replies: readonly Reply[]): ComparisonResult | null {
 const different = (found: readonly Difference[]): ComparisonResult =>
   found.length === 0 ? same : { kind: 'different', differences: found };
 
-/** One answered and the other refused: no value can be compared. */
+/** One node returned a result, the other an error. */
 function kindsDiffer(ours: Reply, theirs: Reply): ComparisonResult | null {
   if (ours.kind === theirs.kind) return null;
   return {
@@ -84,16 +83,16 @@ function kindsDiffer(ours: Reply, theirs: Reply): ComparisonResult | null {
   };
 }
 
-/** Two nodes that agree to answer what a node refuses are both wrong. */
+/** Both nodes returned a result for an invalid call. */
 function answeredBoth(ours: Reply, theirs: Reply): ComparisonResult | null {
   if (ours.kind !== 'result' || theirs.kind !== 'result') return null;
   const difference = { path: '.', ours: comparedOf(ours), theirs: comparedOf(theirs) };
-  return { kind: 'different', differences: [difference], reason: 'both answer what a node refuses' };
+  return { kind: 'different', differences: [difference], reason: 'both return a result for an invalid call' };
 }
 
 type Sandwich = Readonly<{ before: Reply; theirs: Reply; after: Reply }>;
 
-/** @returns null when nothing can be told, because the state moved or the second stands at another slot. */
+/** @returns null when the state changed or the second node is at another slot. */
 function evaluateMoving({ before, theirs, after }: Sandwich): ComparisonResult | null {
   const found = [before, after].map((ours) =>
     ours.kind === theirs.kind
@@ -107,7 +106,7 @@ function evaluateMoving({ before, theirs, after }: Sandwich): ComparisonResult |
   return kindsDiffer(before, theirs) ?? different(found[0] ?? []);
 }
 
-/** What may grow in a slot, by the path in the answer; every other number is none that moves by itself. */
+/** Maximum growth per slot by path; other numbers do not grow. */
 const growthPerSlot: readonly (readonly [path: RegExp, most: number])[] = [
   [/^$|slot|height|lastVote|byIdentity/i, 1],
   [/epochCredits/, 16],
@@ -140,15 +139,15 @@ async function compareMoving(
     const after = await send(ours);
     const verdict = unanswered(before, other, after) ?? evaluate({ before, theirs: other, after });
     if (verdict === null) continue;
-    // A difference in one moment may be the other node's being late: it must show twice.
+    // The other node may be late, so a difference must appear twice.
     if (verdict.kind !== 'different' || seen !== null) return verdict;
     seen = verdict;
   }
-  const reason = seen === null ? 'the state moved each time it was read' : 'a difference showed only once';
+  const reason = seen === null ? 'the state changed in every attempt' : 'a difference appeared only once';
   return { kind: 'undecided', differences: seen?.differences ?? [], reason };
 }
 
-/** Asks both nodes the same and holds the answers against one another. */
+/** Sends a call to both nodes and compares the responses. */
 export async function compareCall(
   ours: RpcNode,
   theirs: RpcNode,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../src/base/json.ts';
 
-/** Where two values differ, as a path such as `.value.lamports`, with both sides. */
+/** A difference at a path such as `.value.lamports`. */
 export type Difference = Readonly<{
   path: string;
   ours: JsonValue | undefined;
@@ -13,7 +13,7 @@ const isObject = (value: JsonValue | undefined): value is Members =>
 const isNumber = (value: JsonValue | undefined): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
-/** Whether two leaves may stand for each other. */
+/** Whether two leaves match. */
 type LeafRule = (ours: JsonValue | undefined, theirs: JsonValue | undefined, path: string) => boolean;
 
 function collectDifferences(
@@ -37,14 +37,14 @@ function collectDifferences(
   }
 }
 
-/** A whole number as bigint, so that 1 and 1n are one number. */
+/** Integers as bigint, so that 1 equals 1n. */
 const exact = (value: number | bigint): number | bigint =>
   typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
 
 const isEqual: LeafRule = (ours, theirs) =>
   ours === theirs || (isNumber(ours) && isNumber(theirs) && exact(ours) === exact(theirs));
 
-/** Every place where the values are not equal. */
+/** All differences between two values. */
 export function differences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
   const found: Difference[] = [];
   collectDifferences(ours, theirs, '', isEqual, found);
@@ -64,7 +64,7 @@ function collectShapeDifferences(
   found: Difference[],
 ): void {
   if (Array.isArray(ours) && Array.isArray(theirs)) {
-    // Of lists the first entries speak for the others: what they list is the node's own.
+    // Only first entries are compared, because the lists are specific to the node.
     if (ours.length > 0 && theirs.length > 0)
       collectShapeDifferences(ours[0], theirs[0], `${path}[0]`, found);
   } else if (isObject(ours) && isObject(theirs)) {
@@ -76,7 +76,7 @@ function collectShapeDifferences(
   }
 }
 
-/** Every place where members or their JSON types differ; null may stand for any type, an empty list for any list. */
+/** Differences in members or JSON types; null matches any type, an empty list any list. */
 export function shapeDifferences(ours: JsonValue | undefined, theirs: JsonValue | undefined): Difference[] {
   const found: Difference[] = [];
   collectShapeDifferences(ours, theirs, '', found);
@@ -84,8 +84,8 @@ export function shapeDifferences(ours: JsonValue | undefined, theirs: JsonValue 
 }
 
 /**
- * Every place where `theirs` is not between two answers that were got before and after it. Numbers may move from
- * one to the other, give or take what `slackOf` allows at their path; everything else must be equal to either.
+ * Differences of `theirs` from the range between two responses before and after it. Numbers may be between both, with
+ * the tolerance of `slackOf`; other values must equal one of them.
  */
 export function differencesBetween(
   before: JsonValue | undefined,

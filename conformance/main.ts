@@ -8,20 +8,20 @@ import { type Row, runConformance } from './run.ts';
 
 const USAGE = `Usage: npm run conformance -- URL_A URL_B [options]
 
-Puts the same JSON-RPC calls to two nodes and compares the answers: what is named by slot or signature to the last
-digit, moving state with both read at the same slot, the node's own affairs by their shape. The calls are made of
-what is found on A. Nothing that changes a node's state is sent.
+Sends the same JSON-RPC calls to two nodes and compares the responses: historical data exactly, state at the tip at
+the same slot, node-specific data by its shape. Parameters are derived from data of node A. No call changes the state
+of a node.
 
-  --header-a LINE   header for A, as "Authorization: Bearer KEY"; repeat it for more
+  --header-a LINE   header for A, such as "Authorization: Bearer KEY"; repeat for more
   --header-b LINE   the same for B
-  --method NAME     only this method; repeat it for more
+  --method NAME     only this method; repeat for more
   --slack SLOTS     slots that one node may be ahead of the other (default ${compareOptions.slackSlots})
-  --all             show also the calls whose answers are the same
-  --json            write JSON
+  --all             also show calls with equal responses
+  --json            print JSON
   --help
 
-Exit codes: 0 when all answers are the same, 1 when one differs or is missing, 2 for a mistake on the command line,
-3 when none differs but some could not be decided.
+Exit codes: 0 all responses are equal, 1 a response differs or is missing, 2 invalid command line, 3 no response
+differs but some comparisons are undecided.
 `;
 
 function refuse(problem: string): never {
@@ -52,8 +52,8 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const colon = line.indexOf(':');
-    // The line itself may hold a key.
-    if (colon <= 0) refuse('a header is not written as "Name: value"');
+    // The line may contain a key.
+    if (colon <= 0) refuse('a header must have the form "Name: value"');
     headers[line.slice(0, colon).trim().toLowerCase()] = line.slice(colon + 1).trim();
   }
   return headers;
@@ -77,11 +77,11 @@ if (values.help) {
   process.exit(0);
 }
 const [urlA, urlB] = positionals;
-if (urlA === undefined || urlB === undefined || positionals.length > 2) refuse('two URLs are needed');
+if (urlA === undefined || urlB === undefined || positionals.length > 2) refuse('two URLs are required');
 for (const name of values.method)
-  if (!Object.hasOwn(methods, name)) refuse(`there is no method ${name.slice(0, 64)}`);
+  if (!Object.hasOwn(methods, name)) refuse(`unknown method ${name.slice(0, 64)}`);
 const slackSlots = Number(values.slack);
-if (!Number.isInteger(slackSlots) || slackSlots < 0) refuse('--slack is not a whole number');
+if (!Number.isInteger(slackSlots) || slackSlots < 0) refuse('--slack must be a whole number');
 
 const address = (name: string, url: string, headers: readonly string[]): NodeAddress => ({
   name,

@@ -1,8 +1,8 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../src/base/json.ts';
 
-/** A JSON-RPC node as it was named on the command line. URL and headers may hold secrets: they are never shown. */
+/** A JSON-RPC node of the command line. URL and headers may contain secrets and are never printed. */
 export type NodeAddress = Readonly<{
-  /** What reports call it. */
+  /** Name in reports. */
   name: string;
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export type NodeAddress = Readonly<{
 
 export type NodeError = Readonly<{ code: number; message: string; data: JsonValue | undefined }>;
 
-/** What came back: a result, a JSON-RPC error, or nothing that is JSON-RPC. */
+/** A result, a JSON-RPC error, or a failure without a valid response. */
 export type Reply = Readonly<
   | { kind: 'result'; result: JsonValue }
   | { kind: 'error'; error: NodeError }
@@ -18,10 +18,10 @@ export type Reply = Readonly<
 >;
 
 const TIMEOUT_MS = 30_000;
-/** A refusal of the whole request, such as a missing key, is shown so far. */
+/** Printed length of an error for the whole request, such as a missing key. */
 const MESSAGE_MAX_CHARS = 160;
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
-/** So often a node that asks for patience (429) is asked again. */
+/** Retries after HTTP status 429. */
 const PATIENCE_MAX = 5;
 
 type Members = { readonly [name: string]: JsonValue };
@@ -33,14 +33,14 @@ function readReply(text: string): Reply {
   try {
     parsed = parseJson(text);
   } catch {
-    return { kind: 'failure', reason: 'the answer is not JSON' };
+    return { kind: 'failure', reason: 'the response is not JSON' };
   }
-  if (!isObject(parsed)) return { kind: 'failure', reason: 'the answer is no JSON object' };
+  if (!isObject(parsed)) return { kind: 'failure', reason: 'the response is not a JSON object' };
   const { error, result, id } = parsed;
   if (id === null && isObject(error) && typeof error.message === 'string') {
     return { kind: 'failure', reason: error.message.slice(0, MESSAGE_MAX_CHARS) };
   }
-  if (id !== 1) return { kind: 'failure', reason: 'the answer has not the id of the request' };
+  if (id !== 1) return { kind: 'failure', reason: 'the response has another id than the request' };
   if (isObject(error)) {
     const { code, message, data } = error;
     if (typeof code !== 'number' || typeof message !== 'string') {
@@ -49,11 +49,10 @@ function readReply(text: string): Reply {
     return { kind: 'error', error: { code, message, data } };
   }
   return result === undefined
-    ? { kind: 'failure', reason: 'the answer has neither result nor error' }
+    ? { kind: 'failure', reason: 'the response has neither result nor error' }
     : { kind: 'result', result };
 }
 
-/** Asks one node. */
 export class RpcNode {
   readonly name: string;
   readonly #address: NodeAddress;
@@ -63,13 +62,14 @@ export class RpcNode {
     this.#address = address;
   }
 
-  /** One call. Never rejects. A node that answers 429 is asked again after the time it names. */
+  /** Sends a call. Retries after status 429 and its Retry-After. Never rejects. */
   async request(method: string, params: WritableJson): Promise<Reply> {
     const body = writeJson({ jsonrpc: '2.0', id: 1, method, params });
     for (let requested = 1; ; requested++) {
       const answered = await this.#post(body);
       if (!('retryAfterMs' in answered)) return answered;
-      if (requested === PATIENCE_MAX) return { kind: 'failure', reason: 'the node answers 429: slow down' };
+      if (requested === PATIENCE_MAX)
+        return { kind: 'failure', reason: 'the node keeps returning status 429 (too many requests)' };
       await new Promise((resolve) => setTimeout(resolve, answered.retryAfterMs));
     }
   }
@@ -89,20 +89,20 @@ export class RpcNode {
       }
       if (Number(response.headers.get('content-length') ?? 0) > ANSWER_MAX_BYTES) {
         await response.body?.cancel();
-        return { kind: 'failure', reason: 'the answer is too large to compare' };
+        return { kind: 'failure', reason: 'the response is too large to compare' };
       }
       return readReply(await response.text());
     } catch (error) {
       const late = error instanceof Error && error.name === 'TimeoutError';
-      return { kind: 'failure', reason: late ? `no answer in ${TIMEOUT_MS} ms` : 'no connection' };
+      return { kind: 'failure', reason: late ? `no response within ${TIMEOUT_MS} ms` : 'connection failed' };
     }
   }
 
-  /** A result that the runner itself needs. @throws Error that names the method. */
+  /** @throws Error with the method when there is no result. */
   async requireResult(method: string, params: WritableJson): Promise<JsonValue> {
     const reply = await this.request(method, params);
     if (reply.kind === 'result') return reply.result;
     const reason = reply.kind === 'error' ? reply.error.message : reply.reason;
-    throw new Error(`${this.name} does not answer ${method}: ${reason}`);
+    throw new Error(`${method} failed on ${this.name}: ${reason}`);
   }
 }

@@ -13,9 +13,9 @@ function shorten(value: JsonValue | undefined): string {
 }
 
 const describe = ({ path, ours, theirs }: Difference): string =>
-  `       ${path}: ${shorten(ours)} against ${shorten(theirs)}\n`;
+  `       ${path}: ${shorten(ours)} versus ${shorten(theirs)}\n`;
 
-/** One call as a line, with what differs below it. */
+/** A call as a line, followed by its differences. */
 export function describeRow({ plan, result }: Row): string {
   const why = result.reason === undefined ? '' : ` (${result.reason})`;
   const shown = result.differences.slice(0, SHOWN_MAX).map(describe).join('');
@@ -24,7 +24,7 @@ export function describeRow({ plan, result }: Row): string {
   return `${marks[result.kind]} ${plan.method} ${plan.name} [${plan.by}]${why}\n${shown}${more}`;
 }
 
-/** How many calls came out how. */
+/** Totals by result. */
 export function describeTotal(rows: readonly Row[]): string {
   const count = (kind: keyof typeof marks): number =>
     rows.filter(({ result }) => result.kind === kind).length;
@@ -35,7 +35,7 @@ export function describeTotal(rows: readonly Row[]): string {
   return `${rows.length} calls of ${methods} methods: ${kinds.join(', ')}\n`;
 }
 
-/** The whole run for programs. */
+/** The run as JSON. */
 export const reportJson = (rows: readonly Row[]): WritableJson =>
   rows.map(({ plan, result }) => ({
     method: plan.method,

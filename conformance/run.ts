@@ -4,7 +4,7 @@ import { type ConformanceCase, casesFor } from './cases.ts';
 import { type CompareOptions, type ComparisonResult, compareCall, compareOptions } from './compare.ts';
 import { type NodeAddress, RpcNode } from './node.ts';
 
-/** What came of one call. */
+/** A call and its result. */
 export type Row = Readonly<{ plan: ConformanceCase; result: ComparisonResult }>;
 
 export type RunOptions = Readonly<{
@@ -13,11 +13,11 @@ export type RunOptions = Readonly<{
   /** Only these methods; all when empty. */
   only: readonly MethodName[];
   compare?: Partial<CompareOptions>;
-  /** Told after each call. */
+  /** Called after each call. */
   onRow?: (row: Row, done: number, of: number) => void;
 }>;
 
-/** Both must answer, and belong to one chain: otherwise every other difference is noise. */
+/** Nodes of different chains cannot be compared. */
 async function requireOneChain(ours: RpcNode, theirs: RpcNode): Promise<void> {
   const [own, other] = await Promise.all([
     ours.requireResult('getGenesisHash', []),
@@ -25,14 +25,13 @@ async function requireOneChain(ours: RpcNode, theirs: RpcNode): Promise<void> {
   ]);
   if (own === other) return;
   throw new Error(
-    `${ours.name} and ${theirs.name} belong to different chains (${String(own)}, ${String(other)}): nothing they answer can agree`,
+    `${ours.name} and ${theirs.name} belong to different chains (${String(own)}, ${String(other)}) and cannot be compared`,
   );
 }
 
 /**
- * Puts the same calls to two nodes, one after the other so that neither is overrun.
- * @throws Error when a node does not answer, when they belong to different chains, or when the first lacks what the
- * calls are made of.
+ * Sends the same calls to two nodes, one after the other to limit their load.
+ * @throws Error when a node does not respond, when they belong to different chains, or when no parameters are found.
  */
 export async function runConformance(options: RunOptions): Promise<Row[]> {
   const ours = new RpcNode(options.ours);

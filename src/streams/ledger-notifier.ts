@@ -22,22 +22,21 @@ import { TransactionNotification } from './notifier/transaction-notification.ts'
 
 export type LedgerNotifierOptions = PendingSlotsOptions &
   Readonly<{
-    /** Where `jsonParsed` of an account in a slot finds mints. */
+    /** Finds mints for `jsonParsed` accounts of a slot. */
     lookup: (slot: Slot) => AccountLookup;
-    /** What became of a transaction that landed before it was subscribed to; null when nothing is known of it. */
+    /** Status of a transaction that landed before the subscription; null if unknown. */
     statusOf: (signature: Signature) => SignatureStatus | null;
     /**
-     * Whether `processed` accounts, programs, logs, transactions and signatures are told with each event, instead
+     * Whether `processed` accounts, programs, logs, transactions and signatures are emitted with each event, instead
      * of when their slot becomes `processed`.
      */
     intraSlot: boolean;
-    /** Keeps what nobody wants yet, so that a subscription hears of slots that had begun before it. */
+    /** Stores events without subscribers, so that a new subscription receives slots that started before it. */
     retainUnsubscribed: boolean;
-    /** More is held than may be: a slot was let go, and whoever was owed something of it was failed. */
+    /** A slot was evicted because of a limit; subscriptions with pending notifications of it have failed. */
     onEvicted: (slot: Slot, failed: readonly Commitment[]) => void;
   }>;
 
-/** How a notifier tells a ledger when nothing else is said: it looks nothing up, and holds so much. */
 const ledgerNotifierDefaults: LedgerNotifierOptions = {
   lookup: () => ({}),
   statusOf: () => null,
@@ -59,11 +58,10 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Turns what a ledger tells into the notifications of every kind of subscription, as Agave fires them. A slot's
- * events are held until its commitment is told; `confirmed` and `finalized` then tell every slot up to the named
- * one, each once, oldest first, also where Agave skips some because its root jumps. What happened in a slot
- * that dies or is left by the chain is not told at the commitments it never had. Where a limit lets a slot go
- * before it is over, the subscriptions at each commitment that are owed something of it fail, and are over.
+ * Converts ledger events into the notifications of all subscription kinds, as Agave does. Events of a slot are stored
+ * until its commitment; `confirmed` and `finalized` then emit every slot up to the named one, each once, oldest first,
+ * even if the root jumps. Events of dead or abandoned slots are not emitted at commitments that the slot never had. If
+ * a limit evicts an unfinished slot, subscriptions with pending notifications of it fail.
  *
  * Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md §3.2 and, for `transaction`, §3.3.
  */
@@ -83,8 +81,8 @@ export class LedgerNotifier {
   }
 
   /**
-   * Begins a subscription. Equal ones are told apart, each with its listener.
-   * @returns what ends it; harmless when it is over.
+   * Adds a subscription. Equal ones stay separate, each with its listener.
+   * @returns ends it; idempotent.
    */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
@@ -92,7 +90,7 @@ export class LedgerNotifier {
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** Whether anybody subscribed to this kind: what feeds only others need not be told. */
+  /** Whether this kind has subscribers; other events can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;
@@ -100,7 +98,7 @@ export class LedgerNotifier {
     return ascending.some((level) => !this.#at(level)[kind].isEmpty);
   }
 
-  /** Takes the next event; listeners are called before it returns. */
+  /** Handles the next event; listeners are called synchronously. */
   emit(event: LedgerEvent): void {
     if (event.kind !== 'confirmed') this.#slotWatchers.notify(event);
     switch (event.kind) {
@@ -143,7 +141,7 @@ export class LedgerNotifier {
     return this.#watchers[commitmentAt[level]];
   }
 
-  /** A slot is let go that not everybody has been told of. */
+  /** Fails the subscriptions with pending notifications of an evicted slot. */
   #evict(pending: PendingSlot): void {
     const emittedLevel = this.#options.intraSlot
       ? Math.max(pending.emittedLevel, levels.processed)
@@ -205,7 +203,7 @@ export class LedgerNotifier {
     if (isNew) this.#slots.count(pending);
   }
 
-  /** What has been told of a slot already is told at once of what still comes of it. */
+  /** Late events of a slot are emitted at once at the levels it has reached. */
   #emittedLevelOf(slot: Slot): Level {
     const emittedLevel = this.#slots.get(slot)?.emittedLevel ?? levels.none;
     return emittedLevel === levels.none && this.#options.intraSlot ? levels.processed : emittedLevel;
@@ -235,7 +233,7 @@ export class LedgerNotifier {
     }
   }
 
-  /** A slot came to a level, and so to those below it. */
+  /** A slot reached a level, and so the lower levels. */
   #advance(slot: Slot, upTo: CommitmentLevel): void {
     for (const level of ascending) {
       if (level > upTo) break;

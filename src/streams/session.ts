@@ -40,7 +40,7 @@ export interface Backlog {
 /** One authenticated connection. Its methods never reject. */
 export interface Session {
   readonly limits: SessionLimits;
-  /** An ordinary JSON-RPC call over the connection. @param idBytes - of the id that its answer will carry, for metering. */
+  /** A JSON-RPC call over the connection. @param idBytes - size of its id, for metering. */
   call(
     method: string,
     params: Buffer | null,
@@ -49,10 +49,10 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Takes what is no call that could be made from the limits as one, and meters it, at no credits.
-   * @param fault - why it is none; null where nothing is wrong with it.
-   * @param idBytes - of the id under which it is told what is wrong; null: it is told nothing.
-   * @returns what is to be said to it: its fault, or why it was not let in; null: nothing.
+   * Applies limits and metering, without credits, to input that is not a call.
+   * @param fault - why it is invalid; null if it is valid.
+   * @param idBytes - size of the id of the error response; null without a response.
+   * @returns the error to send: its fault or a rejection; null for none.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /**
@@ -68,8 +68,8 @@ export interface Session {
   /** Counts notification bytes passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
-   * Counts what came in, calls or not.
-   * @returns milliseconds for which nothing more should be read; Infinity when the connection should end.
+   * Counts received messages.
+   * @returns milliseconds to pause reading; Infinity to close the connection.
    */
   recordReceived(messages: number, bytes: number): number;
   setBacklog?(backlog: Backlog): void;
@@ -83,9 +83,8 @@ export interface Session {
 
 export interface WebSocketHandler {
   /**
-   * Checks a key and takes one of the places for connections that its plan has.
-   * @param onEnd - called once when the key no longer holds (revoked, expired, disabled, or by new rules not for this
-   * caller).
+   * Checks a key and takes a connection permit of its plan.
+   * @param onEnd - called once when the key becomes invalid (revoked, expired, disabled) or its rules exclude the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

@@ -99,7 +99,7 @@ describe('the published Yellowstone client at the shred stage', () => {
     onTestFinished(() => stream.close());
     const fault = await stream.failure();
     expect(`${fault.message} ${String(fault.cause)}`).toContain(
-      'accounts: the shred stage delivers transactions',
+      'accounts: the shred stage sends transactions',
     );
   });
 });

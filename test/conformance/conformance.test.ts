@@ -243,7 +243,7 @@ describe('the conformance runner', () => {
     const run = { ours: one as NodeAddress, theirs: other as NodeAddress, compare };
     const rows = await runConformance({ ...run, only: ['getBlocksWithLimit'] });
     expect(rows.filter(({ result }) => result.kind !== 'same').map(describeRow)).toEqual([
-      expect.stringContaining('refuses too many [exact] (both answer what a node refuses)'),
+      expect.stringContaining('refuses too many [exact] (both return a result for an invalid call)'),
     ]);
     for (const server of lying) {
       server.close();
@@ -256,14 +256,14 @@ describe('the conformance runner', () => {
       method === 'getIdentity' ? 'busy' : text,
     );
     expect(rows.map(({ result }) => [result.kind, result.reason])).toEqual([
-      ['unanswered', 'the answer is not JSON'],
+      ['unanswered', 'the response is not JSON'],
     ]);
   });
 
   it('stops at once where a node does not let it in, with its words', async () => {
     const { headers: _, ...stranger } = theirs;
     const run = runConformance({ ours, theirs: { ...stranger, headers: {} }, only: [], compare });
-    await expect(run).rejects.toThrow('gateway does not answer getGenesisHash: No API key: send it as');
+    await expect(run).rejects.toThrow('getGenesisHash failed on gateway: No API key: send it as');
   });
 
   it('stops at once where the nodes belong to different chains', async () => {

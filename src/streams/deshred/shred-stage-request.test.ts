@@ -36,7 +36,7 @@ describe('SubscribeRequest on the shred stage', () => {
     const { code, message } = refusal({ transactions: new Map([['t', { tokenAccounts: 'all' }]]) });
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toContain(
-      'failed to create filter: token_accounts: who owns token accounts is not known',
+      'failed to create filter: token_accounts: owners of token accounts are unknown',
     );
   });
 

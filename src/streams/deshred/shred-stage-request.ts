@@ -46,8 +46,8 @@ export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
     if (tokenAccounts === undefined || name === RECONNECT_FILTER) continue;
     throw new GrpcError(
       'INVALID_ARGUMENT',
-      'failed to create filter: token_accounts: who owns token accounts is not known before a transaction was run; ' +
-        'leave it out, or use the standard service, which a svc_grpc_live_ key opens',
+      'failed to create filter: token_accounts: owners of token accounts are unknown before execution; remove it, or ' +
+        'use the standard stream with a svc_grpc_live_ key',
     );
   }
   const transactionFilters = Array.from(

@@ -12,7 +12,7 @@ abstract class LazyTransaction implements RawTransaction {
   readonly index: number;
   protected readonly source: DeshredTransaction;
 
-  /** @param index - among the emitted ones of its slot. */
+  /** @param index - position among the emitted transactions of its slot. */
   constructor(source: DeshredTransaction, createdAt: Uint8Array, index: number) {
     this.source = source;
     this.createdAt = createdAt;
