@@ -14,14 +14,14 @@ const live = new LiveConfiguration(
 const { requestLog, websocket, server, mail } = live.view;
 const change = (toml: string): void => live.replace(load(toml));
 
-it('the request log keeps what is to be kept now', () => {
+it('the request log follows a reload', () => {
   const log = new RequestLog(requestLog);
   expect(log.start(0)).toBeNull();
   change('[request_log]\nper_second = 1\n');
   expect(log.start(0)).not.toBeNull();
 });
 
-it('messages are read at the pace of now', () => {
+it('the message rate follows a reload', () => {
   const pace = new MessageRateLimiter(websocket);
   const plan = { rpcPerSecond: 1 };
   change('[websocket]\nmessages_per_second = 10\n');
@@ -30,7 +30,7 @@ it('messages are read at the pace of now', () => {
   expect(pace.consume('b', plan, 100, 0, 0)).toBe(0);
 });
 
-it('the word of a proxy counts from when it is trusted, and no longer, on connections that are open too', () => {
+it('trusted proxies follow a reload, on open connections too', () => {
   const proxies = new TrustedProxies(server);
   const socket = { remoteAddress: '10.0.0.1' } as Socket;
   const addressOf = () => proxies.clientOf(socket, { 'x-forwarded-for': '192.0.2.7' }).address;
@@ -41,7 +41,7 @@ it('the word of a proxy counts from when it is trusted, and no longer, on connec
   expect(addressOf()).toBe('10.0.0.1');
 });
 
-it('accounts and mails are bounded by what is said now', () => {
+it('limits of accounts and mails follow a reload', () => {
   const accounts = accountOptionsOf(live.view);
   const pace = new MailRateLimiter(mail, () => 0);
   change(

@@ -21,13 +21,13 @@ const open = async (folder: string, reload: (by: ReloadActor) => Promise<ReloadR
 };
 const changing = (field: string) => async (): Promise<ReloadResult> => ({ changed: [field], restart: [] });
 
-/** Leaves what a process leaves behind that is killed while it listens. */
+/** Creates the socket file that a killed process leaves behind. */
 const killed = (path: string): void => {
   const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
   expect(spawnSync(process.execPath, ['-e', script]).signal).toBe('SIGKILL');
 };
 
-it('tells the service who acts, and closes without leaving its file', async () => {
+it('passes the actor to the service, and removes its file on close', async () => {
   const folder = temporaryFolder('socket');
   const actors: string[] = [];
   await open(folder, async ({ actor }) => {
@@ -41,7 +41,7 @@ it('tells the service who acts, and closes without leaving its file', async () =
   expect(await reloadLocally(folder, 'anna')).toBeNull();
 });
 
-it('takes the place of a service that was killed', async () => {
+it('replaces the socket of a killed service', async () => {
   const folder = temporaryFolder('socket');
   killed(join(folder, 'reload.sock'));
   expect(await reloadLocally(folder, 'anna')).toBeNull();
@@ -49,21 +49,21 @@ it('takes the place of a service that was killed', async () => {
   expect(await reloadLocally(folder, 'anna')).toEqual({ changed: ['log.level'], restart: [] });
 });
 
-it('leaves the socket of another running service alone', async () => {
+it('does not replace the socket of a running service', async () => {
   const folder = temporaryFolder('socket');
   await open(folder, changing('first'));
   await open(folder, changing('second'));
-  expect(logged.join()).toContain('reload socket unavailable');
+  expect(logged.join()).toContain('Reload socket unavailable');
   await stops.pop()!();
   expect(await reloadLocally(folder, 'anna')).toEqual({ changed: ['first'], restart: [] });
 });
 
-it('does not keep a service from starting where the path is too long', async () => {
+it('does not prevent a start when the path is too long', async () => {
   await open(join(temporaryFolder('socket'), 'x'.repeat(120)), changing('first'));
-  expect(logged.join()).toContain('reload socket unavailable');
+  expect(logged.join()).toContain('Reload socket unavailable');
 });
 
-it('gives the words of an own error, and nothing of any other', async () => {
+it('returns error texts without credentials', async () => {
   const folder = temporaryFolder('socket');
   await open(folder, async () => {
     throw new TypeError('at https://user:secret@node.example/key');

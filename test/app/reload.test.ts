@@ -20,7 +20,7 @@ let store: Store;
 let lines: string[];
 let log: Logger;
 let live: LiveConfiguration;
-let inForce: ActiveNodes;
+let activeNodes: ActiveNodes;
 let reload: Reload;
 
 beforeEach(async () => {
@@ -30,18 +30,18 @@ beforeEach(async () => {
   const configuration = load(BEFORE);
   await syncPlans(store, configuration.plans, 'test');
   live = new LiveConfiguration(configuration);
-  inForce = new ActiveNodes({
+  activeNodes = new ActiveNodes({
     file: configuration.upstreams,
     ledger: null,
     added: [],
     defaultNetwork: configuration.networks.default,
     log,
   });
-  const rereading = {
+  const reloadSource = {
     read: () => load(null, ['--config', file]),
     logLevelOf: ({ level }: Configuration['log']) => (level === 'auto' ? 'info' : level),
   };
-  reload = new Reload({ live, reloadSource: rereading, store, activeNodes: inForce, log });
+  reload = new Reload({ live, reloadSource, store, activeNodes, log });
 });
 afterEach(() => store.close());
 
@@ -67,8 +67,8 @@ const undone = async () =>
     ({ action }) => action === 'configuration.reload-undone',
   );
 
-describe('the configuration that is read again', () => {
-  it('is in force at once where it can be, and names what needs a restart', async () => {
+describe('a configuration reload', () => {
+  it('applies reloadable options at once, and reports those that need a restart', async () => {
     const { requestLog } = live.view;
     const more = '[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\n';
     write(
@@ -80,14 +80,14 @@ describe('the configuration that is read again', () => {
     });
     expect(requestLog.perSecond).toBe(7);
     expect(live.view.server.port).toBe(8080);
-    expect(inForce.fixed.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(activeNodes.fixed.map(({ name }) => name)).toEqual(['first', 'second']);
     expect(await perSecond()).toBe(9);
     expect(log.level).toBe('debug');
     const detail = { changed: 'log.level, plans, request_log.per_second, upstream', restart: 'server.port' };
     expect(await audited()).toEqual([{ actor: by.actor, detail }]);
   });
 
-  it('changes nothing when there is a mistake in it, and says where and what to write, but no secret', async () => {
+  it('changes nothing on an error, and reports option and remedy without secrets', async () => {
     write(`${BEFORE.replace('20', '7').replace('= 5', '= 9')}[server]\nport = 99999\n`);
     await expect(reload.forCaller(by)).rejects.toMatchObject({
       status: 409,
@@ -104,7 +104,7 @@ describe('the configuration that is read again', () => {
     expect(lines.join('')).not.toContain('the-key-of-first');
   });
 
-  it('leaves all as it was where one part of the service cannot take it, and says so everywhere', async () => {
+  it('is undone when a part of the service rejects it', async () => {
     live.follow(({ requestLog }) => {
       if (requestLog.perSecond === 7) throw new Error('no such thing');
     });
@@ -112,7 +112,7 @@ describe('the configuration that is read again', () => {
     write(`${BEFORE.replace('20', '7').replace('= 5', '= 9')}${more}`);
     await expect(reload.forCaller(by)).rejects.toThrow('no such thing');
     expect([live.view.requestLog.perSecond, await perSecond(), log.level]).toEqual([20, 5, 'info']);
-    expect(inForce.fixed.map(({ name }) => name)).toEqual(['first']);
+    expect(activeNodes.fixed.map(({ name }) => name)).toEqual(['first']);
     expect([(await audited()).length, (await undone()).length]).toEqual([1, 1]);
     expect(lines.join('')).toContain('Configuration reload failed');
     write(BEFORE.replace('20', '8'));
@@ -129,8 +129,8 @@ describe('the configuration that is read again', () => {
     expect(live.view.upstreams[0]?.network).toBe('mainnet-beta');
   });
 
-  it('is refused when it gives a node the name of one that was added', async () => {
-    inForce.setAdded([
+  it('is rejected when a node has the name of an added node', async () => {
+    activeNodes.setAdded([
       {
         name: 'second',
         network: 'devnet',
@@ -146,15 +146,15 @@ describe('the configuration that is read again', () => {
     ]);
     write(`${BEFORE}[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\n`);
     await expect(reload.forCaller(by)).rejects.toMatchObject({
-      fields: { 'upstream[1].name': expect.stringContaining('added while the service ran') },
+      fields: { 'upstream[1].name': expect.stringContaining('already the name of an added node') },
     });
   });
 
-  it('says so when nothing is another', async () => {
+  it('reports no changes', async () => {
     expect(await reload.forCaller(by)).toEqual({ changed: [], restart: [] });
   });
 
-  it('is taken without its line in the audit log only when a signal asks for it while the database is away', async () => {
+  it('works without the audit log only on a signal', async () => {
     write(BEFORE.replace('20', '7'));
     await sql`drop table audit`.execute(store.db);
     await expect(reload.forCaller(by)).rejects.toThrow('audit');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { runHere } from './run-solway.ts';
 
-/** One folder with a few keys; each sentence goes on where the one before ended. */
+/** The tests use one folder in order. */
 describe('solway db', () => {
   let folder = '';
   const solway = (...args: string[]) => runHere(folder, args, { NOWHERE: 'postgres://127.0.0.1:1/none' });
@@ -22,7 +22,7 @@ describe('solway db', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('tells how it is used', async () => {
+  it('shows its help', async () => {
     for (const args of [['--help'], ['backup', '--help']]) {
       const { code, out, err } = await solway('db', ...args);
       expect([code, err]).toEqual([0, '']);
@@ -49,21 +49,21 @@ describe('solway db', () => {
       ['move', '--to', 'other.db'],
       '--to must be a PostgreSQL URL such as postgres://user@host/database, or env:NAME or file:PATH',
     ],
-  ])('answers %j with exit code 2 and what to write, and does nothing', async (args, words) => {
+  ])('rejects %j with exit code 2 and a remedy', async (args, words) => {
     expect(await solway('db', ...args)).toEqual({ code: 2, out: '', err: `solway: ${words}\n` });
     expect(existsSync(join(folder, 'a'))).toBe(false);
   });
 
-  it('brings the schema forward and shows what is in it', async () => {
+  it('migrates the schema and shows the row counts', async () => {
     const { code, out } = await solway('db', 'migrate');
     expect([code, out]).toEqual([0, expect.stringMatching(/ has schema \d+\.\n[\s\S]*\n {2}api_key +2\n/)]);
   });
 
-  it('writes a backup that only its owner may read, and overwrites no file', async () => {
-    const { code, out, err } = await solway('db', 'backup', 'kept.gz');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote [\d,]+ rows to kept\.gz\.\n$/)]);
+  it('writes a backup that only its owner can read, and overwrites no file', async () => {
+    const { code, out, err } = await solway('db', 'backup', 'backup.gz');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote [\d,]+ rows to backup\.gz\.\n$/)]);
     expect(err).toContain('api_key: 2 rows\n');
-    expect(statSync(join(folder, 'kept.gz')).mode & 0o077).toBe(0);
+    expect(statSync(join(folder, 'backup.gz')).mode & 0o077).toBe(0);
     writeFileSync(join(folder, 'taken.gz'), 'mine');
     const again = await solway('db', 'backup', 'taken.gz');
     expect([again.code, again.out, again.err]).toEqual([
@@ -74,10 +74,10 @@ describe('solway db', () => {
     expect(statSync(join(folder, 'taken.gz')).size).toBe(4);
   });
 
-  it('puts a backup into another data folder, with the same keys', async () => {
+  it('restores a backup into another data folder', async () => {
     mkdirSync(join(folder, 'other'));
     cpSync(join(folder, 'solway-data/pepper'), join(folder, 'other/pepper'));
-    const restored = await solway('db', 'restore', 'kept.gz', '--data-dir', 'other', '--json');
+    const restored = await solway('db', 'restore', 'backup.gz', '--data-dir', 'other', '--json');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(JSON.parse(restored.out).tables).toContainEqual(
       expect.objectContaining({ table: 'api_key', rows: 2 }),
@@ -87,9 +87,9 @@ describe('solway db', () => {
     expect(keys).toHaveLength(2);
   });
 
-  it('restores into no database that somebody used, and from no file that is no backup', async () => {
+  it('rejects a used database, and a file that is not a backup', async () => {
     for (const [file, place] of [
-      ['kept.gz', 'solway-data'],
+      ['backup.gz', 'solway-data'],
       ['taken.gz', 'empty'],
       ['nowhere.gz', 'empty'],
     ] as const) {
@@ -100,7 +100,7 @@ describe('solway db', () => {
     expect(await keysIn()).toHaveLength(2);
   });
 
-  it('backs up and moves nothing where there is no database', async () => {
+  it('reports a missing database', async () => {
     for (const args of [
       ['backup', 'none.gz'],
       ['move', '--to', 'env:NOWHERE'],
@@ -111,7 +111,7 @@ describe('solway db', () => {
     expect(existsSync(join(folder, 'none.gz'))).toBe(false);
   });
 
-  it('moves nothing while a gateway runs, and begins once it was silent for a while', async () => {
+  it('does not move while a gateway is running, and does after its last heartbeat is old', async () => {
     const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
     const row = { id: 'g1', host: 'here', version: '1', started_at: 0, nodes: '[]', url: null };
     const seen = (at: number) => store.db.updateTable('gateway').set({ seen_at: at }).execute();

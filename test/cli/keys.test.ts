@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
 import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
@@ -23,21 +23,21 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 
 describe('solway keys', () => {
-  it('shows a new key once, and never again', async () => {
+  it('shows a new key only once', async () => {
     const made = await spawned('keys', 'create', '--name', 'web shop');
     expect(made.code).toBe(0);
     expect(made.out.match(SECRET)).toHaveLength(1);
     const secret = made.out.match(SECRET)![0];
     const id = secret.slice('svc_rpc_live_'.length, 'svc_rpc_live_'.length + 8);
-    const list = await spawned('keys', 'list');
+    const list = await solway('keys', 'list');
     expect(list.out).toContain(id);
     expect(list.out).toContain('web shop');
-    const rest = [list, await spawned('keys', 'list', '--json'), await spawned('keys', 'disable', secret)];
+    const rest = [list, await solway('keys', 'list', '--json'), await solway('keys', 'disable', secret)];
     for (const { out, err } of rest) expect(out + err).not.toMatch(SECRET);
     expect(rest[2]!.out).toBe(`svc_rpc_live_${id}… is disabled.\n`);
   });
 
-  it('tells what the service refuses by the options of the command', async () => {
+  it('reports validation errors with option names', async () => {
     for (const [given, words] of [
       [['--cidr', 'nowhere'], /^solway: --cidr: must be an IP address or a range such as /],
       [['--rate', '999999', '--plan', 'default'], /^solway: --rate/],
@@ -49,7 +49,7 @@ describe('solway keys', () => {
     }
   });
 
-  it('says of a customer that nobody is where the ids of those there are stand', async () => {
+  it('says where to find customer ids', async () => {
     await solway('keys', 'create', '--name', 'x');
     const { code, err } = await solway('keys', 'list', '--customer', 'acme');
     const place = 'The dashboard shows customer ids under Settings, for operators under "Customers".';
@@ -77,7 +77,7 @@ describe('solway keys', () => {
     expect(Object.fromEntries(states)).toEqual({ [id]: 'expired', [rotated.key.id]: 'revoked' });
   });
 
-  it('lists every key there is, however many pages and whatever keys_max says', async () => {
+  it('lists all pages of keys, regardless of keys_max', async () => {
     expect((await solway('keys', 'create', '--name', 'x')).code).toBe(0);
     const store = await openDatabase({ file: join(folder, 'solway-data/solway.db') });
     const [row] = await store.db.selectFrom('api_key').selectAll().execute();
@@ -95,62 +95,13 @@ describe('solway keys', () => {
     expect(JSON.parse(out).keys).toHaveLength(2_051);
   });
 
-  it('takes a date of expiry and a plan of the configuration', async () => {
+  it('accepts an expiry date and a plan of the configuration', async () => {
     const expires = ['--expires', '2126-01-31', '--plan', 'default'];
     const { out } = await solway('keys', 'create', '--name', 'x', '--json', ...expires);
     expect(JSON.parse(out).key).toMatchObject({ expiresAt: Date.UTC(2126, 0, 31), planId: 'default' });
   });
 
-  it.each([
-    [
-      ['keys'],
-      2,
-      'missing action: use one of create, list, set, rotate, revoke, disable, enable, whose (see solway keys --help)',
-    ],
-    [['keys', 'create'], 2, 'missing option --name: solway keys create --name "web shop"'],
-    [
-      ['keys', 'create', '--name', 'x', '--product', 'ws'],
-      2,
-      'unknown product "ws": use one of rpc, grpc, fs',
-    ],
-    [
-      ['keys', 'create', '--name', 'x', '--expires', 'soon'],
-      2,
-      '--expires must be a date such as 2027-01-31 or a duration such as 30d, 12h or 90m',
-    ],
-    [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], 2, 'The expiry must be in the future'],
-    [['keys', 'rotate'], 2, 'missing argument: solway keys rotate KEY'],
-    [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
-    [
-      ['keys', 'revoke', 'nonsense!'],
-      1,
-      'invalid key: use the id of 8 characters shown by "solway keys list"',
-    ],
-    [['keys', 'list', 'x'], 2, 'unexpected argument "x": see solway keys --help'],
-    [['keys', 'list', '--name', 'x'], 2, 'solway keys list does not accept --name: see solway keys --help'],
-    [
-      ['keys', 'rotate', '11111111', '--overlap', 'a'],
-      2,
-      '--overlap must be a number of hours such as 24, 0.5 or 0',
-    ],
-    [
-      ['keys', 'rotate', '11111111', '--overlap', '9999'],
-      2,
-      'The overlap of a rotation must be 0 to 90 days',
-    ],
-    [
-      ['keys', 'create', '--name', 'x', '--plan', 'gold'],
-      2,
-      'There is no plan "gold". Use one of default, rehearsal, or add it to the configuration.',
-    ],
-    [['keys', 'list', '--jsn'], 2, 'unknown option --jsn: did you mean --json?'],
-    [['kyes'], 2, 'unknown command "kyes": did you mean "solway keys"?'],
-  ])('answers %j with exit code %i and what to write', async (args, code, words) => {
-    await (await openDatabase({ file: join(folder, 'solway-data/solway.db') })).close();
-    expect(await solway(...args)).toEqual({ code, out: '', err: `solway: ${words}\n` });
-  });
-
-  it('says so where there is no database, and makes none', async () => {
+  it('reports a missing database and creates none', async () => {
     for (const args of [['list'], ['revoke', '11111111'], ['list', '--data-dir', 'elsewhere']]) {
       const { code, out, err } = await solway('keys', ...args);
       expect([code, out]).toEqual([1, '']);
@@ -159,20 +110,7 @@ describe('solway keys', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('says of a rotation without overlap that the old key has ended', async () => {
-    const { key } = JSON.parse((await solway('keys', 'create', '--name', 'x', '--json')).out);
-    const { out } = await solway('keys', 'rotate', key.id, '--overlap', '0');
-    expect(out).toContain(`The old key svc_rpc_live_${key.id}… has expired.\n`);
-  });
-
-  it('tells a problem as JSON when JSON is asked for', async () => {
-    await solway('keys', 'create', '--name', 'x');
-    const { code, out, err } = await solway('keys', 'revoke', '11111111', '--json');
-    expect([code, err]).toEqual([1, '']);
-    expect(JSON.parse(out)).toEqual({ error: 'There is no such key. See the list of keys for the ids.' });
-  });
-
-  it('refuses to go on without the pepper of its keys', async () => {
+  it('fails without the pepper of the keys', async () => {
     await solway('keys', 'create', '--name', 'x');
     rmSync(join(folder, 'solway-data', 'pepper'));
     const { code, err } = await solway('keys', 'create', '--name', 'y');
@@ -182,7 +120,7 @@ describe('solway keys', () => {
     ]);
   });
 
-  it('leaves the limits of plans to the service: a command with another configuration does not change them', async () => {
+  it('does not change the plans of a service that has another configuration', async () => {
     writeFileSync(join(folder, 'service.toml'), '[plans.default]\nrpc_per_second = 5\n');
     await solway('keys', 'create', '--name', 'x', '--config', 'service.toml');
     await solway('keys', 'create', '--name', 'y');
@@ -196,7 +134,7 @@ describe('solway keys', () => {
     expect(plans).toEqual([{ rpc_per_second: 5 }]);
   });
 
-  it('changes reach a running gateway within a second of the command', async () => {
+  it('reaches a running gateway within a second', async () => {
     await solway('keys', 'create', '--name', 'first');
     const dataDir = join(folder, 'solway-data');
     const store = await openDatabase({ file: join(dataDir, 'solway.db') });
@@ -225,19 +163,104 @@ describe('solway keys', () => {
   });
 });
 
+describe('an invalid command line', () => {
+  const shared = mkdtempSync(join(tmpdir(), 'solway-cli-invalid-'));
+  beforeAll(async () => (await openDatabase({ file: join(shared, 'solway-data/solway.db') })).close());
+  afterAll(() => rmSync(shared, { recursive: true, force: true }));
+
+  it.each([
+    [
+      ['keys'],
+      2,
+      'missing action: use one of create, list, set, rotate, revoke, disable, enable, whose (see solway keys --help)',
+    ],
+    [['keys', 'create'], 2, 'missing option --name: solway keys create --name "web shop"'],
+    [
+      ['keys', 'create', '--name', 'x', '--product', 'ws'],
+      2,
+      'unknown product "ws": use one of rpc, grpc, fs',
+    ],
+    [
+      ['keys', 'create', '--name', 'x', '--expires', 'soon'],
+      2,
+      '--expires must be a date such as 2027-01-31 or a duration such as 30d, 12h or 90m',
+    ],
+    [['keys', 'create', '--name', 'x', '--expires', '2020-01-01'], 2, 'The expiry must be in the future'],
+    [
+      ['keys', 'create', '--name', 'x', '--plan', 'gold'],
+      2,
+      'There is no plan "gold". Use one of default, rehearsal, or add it to the configuration.',
+    ],
+    [
+      ['keys', 'set', '11111111'],
+      2,
+      'nothing to change: add an option, such as solway keys set KEY --cidr 192.0.2.0/24',
+    ],
+    [
+      ['keys', 'set', '11111111', '--cidr', 'any,192.0.2.1'],
+      2,
+      '--cidr any removes the rule and cannot be combined with other values',
+    ],
+    [
+      ['keys', 'set', '11111111', '--rate', 'fast'],
+      2,
+      '--rate must be requests per second such as 50, with a burst such as 50/100, or plan',
+    ],
+    [
+      ['keys', 'set', '11111111', '--address-rate', 'x'],
+      2,
+      '--address-rate must be requests per second such as 10, or any',
+    ],
+    [['keys', 'set', '11111111', '--log-bodies', 'on'], 2, '--log-bodies must be yes or no'],
+    [['keys', 'rotate'], 2, 'missing argument: solway keys rotate KEY'],
+    [['keys', 'rotate', '11111111', 'y'], 2, 'unexpected argument "y": see solway keys --help'],
+    [['keys', 'rotate', '11111111'], 1, 'There is no such key. See the list of keys for the ids.'],
+    [
+      ['keys', 'rotate', '11111111', '--overlap', 'a'],
+      2,
+      '--overlap must be a number of hours such as 24, 0.5 or 0',
+    ],
+    [
+      ['keys', 'rotate', '11111111', '--overlap', '9999'],
+      2,
+      'The overlap of a rotation must be 0 to 90 days',
+    ],
+    [
+      ['keys', 'revoke', 'nonsense!'],
+      1,
+      'invalid key: use the id of 8 characters shown by "solway keys list"',
+    ],
+    [['keys', 'list', 'x'], 2, 'unexpected argument "x": see solway keys --help'],
+    [['keys', 'list', '--name', 'x'], 2, 'solway keys list does not accept --name: see solway keys --help'],
+    [['keys', 'list', '--jsn'], 2, 'unknown option --jsn: did you mean --json?'],
+    [
+      ['keys', 'revoke', '11111111', '--json'],
+      1,
+      { error: 'There is no such key. See the list of keys for the ids.' },
+    ],
+    [['kyes'], 2, 'unknown command "kyes": did you mean "solway keys"?'],
+  ] as const)('%j has exit code %i and a remedy', async (args, code, expected) => {
+    const { out, err, ...rest } = await runHere(shared, args);
+    const isText = typeof expected === 'string';
+    expect([rest.code, err, out]).toEqual(
+      isText ? [code, `solway: ${expected}\n`, ''] : [code, '', `${JSON.stringify(expected)}\n`],
+    );
+  });
+});
+
 describe.skipIf(postgresPrograms === null)(
-  'solway keys on PostgreSQL (skipped where it is not installed)',
+  'solway keys on PostgreSQL (skipped if it is not installed)',
   () => {
-    it('keeps its keys there, and says what to mend when it is away, without the password', async () => {
+    it('stores keys there, and reports an unavailable server without the password', async () => {
       const server = await startPostgres(postgresPrograms!);
       try {
         const url = (await server.createDatabase()).replace('solway@', 'solway:hunter2@');
         const run = (...args: string[]) => runHere(folder, args, { DATABASE_URL: url });
-        expect(await run('keys', 'create', '--name', 'kept in PostgreSQL')).toMatchObject({
+        expect(await run('keys', 'create', '--name', 'stored in PostgreSQL')).toMatchObject({
           code: 0,
           err: '',
         });
-        expect((await run('keys', 'list')).out).toContain('kept in PostgreSQL');
+        expect((await run('keys', 'list')).out).toContain('stored in PostgreSQL');
         const doctor = await run('doctor');
         expect(doctor.out).toContain('ok    database: PostgreSQL localhost/t1 responds; 1 keys');
         await server.kill();

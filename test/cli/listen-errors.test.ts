@@ -2,19 +2,22 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../service/program.ts';
-import { runSolway } from './run-solway.ts';
+import { runHere, runSolway } from './run-solway.ts';
 
-/** An address of documentation, which no machine has. Source: RFC 5737. */
-const AWAY = '203.0.113.9';
+/** A documentation address that no machine has. Source: RFC 5737. */
+const FOREIGN = '203.0.113.9';
 
-/** A start with a configuration that cannot be listened with. */
-async function start(toml: string, command = 'up') {
+function folderWith(toml: string): string {
   const folder = temporaryFolder('listen-errors');
   writeFileSync(join(folder, 'solway.toml'), `${toml}\n[log]\nlevel = "silent"\n`);
-  return runSolway(folder, [command, '--dev', '--port', '0']);
+  return folder;
 }
+
+const up = (toml: string) => runSolway(folderWith(toml), ['up', '--dev', '--port', '0']);
+const doctor = (toml: string, ...args: string[]) =>
+  runHere(folderWith(toml), ['doctor', '--port', '0', ...args]);
 
 async function takenUdpPort(): Promise<number> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
@@ -23,45 +26,45 @@ async function takenUdpPort(): Promise<number> {
   return socket.address().port;
 }
 
-describe('a start that cannot listen', () => {
-  it.each([
-    ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
-    [`[grpc]\nhost = "${AWAY}"`, `grpc.host: this machine does not have the address ${AWAY}`],
-    ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: unknown host localhostt.invalid'],
-    [`[shreds]\nudp_host = "${AWAY}"`, `shreds.udp_host: this machine does not have the address ${AWAY}`],
-  ])('with %j names the field', async (toml, words) => {
-    const { code, err } = await start(toml);
-    expect(err).toContain(`solway: ${words}`);
-    expect(err).not.toContain('database_url');
-    expect(code).toBe(1);
-  });
-
-  it('on a UDP port that is taken says with which field another is chosen', async () => {
-    const port = await takenUdpPort();
-    const { code, err } = await start(`[shreds]\nudp_port = ${port}`);
-    expect(err).toContain(
-      `solway: UDP port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with shreds.udp_port`,
-    );
-    expect(code).toBe(1);
-  });
+it.each([
+  ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
+  [`[grpc]\nhost = "${FOREIGN}"`, `grpc.host: this machine does not have the address ${FOREIGN}`],
+  ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: unknown host localhostt.invalid'],
+  [`[shreds]\nudp_host = "${FOREIGN}"`, `shreds.udp_host: this machine does not have the address ${FOREIGN}`],
+])('names the option of %j', async (toml, text) => {
+  const { code, out } = await doctor(toml, '--dev');
+  expect([code, out]).toEqual([1, expect.stringContaining(`: ${text}`)]);
 });
 
-describe('the doctor', () => {
-  it('looks at the UDP port of shreds', async () => {
-    const port = await takenUdpPort();
-    const taken = await start(`[shreds]\nudp_port = ${port}`, 'doctor');
-    expect(taken.out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is in use`);
-    const away = await start(`[shreds]\nudp_host = "${AWAY}"`, 'doctor');
-    expect(away.out).toContain('BAD   UDP port of shreds: shreds.udp_host: this machine does not have');
-    expect(away.code).toBe(1);
-  });
+it('prevents a start, with the option and the remedy', async () => {
+  const port = await takenUdpPort();
+  const [host, udp] = await Promise.all([
+    up('[server]\nhost = "localhostt.invalid"'),
+    up(`[shreds]\nudp_port = ${port}`),
+  ]);
+  expect([host.code, host.err]).toEqual([
+    1,
+    expect.stringContaining('solway: server.host: unknown host localhostt.invalid'),
+  ]);
+  expect(host.err).not.toContain('database_url');
+  expect([udp.code, udp.err]).toEqual([
+    1,
+    expect.stringContaining(
+      `solway: UDP port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with shreds.udp_port`,
+    ),
+  ]);
+});
 
-  it('warns where nothing tells of the shred stage, and passes over the variables of the snippets', async () => {
-    const folder = temporaryFolder('listen-errors');
-    const node = ['--upstream', 'http://127.0.0.1:9/', '--ws', 'off'];
-    const snippets = { SOLWAY_GRPC_URL: 'x', SOLWAY_GRPC_KEY: 'x', SOLWAY_FS_KEY: 'x' };
-    const { out } = await runSolway(folder, ['doctor', '--port', '0', ...node], snippets);
-    expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are refused');
-    expect(out).not.toContain('has no effect: did you mean');
-  });
+it('is a warning of the doctor for a port in use', async () => {
+  const port = await takenUdpPort();
+  const { out } = await doctor(`[shreds]\nudp_port = ${port}`, '--dev');
+  expect(out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is in use`);
+});
+
+it('warns without a shred source, and ignores the variables of code samples', async () => {
+  const node = ['--upstream', 'http://127.0.0.1:9/', '--ws', 'off'];
+  const samples = { SOLWAY_GRPC_URL: 'x', SOLWAY_GRPC_KEY: 'x', SOLWAY_FS_KEY: 'x' };
+  const { out } = await runHere(folderWith(''), ['doctor', '--port', '0', ...node], samples);
+  expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are refused');
+  expect(out).not.toContain('has no effect: did you mean');
 });

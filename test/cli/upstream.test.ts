@@ -5,7 +5,7 @@ import type { Terminal } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../service/program.ts';
 
-const SECRET = 'a-provider-key-that-nobody-reads';
+const SECRET = 'a-provider-key';
 const folder = temporaryFolder('upstream');
 const config = join(folder, 'solway.toml');
 const where = ['--data-dir', join(folder, 'data'), '--config', config];
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await run('keys', 'create', '--name', 'x', ...where);
 });
 
-it('adds a node once it is forced, lists and removes it, and shows nothing of where it is', async () => {
+it('adds a node with --force, lists and removes it, without showing its URL', async () => {
   const refused = await upstream('add', 'second', ...node);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Connection failed.') });
   expect(refused.err).toMatch(/To add it anyway, add --force\.\n$/);
@@ -60,7 +60,7 @@ it('adds a node once it is forced, lists and removes it, and shows nothing of wh
   });
 });
 
-it('gives a node a budget as the configuration would, changes it, and lets what is left out be', async () => {
+it('sets rate limits of a node, and keeps omitted options on a change', async () => {
   const optionsOf = async () => {
     const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: { options: object }[] };
     return added.map(({ options }) => options);
@@ -91,10 +91,9 @@ it.each([
     '--requests-burst must be a whole number such as 10, or none',
   ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header must be NAME=VALUE'],
-  [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN'],
-  [['reload', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN is not set'],
+  [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN is not set'],
   [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator's tokens"`],
-])('says what to write in place of %j', async (args, words) => {
+])('reports a remedy for %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
     code: 2,
     err: expect.stringContaining(words),
@@ -102,11 +101,11 @@ it.each([
 });
 
 it.each(['svc_admin_live_…', 'svc_admin_live_a\nb', 'svc_admin_live_ü', 'svc_admin live'])(
-  'says of the token %j that it is written as none is, before anybody is asked',
+  'rejects the malformed token %j before a request',
   async (token) => {
     for (const command of [['reload'], ['upstream', 'list'], ['keys', 'list']]) {
-      const told = await runIn({ SOLWAY_TOKEN: token }, ...command, '--server', 'http://127.0.0.1:1');
-      expect(told).toMatchObject({
+      const result = await runIn({ SOLWAY_TOKEN: token }, ...command, '--server', 'http://127.0.0.1:1');
+      expect(result).toMatchObject({
         code: 2,
         err: expect.stringContaining('SOLWAY_TOKEN contains characters that tokens do not have'),
       });

@@ -22,14 +22,14 @@ import { eventually } from '../service/eventually.ts';
 import { type Program, startProgram } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** The runner between the embedded ledger itself and the gateway in front of it, and against nodes that lie. */
+/** Runs against the embedded ledger, a gateway in front of it, and nodes with modified responses. */
 let ledger: Program;
 let service: RunningService;
 let ours: NodeAddress;
 let theirs: NodeAddress;
 
 const SLOT_MS = 50;
-/** Slots pass quickly here: what moved is soon asked again. */
+/** Short pauses, because slots are short. */
 const compare = { pauseMs: 20, triesMax: 20 };
 
 async function reached(connection: Connection, signature: string, level: 'confirmed' | 'finalized') {
@@ -83,7 +83,7 @@ afterAll(async () => {
 const faults = (rows: readonly Row[]): string[] =>
   rows.filter(({ result }) => result.kind !== 'same').map(describeRow);
 
-/** A node that passes every call on and spoils some of the answers. */
+/** A proxy that modifies some responses. */
 async function startLiar(spoil: (method: string, text: string) => string): Promise<Server> {
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
@@ -104,7 +104,7 @@ async function startLiar(spoil: (method: string, text: string) => string): Promi
 
 const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** A list in place of the refusal of one that is too long. */
+/** Replaces the error for a long list by a result. */
 const answerTooMany = (_: string, text: string): string =>
   text.replace(/"error":\{[^}]*Limit too large[^}]*\}/, '"result":[]');
 
@@ -127,13 +127,13 @@ async function compareWithLiar(
 }
 
 describe('the conformance runner', () => {
-  it('finds no difference between the ledger and the gateway in front of it, in any method', async () => {
+  it('finds no difference between the ledger and a gateway in front of it, in any method', async () => {
     const rows = await runConformance({ ours, theirs, only: [], compare });
     expect(faults(rows)).toEqual([]);
     expect(new Set(rows.map(({ plan }) => plan.method)).size).toBe(Object.keys(methods).length);
   });
 
-  it('puts a method to the nodes at every commitment that it takes', () => {
+  it('calls methods at every commitment', () => {
     const anchors = {
       slot: 30n,
       rangeStart: 10n,
@@ -150,93 +150,84 @@ describe('the conformance runner', () => {
     expect(names).toEqual(expect.arrayContaining(['at processed', 'at confirmed', 'at finalized']));
   });
 
-  it('sees one lamport too much in moving state', async () => {
-    const rows = await compareWithLiar(['getBalance'], (_, text) =>
-      text.replace(/"value":(\d+)/, (_all, value: string) => `"value":${BigInt(value) + 1n}`),
-    );
-    expect(rows.some(({ result }) => result.kind === 'different')).toBe(true);
+  const kindsOf = (rows: readonly Row[]): string[] => rows.map(({ result }) => result.kind);
+  const pathsOf = (rows: readonly Row[]): string[] =>
+    rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
+  const add =
+    (pattern: RegExp, difference: bigint) =>
+    (text: string): string =>
+      text.replace(pattern, (_, head: string, value: string) => `${head}${BigInt(value) + difference}`);
+
+  it.each<[string, MethodName, (text: string) => string, string]>([
+    [
+      'a last digit that was rounded',
+      'getAccountInfo',
+      (text) => text.replace('18446744073709551615', '18446744073709552000'),
+      '.rentEpoch',
+    ],
+    [
+      'a missing member of a block',
+      'getBlock',
+      (text) => text.replace('"previousBlockhash"', '"previousHash"'),
+      '.previousBlockhash',
+    ],
+    [
+      'a change of stake, which has no tolerance',
+      'getVoteAccounts',
+      add(/("activatedStake":)(\d+)/, 1n),
+      '.current[0].activatedStake',
+    ],
+    [
+      'another type in node-specific data',
+      'getIdentity',
+      (text) => text.replace(/"identity":"[^"]+"/, '"identity":5'),
+      '.identity',
+    ],
+    [
+      'a missing member of the context',
+      'getBalance',
+      (text) => text.replace(/"apiVersion":"[^"]+",/, ''),
+      '.context.apiVersion',
+    ],
+    [
+      'a list that is too short',
+      'getSlotLeaders',
+      (text) => text.replace(/,"[^"]+"\](?=,"id")/, ']'),
+      '.length',
+    ],
+  ])('detects %s', async (_name, method, modify, path) => {
+    const rows = await compareWithLiar([method], (_, text) => modify(text));
+    expect(pathsOf(rows)).toContain(path);
   });
 
-  it('sees a last digit that was rounded away', async () => {
-    const rows = await compareWithLiar(['getAccountInfo'], (_, text) =>
-      text.replace('18446744073709551615', '18446744073709552000'),
-    );
-    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
-    expect(paths).toContain('.rentEpoch');
+  it('detects one lamport too much in moving state', async () => {
+    const rows = await compareWithLiar(['getBalance'], (_, text) => add(/("value":)(\d+)/, 1n)(text));
+    expect(kindsOf(rows)).toContain('different');
   });
 
-  it('sees a member that is missing from a block', async () => {
-    const rows = await compareWithLiar(['getBlock'], (_, text) =>
-      text.replace('"previousBlockhash"', '"previousHash"'),
-    );
-    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
-    expect(paths).toContain('.previousBlockhash');
-  });
-
-  it('sees another error text', async () => {
+  it('detects another error text', async () => {
     const rows = await compareWithLiar(['getBlocksWithLimit'], (_, text) =>
       text.replace('Limit', 'The limit'),
     );
     expect(rows.find(({ plan }) => plan.name.includes('too many'))?.result.kind).toBe('different');
   });
 
-  it('sees a node that lags further than allowed', async () => {
-    const lagging = await compareWithLiar(['getSlot'], (_, text) =>
-      text.replace(/"result":(\d+)/, (_all, value: string) => `"result":${BigInt(value) - 1000n}`),
-    );
-    expect(lagging.filter(({ result }) => result.kind === 'different')).toHaveLength(3);
+  it('detects a node that lags more than allowed', async () => {
+    const rows = await compareWithLiar(['getSlot'], (_, text) => add(/("result":)(\d+)/, -1000n)(text));
+    expect(kindsOf(rows).filter((kind) => kind === 'different')).toHaveLength(3);
   });
 
-  it('allows no slack to stake, which does not grow with slots', async () => {
-    const rows = await compareWithLiar(['getVoteAccounts'], (_, text) =>
-      text.replace(
-        /"activatedStake":(\d+)/,
-        (_all, value: string) => `"activatedStake":${BigInt(value) + 1n}`,
-      ),
-    );
-    const paths = rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
-    expect(paths).toEqual(['.current[0].activatedStake']);
-  });
-
-  it('decides nothing about a node that stands at another slot', async () => {
+  it.each([
+    ['a later', /"slot":(\d+)/, '"slot":9$1'],
+    ['an earlier', /"slot":\d+/, '"slot":1'],
+  ])('is undecided about a node at %s slot', async (_name, pattern, slot) => {
     const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
-      text.replace('"value":', '"value":1').replace(/"slot":(\d+)/, '"slot":9$1'),
+      text.replace('"value":', '"value":1').replace(pattern, slot),
     );
-    expect(rows.map(({ result }) => result.kind)).toEqual(['undecided']);
+    expect(kindsOf(rows)).toEqual(['undecided']);
   });
 
-  it('decides nothing about a node that stands at an earlier slot', async () => {
-    const rows = await compareWithLiar(['getStakeMinimumDelegation'], (_, text) =>
-      text.replace('"value":', '"value":1').replace(/"slot":\d+/, '"slot":1'),
-    );
-    expect(rows.map(({ result }) => result.kind)).toEqual(['undecided']);
-  });
-
-  const pathsOf = (rows: readonly Row[]): string[] =>
-    rows.flatMap(({ result }) => result.differences.map(({ path }) => path));
-
-  it('sees a member of another type among what is the node’s own', async () => {
-    const rows = await compareWithLiar(['getIdentity'], (_, text) =>
-      text.replace(/"identity":"[^"]+"/, '"identity":5'),
-    );
-    expect(pathsOf(rows)).toEqual(['.identity']);
-  });
-
-  it('sees a member that is missing from the context', async () => {
-    const rows = await compareWithLiar(['getBalance'], (_, text) =>
-      text.replace(/"apiVersion":"[^"]+",/, ''),
-    );
-    expect(new Set(pathsOf(rows))).toEqual(new Set(['.context.apiVersion']));
-  });
-
-  it('sees a list that is too short', async () => {
-    const rows = await compareWithLiar(['getSlotLeaders'], (_, text) =>
-      text.replace(/,"[^"]+"\](?=,"id")/, ']'),
-    );
-    expect(pathsOf(rows)).toEqual(['.length']);
-  });
-
-  it('sees what both nodes answer although a node refuses it', async () => {
+  it('detects that both nodes return a result for an invalid call', async () => {
     const nodes = ['ours', 'theirs'].map((name) => ({ ...ours, name }));
     const lying = await Promise.all(nodes.map(() => startLiar(answerTooMany)));
     const [one, other] = nodes.map((node, at) => ({ ...node, url: urlOf(lying[at] as Server) }));
@@ -251,7 +242,7 @@ describe('the conformance runner', () => {
     }
   });
 
-  it('says so when a node does not answer a method', async () => {
+  it('reports a missing response', async () => {
     const rows = await compareWithLiar(['getIdentity'], (method, text) =>
       method === 'getIdentity' ? 'busy' : text,
     );
@@ -260,21 +251,21 @@ describe('the conformance runner', () => {
     ]);
   });
 
-  it('stops at once where a node does not let it in, with its words', async () => {
+  it('stops when a node rejects the key', async () => {
     const { headers: _, ...stranger } = theirs;
     const run = runConformance({ ours, theirs: { ...stranger, headers: {} }, only: [], compare });
     await expect(run).rejects.toThrow('getGenesisHash failed on gateway: No API key: send it as');
   });
 
-  it('stops at once where the nodes belong to different chains', async () => {
+  it('stops when the nodes belong to different chains', async () => {
     const run = compareWithLiar([], (_, text) => text.replace('"result":"', '"result":"1'));
     await expect(run).rejects.toThrow('belong to different chains');
   });
 
   it.each([
-    ['0 when all is the same', () => [], 0],
-    ['1 when a node cannot be reached', () => ['http://127.0.0.1:9/'], 1],
-    ['2 for a method that is none', () => ['--method', 'getNothing'], 2],
+    ['0 without differences', () => [], 0],
+    ['1 for an unreachable node', () => ['http://127.0.0.1:9/'], 1],
+    ['2 for an unknown method', () => ['--method', 'getNothing'], 2],
   ] as const)('ends with %s', async (_, more, code) => {
     const [other = theirs.url] = more().filter((text) => text.startsWith('http'));
     const options = more().filter((text) => !text.startsWith('http'));

@@ -222,8 +222,8 @@ describe('the published package', () => {
     const [packed] = Object.values(parsed as object) as { files: { path: string }[] }[];
     const paths = packed?.files.map(({ path }) => path) ?? [];
     const named = ['bin/solway.js', 'config/solway.example.toml', 'docs/how-to/install.md', 'LICENSE'];
-    const kept = ['packaging/solway.service', 'packaging/Dockerfile'];
-    expect([...named, ...kept].filter((file) => !paths.includes(file))).toEqual([]);
+    const required = ['packaging/solway.service', 'packaging/Dockerfile'];
+    expect([...named, ...required].filter((file) => !paths.includes(file))).toEqual([]);
     expect(paths.filter((path) => /^(?:src|test|solway-data|node_modules)\//.test(path))).toEqual([]);
   });
 });

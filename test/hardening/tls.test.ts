@@ -113,7 +113,7 @@ function watched(settleMs: number) {
   copyFileSync(old.cert, files.cert);
   copyFileSync(old.key, files.key);
   const lines: string[] = [];
-  const secureServer = { name: 'the HTTP door', files, reload: server.http.reloadTls.bind(server.http) };
+  const secureServer = { name: 'HTTP listener', files, reload: server.http.reloadTls.bind(server.http) };
   const watch = watchCertificates(
     [secureServer],
     createLogger('trace', (line) => lines.push(line)),
@@ -155,9 +155,13 @@ describe('a renewed certificate', () => {
   });
 
   it.each<[string, () => [string, string], string]>([
-    ['a key of another', () => [renewed.cert, old.key], 'the key is not that of the certificate'],
-    ['nothing in it', () => ['/dev/null', renewed.key], 'not a certificate in PEM'],
-    ['a key that is none', () => [renewed.cert, renewed.cert], 'not a private key in PEM'],
+    ['a key of another', () => [renewed.cert, old.key], 'the key does not match the certificate'],
+    ['nothing in it', () => ['/dev/null', renewed.key], 'the file is not a PEM certificate'],
+    [
+      'a key that is none',
+      () => [renewed.cert, renewed.cert],
+      'the file is not an unencrypted PEM private key',
+    ],
   ])('that has %s is only logged until it is fixed', async (_what, wrong, words) => {
     await start();
     const { files, lines, replace } = watched(20);
@@ -181,10 +185,10 @@ describe('the doctor', () => {
     const soon = makeCertificate(folder, 'soon', ['-days', '3']);
     expect(await found(old.cert, old.key)).toMatchObject([{ subject: 'certificate', verdict: 'good' }]);
     expect(await found(soon.cert, soon.key)).toMatchObject([
-      { verdict: 'warning', text: expect.stringMatching(/^ends on 20/) },
+      { verdict: 'warning', text: expect.stringMatching(/^expires on 20/) },
     ]);
     expect(await found(old.cert, renewed.key)).toMatchObject([
-      { verdict: 'bad', text: expect.stringContaining('the key is not that of the certificate') },
+      { verdict: 'bad', text: expect.stringContaining('the key does not match the certificate') },
     ]);
     expect(() => readTls({ ...old, key: join(folder, 'none') })).toThrow('server.tls.key_file: ');
     expect(await checkTls(load(''))).toEqual([]);
@@ -207,7 +211,7 @@ describe('the docs', () => {
     }
   });
 
-  it('tell callers so', () => {
+  it('mention TLS for callers', () => {
     const transport = /^.*\bHTTPS\b.*$/m.exec(page('reference/json-rpc.md'))?.[0];
     expect(transport).toContain('(../how-to/tls.md)');
   });
