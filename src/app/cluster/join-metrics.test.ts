@@ -3,17 +3,17 @@ import { readMetrics } from '../../../test/observing/metrics-text.ts';
 import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 
-/** What a worker tells. */
+/** Page of a worker. */
 const page = (calls: number, key: string): string =>
   new MetricsText()
-    .single('up', 'gauge', 'Whether it is there.', 1)
+    .single('up', 'gauge', 'Up.', 1)
     .family('calls_total', 'counter', 'Calls.')
     .sample('calls_total', calls, { key })
     .family('took', 'histogram', 'Times.')
     .histogram('took', {}, [1], [calls, 0], 2)
     .toString();
 
-it('has each family once, and each sample with the worker that told it, whatever stands in its labels', () => {
+it('has each family once, and a worker label on each sample', () => {
   const odd = 'a "}" {b="c",\nd\\';
   const own = new MetricsText().single('workers', 'gauge', 'Workers.', 2).toString();
   const pages = new Map([

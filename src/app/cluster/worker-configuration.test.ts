@@ -17,8 +17,8 @@ const numbersOf = (configuration: Configuration): Map<string, number> =>
     ),
   );
 
-describe('the configuration of one of several workers', () => {
-  it('has its part of each limit of the whole service, and everything else as it is', () => {
+describe('the configuration of a worker', () => {
+  it('has a share of each divided limit, and all other values unchanged', () => {
     const before = numbersOf(whole);
     const after = numbersOf(toWorkerConfiguration(whole, 4));
     const divided = new Set(
@@ -48,18 +48,18 @@ describe('the configuration of one of several workers', () => {
     ['grpc.queuesMaxBytes', 1_073_741_824, 268_435_456],
     ['cache.maxBytes', 134_217_728, 33_554_432],
     ['keys.failedAuthPerMinute', 120, 30],
-    // What is of one key, one client or one connection, or is shared otherwise.
+    // Per key, client or connection, or shared at run time.
     ['keys.keysMax', 1_000_000, 1_000_000],
     ['websocket.keySubscriptionsMax', 5_000, 5_000],
     ['websocket.queueMaxBytes', 8_388_608, 8_388_608],
     ['rest.requestsPerMinute', 600, 600],
     ['storage.totalMaxBytes', 107_374_182_400, 107_374_182_400],
-  ])('%s: of %i each of four has %i', (name, all, part) => {
+  ])('%s: %i is %i in each of four workers', (name, all, part) => {
     expect(numbersOf(whole).get(name)).toBe(all);
     expect(numbersOf(toWorkerConfiguration(whole, 4)).get(name)).toBe(part);
   });
 
-  it('asks of each node its part of what the node may be asked, and at least one request', () => {
+  it('divides the rate limits of nodes, with at least one request each', () => {
     const node = {
       name: 'n',
       network: 'devnet',
@@ -83,7 +83,7 @@ describe('the configuration of one of several workers', () => {
     ]);
   });
 
-  it('changes nothing of the whole', () => {
+  it('does not modify the whole configuration', () => {
     const before = structuredClone(whole);
     toWorkerConfiguration(whole, 8);
     expect(whole).toEqual(before);

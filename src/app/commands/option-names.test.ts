@@ -18,15 +18,15 @@ it.each([
   ['url: "ftp://h" is not an http(s) URL', '--url: "ftp://h" is not an http(s) URL'],
   ['There is a node x already. Choose another name.', 'There is a node x already. Choose another name.'],
   ['other: is wrong', 'other: is wrong'],
-])('a refusal of %j is told as %j', (said, told) => {
-  expect(withOptionNames(refusal(said, 'cidrs', 'url', 'rate', 'name'), options)).toMatchObject({
-    message: told,
+])('rewrites %j to %j', (message, expected) => {
+  expect(withOptionNames(refusal(message, 'cidrs', 'url', 'rate', 'name'), options)).toMatchObject({
+    message: expected,
     status: 422,
     code: 'INVALID_FIELDS',
   });
 });
 
-it('leads to the command in place of the route, and leaves other errors as they are', () => {
+it('replaces routes by commands, and keeps other errors', () => {
   const missing = new ApiError(404, 'NOT_FOUND', 'There is no node x. GET /upstreams lists them.');
   expect(withOptionNames(missing, options)).toMatchObject({
     message: 'There is no node x. "solway upstream list" lists them.',
@@ -47,6 +47,8 @@ it.each([
     'x is the last node. Add another node first, or force it.',
     'x is the last node. Add another node first, or add --force.',
   ],
-])('names the option where the control API says %j', (said, told) => {
-  expect(withOptionNames(new ApiError(409, 'LAST_NODE', said), options)).toMatchObject({ message: told });
+])('adds the option to %j', (message, expected) => {
+  expect(withOptionNames(new ApiError(409, 'LAST_NODE', message), options)).toMatchObject({
+    message: expected,
+  });
 });

@@ -3,7 +3,7 @@ import { openOnFreePorts } from './find-free-ports.ts';
 
 const taken = (): Error => Object.assign(new Error('taken'), { code: 'EADDRINUSE' });
 
-/** A machine on which some ports are taken. */
+/** A machine with some ports in use. */
 function machine(
   isTaken: (port: number) => boolean,
   isTakenAtFirst: (tries: number) => boolean = () => false,
@@ -15,7 +15,7 @@ function machine(
     open.add(port);
     return { port, close: async () => void open.delete(port) };
   };
-  // As Linux: port 0 is one of its own range, odd.
+  // Like Linux: port 0 gives an odd ephemeral port.
   const listenFirst = async (port: number) => {
     if (isTakenAtFirst(++tries)) throw taken();
     return listen(port === 0 ? 32_769 + 2 * (tries % 14_000) : port);
@@ -24,14 +24,14 @@ function machine(
 }
 
 describe('a free pair of ports', () => {
-  it('is found where outgoing connections hold every port after a free one', async () => {
+  it('is found when connections use every port after a free one', async () => {
     const { open, listen, listenFirst } = machine((port) => port >= 32_768 && port % 2 === 0);
     const [first, second] = await openOnFreePorts(listenFirst, listen);
     expect(second.port).toBe(first.port + 1);
     expect([...open]).toEqual([first.port, second.port]);
   });
 
-  it('is found although another program was quicker to listen on the first port', async () => {
+  it('is found although another program took the first port', async () => {
     const { listen, listenFirst } = machine(
       () => false,
       (tries) => tries === 1,
@@ -40,13 +40,13 @@ describe('a free pair of ports', () => {
     expect(second.port).toBe(first.port + 1);
   });
 
-  it('is given up when none can be had, and nothing stays open', async () => {
+  it('fails when there is none, and nothing stays open', async () => {
     const { open, listen, listenFirst } = machine((port) => port % 2 === 0);
     await expect(openOnFreePorts(listenFirst, listen)).rejects.toThrow('taken');
     expect(open.size).toBe(0);
   });
 
-  it('is not looked for again when something else is wrong', async () => {
+  it('is not retried on another error', async () => {
     const { open, listenFirst } = machine(() => false);
     const denied = Object.assign(new Error('denied'), { code: 'EACCES' });
     let tries = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { stopEach } from './stop-each.ts';
 
-it('stops each in order although one fails, and tells the first failure at the end', async () => {
+it('stops all in order despite failures, and throws the first one', async () => {
   const done: string[] = [];
   const stop =
     (name: string, fails = false) =>
@@ -9,8 +9,8 @@ it('stops each in order although one fails, and tells the first failure at the e
       done.push(name);
       if (fails) throw new Error(`${name} failed`);
     };
-  const all = [stop('door'), stop('nodes', true), stop('usage', true), stop('store')];
+  const all = [stop('server'), stop('nodes', true), stop('usage', true), stop('store')];
   await expect(stopEach(all)).rejects.toThrow('nodes failed');
-  expect(done).toEqual(['door', 'nodes', 'usage', 'store']);
+  expect(done).toEqual(['server', 'nodes', 'usage', 'store']);
   await expect(stopEach([stop('alone')])).resolves.toBeUndefined();
 });

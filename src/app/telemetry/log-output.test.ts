@@ -23,7 +23,7 @@ describe('the level "auto"', () => {
     expect(openLog({ level, file: null }, errorOutput(isTTY), forPerson).level).toBe(chosen);
   });
 
-  it('is info in a file, wherever the program was started', async () => {
+  it('is info in a file, even on a terminal', async () => {
     const file = join(folder, 'solway.log');
     const errors = errorOutput(true);
     const log = openLog({ level: 'auto', file }, errors, true);
@@ -34,7 +34,7 @@ describe('the level "auto"', () => {
 });
 
 describe('a log file', () => {
-  it('that cannot be opened is refused at once, by its name and with what to do', () => {
+  it('that cannot be opened is an error with name and remedy', () => {
     const open = (file: string) => () => openLog({ level: 'auto', file }, errorOutput(), false);
     expect(open(join(folder, 'none', 'x.log'))).toThrow(LogFileError);
     expect(open(join(folder, 'none', 'x.log'))).toThrow('its folder does not exist: create it (ENOENT)');
@@ -42,7 +42,7 @@ describe('a log file', () => {
   });
 
   it.skipIf(!existsSync('/dev/full'))(
-    'that takes no more gives way to standard error, told once',
+    'that is full is replaced by standard error, with one notice',
     async () => {
       const errors = errorOutput();
       const log = openLog({ level: 'auto', file: '/dev/full' }, errors, false);

@@ -111,11 +111,15 @@ function connectionMetrics(text: MetricsText, connections: LiveConnections): voi
   text.single('solway_connections_lagged_total', 'counter', help, connections.lagged);
 }
 
+/** Public name of the label. */
+const LISTENER_LABEL = 'door';
+
 function refusalMetrics(text: MetricsText, refused: Readonly<Record<string, number>>): void {
   const name = 'solway_connections_refused_total';
   const help = 'Connections refused: the address has too many, or is blocked for flooding.';
   text.family(name, 'counter', help);
-  for (const [listener, count] of Object.entries(refused)) text.sample(name, count, { door: listener });
+  for (const [listener, count] of Object.entries(refused))
+    text.sample(name, count, { [LISTENER_LABEL]: listener });
 }
 
 function listMetrics(
