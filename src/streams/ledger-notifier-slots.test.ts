@@ -4,8 +4,8 @@ import { accountOf, logs, play, stage } from '../../test/streams/notifier-stage.
 import { programs } from '../solana/programs.ts';
 import { slot } from '../solana/units.ts';
 
-describe('the course of slots', () => {
-  it('is told as it comes, in the members of Agave', () => {
+describe('slot events', () => {
+  it('have the format of Agave', () => {
     const { notifier, script, subscribe } = stage();
     const slots = subscribe({ kind: 'slot' });
     const roots = subscribe({ kind: 'root' });
@@ -30,9 +30,9 @@ describe('the course of slots', () => {
     ]);
   });
 
-  it('has the votes of gossip', () => {
+  it('include gossip votes', () => {
     const { notifier, subscribe } = stage();
-    const heard = subscribe({ kind: 'vote' });
+    const received = subscribe({ kind: 'vote' });
     const vote = {
       signature: signature(1),
       timestamp: null,
@@ -40,56 +40,56 @@ describe('the course of slots', () => {
       slots: [slot(4), slot(5)],
     };
     notifier.emit({ kind: 'vote', vote: { ...vote, votePubkey: key(3) } });
-    expect(heard.texts).toEqual([
+    expect(received.texts).toEqual([
       `{"votePubkey":"${key(3)}","slots":[4,5],"hash":"${key(2)}","timestamp":null,"signature":"${signature(1)}"}`,
     ]);
   });
 });
 
-describe('the limits', () => {
-  it('fail those who are owed something of a slot that is let go, and nobody else', () => {
-    const forgotten: unknown[] = [];
+describe('limits', () => {
+  it('fail only subscriptions with pending notifications of an evicted slot', () => {
+    const evicted: unknown[] = [];
     const { notifier, script, subscribe } = stage({
       slotsMax: 2,
-      onEvicted: (slot, failed) => forgotten.push([Number(slot), ...failed]),
+      onEvicted: (slot, failed) => evicted.push([Number(slot), ...failed]),
     });
     const failing = () => {
-      const heard = Object.assign(new NotificationRecorder(), { failures: [] as string[] });
-      heard.onError = ({ code }) => heard.failures.push(code);
-      return heard;
+      const received = Object.assign(new NotificationRecorder(), { failures: [] as string[] });
+      received.onError = ({ code }) => received.failures.push(code);
+      return received;
     };
-    const [owed, other] = [failing(), failing()];
-    const end = notifier.add(logs('finalized'), owed);
+    const [pending, other] = [failing(), failing()];
+    const end = notifier.add(logs('finalized'), pending);
     notifier.add(accountOf(2, 'finalized'), other);
     const confirmed = subscribe(logs('confirmed'));
     for (const at of [1, 2, 3]) {
       play(script, at);
       script.confirmed(at);
     }
-    expect([owed.failures, other.failures]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
-    expect(forgotten).toEqual([[1, 'finalized']]);
+    expect([pending.failures, other.failures]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+    expect(evicted).toEqual([[1, 'finalized']]);
     end();
     script.rooted(3);
     const later = subscribe(logs('finalized'));
     play(script, 4);
     script.rooted(4);
-    expect(owed.texts).toEqual([]);
+    expect(pending.texts).toEqual([]);
     expect(confirmed.slots).toEqual([1, 2, 3, 4]);
     expect(later.slots).toEqual([4]);
   });
 
-  it('fail nobody for a slot in which nothing is for them', () => {
+  it('do not fail subscriptions without pending notifications', () => {
     const { script, subscribe } = stage({ slotsMax: 2, retainUnsubscribed: true });
-    const heard = subscribe(accountOf(2, 'finalized'));
+    const received = subscribe(accountOf(2, 'finalized'));
     for (const at of [1, 2, 3]) play(script, at);
     script.account(3, 2, {});
     script.rooted(3);
-    expect(heard.slots).toEqual([3]);
+    expect(received.slots).toEqual([3]);
   });
 
-  it('let the oldest slot go when too much is held, and count what is let go', () => {
-    const forgotten: number[] = [];
-    const { notifier, script } = stage({ entriesMax: 4, onEvicted: (slot) => forgotten.push(Number(slot)) });
+  it('evict the oldest slot, and count evicted entries', () => {
+    const evicted: number[] = [];
+    const { notifier, script } = stage({ entriesMax: 4, onEvicted: (slot) => evicted.push(Number(slot)) });
     const listen = () => {
       for (const subscription of [logs('finalized'), accountOf(1, 'finalized')]) {
         notifier.add(subscription, { onNotification: () => {}, onError: () => {} });
@@ -97,20 +97,20 @@ describe('the limits', () => {
     };
     listen();
     for (const at of [1, 2, 3]) play(script, at);
-    expect(forgotten).toEqual([1]);
+    expect(evicted).toEqual([1]);
     script.rooted(3);
     listen();
     for (const at of [4, 5]) play(script, at);
-    expect(forgotten).toEqual([1]);
+    expect(evicted).toEqual([1]);
   });
 
-  it('hold nothing that nobody wants', () => {
+  it('do not count events without subscribers', () => {
     const { script, subscribe } = stage({ entriesMax: 1 });
-    const heard = subscribe(accountOf(1, 'finalized'));
+    const received = subscribe(accountOf(1, 'finalized'));
     play(script, 1);
     for (let n = 2; n < 10; n++) script.account(1, n, { owner: programs.token });
     for (let n = 2; n < 10; n++) script.transaction(1, { n });
     script.rooted(1);
-    expect(heard.slots).toEqual([1]);
+    expect(received.slots).toEqual([1]);
   });
 });

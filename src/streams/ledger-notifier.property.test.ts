@@ -12,13 +12,13 @@ import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 import { LedgerNotifier } from './ledger-notifier.ts';
 
-/** What happens after a slot came to be: which of its forbears, counted back, become confirmed and rooted. */
+/** A slot, and which of its ancestors, counted back, become confirmed and rooted. */
 type Step = Readonly<{
-  /** How far back on the ledger its parent is; 1 is the slot before. */
+  /** Distance of its parent; 1 is the slot before. */
   back: number;
   gap: number;
   isProcessed: boolean;
-  /** Not whole yet when its commitment comes. */
+  /** Incomplete when its commitment arrives. */
   isLate: boolean;
   confirm: number | null;
   root: number | null;
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 type Made = Readonly<{ at: number; parent: number; step: Step }>;
 
-/** A tree of slots, and of them the chain that the last one stands on. */
+/** A tree of slots, and the chain of the last one. */
 function grow(steps: readonly Step[]): { made: Made[]; chain: number[] } {
   const made: Made[] = [];
   let at = 0;
@@ -49,30 +49,30 @@ function grow(steps: readonly Step[]): { made: Made[]; chain: number[] } {
   return { made, chain };
 }
 
-/** Confirms or roots a slot of the chain, counted back from the youngest there is. */
+/** Confirms or roots a slot of the chain, counted back from the newest. */
 function settle(
   chain: readonly number[],
   at: number,
   back: number | null,
-  tell: (slot: number) => void,
+  emit: (slot: number) => void,
 ): void {
   const there = chain.filter((slot) => slot <= at);
   const slot = back === null ? undefined : there[there.length - 1 - back];
-  if (slot !== undefined) tell(slot);
+  if (slot !== undefined) emit(slot);
 }
 
-function live(story: LedgerScript, { at, parent, step }: Made, chain: readonly number[]): void {
-  story.created(at, parent);
-  story.account(at, 1, {});
-  story.transaction(at, { n: at % 250, keys: [1] });
+function live(script: LedgerScript, { at, parent, step }: Made, chain: readonly number[]): void {
+  script.created(at, parent);
+  script.account(at, 1, {});
+  script.transaction(at, { n: at % 250, keys: [1] });
   const end = () => {
-    story.block(block(at, [executed({ n: at % 250 })], parent));
-    story.frozen(at);
+    script.block(block(at, [executed({ n: at % 250 })], parent));
+    script.frozen(at);
   };
   if (!step.isLate) end();
-  if (step.isProcessed && !step.isLate) story.processed(at);
-  settle(chain, at, step.confirm, (slot) => story.confirmed(slot));
-  settle(chain, at, step.root, (slot) => story.rooted(slot));
+  if (step.isProcessed && !step.isLate) script.processed(at);
+  settle(chain, at, step.confirm, (slot) => script.confirmed(slot));
+  settle(chain, at, step.root, (slot) => script.rooted(slot));
   if (step.isLate) end();
 }
 
@@ -96,13 +96,13 @@ const subscriptionsAt = (commitment: Commitment): Subscription[] => [
 
 const ascending = (slots: readonly number[]): number[] => [...slots].sort((a, b) => a - b);
 
-describe('whatever the order in which slots are confirmed and rooted', () => {
-  it.each([false, true])('everything on the chain is told exactly once (intraSlot %s)', (intraSlot) => {
+describe('for any order of confirmed and rooted slots', () => {
+  it.each([false, true])('everything on the chain is emitted exactly once (intraSlot %s)', (intraSlot) => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier({ intraSlot });
-        const story = new LedgerScript(notifier);
-        const heard = commitments.map((commitment) =>
+        const script = new LedgerScript(notifier);
+        const received = commitments.map((commitment) =>
           subscriptionsAt(commitment).map((subscription) => {
             const one = new NotificationRecorder();
             notifier.add(subscription, one);
@@ -110,10 +110,10 @@ describe('whatever the order in which slots are confirmed and rooted', () => {
           }),
         );
         const { made, chain } = grow(steps);
-        for (const one of made) live(story, one, chain);
-        story.rooted(chain[chain.length - 1] as number);
-        for (const { slots } of heard.slice(1).flat()) expect(ascending(slots)).toEqual(chain);
-        for (const { slots } of heard[0] ?? []) {
+        for (const one of made) live(script, one, chain);
+        script.rooted(chain[chain.length - 1] as number);
+        for (const { slots } of received.slice(1).flat()) expect(ascending(slots)).toEqual(chain);
+        for (const { slots } of received[0] ?? []) {
           expect(new Set(slots).size).toBe(slots.length);
           expect(ascending(slots.filter((slot) => chain.includes(slot)))).toEqual(chain);
         }
@@ -121,23 +121,24 @@ describe('whatever the order in which slots are confirmed and rooted', () => {
     );
   });
 
-  it('every signature is told once, as soon as its slot has the commitment', () => {
+  it('every signature is emitted once its slot has the commitment', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier();
-        const story = new LedgerScript(notifier);
+        const script = new LedgerScript(notifier);
         const { made, chain } = grow(steps);
         const waiting = made.map(({ at }) => {
-          const heard = new NotificationRecorder();
+          const received = new NotificationRecorder();
           notifier.add(
             { kind: 'signature', signature: signature(at % 250), commitment: 'finalized', received: false },
-            heard,
+            received,
           );
-          return { at, heard };
+          return { at, received };
         });
-        for (const one of made) live(story, one, chain);
-        story.rooted(chain[chain.length - 1] as number);
-        for (const { at, heard } of waiting) expect(heard.slots).toEqual(chain.includes(at) ? [at] : []);
+        for (const one of made) live(script, one, chain);
+        script.rooted(chain[chain.length - 1] as number);
+        for (const { at, received } of waiting)
+          expect(received.slots).toEqual(chain.includes(at) ? [at] : []);
       }),
     );
   });

@@ -5,38 +5,38 @@ import { commitments } from '../protocol/commitment.ts';
 import { slot } from '../solana/units.ts';
 
 describe('a commitment', () => {
-  it('is waited for', () => {
+  it('delays notifications', () => {
     const { script, subscribe } = stage();
-    const heard = commitments.map((commitment) => subscribe(accountOf(1, commitment)));
-    const told = () => heard.map(({ slots }) => slots.length);
+    const received = commitments.map((commitment) => subscribe(accountOf(1, commitment)));
+    const counts = () => received.map(({ slots }) => slots.length);
     play(script, 1);
-    expect(told()).toEqual([0, 0, 0]);
+    expect(counts()).toEqual([0, 0, 0]);
     script.processed(1);
-    expect(told()).toEqual([1, 0, 0]);
+    expect(counts()).toEqual([1, 0, 0]);
     script.confirmed(1);
-    expect(told()).toEqual([1, 1, 0]);
+    expect(counts()).toEqual([1, 1, 0]);
     script.rooted(1);
-    expect(told()).toEqual([1, 1, 1]);
+    expect(counts()).toEqual([1, 1, 1]);
   });
 
-  it.each(['confirmed', 'rooted'] as const)('%s tells the slots below it, oldest first, once', (kind) => {
+  it.each(['confirmed', 'rooted'] as const)('%s emits the slots below it, oldest first, once', (kind) => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs(kind === 'confirmed' ? 'confirmed' : 'finalized'));
+    const received = subscribe(logs(kind === 'confirmed' ? 'confirmed' : 'finalized'));
     for (const at of [1, 2, 3, 4]) play(script, at);
     script[kind](3);
     script[kind](2);
     script[kind](4);
     script[kind](4);
-    expect(heard.slots).toEqual([1, 2, 3, 4]);
+    expect(received.slots).toEqual([1, 2, 3, 4]);
   });
 
-  it('implies those below it', () => {
+  it('implies lower commitments', () => {
     const { script, subscribe } = stage();
-    const heard = commitments.map((commitment) => subscribe(logs(commitment)));
+    const received = commitments.map((commitment) => subscribe(logs(commitment)));
     play(script, 1);
     play(script, 2);
     script.rooted(2);
-    expect(heard.map(({ slots }) => slots)).toEqual([
+    expect(received.map(({ slots }) => slots)).toEqual([
       [1, 2],
       [1, 2],
       [1, 2],
@@ -59,99 +59,99 @@ describe('a commitment', () => {
 
   it('is never reached by a dead slot', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs('confirmed'));
+    const received = subscribe(logs('confirmed'));
     script.created(1);
     script.transaction(1, { n: 1 });
     script.dead(1);
     script.confirmed(1);
-    expect(heard.slots).toEqual([]);
+    expect(received.slots).toEqual([]);
   });
 
-  it('that comes before the slot is whole is told when it is', () => {
+  it('of an incomplete slot takes effect once the slot is complete', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs('finalized'));
+    const received = subscribe(logs('finalized'));
     script.created(1);
     script.transaction(1, { n: 1 });
     script.rooted(1);
     script.transaction(1, { n: 2 });
-    expect(heard.slots).toEqual([]);
+    expect(received.slots).toEqual([]);
     script.frozen(1);
-    expect(heard.values).toMatchObject([{ signature: signature(1) }, { signature: signature(2) }]);
+    expect(received.values).toMatchObject([{ signature: signature(1) }, { signature: signature(2) }]);
   });
 
-  it('lets what comes late be told at once', () => {
+  it('emits late events at once', () => {
     const { script, subscribe } = stage();
-    const heard = commitments.map((commitment) => subscribe(logs(commitment)));
+    const received = commitments.map((commitment) => subscribe(logs(commitment)));
     play(script, 1);
     script.confirmed(1);
     script.transaction(1, { n: 7 });
     script.rooted(1);
-    expect(heard.map(({ slots }) => slots.length)).toEqual([2, 2, 2]);
+    expect(received.map(({ slots }) => slots.length)).toEqual([2, 2, 2]);
   });
 
-  it('of followed blocks, whose beginning nobody told, needs no more than the block', () => {
+  it('of blocks without earlier events needs only the block', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs('confirmed'));
+    const received = subscribe(logs('confirmed'));
     const shown = subscribe(blocks('confirmed'));
     for (const at of [5, 6]) {
       script.block(block(at, [executed({ n: at })]));
       script.transaction(at, { n: at });
       script.confirmed(at);
     }
-    expect(heard.slots).toEqual([5, 6]);
+    expect(received.slots).toEqual([5, 6]);
     expect(shown.slots).toEqual([5, 6]);
   });
 
-  it('is not reached by a followed block that the chain left', () => {
+  it('is not reached by an abandoned block', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs('confirmed'));
+    const received = subscribe(logs('confirmed'));
     for (const at of [5, 6]) {
       script.block(block(at, [], 4));
       script.transaction(at, { n: at });
     }
     script.confirmed(6);
-    expect(heard.slots).toEqual([6]);
+    expect(received.slots).toEqual([6]);
   });
 
-  it('finalized reaches confirmed slots on the other side of a gap', () => {
+  it('finalized emits confirmed slots before a gap', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(logs('finalized'));
+    const received = subscribe(logs('finalized'));
     play(script, 1);
     script.confirmed(1);
     play(script, 9);
     script.confirmed(9);
     script.rooted(9);
-    expect(heard.slots).toEqual([1, 9]);
+    expect(received.slots).toEqual([1, 9]);
   });
 });
 
 describe('within a slot', () => {
-  it('an account is told once, as the slot left it', () => {
+  it('an account is emitted once, in its final state', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(accountOf(1, 'processed'));
+    const received = subscribe(accountOf(1, 'processed'));
     script.created(1);
     script.account(1, 1, { rentEpoch: 1n });
     script.account(1, 1, { rentEpoch: 2n });
     script.processed(1);
-    expect(heard.values).toMatchObject([{ rentEpoch: 2 }]);
+    expect(received.values).toMatchObject([{ rentEpoch: 2 }]);
   });
 
-  it('`processed` is told with each event where that is wanted, the others once a slot', () => {
+  it('`processed` is emitted with each event with intraSlot, the others once per slot', () => {
     const { script, subscribe } = stage({ intraSlot: true });
-    const heard = commitments.map((commitment) => subscribe(accountOf(1, commitment)));
+    const received = commitments.map((commitment) => subscribe(accountOf(1, commitment)));
     script.created(1);
     script.account(1, 1, { rentEpoch: 1n });
     script.account(1, 1, { rentEpoch: 2n });
-    expect(heard[0]?.values).toMatchObject([{ rentEpoch: 1 }, { rentEpoch: 2 }]);
+    expect(received[0]?.values).toMatchObject([{ rentEpoch: 1 }, { rentEpoch: 2 }]);
     script.processed(1);
     script.confirmed(1);
     script.rooted(1);
-    expect(heard.map(({ values }) => values.length)).toEqual([2, 1, 1]);
+    expect(received.map(({ values }) => values.length)).toEqual([2, 1, 1]);
   });
 });
 
 describe('a subscription', () => {
-  it('is heard apart from its equals and ends alone', () => {
+  it('is independent of equal ones', () => {
     const { notifier, script, subscribe } = stage();
     const one = new NotificationRecorder();
     const end = notifier.add(accountOf(1, 'processed'), one);
@@ -165,7 +165,7 @@ describe('a subscription', () => {
     expect([one.slots, other.slots]).toEqual([[1], [1, 2]]);
   });
 
-  it('may end itself and others while it is told', () => {
+  it('may end itself and others during a notification', () => {
     const { notifier, script, subscribe } = stage();
     const after = subscribe(logs('processed'));
     const ends: (() => void)[] = [];
@@ -176,16 +176,16 @@ describe('a subscription', () => {
     expect(after.slots).toEqual([1]);
   });
 
-  it('that comes in the middle of a slot hears of all of it where everything is kept', () => {
+  it('receives the whole current slot with retainUnsubscribed', () => {
     const { script, subscribe } = stage({ retainUnsubscribed: true });
     play(script, 1);
-    const heard = subscribe(logs('finalized'));
+    const received = subscribe(logs('finalized'));
     const shown = subscribe(blocks('confirmed'));
     script.rooted(1);
-    expect([heard.slots, shown.slots]).toEqual([[1], [1]]);
+    expect([received.slots, shown.slots]).toEqual([[1], [1]]);
   });
 
-  it('says which events are wanted', () => {
+  it('is visible in hasSubscribers', () => {
     const { notifier } = stage();
     expect(notifier.hasSubscribers('account')).toBe(false);
     const end = notifier.add(accountOf(1, 'finalized'), new NotificationRecorder());
@@ -202,21 +202,21 @@ describe('a subscription', () => {
 });
 
 describe('a signature', () => {
-  it.each(commitments)('is told once at %s, and is over with that', (commitment) => {
+  it.each(commitments)('is emitted once at %s and ends', (commitment) => {
     const { notifier, script, subscribe } = stage();
-    const heard = subscribe(signatureOf(1, commitment));
+    const received = subscribe(signatureOf(1, commitment));
     play(script, 1);
     script.rooted(1);
     play(script, 2, 1, 1);
     script.rooted(2);
-    expect(heard.texts).toEqual(['{"context":{"slot":1},"value":{"err":null}}']);
-    expect(heard.isOver).toBe(true);
+    expect(received.texts).toEqual(['{"context":{"slot":1},"value":{"err":null}}']);
+    expect(received.isOver).toBe(true);
     expect(notifier.hasSubscribers('signature')).toBe(false);
   });
 
-  it('is said to be received before, once, where that is wanted', () => {
+  it('is reported as received, once, if requested', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(signatureOf(1, 'confirmed', true));
+    const received = subscribe(signatureOf(1, 'confirmed', true));
     const other = subscribe(signatureOf(1, 'confirmed'));
     script.created(1);
     script.received(1, 1);
@@ -225,50 +225,50 @@ describe('a signature', () => {
     script.frozen(1);
     script.confirmed(1);
     const outcome = '{"context":{"slot":1},"value":{"err":{"InstructionError":[0,{"Custom":1}]}}}';
-    expect(heard.texts).toEqual(['{"context":{"slot":1},"value":"receivedSignature"}', outcome]);
+    expect(received.texts).toEqual(['{"context":{"slot":1},"value":"receivedSignature"}', outcome]);
     expect(other.texts).toEqual([outcome]);
   });
 
-  it('is received at the latest when it has run', () => {
+  it('is received at the latest when executed', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(signatureOf(1, 'finalized', true));
+    const received = subscribe(signatureOf(1, 'finalized', true));
     play(script, 1);
-    expect(heard.values).toEqual(['receivedSignature']);
+    expect(received.values).toEqual(['receivedSignature']);
   });
 
-  it('that landed before is told with the next bank of its commitment', () => {
+  it('that landed before is emitted with the next bank of its commitment', () => {
     const { script, subscribe } = stage({ statusOf: () => ({ slot: slot(5), err: 'AccountInUse' }) });
-    const heard = subscribe(signatureOf(1, 'confirmed'));
+    const received = subscribe(signatureOf(1, 'confirmed'));
     script.processed(9);
     script.confirmed(4);
-    expect(heard.texts).toEqual([]);
+    expect(received.texts).toEqual([]);
     script.confirmed(6);
-    expect(heard.texts).toEqual(['{"context":{"slot":6},"value":{"err":"AccountInUse"}}']);
-    expect(heard.isOver).toBe(true);
+    expect(received.texts).toEqual(['{"context":{"slot":6},"value":{"err":"AccountInUse"}}']);
+    expect(received.isOver).toBe(true);
   });
 
-  it('that is not known when the next bank comes is waited for', () => {
-    let asked = 0;
+  it('that is unknown at the next bank stays pending', () => {
+    let lookups = 0;
     const statusOf = () => {
-      asked++;
+      lookups++;
       return null;
     };
     const { script, subscribe } = stage({ statusOf });
-    const heard = subscribe(signatureOf(1, 'processed'));
+    const received = subscribe(signatureOf(1, 'processed'));
     script.processed(1);
     script.processed(2);
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
     play(script, 3, 2, 1);
     script.processed(3);
-    expect(heard.slots).toEqual([3]);
+    expect(received.slots).toEqual([3]);
   });
 
   it('that landed on a dead fork may land again', () => {
     const { script, subscribe } = stage();
-    const heard = subscribe(signatureOf(1, 'confirmed'));
+    const received = subscribe(signatureOf(1, 'confirmed'));
     play(script, 1, 0, 1);
     play(script, 2, 0, 1);
     script.confirmed(2);
-    expect(heard.slots).toEqual([2]);
+    expect(received.slots).toEqual([2]);
   });
 });

@@ -22,7 +22,7 @@ function textOf(frame: Buffer): Promise<string> {
 
 describe('a text frame', () => {
   it.each([0, 1, 125, 126, 127, 65_535, 65_536, 70_000])(
-    'of %i bytes is read as it was written',
+    'of %i bytes is read by a client',
     async (length) => {
       const text = 'é'.repeat(length >> 1) + 'x'.repeat(length & 1);
       expect(await textOf(textFrame([Buffer.from(text)]))).toBe(text);
@@ -38,11 +38,11 @@ describe('a notification', () => {
   const text = (id: number): string =>
     `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":${id}}}`;
 
-  it.each([0, 9, 10, 4_294_967_296, Number.MAX_SAFE_INTEGER])('has the id %i of who reads it', async (id) => {
+  it.each([0, 9, 10, 4_294_967_296, Number.MAX_SAFE_INTEGER])('has the subscription id %i', async (id) => {
     expect(await textOf(notification.frame(id).bytes)).toBe(text(id));
   });
 
-  it('is written in its place and nowhere else', async () => {
+  it('is written at an offset', async () => {
     const frame = notification.frame(123);
     const target = Buffer.alloc(frame.length + 20, '-');
     frame.write(target, 10);
@@ -51,13 +51,13 @@ describe('a notification', () => {
     expect(around).toEqual(['----------', '----------']);
   });
 
-  it.each([10, 200, 70_000])('knows the length of its frame around %i bytes', async (bytes) => {
+  it.each([10, 200, 70_000])('has the length of its frame for %i bytes', async (bytes) => {
     const frame = new Notification('slotNotification', Buffer.alloc(bytes, '1')).frame(10);
     expect(frame.bytes).toHaveLength(frame.length);
     expect(JSON.parse(await textOf(frame.bytes)).params.subscription).toBe(10);
   });
 
-  it('is one frame for all of one id', () => {
+  it('shares a frame between equal ids', () => {
     expect(notification.frame(5)).toBe(notification.frame(5));
     expect(notification.frame(5).bytes).toBe(notification.frame(5).bytes);
     expect(notification.frame(6).bytes.equals(notification.frame(5).bytes)).toBe(false);

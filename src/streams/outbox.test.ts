@@ -13,7 +13,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A client of a socket, and our end of it. */
+/** Both ends of a connection. */
 async function pair(): Promise<{ ours: Socket; client: Socket }> {
   const server: Server = createServer();
   server.listen(0, '127.0.0.1');
@@ -30,7 +30,7 @@ async function pair(): Promise<{ ours: Socket; client: Socket }> {
   return { ours, client };
 }
 
-/** Reads until so many bytes came. */
+/** Reads this many bytes. */
 function read(client: Socket, bytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -43,7 +43,7 @@ function read(client: Socket, bytes: number): Promise<Buffer> {
   });
 }
 
-/** Counts the writes that reach a socket. */
+/** Counts the writes to a socket. */
 function countWrites(socket: Socket): { writes: number; last: unknown } {
   const seen: { writes: number; last: unknown } = { writes: 0, last: null };
   const write = socket.write.bind(socket);
@@ -63,7 +63,7 @@ const wide = { queueMaxBytes: 1 << 20 };
 const frames = (...texts: string[]): Buffer[] => texts.map((text) => textFrame([Buffer.from(text)]));
 
 describe('an outbox', () => {
-  it('sends all that came in a turn in one write, in order', async () => {
+  it('joins the frames of a turn into one write, in order', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     const seen = countWrites(ours);
@@ -76,34 +76,23 @@ describe('an outbox', () => {
     expect(outbox.queuedBytes).toBe(0);
   });
 
-  it('joins the same frames once for all sockets', async () => {
+  it('shares joined frames between sockets', async () => {
     const [one, other] = [await pair(), await pair()];
     const seen = [countWrites(one.ours), countWrites(other.ours)];
     const outboxes = [new Outbox(one.ours, wide, never), new Outbox(other.ours, wide, never)];
-    const shared = frames('one', 'two');
+    const shared = [...frames('one', 'two'), ...Array.from({ length: 8 }, (_, i) => Buffer.alloc(8000, i))];
     for (const frame of shared) for (const outbox of outboxes) outbox.push(frame);
     const whole = Buffer.concat(shared);
     const [first, second] = await Promise.all([
       read(one.client, whole.length),
       read(other.client, whole.length),
     ]);
-    expect([first, second]).toEqual([whole, whole]);
+    expect([first.equals(whole), second.equals(whole)]).toEqual([true, true]);
+    expect(seen.map(({ writes }) => writes)).toEqual([1, 1]);
     expect(seen[0]?.last).toBe(seen[1]?.last);
   });
 
-  it('joins a long run of frames once for all sockets', async () => {
-    const pairs = [await pair(), await pair(), await pair()];
-    const seen = pairs.map(({ ours }) => countWrites(ours));
-    const outboxes = pairs.map(({ ours }) => new Outbox(ours, wide, never));
-    const shared = Array.from({ length: 8 }, (_, i) => Buffer.alloc(8000, i));
-    for (const frame of shared) for (const outbox of outboxes) outbox.push(frame);
-    const all = await Promise.all(pairs.map(({ client }) => read(client, 64_000)));
-    for (const one of all) expect(one.equals(Buffer.concat(shared))).toBe(true);
-    expect(seen.map(({ writes }) => writes)).toEqual([1, 1, 1]);
-    expect(new Set(seen.map(({ last }) => last)).size).toBe(1);
-  });
-
-  it('leaves as they are the bytes that a slow socket has not taken, whatever others send', async () => {
+  it('does not overwrite bytes that a slow socket has not sent', async () => {
     const [slow, quick] = [await pair(), await pair()];
     slow.client.pause();
     quick.client.resume();
@@ -119,12 +108,12 @@ describe('an outbox', () => {
       await say(outboxes[1], Buffer.alloc(9_001, 255));
     }
     const whole = Buffer.concat(sent);
-    const heard = read(slow.client, whole.length);
+    const received = read(slow.client, whole.length);
     slow.client.resume();
-    expect((await heard).equals(whole)).toBe(true);
+    expect((await received).equals(whole)).toBe(true);
   });
 
-  it('keeps no more of a notification than its own bytes while the socket is full', async () => {
+  it('copies a notification that is queued while the socket is full', async () => {
     const { ours, client } = await pair();
     client.pause();
     const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
@@ -142,7 +131,7 @@ describe('an outbox', () => {
     expect(whole.subarray(sentBytes).toString()).toContain('{"value":1}');
   });
 
-  it('does not mix up sockets that get different frames', async () => {
+  it('sends different frames to different sockets', async () => {
     const [one, other] = [await pair(), await pair()];
     const outboxes = [new Outbox(one.ours, wide, never), new Outbox(other.ours, wide, never)];
     const [a, b, c] = frames('aaa', 'bbb', 'ccc') as [Buffer, Buffer, Buffer];
@@ -160,7 +149,7 @@ describe('an outbox', () => {
     }
   });
 
-  it('leaves to a stream that is no socket the bytes that it still passes on', async () => {
+  it('does not overwrite bytes that another stream still references', async () => {
     const streams = [new PassThrough(), new PassThrough()];
     const [one, other] = streams.map((stream) => new Outbox(stream, wide, never));
     const [a, b] = frames('for the one', 'to others!!') as [Buffer, Buffer];
@@ -171,7 +160,7 @@ describe('an outbox', () => {
     expect(streams.map((stream) => stream.read())).toEqual([a, b]);
   });
 
-  it('keeps the order of a burst that does not wait for the end of the turn', async () => {
+  it('keeps the order of a burst that is flushed within the turn', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     const sent = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i));
@@ -179,30 +168,30 @@ describe('an outbox', () => {
     expect(await read(client, 300_000)).toEqual(Buffer.concat(sent));
   });
 
-  it('holds frames while the socket is full, and says once how far behind the client is', async () => {
+  it('queues frames while the socket is full, and reports a lagging client once', async () => {
     const { ours, client } = await pair();
     client.pause();
-    const told: SendBacklog[] = [];
-    const outbox = new Outbox(ours, { queueMaxBytes: 100_000 }, (behind) => told.push(behind));
+    const reports: SendBacklog[] = [];
+    const outbox = new Outbox(ours, { queueMaxBytes: 100_000 }, (backlog) => reports.push(backlog));
     const frame = Buffer.alloc(10_000, 7);
     let pushed = 0;
-    while (told.length === 0) {
+    while (reports.length === 0) {
       outbox.push(frame);
       pushed++;
       await new Promise(setImmediate);
     }
-    const [behind] = told as [SendBacklog];
+    const [behind] = reports as [SendBacklog];
     expect(behind.bytes).toBeGreaterThan(100_000);
     expect(behind.bytes).toBeLessThan(100_000 + 3 * frame.length + ours.writableHighWaterMark);
     expect(behind.bytes).toBe(behind.messages * frame.length);
     expect(pushed).toBeGreaterThanOrEqual(behind.messages);
     outbox.push(frame);
     await new Promise(setImmediate);
-    expect(told).toHaveLength(1);
+    expect(reports).toHaveLength(1);
     expect(outbox.queuedBytes).toBe(ours.writableLength);
   });
 
-  it('goes on when a full socket drained', async () => {
+  it('continues when a full socket has drained', async () => {
     const { ours, client } = await pair();
     client.pause();
     const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
@@ -215,40 +204,32 @@ describe('an outbox', () => {
     expect(outbox.queuedBytes).toBe(0);
   });
 
-  it('takes a frame of any size when nothing waits', async () => {
-    const { ours, client } = await pair();
-    const outbox = new Outbox(ours, { queueMaxBytes: 10 }, never);
-    const large = Buffer.alloc(3_000_000, 1);
-    outbox.push(large);
-    expect((await read(client, large.length)).equals(large)).toBe(true);
-  });
-
-  it('does not take a client to lag because it asked for something large', async () => {
+  it('does not treat a client with a large response as lagging', async () => {
     const { ours, client } = await pair();
     client.pause();
     const outbox = new Outbox(ours, { queueMaxBytes: 1_000_000 }, never);
-    const asked = Buffer.alloc(5_000_000, 1);
-    outbox.pushResponse(asked);
+    const response = Buffer.alloc(5_000_000, 1);
+    outbox.pushResponse(response);
     for (let count = 0; count < 90; count++) outbox.push(Buffer.alloc(10_000, 2));
     expect(outbox.isFull).toBe(true);
     const whole = await read(client.resume(), 5_900_000);
-    expect(whole.equals(Buffer.concat([asked, Buffer.alloc(900_000, 2)]))).toBe(true);
+    expect(whole.equals(Buffer.concat([response, Buffer.alloc(900_000, 2)]))).toBe(true);
     expect(outbox.isFull).toBe(false);
   });
 
-  it('takes it to lag all the same when it takes nothing of it', async () => {
+  it('treats a client that reads no response as lagging', async () => {
     const { ours, client } = await pair();
     client.pause();
-    const told: SendBacklog[] = [];
-    const outbox = new Outbox(ours, { queueMaxBytes: 1_000_000 }, (behind) => told.push(behind));
-    while (told.length === 0) {
+    const reports: SendBacklog[] = [];
+    const outbox = new Outbox(ours, { queueMaxBytes: 1_000_000 }, (backlog) => reports.push(backlog));
+    while (reports.length === 0) {
       outbox.pushResponse(Buffer.alloc(1_000_000));
       await new Promise(setImmediate);
     }
-    expect(told[0]?.bytes).toBeLessThan(12_000_000);
+    expect(reports[0]?.bytes).toBeLessThan(12_000_000);
   });
 
-  it('hands everything over ahead of what ends the connection, and sends nothing behind it', async () => {
+  it('writes the queue before a close frame, and nothing afterwards', async () => {
     const { ours, client } = await pair();
     client.pause();
     const outbox = new Outbox(ours, { queueMaxBytes: 1 << 26 }, never);
@@ -265,7 +246,7 @@ describe('an outbox', () => {
     await ended;
   });
 
-  it('lets go of everything when it is dropped', async () => {
+  it('discards the queue when dropped', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     outbox.push(Buffer.from('dropped'));
@@ -275,22 +256,22 @@ describe('an outbox', () => {
     expect((await read(client, 5)).toString()).toBe('alive');
   });
 
-  it('is silent on a socket that is gone', async () => {
+  it('ignores frames for a closed socket', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     client.destroy();
     ours.destroy();
-    outbox.push(Buffer.from('nobody hears'));
+    outbox.push(Buffer.from('unused'));
     await new Promise(setImmediate);
     expect(outbox.queuedBytes).toBe(0);
   });
 });
 
-it('counts what each frame takes, however little is in it', async () => {
+it('counts the memory of tiny frames', async () => {
   const { ours, client } = await pair();
   client.pause();
-  const told: SendBacklog[] = [];
-  const outbox = new Outbox(ours, { queueMaxBytes: 8 << 20 }, (behind) => told.push(behind));
+  const reports: SendBacklog[] = [];
+  const outbox = new Outbox(ours, { queueMaxBytes: 8 << 20 }, (backlog) => reports.push(backlog));
   let pushed = 0;
   while (!ours.writableNeedDrain) {
     outbox.push(Buffer.alloc(60_000));
@@ -298,16 +279,16 @@ it('counts what each frame takes, however little is in it', async () => {
     await new Promise(setImmediate);
   }
   const tiny = Buffer.alloc(2);
-  while (told.length === 0 && pushed < 1_000_000) {
+  while (reports.length === 0 && pushed < 1_000_000) {
     outbox.push(tiny);
     pushed++;
   }
-  expect(told).toHaveLength(1);
-  expect(told[0]?.messages).toBeLessThan((8 << 20) / 200 + 2);
+  expect(reports).toHaveLength(1);
+  expect(reports[0]?.messages).toBeLessThan((8 << 20) / 200 + 2);
 });
 
 describe('pongs in an outbox', () => {
-  it('are only the latest of those that wait, behind all that was sent before its ping', async () => {
+  it('are replaced by the latest, after frames queued before its ping', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     const [first, between, second, last] = frames('first', 'between', 'second', 'last') as [
@@ -327,7 +308,7 @@ describe('pongs in an outbox', () => {
     expect(outbox.memoryBytes).toBe(0);
   });
 
-  it('do not pile up before a client that does not read', async () => {
+  it('do not accumulate for a client that does not read', async () => {
     const { ours, client } = await pair();
     client.pause();
     const outbox = new Outbox(ours, wide, never);
@@ -342,15 +323,17 @@ describe('pongs in an outbox', () => {
 });
 
 describe('notifications in an outbox', () => {
-  it('leave in one write with what else there is, in order', async () => {
+  it('are joined with other frames, in order', async () => {
     const { ours, client } = await pair();
     const outbox = new Outbox(ours, wide, never);
     const seen = countWrites(ours);
-    const told = [1, 2].map((slot) => new Notification('slotNotification', Buffer.from(`${slot}`)).frame(7));
-    const [answer] = frames('answer') as [Buffer];
-    const [first, second] = told as [(typeof told)[0], (typeof told)[0]];
-    for (const frame of [first, answer, second]) outbox.push(frame);
-    const whole = Buffer.concat([first.bytes, answer, second.bytes]);
+    const notifications = [1, 2].map((slot) =>
+      new Notification('slotNotification', Buffer.from(`${slot}`)).frame(7),
+    );
+    const [response] = frames('response') as [Buffer];
+    const [first, second] = notifications as [(typeof notifications)[0], (typeof notifications)[0]];
+    for (const frame of [first, response, second]) outbox.push(frame);
+    const whole = Buffer.concat([first.bytes, response, second.bytes]);
     expect(await read(client, whole.length)).toEqual(whole);
     expect(seen.writes).toBe(1);
   });
@@ -378,9 +361,9 @@ describe('an outbox beside ws on the same socket', () => {
     const [, request] = (await accepted) as [WebSocket, { socket: Socket }];
     const outbox = new Outbox(request.socket, wide, never);
     await once(client, 'open');
-    const heard: string[] = [];
+    const messages: string[] = [];
     const pongs: string[] = [];
-    client.on('message', (data) => heard.push(String(data)));
+    client.on('message', (data) => messages.push(String(data)));
     client.on('pong', (data) => pongs.push(String(data)));
     const texts = Array.from({ length: 200 }, (_, i) => String(i).repeat(1 + (i % 400)));
     for (const [i, text] of texts.entries()) {
@@ -388,10 +371,10 @@ describe('an outbox beside ws on the same socket', () => {
       for (const frame of frames(text)) outbox.push(frame);
       if (i % 7 === 0) await new Promise(setImmediate);
     }
-    while (heard.length < texts.length || pongs.length < 20) {
+    while (messages.length < texts.length || pongs.length < 20) {
       await new Promise(setImmediate);
     }
-    expect(heard).toEqual(texts);
+    expect(messages).toEqual(texts);
     expect(pongs).toHaveLength(20);
   });
 });
@@ -402,7 +385,7 @@ function counting() {
 }
 
 describe('a flush', () => {
-  it('comes at the end of the turn in which it was asked for, once for all that asked', async () => {
+  it('runs at the end of the turn', async () => {
     const flushes = new FlushScheduler();
     const [one, other] = [counting(), counting()];
     flushes.schedule(one);
@@ -412,10 +395,9 @@ describe('a flush', () => {
     expect([one.flushes, other.flushes]).toEqual([1, 1]);
   });
 
-  it('waits, where it may, when it is asked for soon after the last', async () => {
+  it('waits for the minimum interval', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    // Long after the last flush, which there never was.
     vi.advanceTimersByTime(1_000);
     const flushes = new FlushScheduler(50);
     const one = counting();
