@@ -21,7 +21,7 @@ const refused = (status: number, name: string, retryAfter?: string): Scripted =>
 });
 const answered: Scripted = { status: 200, body: { jsonrpc: '2.0', result: 7, id: 1 } };
 
-/** Runs the snippet; the last response repeats. @returns what it printed or threw, and the waits it requested, in ms. */
+/** Runs the snippet; the last response repeats. @returns its output or error, and its waits in ms. */
 async function run(...script: readonly Scripted[]) {
   let requests = 0;
   const server = createServer((request, response) => {

@@ -23,7 +23,7 @@ async function runsAt(url: string): Promise<void> {
 it('solway operator invite links to the address of the service', async () => {
   const assumed = await invite();
   expect(assumed).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup#token=\S+\n/);
-  expect(assumed).toContain('The link assumes a service at http://127.0.0.1:8080. If yours runs elsewhere');
+  expect(assumed).toContain('The link assumes a service at http://127.0.0.1:8080.\nIf yours runs elsewhere');
   await runsAt('http://127.0.0.1:9123');
   const running = await invite();
   expect(running).toMatch(/^http:\/\/127\.0\.0\.1:9123\/setup#token=\S+\n/);

@@ -53,8 +53,8 @@ const phrases = [
 /** Standard names that contain a retired word. */
 const allowed = [
   /\bMath\.floor\b/g,
-  // Names of columns, API fields and options, which stay as they are.
-  /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsKept)\b/g,
+  // Names of columns, API fields, options and metrics, which stay as they are.
+  /\b(?:fate(?:_slot|_err)?|told_at|asked_at|keptHours|operatorTailsKept|kept_answers)\b/g,
   /auction[-_ ]?house/gi,
 ];
 

@@ -29,16 +29,12 @@ export class ClusterMetrics {
     const cpu = (user + system) / 1e6;
     const memory = process.memoryUsage.rss();
     const { restarts } = this.#processes;
+    const late = 'Metrics pages that workers did not return in time.';
     return new MetricsText()
       .single('solway_workers', 'gauge', 'Configured number of workers.', this.#workers)
       .single('solway_workers_ready', 'gauge', 'Workers that accept connections.', ready)
       .single('solway_worker_restarts_total', 'counter', 'Workers that ended and were restarted.', restarts)
-      .single(
-        'solway_worker_pages_missed_total',
-        'counter',
-        'Metrics pages that workers did not return in time.',
-        this.#missed,
-      )
+      .single('solway_worker_pages_missed_total', 'counter', late, this.#missed)
       .single('solway_primary_cpu_seconds_total', 'counter', 'CPU time of the primary process.', cpu)
       .single(
         'solway_primary_resident_memory_bytes',

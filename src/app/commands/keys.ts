@@ -1,31 +1,26 @@
 import { existsSync } from 'node:fs';
-import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/sources.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
-import { buildHandlers } from '../../control/api/handlers/handlers.ts';
-import { ControlApi } from '../../control/api/server/control-api.ts';
+import type { Store } from '../../control/database/open.ts';
 import type { KeyChange } from '../../control/keys/change-key.ts';
 import { checkOverlap } from '../../control/keys/change-key.ts';
 import type { CreateKeyOptions, NewKey } from '../../control/keys/create-key.ts';
 import type { KeyOwnerResult, KeyView } from '../../control/keys/key-register.ts';
 import { KeyRefusedError } from '../../control/keys/key-register.ts';
-import { openPeppers } from '../../control/pepper-proof.ts';
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { databaseFile } from '../process/data-dir.ts';
-import { apiServicesOf } from '../servers/control-services.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
 /** Options of a new key. Times are Unix milliseconds. */
-export type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
+type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
   Readonly<{ product: string; networks?: readonly string[] | undefined }>;
 
 /** Changed options of a key. */
-export type ChangeKeyInput = Omit<KeyChange, 'networks'> &
+type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
 /** Key operations of the command line. */
@@ -143,66 +138,34 @@ export function checkStoreExists({ store, dataDir }: Configuration): void {
   );
 }
 
-const noAddress = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false });
+type KeyCommandsOptions = OfflineOptions &
+  Readonly<{
+    /** Customer; absent: the default one. */
+    customer: string | undefined;
+    /** Creates a missing database; otherwise that is an error. */
+    createIfMissing: boolean;
+  }>;
 
-export type KeyCommandsOptions = Readonly<{
-  configuration: Configuration;
-  environment: Environment;
-  /** Actor in the audit log. */
-  actor: string;
-  /** Customer; absent: the default one. */
-  customer: string | undefined;
-  /** Creates a missing database; otherwise that is an error. */
-  createIfMissing: boolean;
-}>;
-
-/**
- * Opens the store, does `work` through the control API of this process and closes it again. A running service learns
- * of every change within a second.
- * @throws what control throws: ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
- */
+/** Runs key commands on the store of this machine. @throws as `withOfflineApi`. */
 export async function withKeyCommands<Result>(
-  { configuration, environment, actor, customer = DEFAULT_CUSTOMER_ID, createIfMissing }: KeyCommandsOptions,
+  { customer = DEFAULT_CUSTOMER_ID, createIfMissing, ...options }: KeyCommandsOptions,
   work: (commands: KeyCommands) => Promise<Result>,
 ): Promise<Result> {
+  const { configuration, actor } = options;
   if (!createIfMissing) checkStoreExists(configuration);
-  const store = await openStore(configuration);
-  try {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+  const prepare = async (store: Store) => {
     await addMissingPlans(store, configuration.plans, `cli:${actor}`);
-    const log = createLogger('silent', () => undefined);
-    const parts = {
-      configuration,
-      store,
-      peppers,
-      endpoints: [],
-      source: null,
-      mailer: null,
-      log,
-      serviceAddress: noAddress,
-    };
-    const services = apiServicesOf(parts);
-    const api = new ControlApi({ services, handlers: buildHandlers(services), log });
-    return await work(commandsOf({ call: (name, request) => api.call(name, request, actor) }, customer));
-  } finally {
-    await store.close();
-  }
+    return {};
+  };
+  return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
 }
 
-export type RemoteKeyCommandsOptions = Readonly<{
-  /** Where the service is, without a path. */
-  url: string;
-  token: string;
-  /** Absent: the customer of the token, or the default one for an operator's. */
-  customer: string | undefined;
-}>;
-
-/** The same through the API of a remote service. @throws ApiError, ApiUnreachableError */
+/** Key commands of a remote service, by default for the customer of the token. @throws ApiError, ApiUnreachableError */
 export async function remoteKeyCommands({
   url,
   token,
   customer,
-}: RemoteKeyCommandsOptions): Promise<KeyCommands> {
+}: Readonly<{ url: string; token: string; customer: string | undefined }>): Promise<KeyCommands> {
   const api = remoteApi({ url, token });
   if (customer !== undefined) return commandsOf(api, customer);
   const { customers } = await api.call('GET /me', {});

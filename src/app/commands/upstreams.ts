@@ -1,16 +1,10 @@
-import { createLogger } from '../../base/log.ts';
-import type { Configuration } from '../../config/configuration.ts';
 import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput, RouteOutput } from '../../control/api/contract/contract.ts';
-import { buildHandlers } from '../../control/api/handlers/handlers.ts';
-import { ControlApi } from '../../control/api/server/control-api.ts';
-import { openPeppers } from '../../control/pepper-proof.ts';
 import type { Network } from '../../protocol/call.ts';
-import { apiServicesOf } from '../servers/control-services.ts';
-import { openStore, pepperSources } from '../store.ts';
 import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { checkStoreExists } from './keys.ts';
+import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
 /** Nodes and gateways. */
 export type UpstreamList = RouteOutput<'GET /upstreams'>;
@@ -100,16 +94,16 @@ function commandsOf(api: ApiClient, environment: Environment): UpstreamCommands 
       return api.call('PATCH /upstreams/{node}', { path: { node }, body });
     },
     cordon: async (node, given, reason) => {
-      const network = await networkOf(api, node, given);
-      await api.call('POST /upstreams/{node}/cordon', { path: { node }, body: { network, reason } });
+      const body = { network: await networkOf(api, node, given), reason };
+      await api.call('POST /upstreams/{node}/cordon', { path: { node }, body });
     },
     uncordon: async (node, given) => {
-      const network = await networkOf(api, node, given);
-      await api.call('POST /upstreams/{node}/uncordon', { path: { node }, body: { network } });
+      const body = { network: await networkOf(api, node, given) };
+      await api.call('POST /upstreams/{node}/uncordon', { path: { node }, body });
     },
     drain: async (node, given, reason, force) => {
-      const network = await networkOf(api, node, given);
-      await api.call('POST /upstreams/{node}/drain', { path: { node }, body: { network, reason, force } });
+      const body = { network: await networkOf(api, node, given), reason, force };
+      await api.call('POST /upstreams/{node}/drain', { path: { node }, body });
     },
     remove: async (node, force) => {
       const query = force ? { force: 'true' as const } : {};
@@ -118,42 +112,21 @@ function commandsOf(api: ApiClient, environment: Environment): UpstreamCommands 
   };
 }
 
-const noAddress = () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false });
-
-/**
- * Opens the store, does `work` through the control API of this process and closes it again. Running gateways follow within
- * a second or two.
- * @param who - who acts, for the audit log.
- * @throws what control throws: ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's own error.
- */
+/** Runs node commands on the store of this machine. @throws as `withOfflineApi`. */
 export async function withUpstreamCommands<Result>(
-  configuration: Configuration,
-  environment: Environment,
-  actor: string,
+  options: OfflineOptions,
   work: (commands: UpstreamCommands) => Promise<Result>,
 ): Promise<Result> {
+  const { configuration, environment } = options;
   checkStoreExists(configuration);
-  const store = await openStore(configuration);
-  try {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    const log = createLogger('silent', () => undefined);
-    const nodes = offlineNodeFacts(configuration, peppers);
-    const services = apiServicesOf({
-      ...{ configuration, store, peppers, log },
-      endpoints: [],
-      source: null,
-      mailer: null,
-      serviceAddress: noAddress,
-      more: { nodes },
-    });
-    const api = new ControlApi({ services, handlers: buildHandlers(services), log });
-    return await work(commandsOf({ call: (name, request) => api.call(name, request, actor) }, environment));
-  } finally {
-    await store.close();
-  }
+  return withOfflineApi(
+    options,
+    (_, peppers) => ({ nodes: offlineNodeFacts(configuration, peppers) }),
+    (api) => work(commandsOf(api, environment)),
+  );
 }
 
-/** The same through the API of a remote service, with an operator's token. */
+/** Node commands of a remote service, with an operator's token. */
 export const remoteUpstreamCommands = (
   url: string,
   token: string,

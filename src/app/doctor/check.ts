@@ -8,11 +8,28 @@ export type Finding = Readonly<{
   text: string;
 }>;
 
+const finding =
+  (verdict: Finding['verdict']) =>
+  (subject: string, text: string): Finding => ({ subject, verdict, text });
+
+export const good = finding('good');
+export const warning = finding('warning');
+export const bad = finding('bad');
+
+/** Findings of a probe. */
+export const probeFindings = (
+  subject: string,
+  findings: readonly Readonly<{ severity: string; finding: string; remedy: string }>[],
+): Finding[] =>
+  findings.map(({ severity, finding: found, remedy }) =>
+    (severity === 'error' ? bad : warning)(subject, `${found} ${remedy}`),
+  );
+
 /** A check that throws is bad, with the text of the error. */
 export async function runCheck(subject: string, check: () => string | Promise<string>): Promise<Finding> {
   try {
-    return { subject, verdict: 'good', text: await check() };
+    return good(subject, await check());
   } catch (error) {
-    return { subject, verdict: 'bad', text: problemText(error) };
+    return bad(subject, problemText(error));
   }
 }

@@ -11,7 +11,7 @@ import { openDataDir } from '../process/data-dir.ts';
 import { openStore, pepperSources } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
-import { type Finding, runCheck } from './check.ts';
+import { bad, type Finding, good, probeFindings, runCheck, warning } from './check.ts';
 import { checkAnyFeed, checkGeyser, checkPubsub, checkSenders, checkShreds } from './feeds.ts';
 import { checkLedger, checkLogFile, checkPorts, checkTls } from './host.ts';
 import { checkRest } from './rest.ts';
@@ -43,12 +43,6 @@ type Stored = Readonly<{
   findings: readonly Finding[];
 }>;
 
-const modeFinding = (verdict: Finding['verdict'], text: string): Finding => ({
-  subject: 'mode',
-  verdict,
-  text,
-});
-
 /** Ignores an unreadable database, which `checkDatabase` reports. */
 async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
   const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
@@ -58,10 +52,10 @@ async function readStored(configuration: Configuration, environment: Environment
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
     const { isDevelopment, note } = await findStartMode(configuration, store);
-    return { added, isDevelopment, findings: note === null ? [] : [modeFinding('warning', note)] };
+    return { added, isDevelopment, findings: note === null ? [] : [warning('mode', note)] };
   } catch (error) {
     if (!(error instanceof NoNodesError)) return nothing;
-    return { ...nothing, findings: [modeFinding('bad', error.message)] };
+    return { ...nothing, findings: [bad('mode', error.message)] };
   } finally {
     await store.close();
   }
@@ -74,9 +68,7 @@ async function checkPepperRights(configuration: Configuration, environment: Envi
   const path = file ?? pepperFile(dataDir);
   const rights = await stat(path).catch(() => null);
   if (rights === null || (rights.mode & 0o077) === 0) return [];
-  return [
-    { subject: 'pepper', verdict: 'warning', text: `other users can read ${path}: run chmod 600 ${path}` },
-  ];
+  return [warning('pepper', `other users can read ${path}: run chmod 600 ${path}`)];
 }
 
 function describeReport(report: ProbeReport): string {
@@ -90,10 +82,8 @@ function describeReport(report: ProbeReport): string {
 
 function findingsOf(report: ProbeReport): Finding[] {
   const subject = `upstream ${report.node} (${report.network})`;
-  const found = report.findings.map(({ severity, finding, remedy }): Finding => {
-    return { subject, verdict: severity === 'error' ? 'bad' : 'warning', text: `${finding} ${remedy}` };
-  });
-  return found.length > 0 ? found : [{ subject, verdict: 'good', text: describeReport(report) }];
+  const found = probeFindings(subject, report.findings);
+  return found.length > 0 ? found : [good(subject, describeReport(report))];
 }
 
 /** Findings about a node and its feeds; `report` is null when it is unreachable. */
@@ -120,7 +110,7 @@ async function checkUpstream(
     const subject = `upstream ${node.name} (${network})`;
     return {
       report: null,
-      findings: [{ subject, verdict: 'bad', text: 'cannot be checked: its configuration is invalid' }],
+      findings: [bad(subject, 'cannot be checked: its configuration is invalid')],
       feeds: [],
     };
   }
@@ -141,7 +131,7 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
     const text =
       `its nodes belong to different chains: their genesis hashes are ${chainList}. ` +
       'Remove the nodes of the wrong chain.';
-    return [{ subject: `network ${network}`, verdict: 'bad', text }];
+    return [bad(`network ${network}`, text)];
   });
 }
 
@@ -159,9 +149,7 @@ export async function examine(configuration: Configuration, environment: Environ
   const nodes = await Promise.all(upstreams.map((node) => checkUpstream(node, attemptTimeoutMs)));
   const reachable = upstreams.filter((_, index) => nodes[index]?.report?.reachable);
   return [
-    ...mistypedVariables(environment).map(
-      (text): Finding => ({ subject: 'environment', verdict: 'warning', text }),
-    ),
+    ...mistypedVariables(environment).map((text) => warning('environment', text)),
     dataDir,
     ...(await checkLogFile(configuration)),
     database,

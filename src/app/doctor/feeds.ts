@@ -10,7 +10,7 @@ import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeShreds } from '../../upstream/probe/probe-shreds.ts';
 import { hasShreds } from '../upstreams/shreds.ts';
 import { feedsSubscriptions } from '../upstreams/upstreams.ts';
-import type { Finding } from './check.ts';
+import { bad, type Finding, good, probeFindings, warning } from './check.ts';
 
 async function checkSender(
   { network, ...endpoint }: SenderConfiguration,
@@ -18,13 +18,8 @@ async function checkSender(
 ): Promise<Finding[]> {
   const subject = `sender ${endpoint.name} (${network})`;
   const { latencyMs, findings } = await probeSender(endpoint, network, timeoutMs);
-  if (latencyMs !== null)
-    return [{ subject, verdict: 'good', text: `responds, ${Math.round(latencyMs)} ms` }];
-  return findings.map(({ severity, finding, remedy }) => ({
-    subject,
-    verdict: severity === 'error' ? 'bad' : 'warning',
-    text: `${finding} ${remedy}`,
-  }));
+  if (latencyMs !== null) return [good(subject, `responds, ${Math.round(latencyMs)} ms`)];
+  return probeFindings(subject, findings);
 }
 
 /** Checks the senders. */
@@ -42,14 +37,14 @@ export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number
   const subject = `PubSub of ${node.name} (${node.network})`;
   const { fault, slot } = await probePubsub(node, timeoutMs);
   if (fault === null) {
-    return [{ subject, verdict: 'good', text: slot === null ? 'responds' : `responds, slot ${slot}` }];
+    return [good(subject, slot === null ? 'responds' : `responds, slot ${slot}`)];
   }
   const derived = node.ws === websocketUrlOf(node.url);
   const remedy = derived
     ? 'The address was derived from url: set ws to the correct one, or ws = "off" if the node has no PubSub.'
     : 'Check ws, or set ws = "off" if the node has no PubSub.';
   const text = `it delivers no notifications (${fault}). ${remedy}`;
-  return [{ subject, verdict: derived ? 'warning' : 'bad', text }];
+  return [(derived ? warning : bad)(subject, text)];
 }
 
 /** Checks Geyser. */
@@ -60,9 +55,9 @@ export async function checkGeyser(
   if (typeof grpc !== 'string') return [];
   const subject = `Geyser of ${node.name} (${node.network})`;
   const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
-  if (fault === null) return [{ subject, verdict: 'good', text: `answers, slot ${slot}` }];
+  if (fault === null) return [good(subject, `answers, slot ${slot}`)];
   const text = `it delivers no updates (${fault}). Check grpc and headers, or remove grpc.`;
-  return [{ subject, verdict: 'bad', text }];
+  return [bad(subject, text)];
 }
 
 /** Checks the shred sources. */
@@ -76,16 +71,16 @@ export async function checkShreds(
   if (!hasShreds(configuration, isDevelopment)) {
     const text =
       'no source is configured, so svc_fs_live_ keys are refused: add one to [shreds] to use shred streams';
-    return [{ subject: 'shred stage', verdict: 'warning', text }];
+    return [warning('shred stage', text)];
   }
   const kinds = ['entries', 'deshred'] as const;
   const checks = kinds.flatMap((kind) =>
     shreds[kind].map(async (server): Promise<Finding> => {
       const subject = `shred stage of ${server.name}`;
       const fault = await probeShreds(server, kind, timeoutMs);
-      if (fault === null) return { subject, verdict: 'good', text: 'accepts the stream' };
+      if (fault === null) return good(subject, 'accepts the stream');
       const text = `it delivers no shreds (${fault}). Check its url, or remove it from shreds.${kind}.`;
-      return { subject, verdict: 'bad', text };
+      return bad(subject, text);
     }),
   );
   return Promise.all(checks);
@@ -104,7 +99,7 @@ export function checkAnyFeed(
   const subject = `subscriptions of ${networks.default}`;
   if (!nodes.some(feedsSubscriptions)) {
     const text = 'no node has PubSub or Geyser, so subscriptions are refused: set ws or grpc of a node';
-    return [{ subject, verdict: 'warning', text }];
+    return [warning(subject, text)];
   }
   const networkFindings = feedFindings.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
   if (networkFindings.length === 0 || networkFindings.some(({ verdict }) => verdict === 'good')) return [];

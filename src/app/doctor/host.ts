@@ -10,7 +10,7 @@ import { grpcListenAddress, httpListenAddress, shredsListenAddress } from '../se
 import { grpcTlsFiles, httpTlsFiles, readTls, type TlsFiles, validityOf } from '../servers/tls-files.ts';
 import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';
-import { type Finding, runCheck } from './check.ts';
+import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
 /** Opens the log file as a start does. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
@@ -33,12 +33,12 @@ async function checkListenAddress(
   try {
     await check(address);
     const text = port === 0 ? `any free port of ${host}` : `${port} of ${host} is free`;
-    return { subject, verdict: 'good', text };
+    return good(subject, text);
   } catch (error) {
     const isTaken = error instanceof ListenError && error.isTaken;
-    if (!isTaken) return { subject, verdict: 'bad', text: problemText(error) };
+    if (!isTaken) return bad(subject, problemText(error));
     const text = `${port} of ${host} is in use: if Solway is not running, stop the other program or choose another port`;
-    return { subject, verdict: 'warning', text };
+    return warning(subject, text);
   }
 }
 
@@ -71,7 +71,7 @@ async function checkCertificate(subject: string, files: TlsFiles): Promise<Findi
   const now = Date.now();
   if (found.verdict === 'bad') return found;
   const renew = 'renew it; the service reloads it when the files change, or on SIGHUP';
-  if (to.getTime() <= now) return { subject, verdict: 'bad', text: `expired on ${dayOf(to)}: ${renew}` };
+  if (to.getTime() <= now) return bad(subject, `expired on ${dayOf(to)}: ${renew}`);
   if (from.getTime() > now)
     return {
       subject,
@@ -79,7 +79,7 @@ async function checkCertificate(subject: string, files: TlsFiles): Promise<Findi
       text: `not valid before ${dayOf(from)}: check the clock of this machine`,
     };
   if (to.getTime() > now + EXPIRY_NOTICE_MS) return found;
-  return { subject, verdict: 'warning', text: `expires on ${dayOf(to)}: ${renew}` };
+  return warning(subject, `expires on ${dayOf(to)}: ${renew}`);
 }
 
 /** Checks the certificates of the listeners. */
@@ -119,5 +119,5 @@ export async function checkLedger(configuration: Configuration): Promise<Finding
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];
   const text = `process ${holder} uses ${folder}: if Solway is not running, stop that process`;
-  return [{ subject, verdict: 'warning', text }];
+  return [warning(subject, text)];
 }

@@ -8,7 +8,7 @@ import { request } from '../../protocol/rpc-dispatcher.ts';
 import { DasClient, type DasServer } from '../../upstream/das/das-client.ts';
 import { createUpstreamPool } from '../../upstream/pool.ts';
 import { openTokenList } from '../servers/rest-services.ts';
-import { type Finding, runCheck } from './check.ts';
+import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
 /** A wallet without tokens and NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
@@ -41,7 +41,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
     const response = await request(pool, call).catch(() => null);
     if (response === null || response.errorCode === 0) continue;
     const text = `refuses ${method} (${response.errorCode}): ${impact}`;
-    findings.push({ subject: `upstream ${node.name} (${network})`, verdict: 'warning', text });
+    findings.push(warning(`upstream ${node.name} (${network})`, text));
   }
   await pool.stop();
   return findings;
@@ -58,10 +58,10 @@ async function checkDas(server: DasServer, configuration: Configuration): Promis
   const subject = `DAS ${server.name} (${server.network})`;
   try {
     await client.request(server.network as Network, 'getAssetsByOwner', params, new AbortController().signal);
-    return { subject, verdict: 'good', text: 'responds' };
+    return good(subject, 'responds');
   } catch (thrown) {
     const text = `${describe(thrown)}: check its url and headers; without it, compressed NFTs are not listed`;
-    return { subject, verdict: 'bad', text };
+    return bad(subject, text);
   } finally {
     await client.close();
   }

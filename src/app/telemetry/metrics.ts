@@ -28,30 +28,27 @@ export type MetricSources = ServerFacts &
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
+/** Public name of the label. */
+const LISTENER_LABEL = 'door';
+
 const STARTED_SECONDS = Date.now() / 1_000 - process.uptime();
 
 function processMetrics(text: MetricsText, delay: ReturnType<typeof monitorEventLoopDelay>): void {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
+  const p99 = delay.percentile(99);
+  const delaySeconds = Number.isFinite(p99) ? p99 / 1e9 : 0;
+  const started = 'Start time of the process in Unix seconds.';
+  const delayHelp = '99th percentile of the event loop delay since the last scrape.';
   text
     .family('solway_build_info', 'gauge', 'Version of the running program.')
     .sample('solway_build_info', 1, { version: PROGRAM_VERSION })
-    .single(
-      'process_start_time_seconds',
-      'gauge',
-      'Start time of the process in Unix seconds.',
-      STARTED_SECONDS,
-    )
+    .single('process_start_time_seconds', 'gauge', started, STARTED_SECONDS)
     .single('process_cpu_seconds_total', 'counter', 'CPU time used.', (user + system) / 1e6)
     .single('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', rss)
     .single('solway_heap_used_bytes', 'gauge', 'Heap memory in use.', heapUsed)
     .single('solway_external_bytes', 'gauge', 'Memory of buffers outside the heap.', external)
-    .single(
-      'solway_event_loop_delay_seconds',
-      'gauge',
-      '99th percentile of the event loop delay since the last scrape.',
-      Number.isFinite(delay.percentile(99)) ? delay.percentile(99) / 1e9 : 0,
-    );
+    .single('solway_event_loop_delay_seconds', 'gauge', delayHelp, delaySeconds);
   delay.reset();
 }
 
@@ -111,28 +108,6 @@ function connectionMetrics(text: MetricsText, connections: LiveConnections): voi
   text.single('solway_connections_lagged_total', 'counter', help, connections.lagged);
 }
 
-/** Public name of the label. */
-const LISTENER_LABEL = 'door';
-
-function refusalMetrics(text: MetricsText, refused: Readonly<Record<string, number>>): void {
-  const name = 'solway_connections_refused_total';
-  const help = 'Connections refused: the address has too many, or is blocked for flooding.';
-  text.family(name, 'counter', help);
-  for (const [listener, count] of Object.entries(refused))
-    text.sample(name, count, { [LISTENER_LABEL]: listener });
-}
-
-function listMetrics(
-  text: MetricsText,
-  name: string,
-  kind: 'counter' | 'gauge',
-  help: string,
-  values: Readonly<Record<string, () => number>>,
-): void {
-  text.family(name, kind, help);
-  for (const [what, read] of Object.entries(values)) text.sample(name, read(), { what });
-}
-
 /** Renders the current metrics. They contain key ids and node names, never a secret. */
 export class Metrics {
   readonly #sources: MetricSources;
@@ -152,28 +127,26 @@ export class Metrics {
     requestMetrics(text, counters);
     keyMetrics(text, counters);
     connectionMetrics(text, connections);
-    refusalMetrics(text, connectionsRefused());
+    const refused = 'solway_connections_refused_total';
+    const refusedHelp = 'Connections refused: the address has too many, or is blocked for flooding.';
+    text.family(refused, 'counter', refusedHelp);
+    for (const [listener, count] of Object.entries(connectionsRefused()))
+      text.sample(refused, count, { [LISTENER_LABEL]: listener });
     writeUpstreamMetrics(text, nodes());
     text
       .single('solway_http_in_flight', 'gauge', 'HTTP requests in progress.', requestsInFlight())
       .single('solway_store_up', 'gauge', 'Whether the database responds.', Number(isStoreUp()));
     const { cacheOutcomes, cacheUsage } = this.#sources;
-    listMetrics(text, 'solway_answers_total', 'counter', 'Cacheable calls by outcome.', cacheOutcomes);
-    listMetrics(
-      text,
-      'solway_cache',
-      'gauge',
-      'Current size of response caches and coalesced calls.',
-      cacheUsage,
-    );
-    listMetrics(text, 'solway_waiting', 'gauge', 'Entries waiting to be written or sent.', waiting);
-    listMetrics(
-      text,
-      'solway_dropped_total',
-      'counter',
-      'Entries dropped because a queue was full.',
-      dropped,
-    );
+    const lists = [
+      ['solway_answers_total', 'counter', 'Cacheable calls by outcome.', cacheOutcomes],
+      ['solway_cache', 'gauge', 'Current size of response caches and coalesced calls.', cacheUsage],
+      ['solway_waiting', 'gauge', 'Entries waiting to be written or sent.', waiting],
+      ['solway_dropped_total', 'counter', 'Entries dropped because a queue was full.', dropped],
+    ] as const;
+    for (const [name, kind, help, values] of lists) {
+      text.family(name, kind, help);
+      for (const [what, read] of Object.entries(values)) text.sample(name, read(), { what });
+    }
     return text.toString();
   }
 

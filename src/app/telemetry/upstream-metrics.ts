@@ -1,64 +1,40 @@
 import type { MetricsText } from '../../base/text/metrics-text.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 
-type Row = readonly [name: string, help: string, read: (node: NodeStatus) => number | null];
+type Row = readonly [name: string, help: string, read: (node: NodeStatus) => number | bigint | null];
 
-/** Name, help and value of each metric. */
-const gauges: readonly Row[] = [
-  ['solway_upstream_healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
-  ['solway_upstream_cordoned', 'Whether an operator cordoned the node.', (node) => Number(node.cordoned)],
-  ['solway_upstream_slot', 'Newest reported slot.', ({ slot }) => (slot === null ? null : Number(slot))],
+/** Name without prefix, help and value of each metric; null: not reported. */
+const rows: readonly Row[] = [
+  ['healthy', 'Whether the node is healthy.', ({ state }) => Number(state === 'healthy')],
+  ['cordoned', 'Whether an operator cordoned the node.', ({ cordoned }) => Number(cordoned)],
+  ['slot', 'Newest reported slot.', ({ slot }) => slot],
+  ['lag_slots', 'Slots behind the most advanced node of the network.', ({ lagSlots }) => lagSlots],
+  ['latency_seconds', 'Moving average of the latency.', ({ latencyMs }) => secondsOf(latencyMs)],
+  ['in_flight', 'Calls in progress.', ({ inFlight }) => inFlight],
+  ['failures_in_row', 'Consecutive failures.', ({ failuresInRow }) => failuresInRow],
+  ['unreplayed_slots', 'Slots received but not replayed.', ({ unreplayedSlots }) => unreplayedSlots],
+  ['failed_share', 'Share of recent calls that failed.', ({ failedShare }) => failedShare],
+  ['throttled_share', 'Share of recent calls that were throttled.', ({ throttledShare }) => throttledShare],
+  ['p70_seconds', '70th percentile of recent response times.', ({ p70Ms }) => secondsOf(p70Ms)],
   [
-    'solway_upstream_lag_slots',
-    'Slots behind the most advanced node of the network.',
-    ({ lagSlots }) => (lagSlots === null ? null : Number(lagSlots)),
-  ],
-  [
-    'solway_upstream_latency_seconds',
-    'Moving average of the latency.',
-    ({ latencyMs }) => (latencyMs === null ? null : latencyMs / 1_000),
-  ],
-  ['solway_upstream_in_flight', 'Calls in progress.', ({ inFlight }) => inFlight],
-  ['solway_upstream_failures_in_row', 'Consecutive failures.', (node) => node.failuresInRow],
-  [
-    'solway_upstream_unreplayed_slots',
-    'Slots received but not replayed.',
-    ({ unreplayedSlots }) => (unreplayedSlots === null ? null : Number(unreplayedSlots)),
-  ],
-  ['solway_upstream_failed_share', 'Share of recent calls that failed.', ({ failedShare }) => failedShare],
-  [
-    'solway_upstream_throttled_share',
-    'Share of recent calls that were throttled.',
-    ({ throttledShare }) => throttledShare,
-  ],
-  [
-    'solway_upstream_p70_seconds',
-    '70th percentile of recent response times.',
-    ({ p70Ms }) => (p70Ms === null ? null : p70Ms / 1_000),
-  ],
-  [
-    'solway_upstream_requests_left',
+    'requests_left',
     'Requests left in the rate limit of the node, if it has one.',
-    ({ requestsLeft }) => requestsLeft,
+    (node) => node.requestsLeft,
   ],
+  ['hedges_total', 'Hedged calls sent because another node was slow.', ({ hedges }) => hedges],
+  ['copies_total', 'Mirrored calls that test recovery.', ({ copies }) => copies],
 ];
 
-const counters: readonly Row[] = [
-  [
-    'solway_upstream_hedges_total',
-    'Hedged calls sent because another node was slow.',
-    ({ hedges }) => hedges,
-  ],
-  ['solway_upstream_copies_total', 'Mirrored calls that test recovery.', ({ copies }) => copies],
-];
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
 /** Node metrics by name and network. */
 export function writeUpstreamMetrics(text: MetricsText, nodes: readonly NodeStatus[]): void {
-  for (const [name, help, read] of [...gauges, ...counters]) {
+  for (const [suffix, help, read] of rows) {
+    const name = `solway_upstream_${suffix}`;
     text.family(name, name.endsWith('_total') ? 'counter' : 'gauge', help);
     for (const node of nodes) {
       const value = read(node);
-      if (value !== null) text.sample(name, value, { node: node.name, network: node.network });
+      if (value !== null) text.sample(name, Number(value), { node: node.name, network: node.network });
     }
   }
 }

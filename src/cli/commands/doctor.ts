@@ -1,4 +1,4 @@
-import type { Finding } from '../../app/doctor/check.ts';
+import { bad, type Finding, good } from '../../app/doctor/check.ts';
 import { examine } from '../../app/doctor/doctor.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
@@ -32,7 +32,7 @@ function configurationFindings(error: ConfigurationError): Finding[] {
   const subject = 'configuration';
   return error.problems.map((problem) => {
     const source = problem.source === subject ? '' : problem.source;
-    return { subject, verdict: 'bad', text: describeProblem({ ...problem, source }) };
+    return bad(subject, describeProblem({ ...problem, source }));
   });
 }
 
@@ -42,8 +42,7 @@ async function findAll(parsed: Parsed, terminal: Terminal): Promise<Finding[]> {
   try {
     const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
     const text = configuration.file ?? 'no file, only defaults';
-    const good: Finding = { subject: 'configuration', verdict: 'good', text };
-    return [good, ...(await examine(configuration, terminal.environment))];
+    return [good('configuration', text), ...(await examine(configuration, terminal.environment))];
   } catch (error) {
     if (error instanceof ConfigurationError) return configurationFindings(error);
     throw error;

@@ -30,13 +30,13 @@ Examples:
 function urlNote({ pages: { url, from } }: OperatorCommands): string {
   if (from === 'running')
     return (
-      `The link points to the service running here at ${url}. If people reach it at another address, set\n` +
-      'accounts.public_url.\n'
+      `The link points to the service running here at ${url}.\n` +
+      'If people reach it at another address, set accounts.public_url.\n'
     );
   if (from !== 'assumed') return '';
   return (
-    `The link assumes a service at ${url}. If yours runs elsewhere, pass its --host and --port, or set\n` +
-    'accounts.public_url.\n'
+    `The link assumes a service at ${url}.\n` +
+    'If yours runs elsewhere, pass its --host and --port, or set accounts.public_url.\n'
   );
 }
 

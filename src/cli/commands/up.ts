@@ -112,10 +112,8 @@ function trial(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';
   const line = airdrop(rpcUrl(service), rpc.secret);
-  return (
-    '\n  The embedded ledger runs only your transactions. Transaction streams stay silent until you send one:\n' +
-    `    ${line}\n`
-  );
+  const note = 'The embedded ledger runs only your transactions. Streams stay silent until you send one:';
+  return `\n  ${note}\n    ${line}\n`;
 }
 
 function describeKeys(service: Service): string {

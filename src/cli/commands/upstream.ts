@@ -145,7 +145,7 @@ async function act(
     return work(remoteUpstreamCommands(server, readApiToken(environment, 'operator'), environment));
   // Here --ws, --grpc and --network belong to the node, not to the configuration.
   const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens: [] }), environment);
-  return withUpstreamCommands(configuration, environment, getAuditActor(), work);
+  return withUpstreamCommands({ configuration, environment, actor: getAuditActor() }, work);
 }
 
 /** Options of a node have the names of the configuration. */

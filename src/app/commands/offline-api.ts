@@ -1,0 +1,46 @@
+import { createLogger } from '../../base/log.ts';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/sources.ts';
+import type { ApiClient } from '../../control/api/client.ts';
+import { buildHandlers } from '../../control/api/handlers/handlers.ts';
+import { ControlApi } from '../../control/api/server/control-api.ts';
+import type { ApiServices } from '../../control/api/services.ts';
+import type { Store } from '../../control/database/open.ts';
+import type { Peppers } from '../../control/pepper.ts';
+import { openPeppers } from '../../control/pepper-proof.ts';
+import { apiServicesOf } from '../servers/control-services.ts';
+import { openStore, pepperSources } from '../store.ts';
+
+/** The environment of a command, and its actor in the audit log. */
+export type OfflineOptions = Readonly<{
+  configuration: Configuration;
+  environment: Environment;
+  actor: string;
+}>;
+
+/**
+ * Opens the store, runs `work` through the control API in this process, and closes the store. A running service follows
+ * every change within a second or two.
+ * @param prepare - runs before the API is built. @returns additional services.
+ * @throws ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's error.
+ */
+export async function withOfflineApi<Result>(
+  { configuration, environment, actor }: OfflineOptions,
+  prepare: (store: Store, peppers: Peppers) => Partial<ApiServices> | Promise<Partial<ApiServices>>,
+  work: (api: ApiClient) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(configuration);
+  try {
+    const peppers = await openPeppers(store, pepperSources(configuration, environment));
+    const log = createLogger('silent', () => undefined);
+    const services = apiServicesOf({
+      ...{ configuration, store, peppers, log, endpoints: [], source: null, mailer: null },
+      more: await prepare(store, peppers),
+      serviceAddress: () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false }),
+    });
+    const api = new ControlApi({ services, handlers: buildHandlers(services), log });
+    return await work({ call: (name, request) => api.call(name, request, actor) });
+  } finally {
+    await store.close();
+  }
+}
