@@ -10,7 +10,7 @@ import { StoreHangsError } from '../control/database/store-unavailable.ts';
 import { KeyRefusedError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
 import { TokenListFault } from '../decoding/token/token-list.ts';
-import { IpcError, WorkerStartError } from './cluster/ipc-error.ts';
+import { IpcError, WorkerStartError } from './cluster/ipc-messages.ts';
 import { NoNodesError } from './development-mode.ts';
 import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
 import { ReloadError } from './reload-commands.ts';

@@ -12,7 +12,7 @@ import { type Access, openAccess } from './access.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
 import { startsInDevelopment } from './development-mode.ts';
-import type { Program } from './localnet/embedded-ledger.ts';
+import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
 import { problemText } from './problem-text.ts';
 import { openDataDir } from './process/data-dir.ts';
@@ -22,8 +22,13 @@ import { openReloadSocket } from './reload-socket.ts';
 import { openControl } from './servers/control-api.ts';
 import type { ServiceAddress } from './servers/control-services.ts';
 import { endpointFacts } from './servers/endpoint-facts.ts';
-import { checkPortFree, listenAt } from './servers/listen.ts';
-import { callableHost, grpcListenAddress, httpListenAddress } from './servers/listen-addresses.ts';
+import {
+  callableHost,
+  checkPortFree,
+  grpcListenAddress,
+  httpListenAddress,
+  listenAt,
+} from './servers/listen.ts';
 import { openRestServices } from './servers/rest-services.ts';
 import { buildServers, type Servers } from './servers/servers.ts';
 import { reloadCertificatesOnChange } from './servers/tls-reload.ts';

@@ -1,7 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { openLedger, type Program } from './localnet/embedded-ledger.ts';
-import type { LocalnetPorts } from './localnet/localnet-process.ts';
+import { type LocalnetPorts, openLedger, type Program } from './localnet/localnet-process.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
 /** Services that exist once per service, not per worker: shred stage and embedded ledger. */

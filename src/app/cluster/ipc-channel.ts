@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { problemText } from '../problem-text.ts';
-import { IpcError } from './ipc-error.ts';
-import type { IpcHandlers, IpcMethods, RequestOf, ResponseOf } from './ipc-messages.ts';
+import {
+  IpcError,
+  type IpcHandlers,
+  type IpcMethods,
+  type RequestOf,
+  type ResponseOf,
+} from './ipc-messages.ts';
 
 /** Pending requests of a channel, and the response timeout. */
 export type IpcLimits = Readonly<{ pendingMax: number; responseTimeoutMs: number }>;

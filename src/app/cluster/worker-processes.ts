@@ -3,13 +3,13 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { ReloadFollowers } from '../reload.ts';
 import { IpcChannel } from './ipc-channel.ts';
-import { WorkerStartError } from './ipc-error.ts';
 import {
   type IpcHandlers,
   primaryMethods,
   type RequestOf,
   type ResponseOf,
   type WorkerAddress,
+  WorkerStartError,
   workerMethods,
 } from './ipc-messages.ts';
 import { closePendingConnections } from './pending-connections.ts';

@@ -14,8 +14,13 @@ import { problemText } from '../problem-text.ts';
 import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
 import { IpcChannel } from './ipc-channel.ts';
-import { IpcError } from './ipc-error.ts';
-import { type IpcHandlers, primaryMethods, type WorkerSettings, workerMethods } from './ipc-messages.ts';
+import {
+  IpcError,
+  type IpcHandlers,
+  primaryMethods,
+  type WorkerSettings,
+  workerMethods,
+} from './ipc-messages.ts';
 import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';

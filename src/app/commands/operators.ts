@@ -18,7 +18,7 @@ import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
-import { callableHost } from '../servers/listen-addresses.ts';
+import { callableHost } from '../servers/listen.ts';
 import { openStore, pepperSources } from '../store.ts';
 
 /** Base of links, and how it was determined. */

@@ -5,8 +5,15 @@ import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/l
 import type { Configuration } from '../../config/configuration.ts';
 import { problemText } from '../problem-text.ts';
 import { ledgerFolder } from '../process/data-dir.ts';
-import { checkPortFree, checkUdpPortFree, type ListenAddress, ListenError } from '../servers/listen.ts';
-import { grpcListenAddress, httpListenAddress, shredsListenAddress } from '../servers/listen-addresses.ts';
+import {
+  checkPortFree,
+  checkUdpPortFree,
+  grpcListenAddress,
+  httpListenAddress,
+  type ListenAddress,
+  ListenError,
+  shredsListenAddress,
+} from '../servers/listen.ts';
 import { grpcTlsFiles, httpTlsFiles, readTls, type TlsFiles, validityOf } from '../servers/tls-files.ts';
 import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';

@@ -8,8 +8,7 @@ import { DeshredHub } from '../../streams/deshred/deshred-hub.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
 import { ShredStage, standardRequest } from '../../upstream/shreds/shred-stage.ts';
 import type { DeshredLimits, ShredLimits, ShredsConfig } from '../../upstream/shreds/shreds-config.ts';
-import { listenAt } from '../servers/listen.ts';
-import { shredsListenAddress } from '../servers/listen-addresses.ts';
+import { listenAt, shredsListenAddress } from '../servers/listen.ts';
 import { geyserVersion } from './geyser-version.ts';
 
 /** The shred stage: its sources and the hub of its streams. */
