@@ -13,8 +13,7 @@ function expectConsistent({ answered, unanswered, counted, keys, accounts, lost 
 
 // `npm run kill:gateway` compares the loss with the flush interval over many kills and both databases.
 it('counts calls of a gateway once that is killed under load, and keeps its keys and accounts', async () => {
-  for (const report of await killLoop({ ...load, outageEvery: 2, postgres: null }))
-    expectConsistent(report);
+  for (const report of await killLoop({ ...load, outageEvery: 2, postgres: null })) expectConsistent(report);
 }, 120_000);
 
 it.skipIf(postgresPrograms === null)(

@@ -4,13 +4,13 @@ import { decodeTransferInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemInstruction, TransactionInstruction } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, parseJson, writeJson } from '../../src/base/json.ts';
-import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { encodeParsedInstruction } from '../../src/solana/encoding/ui-instruction.ts';
 import type { CompiledInstruction } from '../../src/solana/message/message.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { slot } from '../../src/solana/units.ts';
+import { decodeConfirmedBlock } from '../recorded/confirmed-block.ts';
 
 /** Needs ../shared/data/blocks: three mainnet blocks as protobuf solana.storage.ConfirmedBlock. */
 const folder = join(import.meta.dirname, '../../../shared/data/blocks');

@@ -1,7 +1,7 @@
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
+import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
