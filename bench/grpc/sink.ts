@@ -4,7 +4,7 @@ import {
   encodeSubscribeRequest,
   type SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { encodeFrame, HEAD_BYTES } from '../../src/protocol/grpc/frames.ts';
+import { encodeFrame, FRAME_HEADER_BYTES } from '../../src/protocol/grpc/frames.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
 import {
   ACCOUNT_DATA_BYTES,
@@ -52,10 +52,10 @@ function counter(): (piece: Buffer) => void {
         at += step;
         continue;
       }
-      const needed = HEAD_BYTES - head.length;
+      const needed = FRAME_HEADER_BYTES - head.length;
       head = Buffer.concat([head, piece.subarray(at, at + needed)]);
       at += needed;
-      if (head.length < HEAD_BYTES) break;
+      if (head.length < FRAME_HEADER_BYTES) break;
       remaining = head.readUInt32BE(1);
       if (remaining >= UPDATE_BYTES_MIN) messages++;
       head = Buffer.alloc(0);

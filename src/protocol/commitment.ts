@@ -4,7 +4,7 @@ export type Commitment = (typeof commitments)[number];
 
 /**
  * Whether a status has reached the required commitment.
- * @param status - untrusted; anything but a commitment has reached none.
+ * @param status - untrusted; false if it is not a commitment.
  */
 export const satisfiesCommitment = (status: unknown, required: Commitment): boolean =>
   commitments.indexOf(status as Commitment) >= commitments.indexOf(required);

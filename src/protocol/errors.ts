@@ -1,4 +1,4 @@
-/** Responsible party; dashboards and alerts group by it. */
+/** Party responsible for a failure; dashboards and alerts group by it. */
 export type Owner = 'client' | 'gateway' | 'capacity' | 'upstream';
 
 export type FailureRow = Readonly<{
@@ -7,9 +7,9 @@ export type FailureRow = Readonly<{
   http: number;
   rpc: number;
   grpc: number;
-  /** WebSocket close code if the failure ends the connection. */
+  /** WebSocket close code, if the failure closes the connection. */
   close: number;
-  /** Message for clients; `{name}` is replaced by that fact. Never a caught message. */
+  /** Message for clients; `{name}` is replaced by that fact. Never contains the message of a caught error. */
   text: string;
   /** Message for gRPC clients, if different. */
   grpcText?: string;
@@ -17,7 +17,7 @@ export type FailureRow = Readonly<{
   restText?: string;
   /** Seconds, for transient failures. */
   retryAfter?: number;
-  /** Counted as a limit rejection instead of by owner. */
+  /** Counted as a rejection by a limit, not by owner. */
   limits?: true;
   /** REST only. */
   rest?: true;
@@ -181,17 +181,17 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Public facts of a failure, such as the exceeded limit. Never a caught message. */
+/** Public facts of a failure, such as the exceeded limit. Never the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Thrown row of the table. `facts` reach the client; `cause` does not. */
+/** Failure with a row of the table. `facts` are sent to the client; `cause` is not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
   /** Seconds; sent as Retry-After. */
   readonly retryAfter: number | undefined;
 
-  /** @param options.retryAfter - overrides the row's; null: none, where a retry could do harm. */
+  /** @param options.retryAfter - overrides the row's value; null: none, if a retry could do harm. */
   constructor(
     code: FailureCode,
     options: { facts?: FailureFacts; retryAfter?: number | null; cause?: unknown } = {},
@@ -227,7 +227,7 @@ export class Failure extends Error {
   }
 }
 
-/** Limit for a name sent back: it may come from the client. */
+/** Maximum length of an echoed name, which may come from the client. */
 const NAME_MAX_CHARS = 64;
 
 /** Failure for an unknown network, or one without nodes. */

@@ -34,11 +34,11 @@ export type MethodKind =
 export type MethodTraits = Readonly<{
   /** Sent to one node only. */
   oneNode: boolean;
-  /** Has an effect, which may have happened without a response. */
+  /** Has a side effect, which may have happened even without a response. */
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
-  /** One attempt may use the whole timeout: it is not retried, or honest work takes long. */
+  /** An attempt may use the whole timeout, because the call is not retried or takes long. */
   takesAllTheTime: boolean;
   /** Continues when the caller disconnects. */
   outlivesCaller: boolean;

@@ -17,7 +17,7 @@ class MinSlotByCommitment {
     return commitment === 'confirmed' ? this.#confirmed : this.#finalized;
   }
 
-  /** Records the slot of a response that was passed on. */
+  /** Records the slot of a forwarded response. */
   raise(commitment: Commitment, observed: Slot): void {
     if (observed > this.#processed) this.#processed = observed;
     if (commitment === 'processed') return;
@@ -57,11 +57,11 @@ export class MinSlot extends MinSlotByCommitment {
 
 /** Minimum slots of a session that several processes serve. */
 export interface SharedMinSlot {
-  /** Whether the minimum exceeds the published one. */
+  /** Whether the minimum is higher than the published one. */
   isAhead(minSlot: MinSlot): boolean;
   /**
    * Publishes the minimum and merges those of other processes.
-   * @param callback - called once, soon even without a connection, possibly synchronously. Must not throw.
+   * @param callback - called once, without waiting for a connection, possibly synchronously. Must not throw.
    */
   sync(minSlot: MinSlot, callback: () => void): void;
 }

@@ -21,13 +21,13 @@ export type NodeErrorRow = Readonly<{
   mayHaveActed: boolean;
   /** The node reports that it is behind. */
   behind: boolean;
-  /** May have `id: null`, because the node could not read ours. */
+  /** May have `id: null`, because the node could not parse the request. */
   unreadable: boolean;
   /** Failed preflight; the data contains the reason. */
   preflight: boolean;
   /** Unknown method: nothing was executed. */
   didNothing: boolean;
-  /** Capability the node lacks if another node then answers; null: nothing lasting. */
+  /** Capability that the node lacks if another node then succeeds; null: the failure is transient. */
   missing: MissingCapability | null;
 }>;
 

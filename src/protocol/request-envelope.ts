@@ -76,7 +76,7 @@ class DecodeState {
   methodEnd = MALFORMED;
   paramsStart = MALFORMED;
   paramsEnd = MALFORMED;
-  /** Has an unknown or duplicate member. */
+  /** Whether there is an unknown or duplicate member. */
   hasUnexpectedMember = false;
 
   constructor(body: Buffer, limits: EnvelopeLimits) {
@@ -93,7 +93,7 @@ class DecodeState {
   }
 }
 
-/** A loop: a native comparison of so few bytes costs ten times as much. */
+/** Compares in a loop: for so few bytes a native call takes ten times as long. */
 function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Array): boolean {
   if (end - start !== expected.length) return false;
   for (let i = 0; i < expected.length; i++) if (body[start + i] !== expected[i]) return false;
@@ -227,7 +227,7 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
 /**
  * Decodes a request body: one call or a batch.
  * @throws Failure PARSE_ERROR for invalid JSON or UTF-8, other types, excessive depth, and illegal or
- * duplicate ids; BATCH_TOO_LARGE. Both answer the whole body under the id null.
+ * duplicate ids; BATCH_TOO_LARGE. Both are one response to the whole body, with id null.
  */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
@@ -245,7 +245,7 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
 /** Known names by length. */
 const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
-/** From the end: most names start alike. */
+/** Compares from the end, because most names have the same start. */
 function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
   for (let i = name.length - 1; i >= 0; i--) if (body[start + i] !== name[i]) return false;
   return true;

@@ -75,7 +75,7 @@ export type Outcome = Readonly<
 > &
   LimitStatus;
 
-/** `failure`: the fault, or why the request was not admitted; null: no response. */
+/** `failure`: what is invalid, or why the request was not admitted; null: no response. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
 /** Called once, possibly before `dispatch` returns. Must not throw. */
@@ -96,7 +96,7 @@ export type AdmittedRequest = Readonly<{ startedAt: number }>;
 /** Request handling behind a JSON-RPC server. */
 export type RequestHandler = Readonly<{
   /**
-   * Authenticates a caller, and meters the request if it is refused. Called before the body is read, so that
+   * Authenticates a caller, and meters the request if it is rejected. Called before the body is read, so that
    * unauthenticated clients use no memory.
    * @param network - null for none.
    */

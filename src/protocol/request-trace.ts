@@ -12,7 +12,7 @@ export type RequestStep = Readonly<{
   outcome: string;
 }>;
 
-/** Shorter waits are not recorded. */
+/** Shorter queue times are not recorded. */
 const WAIT_MIN_MS = 1;
 
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
@@ -22,7 +22,7 @@ export class RequestTrace implements CallTrace {
   /** Unix milliseconds. */
   readonly at = Date.now();
   readonly startedAt: number;
-  /** The request log keeps it regardless of the result. */
+  /** Whether the request log keeps the trace regardless of the result. */
   readonly isRetained: boolean;
   /** Position in a distributed trace; null without a collector. */
   readonly link: TraceLink | null;

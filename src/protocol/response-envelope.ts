@@ -17,10 +17,10 @@ export const NULL_ID = Buffer.from('null');
 const BATCH_OPEN = Buffer.from('[');
 const BATCH_NEXT = Buffer.from(',');
 const BATCH_CLOSE = Buffer.from(']');
-/** Agave ends every body with it. */
+/** Agave ends every body with a newline. */
 const NEWLINE = Buffer.from('\n');
 
-/** Serialized errors: needed for the length first, then for sending. */
+/** Caches serialized errors, which are needed twice: for the length and for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
 /** JSON-RPC's own codes; Agave sends them without `data`. */
@@ -49,7 +49,7 @@ const suffixBytes = (idBytes: number): number => ID.length + idBytes + END.lengt
 export const responseBytes = ({ body, errorCode }: RpcResponse, idBytes: number): number =>
   (errorCode === 0 ? RESULT : ERROR).length + body.length + suffixBytes(idBytes);
 
-/** Size of a streamed response. @param isWhole - false if it was aborted. */
+/** Size of a streamed response. @param isComplete - false if it was aborted. */
 export const streamedResponseBytes = (resultBytes: number, isComplete: boolean, idBytes: number): number =>
   RESULT.length + resultBytes + (isComplete ? suffixBytes(idBytes) : 0);
 

@@ -1,7 +1,7 @@
 import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from './call.ts';
 import type { Failure } from './errors.ts';
 
-/** Returned for a call that ended before `dispatch` returned, or that cannot be canceled. */
+/** For a call that completed before `dispatch` returned, or that cannot be canceled. */
 export const noopPendingCall: PendingCall = { cancel: () => {} };
 
 /** Wraps a dispatcher: answers a call itself or forwards it to `next`. */

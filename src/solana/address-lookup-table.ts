@@ -8,7 +8,7 @@ import { type Slot, U64_MAX } from './units.ts';
 
 const META_BYTES = 56;
 const LOOKUP_TABLE = 1;
-/** Usable slots after deactivation: the length of the SlotHashes sysvar. */
+/** Slots that a table stays usable after deactivation: the length of the SlotHashes sysvar. */
 const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
 /** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
@@ -37,7 +37,7 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
     const tag = reader.u8();
     if (tag > 1) return null;
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
-    // Without an authority its bytes are absent and the rest of the header is padding.
+    // Without an authority, its bytes are absent and padding fills the header.
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };
   });

@@ -23,7 +23,8 @@ export function address(text: string): Address {
 }
 
 export function addressFromBytes(bytes: Uint8Array): Address {
-  if (bytes.length !== ADDRESS_BYTES) throw new RangeError(`an address has 32 bytes, not ${bytes.length}`);
+  if (bytes.length !== ADDRESS_BYTES)
+    throw new RangeError(`an address must have 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Address;
 }
 
@@ -36,8 +37,8 @@ export function addressBytes(value: Address): Uint8Array {
 const LEADING_ZEROS = /^1+/;
 
 /**
- * Sorts addresses by bytes without decoding: base58 keeps the order of numbers of equal length, and without
- * leading ones (zero bytes) the longer text is larger.
+ * Compares addresses by their bytes without decoding them. Base58 texts of equal length sort like their numbers;
+ * of different lengths without leading `1` (zero bytes), the longer one is larger.
  */
 export function compareAddresses(a: Address, b: Address): number {
   const left = a.replace(LEADING_ZEROS, '');

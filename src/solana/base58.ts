@@ -49,7 +49,7 @@ const PAIR_CODES = Uint16Array.from({ length: PAIR }, (_, pair) => {
   return (high << 8) | low;
 });
 
-/** Shared scratch: calls cannot interleave. Lowest first. */
+/** Shared scratch buffers, lowest digit first. Safe because calls are synchronous. */
 const words = new Float64Array(SIZE);
 const limbs = new Float64Array(SIZE);
 const codes = Buffer.alloc(SHORT_MAX_BYTES + SHORT_MAX_DIGITS);
@@ -65,7 +65,7 @@ function convert(
   let carry = 0;
   for (let digit = 0; digit < used; digit++) {
     let sum = carry;
-    // Lower powers have no such digit, since the bases are close.
+    // Lower powers do not reach this digit, because the bases are close.
     for (let power = digit, at = digit * SIZE + digit; power < used; power++, at++) {
       sum += (from[power] as number) * (table[at] as number);
     }
@@ -176,7 +176,7 @@ function encodeLong(bytes: Uint8Array): string {
   return '1'.repeat(countLeadingZeros(bytes)) + digits;
 }
 
-/** Exactly `width` digits. Halving is faster than a digit loop on large integers. */
+/** Writes exactly `width` digits. Splitting in halves is faster than a loop over digits of a large integer. */
 function digitsOf(value: bigint, width: number): string {
   if (width > DIGITS_PER_DOUBLE) {
     const low = width >> 1;

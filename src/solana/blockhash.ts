@@ -13,7 +13,7 @@ export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault
 }
 
 export function blockhashFromBytes(bytes: Uint8Array): Blockhash {
-  if (bytes.length !== 32) throw new RangeError(`a blockhash has 32 bytes, not ${bytes.length}`);
+  if (bytes.length !== 32) throw new RangeError(`a blockhash must have 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Blockhash;
 }
 

@@ -2,14 +2,14 @@ import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 
-/** Reads and writes a value as bincode does. Both throw for what the format does not allow. */
+/** Reads and writes a bincode value. Both functions throw for invalid values. */
 export type Codec<T> = Readonly<{
   read: (reader: ByteReader) => T;
   write: (writer: ByteWriter, value: T) => unknown;
 }>;
 
-/** Bytes that break their format. */
-export class Undecodable extends Error {
+/** Bytes that are invalid in their format. */
+export class InvalidEncoding extends Error {
   override readonly name = 'Undecodable';
 }
 
@@ -17,14 +17,14 @@ export function decodedOrNull<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof OutOfBytes || error instanceof Undecodable) return null;
+    if (error instanceof OutOfBytes || error instanceof InvalidEncoding) return null;
     throw error;
   }
 }
 
 type Primitive = 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool';
 
-/** `bool` takes any byte but 0 as true. */
+/** For `bool`, any byte but 0 is true. */
 const primitive = <Name extends Primitive>(name: Name) =>
   ({
     read: (reader: ByteReader) => reader[name](),
@@ -78,7 +78,7 @@ export const struct = <T extends object>(
 export const option = <T>({ read, write }: Codec<T>): Codec<T | null> => ({
   read: (reader) => {
     const tag = reader.u8();
-    if (tag > 1) throw new Undecodable('option tag');
+    if (tag > 1) throw new InvalidEncoding('invalid option tag');
     return tag === 1 ? read(reader) : null;
   },
   write: (writer, value) => {
@@ -96,13 +96,13 @@ export const array = <T>(length: number, { read, write }: Codec<T>): Codec<reado
 });
 
 /**
- * u64 count. A false count runs out of bytes, since no item is empty.
- * @param most - more are not written, and not read.
+ * List with a u64 count. A wrong count ends in OutOfBytes, because every item has at least one byte.
+ * @param most - maximum number of items; writing drops further ones, reading rejects them.
  */
 export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINITY): Codec<readonly T[]> => ({
   read: (reader) => {
     const count = Number(reader.u64());
-    if (count > most) throw new Undecodable('too many items');
+    if (count > most) throw new InvalidEncoding('too many items');
     const items: T[] = [];
     while (items.length < count) items.push(read(reader));
     return items;
@@ -114,7 +114,7 @@ export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINI
   },
 });
 
-/** Encodes an account padded to its size; decodes any prefix that holds the value, else gives null. */
+/** Encodes padded to the account size. Decodes data that starts with the value; else returns null. */
 export const accountCodec = <T>(size: number, { read, write }: Codec<T>) => ({
   encode: (value: T): Uint8Array => {
     const writer = new ByteWriter(size);

@@ -129,7 +129,7 @@ describe('keypair', () => {
       `[${Array(64).fill(1.5).join()}]`,
     ]) {
       expect(() => Keypair.fromJson(text)).toThrow(
-        new RangeError('a keypair file is a JSON array of 64 numbers from 0 to 255'),
+        new RangeError('a keypair file must be a JSON array of 64 numbers from 0 to 255'),
       );
     }
   });

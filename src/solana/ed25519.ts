@@ -25,7 +25,7 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 }
 
 /**
- * Encodings of small-order points, sign bit cleared. Some signatures under such keys fit many messages, so
+ * Encodings of small-order points, sign bit cleared. Some signatures of such keys are valid for many messages, so
  * Solana rejects them (ed25519-dalek, `verify_strict`). OpenSSL 3.5 does too, but Node may link another
  * version.
  */
@@ -41,7 +41,7 @@ const SMALL_ORDER: ReadonlySet<string> = new Set([
 
 function isSmallOrder(point: Uint8Array): boolean {
   const first = point[0] ?? 0;
-  // First bytes in the table: most ordinary points stop here.
+  // Most other points already differ from the table in the first byte.
   if (first !== 0 && first !== 1 && first !== 0x26 && first !== 0xc7 && first < 0xec) return false;
   const cleared = Buffer.from(point);
   cleared[31] = (cleared[31] ?? 0) & 0x7f;
@@ -69,7 +69,7 @@ export function verifyTransaction(transaction: Transaction): boolean {
 /** DER prefix of an ed25519 seed. Source: RFC 8410, §7. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The secret is a private field, so that it cannot be logged. */
+/** Ed25519 key pair. The secret is a private field, so that it cannot be logged. */
 export class Keypair {
   readonly address: Address;
   readonly #seed: Uint8Array;
@@ -92,7 +92,7 @@ export class Keypair {
 
   /** @throws RangeError unless 32 bytes. */
   static fromSeed(seed: Uint8Array): Keypair {
-    if (seed.length !== 32) throw new RangeError(`a seed has 32 bytes, not ${seed.length}`);
+    if (seed.length !== 32) throw new RangeError(`a seed must have 32 bytes, not ${seed.length}`);
     return new Keypair(seed);
   }
 
@@ -101,10 +101,11 @@ export class Keypair {
    * @throws RangeError for another length or mismatching halves.
    */
   static fromSecretKey(secretKey: Uint8Array): Keypair {
-    if (secretKey.length !== 64) throw new RangeError(`a secret key has 64 bytes, not ${secretKey.length}`);
+    if (secretKey.length !== 64)
+      throw new RangeError(`a secret key must have 64 bytes, not ${secretKey.length}`);
     const keypair = new Keypair(secretKey.subarray(0, 32));
     if (!Buffer.from(addressBytes(keypair.address)).equals(secretKey.subarray(32))) {
-      throw new RangeError('the public half of the secret key does not belong to its secret half');
+      throw new RangeError('public key does not match the secret key');
     }
     return keypair;
   }
@@ -115,7 +116,8 @@ export class Keypair {
    */
   static fromJson(text: string): Keypair {
     const bytes = parseByteArray(text);
-    if (bytes === null) throw new RangeError('a keypair file is a JSON array of 64 numbers from 0 to 255');
+    if (bytes === null)
+      throw new RangeError('a keypair file must be a JSON array of 64 numbers from 0 to 255');
     return Keypair.fromSecretKey(bytes);
   }
 

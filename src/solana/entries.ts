@@ -9,7 +9,7 @@ import {
   type WireTransaction,
 } from './transaction/wire-transaction.ts';
 
-/** Link of a slot's PoH chain. Source: solana-entry, `Entry`. */
+/** Entry of a slot's PoH chain. Source: solana-entry, `Entry`. */
 export type Entry = Readonly<{
   numHashes: bigint;
   /** 32 bytes. */
@@ -23,7 +23,7 @@ const HASH_BYTES = 32;
 const ENTRY_MIN_BYTES = 48;
 const TRANSACTION_MIN_BYTES = 100;
 
-/** Leaders make some hundred entries per batch; more is treated as malformed. */
+/** Leaders put a few hundred entries into a batch; more than this is treated as malformed. */
 export const BATCH_ENTRIES_MAX = 65_536;
 
 type EntryBatchKind =
@@ -38,7 +38,7 @@ function readCount(scan: WireScan, itemMinBytes: number): number {
   return scan.isBroken || high !== 0 || low * itemMinBytes > scan.remaining ? -1 : low;
 }
 
-/** -1 when the data cannot hold as many, or beyond BATCH_ENTRIES_MAX. */
+/** Number of entries; -1 if it exceeds the data or BATCH_ENTRIES_MAX. */
 function readEntryCount(scan: WireScan): number {
   const count = readCount(scan, ENTRY_MIN_BYTES);
   return count > BATCH_ENTRIES_MAX ? -1 : count;
@@ -130,7 +130,7 @@ export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
   let level = signatures.map((signature) => sha256(LEAF_PREFIX, signature));
   while (level.length > 1) {
     const below = level;
-    // An odd last node is paired with itself.
+    // The last node of an odd level is paired with itself.
     level = below.flatMap((left, index) =>
       index % 2 === 0 ? [sha256(NODE_PREFIX, left, below[index + 1] ?? left)] : [],
     );

@@ -27,11 +27,12 @@ function mix([v0, v1, v2, v3]: State, word: bigint): State {
 
 /** Input words; the last holds the remainder and the length in its top byte. */
 function* words(bytes: Uint8Array): Generator<bigint> {
-  const whole = bytes.length - (bytes.length % WORD_BYTES);
+  const wordsEnd = bytes.length - (bytes.length % WORD_BYTES);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < whole; at += WORD_BYTES) yield view.getBigUint64(at, true);
+  for (let at = 0; at < wordsEnd; at += WORD_BYTES) yield view.getBigUint64(at, true);
   let last = BigInt(bytes.length & 0xff) << 56n;
-  for (let at = whole; at < bytes.length; at++) last |= BigInt(bytes[at] ?? 0) << BigInt(8 * (at - whole));
+  for (let at = wordsEnd; at < bytes.length; at++)
+    last |= BigInt(bytes[at] ?? 0) << BigInt(8 * (at - wordsEnd));
   yield last;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from './account/account.ts';
 import type { Address } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
-import { accountCodec, hash, pubkey, struct, Undecodable, u64 } from './codec.ts';
+import { accountCodec, hash, InvalidEncoding, pubkey, struct, u64 } from './codec.ts';
 import type { Message } from './message/message.ts';
 import { isSigner, isWritable } from './message/message-keys.ts';
 import { programs } from './programs.ts';
@@ -29,7 +29,7 @@ const codec = accountCodec<Nonce>(NONCE_BYTES, {
   read: (reader) => {
     const version = versions[reader.u32()];
     const state = reader.u32();
-    if (version === undefined || state > 1) throw new Undecodable('no nonce');
+    if (version === undefined || state > 1) throw new InvalidEncoding('not a nonce account');
     return { version, data: state === 0 ? null : nonceData.read(reader) };
   },
   write: (writer, { version, data }) => {

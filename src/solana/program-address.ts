@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Each further bump is half as likely: one address in 16 million is missed. */
+/** Bumps tried. Each is off the curve with probability 1/2, so one address in 16 million is missed. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {
@@ -73,14 +73,14 @@ export function findProgramAddress(
   program: Address,
 ): { address: Address; bump: number } {
   if (seeds.length >= SEEDS_MAX || seeds.some(({ length }) => length > SEED_MAX_BYTES)) {
-    throw new RangeError('too many seeds, or too long ones');
+    throw new RangeError('too many seeds, or a seed is too long');
   }
   const hash = hashOf(seeds, program);
   for (let bump = BUMP_MAX; bump >= 0; bump--) {
     const bytes = hash(bump);
     if (!isOnCurve(bytes)) return { address: addressFromBytes(bytes), bump };
   }
-  throw new RangeError('no bump gives an address off the curve');
+  throw new RangeError('no bump seed yields an address off the curve');
 }
 
 /**

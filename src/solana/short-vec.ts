@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
 
-/** Agave's words. */
+/** Error with Agave's text. */
 export class InvalidShortVec extends Error {
   override readonly name = 'InvalidShortVec';
 }
@@ -30,7 +30,7 @@ export function readShortVec(reader: ByteReader): number {
  */
 export function writeShortVec(writer: ByteWriter, length: number): void {
   if (!Number.isInteger(length) || length < 0 || length > 0xffff) {
-    throw new RangeError(`a compact length is 0 to 65535, not ${length}`);
+    throw new RangeError(`a compact length must be from 0 to 65535, not ${length}`);
   }
   let rest = length;
   while (rest > 0x7f) {

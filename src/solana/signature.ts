@@ -18,7 +18,8 @@ export function parseSignature(text: string): { signature: Signature } | { fault
 }
 
 export function signatureFromBytes(bytes: Uint8Array): Signature {
-  if (bytes.length !== SIGNATURE_BYTES) throw new RangeError(`a signature has 64 bytes, not ${bytes.length}`);
+  if (bytes.length !== SIGNATURE_BYTES)
+    throw new RangeError(`a signature must have 64 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Signature;
 }
 

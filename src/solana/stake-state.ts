@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import { accountCodec, type Codec, f64, i64, pubkey, struct, Undecodable, u8, u64 } from './codec.ts';
+import { accountCodec, type Codec, f64, InvalidEncoding, i64, pubkey, struct, u8, u64 } from './codec.ts';
 
 export const STAKE_STATE_BYTES = 200;
 
@@ -62,7 +62,7 @@ export const { encode: encodeStakeState, decode: decodeStakeState } = accountCod
   {
     read: (reader) => {
       const type = types[reader.u32()];
-      if (type === undefined) throw new Undecodable('no stake state');
+      if (type === undefined) throw new InvalidEncoding('unknown stake state');
       return { type, ...layoutOf(type).read(reader) } as StakeState;
     },
     write: (writer, state) => {

@@ -5,10 +5,10 @@ import {
   branded,
   f64,
   hash,
+  InvalidEncoding,
   i64,
   list,
   struct,
-  Undecodable,
   u8,
   u64,
   u128,
@@ -82,9 +82,9 @@ export const { encode: encodeRent, decode: decodeRent } = accountCodec(
 /** Rent-exempt balance. Source: solana-rent, `Rent::minimum_balance`. */
 export function minimumBalance(rent: RentSysvar, dataLength: number): Lamports {
   const yearly = (ACCOUNT_OVERHEAD_BYTES + BigInt(dataLength)) * rent.lamportsPerByteYear;
-  const whole = Number.isInteger(rent.exemptionThreshold);
+  const isWhole = Number.isInteger(rent.exemptionThreshold);
   return lamports(
-    whole
+    isWhole
       ? yearly * BigInt(rent.exemptionThreshold)
       : BigInt(Math.trunc(Number(yearly) * rent.exemptionThreshold)),
   );
@@ -172,7 +172,7 @@ type SlotHistory = Readonly<{
   nextSlot: bigint;
 }>;
 
-/** History without gaps up to `newestSlot`. */
+/** Slot history in which every slot up to `newestSlot` has a block. */
 export function fullSlotHistory(newestSlot: bigint): SlotHistory {
   const bits = new Uint8Array(BITS_BYTES);
   const count = Number(newestSlot < BigInt(SLOT_HISTORY_MAX) ? newestSlot + 1n : BigInt(SLOT_HISTORY_MAX));
@@ -188,7 +188,8 @@ export const { encode: encodeSlotHistory, decode: decodeSlotHistory } = accountC
     read: (reader) => {
       const isKnown = reader.u8() === 1 && reader.u64() === BLOCKS;
       const bits = reader.bytes(BITS_BYTES);
-      if (!isKnown || reader.u64() !== BigInt(SLOT_HISTORY_MAX)) throw new Undecodable('another length');
+      if (!isKnown || reader.u64() !== BigInt(SLOT_HISTORY_MAX))
+        throw new InvalidEncoding('invalid slot history length');
       return { bits, nextSlot: reader.u64() };
     },
     write: (writer, { bits, nextSlot }) =>

@@ -333,7 +333,7 @@ describe('solway doctor', () => {
     writeFileSync(join(ledger, 'genesis.json'), '{');
     const damaged = await doctor('--dev');
     expect(damaged.code).toBe(1);
-    expect(damaged.out).toMatch(/BAD {3}embedded ledger: .*genesis\.json cannot be read: restore it/);
+    expect(damaged.out).toMatch(/BAD {3}embedded ledger: cannot read .*genesis\.json: restore it/);
   });
 
   it('waits for a node until the configured timeout', async () => {

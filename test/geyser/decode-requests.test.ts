@@ -14,7 +14,7 @@ import {
   type BlocksFilter,
   encodeSubscribeDeshredRequest,
   encodeSubscribeRequest,
-  type Named,
+  type NamedFilters,
   type SubscribeDeshredRequest,
   type SubscribeRequest,
   type TransactionsFilter,
@@ -149,7 +149,7 @@ describe('decoding a request', () => {
 
 /** What the published codec knows: cuckoo filters of accounts only, and no token accounts. */
 function withoutNewer(original: SubscribeRequest): SubscribeRequest {
-  const without = <F extends TransactionsFilter | BlocksFilter>(named: Named<F> | undefined) =>
+  const without = <F extends TransactionsFilter | BlocksFilter>(named: NamedFilters<F> | undefined) =>
     new Map(
       [...(named ?? [])].map(([name, filter]) => {
         const { tokenAccounts: _, cuckooAccountInclude: __, ...known } = filter as TransactionsFilter;

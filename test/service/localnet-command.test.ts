@@ -149,7 +149,7 @@ describe('a new ledger', () => {
     const { code, out, err } = await runSolway(folder, args);
     expect([code, out]).toEqual([1, '']);
     expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: the ledger directory ${ledger} is in use by process ${first.program.process.pid}: stop it, or choose another directory with --ledger or --data-dir`,
+      `solway: ledger directory ${ledger} is in use by process ${first.program.process.pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
   });
 
@@ -260,7 +260,7 @@ describe('the output of solway localnet', () => {
     [
       'an account file that is not there',
       () => ['--account', SYSTEM, 'none.json'],
-      /none\.json cannot be read/,
+      /cannot read account file .*none\.json/,
     ],
     [
       'an account file that is wrong',
@@ -270,7 +270,7 @@ describe('the output of solway localnet', () => {
     [
       'a folder that is not there',
       () => ['--account-dir', 'nowhere'],
-      /the folder of account files nowhere cannot be read/,
+      /cannot read account directory nowhere/,
     ],
     [
       'a program that is not there',

@@ -7,42 +7,46 @@ import type { Signature } from '../../../src/solana/signature.ts';
 import type { Transaction } from '../../../src/solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../src/solana/transaction/transaction-error.ts';
 import type { Epoch, Lamports, Slot } from '../../../src/solana/units.ts';
-import type { OwnMeta } from './bank/token-balances.ts';
+import type { RecordedMeta } from './bank/token-balances.ts';
 import type { AddressHistoryQuery } from './history/address-history.ts';
 import type { PerformanceSample } from './history/performance-samples.ts';
 
 /**
- * The ledger as its RPC methods see it. One fork: `processed` is the last frozen slot, `confirmed` trails by
- * 1, `finalized` by 31; transactions become visible when the open slot freezes.
+ * The ledger as seen by its RPC methods. It has one fork: `processed` is the last frozen slot, `confirmed` is 1
+ * slot behind it and `finalized` 31. Transactions become visible when their slot is frozen.
  */
 export interface LocalNode {
   readonly genesis: Genesis;
   readonly history: History;
-  /** Identical object until the next slot freezes. */
+  /** Returns the same object until the next slot is frozen. */
   bank(commitment: Commitment): Bank;
   /** Newest snapshot on disk, or null. */
   snapshotSlot(): Slot | null;
-  /** Status cache (150 blockhashes, 300 slots), frozen slots only. */
+  /** Result from the status cache (300 slots); frozen slots only. */
   recentStatus(signature: Signature): SignatureStatus | null;
   simulate(transaction: Transaction, bank: Bank, options: SimulateOptions): Simulation;
   /**
-   * Runs a transaction in the open slot. One that cannot be charged leaves no trace.
-   * @returns null on success, else the error. A failed transaction is in the block unless it could not be
-   * charged or there was no capacity.
+   * Executes a transaction in the open slot.
+   * @returns null on success, else the error. A failed transaction is part of the block, unless its fee could
+   * not be charged or the block had no capacity.
    */
   submit(transaction: Transaction): TransactionError | null;
   /**
-   * As `submit`, but waits for block capacity: retried in the next slots until it runs, expires or has used
-   * its retries.
-   * @param maxRetries - no limit when absent.
-   * @returns whether it was accepted; asynchronously when shreds are sent.
+   * As `submit`, but if the block has no capacity, the transaction is retried in the next slots until it is
+   * executed, expires or has used up its retries.
+   * @param maxRetries - absent: no limit.
+   * @returns whether it was accepted; a promise if shreds are sent.
    */
-  send(transaction: Transaction, maxRetries?: bigint): Sent | Promise<Sent>;
+  send(transaction: Transaction, maxRetries?: bigint): SendResult | Promise<SendResult>;
   /** Faucet transfer, signed by the ledger and sent with `send`. */
-  airdrop(to: Address, lamports: Lamports, recentBlockhash?: Blockhash): Airdropped | Promise<Airdropped>;
+  airdrop(
+    to: Address,
+    lamports: Lamports,
+    recentBlockhash?: Blockhash,
+  ): AirdropResult | Promise<AirdropResult>;
   /**
-   * Reason why the ledger halted, such as a disk error, or null. Then `submit`, `send` and `airdrop` throw,
-   * and reads continue.
+   * Why the ledger halted, such as a disk error, or null. After that, `submit`, `send` and `airdrop` throw; reads
+   * still work.
    */
   readonly failure: Error | null;
   /** Highest slot on disk. */
@@ -51,9 +55,9 @@ export interface LocalNode {
   contact?: Contact | undefined;
 }
 
-export type Sent = 'taken' | 'queue full';
-/** Signature, or the reason for none. */
-export type Airdropped = Signature | 'insufficient' | 'queue full';
+export type SendResult = 'taken' | 'queue full';
+/** Signature of the transfer, or why there is none. */
+export type AirdropResult = Signature | 'insufficient' | 'queue full';
 
 /** "ip:port"; null for services not offered. */
 export type Contact = Readonly<{ gossip: string | null; rpc: string | null; pubsub: string | null }>;
@@ -99,7 +103,7 @@ export interface Bank {
   readonly transactionCount: bigint;
   /** Lamports of all accounts. */
   readonly capitalization: Lamports;
-  /** null when absent or drained. Sysvars have full size. */
+  /** null if absent or if the balance is 0. Sysvars have their full size. */
   account(address: Address): Account | null;
   /** Unordered. */
   accountsByOwner(program: Address): Iterable<readonly [Address, Account]>;
@@ -109,7 +113,7 @@ export interface Bank {
   tokenAccountsByMint(mint: Address): Iterable<readonly [Address, Account]>;
   /** By a scan. */
   accounts(): Iterable<readonly [Address, Account]>;
-  /** Age ≤ 150. */
+  /** Whether the age is at most 150 blocks. */
   isBlockhashValid(blockhash: Blockhash): boolean;
   /** null for an unknown blockhash. */
   lastValidBlockHeight(blockhash: Blockhash): bigint | null;
@@ -127,9 +131,9 @@ export type AddressSignature = Readonly<{
 /** Frozen blocks and indexes, up to the processed tip; callers check the commitment. */
 export interface History {
   readonly firstAvailableSlot: Slot;
-  /** null when removed or not frozen. */
+  /** null if the block was removed or is not frozen. */
   block(slot: Slot): Block | null;
-  /** Without reading the block; null as above. */
+  /** Does not read the block; null as for `block`. */
   blockTime(slot: Slot): bigint | null;
   transactionsOf(
     address: Address,
@@ -161,18 +165,18 @@ export type Simulation = Readonly<{
   logs: readonly string[];
   unitsConsumed: bigint;
   loadedAccountsDataSize: number;
-  returnData: OwnMeta['returnData'];
+  returnData: RecordedMeta['returnData'];
   /** null when not requested or nothing ran. */
-  innerInstructions: OwnMeta['innerInstructions'] | null;
+  innerInstructions: RecordedMeta['innerInstructions'] | null;
   /** Writable accounts after the run; empty after a failure. */
   postAccounts: ReadonlyMap<Address, Account>;
   replacementBlockhash: Readonly<{ blockhash: Blockhash; lastValidBlockHeight: bigint }> | null;
-  /** null when it could not be charged. */
+  /** null if the fee could not be charged. */
   fee: Lamports | null;
   /** All four null for invalid signatures. */
   preBalances: readonly Lamports[] | null;
   postBalances: readonly Lamports[] | null;
-  preTokenBalances: OwnMeta['preTokenBalances'] | null;
-  postTokenBalances: OwnMeta['postTokenBalances'] | null;
-  loadedAddresses: OwnMeta['loadedAddresses'] | null;
+  preTokenBalances: RecordedMeta['preTokenBalances'] | null;
+  postTokenBalances: RecordedMeta['postTokenBalances'] | null;
+  loadedAddresses: RecordedMeta['loadedAddresses'] | null;
 }>;

@@ -11,7 +11,7 @@ import {
   type SignAirdrop,
   startFaucetServer,
 } from '../../../packages/localnet/src/network/faucet-server.ts';
-import { type GossipSocket, holdGossipPort } from '../../../packages/localnet/src/network/gossip-socket.ts';
+import { bindGossipPort, type GossipSocket } from '../../../packages/localnet/src/network/gossip-socket.ts';
 import {
   openShredSender,
   type ShredSender,
@@ -170,7 +170,7 @@ async function openAuxiliaryServers(
 ): Promise<void> {
   const { host, gossipPort: port = 0, log } = settings;
   opened.faucet = await openFaucet(node, settings);
-  opened.gossip = await holdGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
+  opened.gossip = await bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
   opened.geyser = await openGeyser(node, settings);
 }
 

@@ -8,7 +8,7 @@ const ENTRY_BYTES = FINGERPRINT_BITS / 8;
 const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
-/** Same texts as the published client, which validates before sending. */
+/** Texts of the published client, which validates before sending. */
 function validationFault(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;

@@ -7,7 +7,7 @@ import {
   readBlocksFilter,
   readDeshredTransactionsFilter,
   readEmptyFilter,
-  readNamed,
+  readNamedFilter,
   readPingId,
   readSlotsFilter,
   readTransactionsFilter,
@@ -24,7 +24,7 @@ import {
   commitments,
   type DataSlice,
   type DeshredTransactionsFilter,
-  type Named,
+  type NamedFilters,
   type SlotsFilter,
   type SubscribeDeshredRequest,
   type SubscribeRequest,
@@ -50,14 +50,14 @@ function readCommitment(reader: ProtobufReader, faults: RequestFaults): Commitme
   return commitment;
 }
 
-const some = <Filter>(named: Map<string, Filter>): Named<Filter> | undefined =>
+const nonEmpty = <Filter>(named: Map<string, Filter>): NamedFilters<Filter> | undefined =>
   named.size === 0 ? undefined : named;
 const names = (named: Map<string, null>): readonly string[] | undefined =>
   named.size === 0 ? undefined : [...named.keys()];
 
 /**
- * Decodes `SubscribeRequest`. Byte arrays in the result are views into `bytes`. A ping has no other
- * members. Plan limits are checked elsewhere; decoding stops at the bounds.
+ * Decodes `SubscribeRequest`. Byte arrays in the result are views into `bytes`. The other
+ * fields of a ping are ignored. Plan limits are checked elsewhere; decoding stops at the bounds.
  * @throws InvalidProtobuf
  * @throws GrpcError INVALID_ARGUMENT with the plugin's text for invalid filters.
  * @throws Failure FILTER_LIMIT if the bounds are exceeded.
@@ -80,7 +80,7 @@ export function decodeSubscribeRequest(
   let ping: number | undefined;
   const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
   const named = <Filter>(kind: FilterKind, filters: Map<string, Filter>, read: ReadFilter<Filter>): void =>
-    readNamed(kind, filters, reader.message(), read, faults);
+    readNamedFilter(kind, filters, reader.message(), read, faults);
   while (reader.next()) {
     if (reader.field === 1) named('accounts', accounts, readAccountsFilter);
     else if (reader.field === 2) named('slots', slots, readSlotsFilter);
@@ -98,11 +98,11 @@ export function decodeSubscribeRequest(
   if (ping !== undefined) return { ping };
   faults.throwFirst('failed to create filter');
   const all = {
-    accounts: some(accounts),
-    slots: some(slots),
-    transactions: some(transactions),
-    transactionsStatus: some(transactionsStatus),
-    blocks: some(blocks),
+    accounts: nonEmpty(accounts),
+    slots: nonEmpty(slots),
+    transactions: nonEmpty(transactions),
+    transactionsStatus: nonEmpty(transactionsStatus),
+    blocks: nonEmpty(blocks),
     blocksMeta: names(blocksMeta),
     entry: names(entry),
     accountsDataSlice: slices.length === 0 ? undefined : slices,
@@ -131,7 +131,7 @@ export function decodeSubscribeDeshredRequest(
   const reader = new ProtobufReader(bytes, 0, bytes.length, faults);
   while (reader.next()) {
     if (reader.field === 1)
-      readNamed(
+      readNamedFilter(
         'deshred_transactions',
         deshredTransactions,
         reader.message(),
@@ -139,7 +139,7 @@ export function decodeSubscribeDeshredRequest(
         faults,
       );
     else if (reader.field === 2) ping = readPingId(reader.message());
-    else if (reader.field === 3) readNamed('slots', slots, reader.message(), readSlotsFilter, faults);
+    else if (reader.field === 3) readNamedFilter('slots', slots, reader.message(), readSlotsFilter, faults);
     else reader.skipField();
   }
   if (ping !== undefined) return { ping };

@@ -4,12 +4,12 @@ const LENGTH_DELIMITED = 2;
 
 const VARINT_MAX_BYTES = 10;
 const FIRST_CAPACITY_BYTES = 256;
-/** UTF-8 bytes per UTF-16 code unit. */
+/** Maximum UTF-8 bytes per UTF-16 code unit. */
 const CHARACTER_MAX_BYTES = 3;
 
 /** Splits a 64-bit integer without bigint arithmetic. */
-const whole = new BigUint64Array(1);
-const halves = new Uint32Array(whole.buffer);
+const wide = new BigUint64Array(1);
+const halves = new Uint32Array(wide.buffer);
 
 const plain = (bytes: Buffer, length: number): Uint8Array =>
   new Uint8Array(bytes.buffer, bytes.byteOffset, length);
@@ -148,7 +148,7 @@ export class ProtobufWriter {
     const reservedBytes = varintBytes(expectedBytes);
     this.#reserve(reservedBytes);
     this.#length += reservedBytes;
-    // Holds the size of the prefix until `close` writes the length.
+    // Until `close` writes the length, the first byte holds the size of the prefix.
     this.#bytes[this.#length - 1] = reservedBytes;
     return this.#length;
   }
@@ -161,7 +161,7 @@ export class ProtobufWriter {
     if (needed > reservedBytes) this.#reserve(needed - reservedBytes);
     if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.#length);
     this.#length = start - reservedBytes;
-    // Must not reserve: growing would drop the message bytes, which `#length` does not count now.
+    // Must not grow the buffer: that would drop the message bytes, which `#length` does not count at this point.
     this.#putVarint(length);
     this.#length += length;
     return start - reservedBytes + needed;
@@ -197,7 +197,7 @@ export class ProtobufWriter {
   }
 
   #varint64(value: bigint): this {
-    whole[0] = value;
+    wide[0] = value;
     let low = halves[0] as number;
     let high = halves[1] as number;
     this.#reserve(VARINT_MAX_BYTES);

@@ -9,7 +9,7 @@ const LENGTH_DELIMITED = 2;
 const FIXED_32 = 5;
 
 const TWO_32 = 2 ** 32;
-/** 49 bits of a varint fit a number; the other three bytes are stored separately. */
+/** The low 49 bits of a varint are exact in a number; the other three bytes are stored separately. */
 const FIRST_BYTES = 7;
 const VARINT_BYTES_MAX = 10;
 
@@ -86,10 +86,10 @@ export class ProtobufReader {
     if (this.#count !== null) this.#count.field();
     this.#fieldStart = this.#at;
     this.#varint();
-    if (this.#rest > 0 || this.#first >= TWO_32) throw new InvalidProtobuf('a field number is too large');
+    if (this.#rest > 0 || this.#first >= TWO_32) throw new InvalidProtobuf('field number too large');
     this.#field = Math.floor(this.#first / 8);
     this.#wireType = this.#first % 8;
-    if (this.#field === 0) throw new InvalidProtobuf('a field has the number 0');
+    if (this.#field === 0) throw new InvalidProtobuf('field number 0');
     return true;
   }
 
@@ -103,7 +103,7 @@ export class ProtobufReader {
   /** A u64 of at most 2^53 - 1. */
   count(): number {
     const value = this.uint64();
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new InvalidProtobuf('a count exceeds 2^53 - 1');
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new InvalidProtobuf('count exceeds 2^53 - 1');
     return Number(value);
   }
 
@@ -111,7 +111,7 @@ export class ProtobufReader {
     return BigInt.asIntN(64, this.uint64());
   }
 
-  /** Also an enum. Higher bits are dropped, as in other implementations. */
+  /** Also reads an enum. Higher bits are dropped, as in other implementations. */
   uint32(): number {
     this.#expect(VARINT);
     this.#varint();
@@ -125,7 +125,7 @@ export class ProtobufReader {
   /** A u32 field whose value is a u8, such as an account index. */
   u8(): number {
     const value = this.uint32();
-    if (value > 0xff) throw new InvalidProtobuf(`${value} does not fit a byte`);
+    if (value > 0xff) throw new InvalidProtobuf(`${value} exceeds a byte`);
     return value;
   }
 
@@ -142,11 +142,11 @@ export class ProtobufReader {
     return doubles[0] as number;
   }
 
-  /** Skips bytes. @returns their start; they end at `offset`. */
+  /** Skips a length-delimited value. @returns its start; it ends at `offset`. */
   span(): number {
     this.#expect(LENGTH_DELIMITED);
     this.#varint();
-    if (this.#rest > 0) throw new InvalidProtobuf('a length is too large');
+    if (this.#rest > 0) throw new InvalidProtobuf('length too large');
     return this.#take(this.#first);
   }
 
@@ -154,7 +154,7 @@ export class ProtobufReader {
   fixedSpan(length: number): number {
     const start = this.span();
     const found = this.#at - start;
-    if (found !== length) throw new InvalidProtobuf(`${found} bytes, expected ${length}`);
+    if (found !== length) throw new InvalidProtobuf(`expected ${length} bytes, got ${found}`);
     return start;
   }
 
@@ -179,7 +179,7 @@ export class ProtobufReader {
     }
   }
 
-  /** Nested message. Offsets keep their base. */
+  /** Reader of a nested message. Its offsets are relative to the same input. */
   message(): ProtobufReader {
     const start = this.span();
     return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
@@ -217,12 +217,12 @@ export class ProtobufReader {
 
   #expect(wireType: number): void {
     if (this.#wireType === wireType) return;
-    throw new InvalidProtobuf(`field ${this.#field} has wire type ${this.#wireType}, not ${wireType}`);
+    throw new InvalidProtobuf(`field ${this.#field}: expected wire type ${wireType}, got ${this.#wireType}`);
   }
 
   #take(length: number): number {
     const start = this.#at;
-    if (length > this.#end - start) throw new InvalidProtobuf('the message ends inside a field');
+    if (length > this.#end - start) throw new InvalidProtobuf('message truncated inside a field');
     this.#at = start + length;
     return start;
   }
@@ -233,7 +233,7 @@ export class ProtobufReader {
     let rest = 0;
     let factor = 1;
     for (let i = 0; i < VARINT_BYTES_MAX; i++) {
-      if (this.#at >= this.#end) throw new InvalidProtobuf('the message ends inside a number');
+      if (this.#at >= this.#end) throw new InvalidProtobuf('message truncated inside a number');
       const byte = this.#bytes[this.#at++] as number;
       if (i === FIRST_BYTES) factor = 1;
       if (i < FIRST_BYTES) first += (byte & 0x7f) * factor;
@@ -245,6 +245,6 @@ export class ProtobufReader {
         return;
       }
     }
-    throw new InvalidProtobuf('a number has more than ten bytes');
+    throw new InvalidProtobuf('varint longer than ten bytes');
   }
 }

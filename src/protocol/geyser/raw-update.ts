@@ -70,7 +70,7 @@ export type RawBlockMeta = Raw &
     parentSlot: Slot;
     executedTransactionCount: number;
     entriesCount: number;
-    /** Number of account writes if the source does not send them all; null: count the received ones. */
+    /** Number of account writes, if the source does not send all of them; null: count those received. */
     updatedAccountCount: number | null;
   }>;
 

@@ -67,7 +67,7 @@ function readInfo(reader: ProtobufReader): Info {
   return info;
 }
 
-function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTransactionUpdate {
+function readTransaction(reader: ProtobufReader, message: Uint8Array): DeshredTransactionUpdate {
   let info: Info | null = null;
   let slot = 0n as Slot;
   while (reader.next()) {
@@ -77,14 +77,14 @@ function readTransaction(reader: ProtobufReader, whole: Uint8Array): DeshredTran
   }
   const { signature, transaction, ...rest } = required(info, 'a transaction');
   const bytes = required(transaction, 'the message of a transaction');
-  const start = bytes.byteOffset - whole.byteOffset;
+  const start = bytes.byteOffset - message.byteOffset;
   const offsets: number[] = [];
-  readStaticKeys(new ProtobufReader(whole, start, start + bytes.length), offsets);
-  for (const key of rest.loadedWritable) offsets.push(key.byteOffset - whole.byteOffset);
-  for (const key of rest.loadedReadonly) offsets.push(key.byteOffset - whole.byteOffset);
-  if (offsets.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
+  readStaticKeys(new ProtobufReader(message, start, start + bytes.length), offsets);
+  for (const key of rest.loadedWritable) offsets.push(key.byteOffset - message.byteOffset);
+  for (const key of rest.loadedReadonly) offsets.push(key.byteOffset - message.byteOffset);
+  if (offsets.length > KEYS_MAX) throw new InvalidProtobuf('too many keys in a transaction');
   return {
-    ...{ kind: 'transaction', slot, ...rest, transaction: bytes, keys: { bytes: whole, offsets } },
+    ...{ kind: 'transaction', slot, ...rest, transaction: bytes, keys: { bytes: message, offsets } },
     signature: required(signature, 'the signature of a transaction'),
   };
 }

@@ -4,7 +4,7 @@ import { readSlot, required } from './fields.ts';
 import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
 import type { RawTransaction } from './raw-update.ts';
 
-/** Static and loaded keys; an index is a byte. */
+/** Maximum of static and loaded keys, because an index is one byte. */
 export const KEYS_MAX = 256;
 
 /** `SubscribeUpdateTransactionInfo`. */
@@ -45,9 +45,9 @@ function readMeta(meta: ProtobufReader, info: Info): void {
   }
 }
 
-function readInfo(whole: Uint8Array, start: number, end: number): Info {
+function readInfo(message: Uint8Array, start: number, end: number): Info {
   const info: Info = {
-    bytes: whole.subarray(start, end),
+    bytes: message.subarray(start, end),
     signature: null,
     isVote: false,
     index: 0,
@@ -57,32 +57,32 @@ function readInfo(whole: Uint8Array, start: number, end: number): Info {
     writable: [],
     readonly: [],
   };
-  const reader = new ProtobufReader(whole, start, end);
+  const reader = new ProtobufReader(message, start, end);
   while (reader.next()) {
     if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
     else if (reader.field === 2) info.isVote = reader.bool();
     else if (reader.field === 3) readStaticKeys(reader.message(), info.keys);
     else if (reader.field === 4) {
       const metaStart = reader.span();
-      info.meta = whole.subarray(metaStart, reader.offset);
-      readMeta(new ProtobufReader(whole, metaStart, reader.offset), info);
+      info.meta = message.subarray(metaStart, reader.offset);
+      readMeta(new ProtobufReader(message, metaStart, reader.offset), info);
     } else if (reader.field === 5) info.index = reader.count();
     else reader.skipField();
   }
   return info;
 }
 
-/** Reads `SubscribeUpdateTransaction` of any transaction version, a part of `whole`. */
+/** Reads `SubscribeUpdateTransaction` with a transaction of any version. @param message - complete message. */
 export function readRawTransaction(
   reader: ProtobufReader,
-  whole: Uint8Array,
+  message: Uint8Array,
 ): Omit<RawTransaction, 'tail' | 'createdAt'> {
   let info: Info | null = null;
   let slot = 0n as RawTransaction['slot'];
   while (reader.next()) {
     if (reader.field === 1) {
       const start = reader.span();
-      info = readInfo(whole, start, reader.offset);
+      info = readInfo(message, start, reader.offset);
     } else if (reader.field === 2) slot = readSlot(reader);
     else reader.skipField();
   }
@@ -92,7 +92,7 @@ export function readRawTransaction(
   );
   for (const offset of writable) keys.push(offset);
   for (const offset of readonly) keys.push(offset);
-  if (keys.length > KEYS_MAX) throw new InvalidProtobuf('a transaction has too many keys');
+  if (keys.length > KEYS_MAX) throw new InvalidProtobuf('too many keys in a transaction');
   return {
     kind: 'transaction',
     slot,
@@ -101,7 +101,7 @@ export function readRawTransaction(
     isVote,
     index,
     err,
-    keys: { bytes: whole, offsets: keys },
+    keys: { bytes: message, offsets: keys },
     meta,
   };
 }

@@ -8,7 +8,7 @@ import { readRawTransaction } from './read-raw-transaction.ts';
 import { readPingId } from './request/filters.ts';
 import { readSlotUpdate } from './update/slot.ts';
 
-/** Count of a block whose accounts are not sent one by one. */
+/** Account count of a block whose accounts are not sent individually. */
 export type RawBlockCounts = Readonly<{ kind: 'blockCounts'; slot: Slot; updatedAccountCount: number }>;
 
 export type RawMessage =
@@ -16,10 +16,10 @@ export type RawMessage =
   | RawBlockCounts
   | Readonly<{ kind: 'ping' } | { kind: 'pong'; id: number }>;
 
-/** Members from the update's own message. */
+/** Fields of the inner update message. */
 type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'createdAt'> : Update;
-/** @param whole - the complete message. */
-type ReadContent = (reader: ProtobufReader, whole: Uint8Array) => Content<RawMessage> | null;
+/** @param message - the complete message. */
+type ReadContent = (reader: ProtobufReader, message: Uint8Array) => Content<RawMessage> | null;
 
 const NONE: Uint8Array = new Uint8Array();
 const NAMES = 1;
@@ -43,7 +43,7 @@ function readAccountInfo(reader: ProtobufReader, draft: AccountDraft): void {
   }
 }
 
-function readAccount(reader: ProtobufReader, whole: Uint8Array): Content<RawAccount> {
+function readAccount(reader: ProtobufReader, message: Uint8Array): Content<RawAccount> {
   const draft: AccountDraft = {
     kind: 'account',
     slot: slotOf(0),
@@ -59,8 +59,8 @@ function readAccount(reader: ProtobufReader, whole: Uint8Array): Content<RawAcco
   while (reader.next()) {
     if (reader.field === 1) {
       const start = reader.span();
-      draft.info = whole.subarray(start, reader.offset);
-      readAccountInfo(new ProtobufReader(whole, start, reader.offset), draft);
+      draft.info = message.subarray(start, reader.offset);
+      readAccountInfo(new ProtobufReader(message, start, reader.offset), draft);
     } else if (reader.field === 2) draft.slot = readSlot(reader);
     else if (reader.field === 3) draft.isStartup = reader.bool();
     else reader.skipField();
@@ -70,8 +70,8 @@ function readAccount(reader: ProtobufReader, whole: Uint8Array): Content<RawAcco
   return draft as Content<RawAccount>;
 }
 
-function readEntry(reader: ProtobufReader, whole: Uint8Array): Content<RawEntry> {
-  const message = whole.subarray(reader.offset, reader.end);
+function readEntry(reader: ProtobufReader, message: Uint8Array): Content<RawEntry> {
+  const update = message.subarray(reader.offset, reader.end);
   let slot = slotOf(0);
   let index = 0;
   while (reader.next()) {
@@ -79,11 +79,11 @@ function readEntry(reader: ProtobufReader, whole: Uint8Array): Content<RawEntry>
     else if (reader.field === 2) index = reader.count();
     else reader.skipField();
   }
-  return { kind: 'entry', slot, message, index };
+  return { kind: 'entry', slot, message: update, index };
 }
 
-function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBlockMeta> {
-  const message = whole.subarray(reader.offset, reader.end);
+function readBlockMeta(reader: ProtobufReader, message: Uint8Array): Content<RawBlockMeta> {
+  const update = message.subarray(reader.offset, reader.end);
   let [slot, parentSlot] = [slotOf(0), slotOf(0)];
   let [executedTransactionCount, entriesCount] = [0, 0];
   let blockhash: string | null = null;
@@ -100,7 +100,7 @@ function readBlockMeta(reader: ProtobufReader, whole: Uint8Array): Content<RawBl
   return {
     kind: 'blockMeta',
     slot,
-    message,
+    message: update,
     blockhash: required(blockhash, 'a blockhash'),
     blockHeight,
     parentSlot,
@@ -121,7 +121,7 @@ function readBlockCounts(reader: ProtobufReader): RawBlockCounts {
   return { kind: 'blockCounts', slot, updatedAccountCount };
 }
 
-/** By field number. A transaction status adds nothing to the transaction. */
+/** By field number. Transaction statuses are ignored: they contain nothing that the transaction does not. */
 const kinds: Readonly<Record<number, ReadContent>> = {
   2: readAccount,
   3: readSlotUpdate,
@@ -133,7 +133,7 @@ const kinds: Readonly<Record<number, ReadContent>> = {
   9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
 };
 
-type Outline = {
+type MessageLayout = {
   /** Field number of the content; 0 if unknown. */
   kind: number;
   contentStart: number;
@@ -141,12 +141,12 @@ type Outline = {
   createdAt: Uint8Array | null;
   /** End of the leading names. */
   namesEnd: number;
-  /** Names also follow other fields. */
+  /** Whether names also follow other fields. */
   hasTrailingNames: boolean;
 };
 
-function outlineOf(bytes: Uint8Array): Outline {
-  const outline: Outline = {
+function readLayout(bytes: Uint8Array): MessageLayout {
+  const layout: MessageLayout = {
     kind: 0,
     contentStart: 0,
     contentEnd: 0,
@@ -156,41 +156,41 @@ function outlineOf(bytes: Uint8Array): Outline {
   };
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
-    if (reader.field === CREATED_AT) outline.createdAt = reader.bytes();
+    if (reader.field === CREATED_AT) layout.createdAt = reader.bytes();
     else if (reader.field >= FIRST_KIND && reader.field <= LAST_KIND) {
-      if (outline.kind !== 0) throw new InvalidProtobuf('a message has two updates');
-      outline.kind = reader.field;
-      outline.contentStart = reader.span();
-      outline.contentEnd = reader.offset;
+      if (layout.kind !== 0) throw new InvalidProtobuf('more than one update in a message');
+      layout.kind = reader.field;
+      layout.contentStart = reader.span();
+      layout.contentEnd = reader.offset;
     } else {
       reader.skipField();
       if (reader.field !== NAMES) continue;
-      if (reader.fieldStart === outline.namesEnd) outline.namesEnd = reader.offset;
-      else outline.hasTrailingNames = true;
+      if (reader.fieldStart === layout.namesEnd) layout.namesEnd = reader.offset;
+      else layout.hasTrailingNames = true;
     }
   }
-  return outline;
+  return layout;
 }
 
-/** The message without names and with a time. Copied only if needed. */
-function tailOf(bytes: Uint8Array, outline: Outline, createdAt: Uint8Array): Uint8Array {
-  if (!outline.hasTrailingNames && outline.createdAt !== null) return bytes.subarray(outline.namesEnd);
+/** The message without filter names and with `created_at`. Copied only if necessary. */
+function tailOf(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
+  if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     reader.skipField();
     if (reader.field !== NAMES) writer.rawPart(bytes, reader.fieldStart, reader.offset);
   }
-  if (outline.createdAt === null) writer.bytes(CREATED_AT, createdAt);
+  if (layout.createdAt === null) writer.bytes(CREATED_AT, createdAt);
   return writer.finish();
 }
 
 /**
- * Reads a message of a `Subscribe` stream only as far as filters need it. The result has views into it; the rest is
- * passed on unchanged.
+ * Decodes the fields of a `Subscribe` message that filters need; the others are passed on unchanged. The result has
+ * views into `bytes`.
  * @param bytes - must not be modified afterwards.
- * @param receivedAtMs - Unix milliseconds, for messages without a time.
- * @param origin - the stream, if write versions are compared; else null.
+ * @param receivedAtMs - Unix milliseconds; used for messages without `created_at`.
+ * @param origin - identifies the stream, if write versions are compared; else null.
  * @returns null for unknown kinds and transaction statuses.
  * @throws InvalidProtobuf
  */
@@ -199,14 +199,14 @@ export function readRawUpdate(
   receivedAtMs: number,
   origin: object | null = null,
 ): RawMessage | null {
-  const outline = outlineOf(bytes);
-  const read = kinds[outline.kind];
+  const layout = readLayout(bytes);
+  const read = kinds[layout.kind];
   if (read === undefined) return null;
-  const content = read(new ProtobufReader(bytes, outline.contentStart, outline.contentEnd), bytes);
+  const content = read(new ProtobufReader(bytes, layout.contentStart, layout.contentEnd), bytes);
   if (content === null || content.kind === 'ping' || content.kind === 'pong') return content;
   if (content.kind === 'blockCounts') return content;
-  const createdAt = outline.createdAt ?? encodeTimestamp(BigInt(receivedAtMs));
-  const tail = tailOf(bytes, outline, createdAt);
+  const createdAt = layout.createdAt ?? encodeTimestamp(BigInt(receivedAtMs));
+  const tail = tailOf(bytes, layout, createdAt);
   if (content.kind === 'account' && origin !== null)
     return Object.assign(content, { tail, createdAt, origin });
   return Object.assign(content, { tail, createdAt }) as RawUpdate;

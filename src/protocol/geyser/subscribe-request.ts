@@ -4,7 +4,7 @@ import type { Lamports, Slot } from '../../solana/units.ts';
 import type { Commitment } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
-/** All must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
+/** Conditions on account data; all must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
 export type AccountsDataFilter = Readonly<
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
   | { kind: 'dataSize'; bytes: bigint }
@@ -58,9 +58,9 @@ export type TransactionsFilter = Readonly<{
 }>;
 
 export type SlotsFilter = Readonly<{
-  /** Only the status equal to the request's commitment. */
+  /** Report only the status that equals the request's commitment. */
   filterByCommitment?: boolean;
-  /** Also first shred, completed, bank created, dead. */
+  /** Also report first shred, completed, bank created and dead. */
   interslotUpdates?: boolean;
 }>;
 
@@ -73,16 +73,16 @@ export type BlocksFilter = Readonly<{
   cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
-/** By client-chosen filter name. */
-export type Named<Filter> = ReadonlyMap<string, Filter>;
+/** Filters by the name that the client chose. */
+export type NamedFilters<Filter> = ReadonlyMap<string, Filter>;
 
 /** Each request replaces the previous one. Source: geyser.proto, `SubscribeRequest`. */
 export type SubscribeRequest = Readonly<{
-  accounts?: Named<AccountsFilter>;
-  slots?: Named<SlotsFilter>;
-  transactions?: Named<TransactionsFilter>;
-  transactionsStatus?: Named<TransactionsFilter>;
-  blocks?: Named<BlocksFilter>;
+  accounts?: NamedFilters<AccountsFilter>;
+  slots?: NamedFilters<SlotsFilter>;
+  transactions?: NamedFilters<TransactionsFilter>;
+  transactionsStatus?: NamedFilters<TransactionsFilter>;
+  blocks?: NamedFilters<BlocksFilter>;
   /** Names; the filter itself is empty. */
   blocksMeta?: readonly string[];
   /** Names; the filter itself is empty. */
@@ -184,7 +184,7 @@ function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void 
 }
 
 /** Writes a map. Entries always have a value: some readers drop entries without one. */
-export function writeNamed<Filter>(
+export function writeNamedFilters<Filter>(
   writer: ProtobufWriter,
   field: number,
   named: Iterable<readonly [string, Filter]> | undefined,
@@ -201,7 +201,7 @@ export function writeNamed<Filter>(
 }
 
 function names(writer: ProtobufWriter, field: number, given: readonly string[] | undefined): void {
-  writeNamed(
+  writeNamedFilters(
     writer,
     field,
     given?.map((name) => [name, null] as const),
@@ -217,16 +217,16 @@ function ping(writer: ProtobufWriter, id: number): void {
 
 export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  writeNamed(writer, 1, request.accounts, accountsFilter);
-  writeNamed(writer, 2, request.slots, writeSlotsFilter);
-  writeNamed(writer, 3, request.transactions, transactionsFilter);
-  writeNamed(writer, 4, request.blocks, blocksFilter);
+  writeNamedFilters(writer, 1, request.accounts, accountsFilter);
+  writeNamedFilters(writer, 2, request.slots, writeSlotsFilter);
+  writeNamedFilters(writer, 3, request.transactions, transactionsFilter);
+  writeNamedFilters(writer, 4, request.blocks, blocksFilter);
   names(writer, 5, request.blocksMeta);
   if (request.commitment !== undefined) writer.uint32(6, commitments.indexOf(request.commitment));
   for (const slice of request.accountsDataSlice ?? []) dataSlice(writer, slice);
   names(writer, 8, request.entry);
   if (request.ping !== undefined) ping(writer, request.ping);
-  writeNamed(writer, 10, request.transactionsStatus, transactionsFilter);
+  writeNamedFilters(writer, 10, request.transactionsStatus, transactionsFilter);
   if (request.fromSlot !== undefined) writer.uint64(11, request.fromSlot);
   return writer.finish();
 }
@@ -244,8 +244,8 @@ export type DeshredTransactionsFilter = Readonly<{
 
 /** Each request replaces the previous one. Source: geyser.proto, `SubscribeDeshredRequest`. */
 export type SubscribeDeshredRequest = Readonly<{
-  deshredTransactions?: Named<DeshredTransactionsFilter>;
-  slots?: Named<SlotsFilter>;
+  deshredTransactions?: NamedFilters<DeshredTransactionsFilter>;
+  slots?: NamedFilters<SlotsFilter>;
   /** If present, the request is only a ping. */
   ping?: number;
 }>;
@@ -259,12 +259,12 @@ function writeDeshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredT
 
 export function encodeSubscribeDeshredRequest(request: SubscribeDeshredRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  writeNamed(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
+  writeNamedFilters(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
   if (request.ping !== undefined) {
     const start = writer.open(2);
     writer.int32(1, request.ping);
     writer.close(start);
   }
-  writeNamed(writer, 3, request.slots, writeSlotsFilter);
+  writeNamedFilters(writer, 3, request.slots, writeSlotsFilter);
   return writer.finish();
 }

@@ -9,15 +9,15 @@ export class InvalidGrpc extends Error {
 export const ACCEPTED_ENCODINGS = 'identity,gzip,zstd';
 
 /** Compression flag and length before each message. */
-export const HEAD_BYTES = 5;
+export const FRAME_HEADER_BYTES = 5;
 const EMPTY = Buffer.alloc(0);
 
 /** Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export function encodeFrame(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + message.length);
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);
-  frame.set(message, HEAD_BYTES);
+  frame.set(message, FRAME_HEADER_BYTES);
   return frame;
 }
 
@@ -30,10 +30,10 @@ export type MessageSizes = Readonly<{
   unpackedFreeBytes: number;
 }>;
 
-/** Limit for the decompressed size. */
-export function unpackedMaxBytes(packedBytes: number, sizes: MessageSizes): number {
+/** Maximum decompressed size of a message. */
+export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSizes): number {
   const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = sizes;
-  return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, packedBytes * unpackedRatioMax));
+  return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, compressedBytes * unpackedRatioMax));
 }
 
 /** Whether `decompress` failed because of the size limit. */
@@ -45,14 +45,14 @@ export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
  * @throws InvalidGrpc, also if larger than `unpackedMaxBytes`: see `isTooLarge`.
  */
 export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
-  const options = { maxOutputLength: unpackedMaxBytes(message.length, sizes) };
+  const options = { maxOutputLength: decompressedMaxBytes(message.length, sizes) };
   try {
     if (encoding === 'gzip') return gunzipSync(message, options);
     if (encoding === 'zstd') return zstdDecompressSync(message, options);
   } catch (cause) {
-    throw new InvalidGrpc('a message cannot be decompressed', { cause });
+    throw new InvalidGrpc('failed to decompress a message', { cause });
   }
-  throw new InvalidGrpc('a message has an unknown encoding');
+  throw new InvalidGrpc('unsupported message encoding');
 }
 
 /** Splits a byte stream into messages. Messages are decompressed by `next`. */
@@ -60,18 +60,18 @@ export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
-  /** Pending bytes; joined once the first message is complete. */
+  /** Received bytes; concatenated once the first message is complete. */
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Size of the first frame as far as known. */
-  #frameBytes = HEAD_BYTES;
+  /** Size of the first frame, once known. */
+  #frameBytes = FRAME_HEADER_BYTES;
 
   constructor(sizes: MessageSizes) {
     this.#sizes = sizes;
   }
 
-  /** Whether the next message is complete and compressed, and so slow to read. @throws InvalidGrpc */
-  get isHeavy(): boolean {
+  /** Whether the next message is complete and compressed, so that `next` is slow. @throws InvalidGrpc */
+  get isCompressedReady(): boolean {
     return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }
 
@@ -88,32 +88,32 @@ export class GrpcFrames {
   next(): Buffer | null {
     if (!this.#hasFrame()) return null;
     const bytes = this.#pieces[0] as Buffer;
-    const message = bytes.subarray(HEAD_BYTES, this.#frameBytes);
+    const message = bytes.subarray(FRAME_HEADER_BYTES, this.#frameBytes);
     this.#length -= this.#frameBytes;
     if (this.#length === 0) this.#pieces.length = 0;
     else this.#pieces[0] = bytes.subarray(this.#frameBytes);
-    this.#frameBytes = HEAD_BYTES;
+    this.#frameBytes = FRAME_HEADER_BYTES;
     return bytes[0] === 0 ? message : this.#decompressed(message, bytes[0] as number);
   }
 
-  /** If true, there is only one piece afterwards. */
+  /** Whether the first frame is complete. If so, the pieces have been concatenated. */
   #hasFrame(): boolean {
     if (this.#length < this.#frameBytes) return false;
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];
     const length = (this.#pieces[0] as Buffer).readUInt32BE(1);
-    if (length > this.#sizes.messageMaxBytes) throw new InvalidGrpc('a message is larger than is taken');
-    this.#frameBytes = HEAD_BYTES + length;
+    if (length > this.#sizes.messageMaxBytes) throw new InvalidGrpc('message exceeds the size limit');
+    this.#frameBytes = FRAME_HEADER_BYTES + length;
     return this.#length >= this.#frameBytes;
   }
 
   #decompressed(message: Buffer, flag: number): Buffer {
-    if (flag !== 1) throw new InvalidGrpc('a message has unknown flags');
+    if (flag !== 1) throw new InvalidGrpc('unknown message flags');
     if (message.length === 0) return EMPTY;
     try {
       return decompress(message, this.encoding, this.#sizes);
     } catch (thrown) {
       if (!(thrown instanceof InvalidGrpc) || !isTooLarge(thrown)) throw thrown;
-      throw new InvalidGrpc('a message unpacks to more than is taken', { cause: thrown });
+      throw new InvalidGrpc('decompressed message exceeds the size limit', { cause: thrown });
     }
   }
 }

@@ -68,7 +68,7 @@ function readFile(descriptor: Uint8Array): ProtoFile {
 
 let registry: Registry | null = null;
 
-/** The files that `npm run proto` compiles, read at the first use. */
+/** Files compiled by `npm run proto`, read at first use. */
 function loadRegistry(): Registry {
   if (registry !== null) return registry;
   const files: ProtoFile[] = [];
@@ -81,7 +81,7 @@ function loadRegistry(): Registry {
   return registry;
 }
 
-/** A file and all that it imports, each once. */
+/** A file and its transitive imports, without duplicates. */
 function withImports(file: ProtoFile, found = new Set<ProtoFile>()): Set<ProtoFile> {
   found.add(file);
   for (const name of file.imports) {

@@ -62,7 +62,7 @@ export function statusOf(headers: Headers): GrpcStatus | null {
   };
 }
 
-/** Status if `grpc-status` is missing. */
+/** Status derived from the HTTP status, if `grpc-status` is missing. */
 export const statusOfHttp = (status: number): GrpcStatus => ({
   code: httpCodes[status] ?? 'UNKNOWN',
   message: `HTTP ${status}`,

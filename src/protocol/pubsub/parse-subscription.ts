@@ -40,7 +40,7 @@ import {
   tokenAccountModes,
 } from '../subscriptions.ts';
 
-/** PubSub has its own texts for an invalid key. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
+/** PubSub has its own error texts for an invalid key. Source: Agave rpc/src/rpc_pubsub.rs `param`. */
 const invalidKey = (thing: string) => invalidParams(`Invalid Request: Invalid ${thing} provided`);
 
 function readAddress(text: string, thing = 'pubkey'): Address {
@@ -178,7 +178,7 @@ const commonMembers = (filter: JsonObject) => ({
   signature: memberOf(filter, 'signature', readString),
 });
 
-/** A misspelled member would otherwise be a filter that matches everything. @throws RpcError -32602 */
+/** Rejects unknown members: a misspelled one would leave a filter that matches everything. @throws RpcError -32602 */
 function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
@@ -300,7 +300,7 @@ export const parseSubscription = <Kind extends SubscriptionKind>(
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** Longer than any id, with whitespace. */
+/** Maximum bytes of the parameter; any id with whitespace is shorter. */
 const PARAMS_MAX_BYTES = 100;
 
 /** Parameter of `…Unsubscribe`: the subscription id, u64. */

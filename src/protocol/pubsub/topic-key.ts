@@ -22,7 +22,7 @@ const encodeView = (view: TransactionView): WritableJson & object => ({
   maxSupportedTransactionVersion: view.maxVersion,
 });
 
-/** Order and duplicates have no meaning. */
+/** Sorts a list and removes duplicates, which do not affect its meaning. */
 const sorted = <T extends string>(list: readonly T[]): T[] => [...new Set(list)].sort();
 
 function encodeTransactionFilter({ dialect, filter }: SubscriptionOf<'transaction'>): WritableJson {

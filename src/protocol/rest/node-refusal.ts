@@ -4,12 +4,12 @@ import { Failure, type FailureCode } from '../errors.ts';
 /** JSON-RPC error of a node; public. */
 export type NodeError = Readonly<{ code: number; message: string; data?: JsonValue }>;
 
-/** Characters of the message that are passed on. */
+/** Maximum characters of the message sent to the client. */
 const MESSAGE_MAX = 1_000;
-/** Bytes of `data` that are passed on: enough for the logs of a simulation. */
+/** Maximum bytes of `data` sent to the client: enough for the logs of a simulation. */
 const DATA_MAX_BYTES = 16 * 1024;
 
-/** Limits an error to what is passed on. */
+/** Limits an error to what may be sent to the client. */
 function truncated({ code, message: fullMessage, data }: NodeError): NodeError {
   const message = fullMessage.slice(0, MESSAGE_MAX).toWellFormed();
   const isIncluded = data !== undefined && Buffer.byteLength(writeJson(data)) <= DATA_MAX_BYTES;

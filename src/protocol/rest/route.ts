@@ -47,7 +47,7 @@ export type RestCaller = Readonly<{
    * @throws NodeRefusal for a node's error; Failure if none responds.
    */
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
-  /** Sets the network. @throws Failure NETWORK_FORBIDDEN. */
+  /** Selects the network. @throws Failure NETWORK_FORBIDDEN. */
   useNetwork?(network: Network): void;
   /** Counts a call to a DAS server. */
   countCall?(): void;
@@ -72,7 +72,7 @@ export type RestRoute = Readonly<{
   handle(input: RestInput, caller: RestCaller): Promise<RestResponse>;
 }>;
 
-/** Request of which only the head was read. */
+/** Request whose body has not been read. */
 export type RestRequest = Caller &
   Readonly<{
     route: Pick<RestRoute, 'name' | 'group' | 'bodyType' | 'holdsSecrets'>;

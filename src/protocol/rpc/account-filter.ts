@@ -32,7 +32,7 @@ export type AccountFilter = Readonly<
 /** Source: Agave `MAX_GET_PROGRAM_ACCOUNT_FILTERS`. */
 export const FILTERS_MAX = 4;
 const BYTES_MAX = 128;
-/** Longest text of 128 bytes. */
+/** Maximum base58 length of 128 bytes. */
 const BASE58_TEXT_MAX = 175;
 const BASE64_TEXT_MAX = 172;
 

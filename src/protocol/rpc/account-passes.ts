@@ -8,8 +8,8 @@ function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean 
   return bytes.every((byte, i) => data[start + i] === byte);
 }
 
-/** Whether an account passes a filter. Source: Agave rpc/src/filter.rs. */
-export function passes(filter: AccountFilter, { data }: Account): boolean {
+/** Whether an account matches a filter. Source: Agave rpc/src/filter.rs. */
+export function matchesAccountFilter(filter: AccountFilter, { data }: Account): boolean {
   switch (filter.kind) {
     case 'dataSize':
       return BigInt(data.length) === filter.size;

@@ -29,7 +29,7 @@ function faultOf(text: string): string {
     }
     index++;
   }
-  throw new RangeError('the text is base58');
+  throw new RangeError('no error found: the text is valid base58');
 }
 
 /** Decodes base58. Source: Rust `bs58` 0.5. */

@@ -159,7 +159,7 @@ export function readStrictCommitment(value: JsonValue | undefined): Commitment {
   return optional(value, read) ?? 'finalized';
 }
 
-/** @throws RpcError -32602 for `processed`, which history does not have. */
+/** @throws RpcError -32602 for `processed`, which history methods do not support. */
 export function requireConfirmed(
   commitment: Commitment,
 ): asserts commitment is Exclude<Commitment, 'processed'> {
@@ -168,7 +168,7 @@ export function requireConfirmed(
   }
 }
 
-/** Clamped to 2^53, which exceeds any account. */
+/** Limited to 2^53, which exceeds the size of any account. */
 const readCount = (value: JsonValue): number => {
   const count = readUsize(value);
   return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);

@@ -1,5 +1,5 @@
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
+import { FRAME_HEADER_BYTES } from '../../protocol/grpc/frames.ts';
 import type { Encoding } from './decode.ts';
 
 export const BATCH_MAX_BYTES = 64 * 1024;
@@ -67,7 +67,7 @@ export class FrameBatches {
     const { bytes } = this.#slab;
     this.#last.push(names, tail);
     writeHead(bytes, this.#end, 0, names.length + tail.length);
-    let at = this.#end + HEAD_BYTES;
+    let at = this.#end + FRAME_HEADER_BYTES;
     if (names.length < SHORT_BYTES) for (let i = 0; i < names.length; i++) bytes[at + i] = names[i] as number;
     else bytes.set(names, at);
     at += names.length;
@@ -130,7 +130,7 @@ export class CompressedBatches {
     const isCompressible = message.length >= compressionLeastBytes && message.length <= compressionMaxBytes;
     const compressed = isCompressible ? this.#compress(message) : message;
     const isSmaller = compressed.length < message.length;
-    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
     const content = isSmaller ? compressed : message;
     writeHead(head, 0, isSmaller ? 1 : 0, content.length);
     return Buffer.concat([head, content]);

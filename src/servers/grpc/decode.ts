@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http2';
 import { Failure } from '../../protocol/errors.ts';
 import {
   decompress,
-  HEAD_BYTES,
+  decompressedMaxBytes,
+  FRAME_HEADER_BYTES,
   InvalidGrpc,
   isTooLarge,
   type MessageSizes,
-  unpackedMaxBytes,
 } from '../../protocol/grpc/frames.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { traceparentOf } from '../caller.ts';
@@ -142,7 +142,7 @@ export class RequestFrames {
   next(): { message: Buffer; packedBytes: number } | null {
     if (this.#length === 0 && this.#unread.length > 0) {
       const size = this.#sizeOf(this.#unread, this.#unread.length);
-      if (this.#unread.length >= HEAD_BYTES && this.#unread.length >= size) {
+      if (this.#unread.length >= FRAME_HEADER_BYTES && this.#unread.length >= size) {
         const frame = this.#unread.subarray(0, size);
         this.#advance(size);
         return this.#messageOf(frame);
@@ -168,8 +168,8 @@ export class RequestFrames {
   }
 
   #continue(): { message: Buffer; packedBytes: number } | null {
-    if (this.#length < HEAD_BYTES) this.#append(HEAD_BYTES - this.#length);
-    if (this.#length < HEAD_BYTES) return null;
+    if (this.#length < FRAME_HEADER_BYTES) this.#append(FRAME_HEADER_BYTES - this.#length);
+    if (this.#length < FRAME_HEADER_BYTES) return null;
     const size = this.#sizeOf(this.#buffer, this.#length);
     this.#append(size - this.#length);
     if (this.#length < size) return null;
@@ -209,14 +209,14 @@ export class RequestFrames {
   }
 
   #sizeOf(bytes: Buffer, length: number): number {
-    if (length < HEAD_BYTES) return HEAD_BYTES;
+    if (length < FRAME_HEADER_BYTES) return FRAME_HEADER_BYTES;
     const size = bytes.readUInt32BE(1);
     if (size > this.#sizes.messageMaxBytes) throw tooLarge(size, this.#sizes.messageMaxBytes);
-    return HEAD_BYTES + size;
+    return FRAME_HEADER_BYTES + size;
   }
 
   #messageOf(frame: Buffer): { message: Buffer; packedBytes: number } {
-    const message = frame.subarray(HEAD_BYTES);
+    const message = frame.subarray(FRAME_HEADER_BYTES);
     const packedBytes = message.length;
     if (frame[0] === 0) return { message, packedBytes };
     if (frame[0] !== 1) {
@@ -236,7 +236,7 @@ export class RequestFrames {
     } catch (thrown) {
       if (!(thrown instanceof InvalidGrpc)) throw thrown;
       if (!isTooLarge(thrown)) throw new GrpcError('INTERNAL', 'Error decompressing a message');
-      const maxBytes = unpackedMaxBytes(message.length, this.#sizes);
+      const maxBytes = decompressedMaxBytes(message.length, this.#sizes);
       throw tooLarge(`more than ${maxBytes}`, maxBytes);
     }
   }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { HEAD_BYTES } from '../../protocol/grpc/frames.ts';
+import { FRAME_HEADER_BYTES } from '../../protocol/grpc/frames.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 import type { FlushScheduler } from '../../streams/outbox.ts';
 import { BATCH_MAX_BYTES, type CompressedBatches, FrameBatches, type Slab, writeHead } from './batches.ts';
@@ -87,7 +87,7 @@ export class Outbox {
 
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
-    const bytes = HEAD_BYTES + names.length + tail.length;
+    const bytes = FRAME_HEADER_BYTES + names.length + tail.length;
     const { queueMaxMessages, queueMaxBytes } = this.#options;
     if (this.waitingMessages >= queueMaxMessages || this.waitingBytes > queueMaxBytes) {
       this.#listener.onLagging(this.cut(1, bytes));
@@ -161,7 +161,8 @@ export class Outbox {
     let to = this.#from;
     let bytes = 0;
     while (to < parts.length) {
-      const next = HEAD_BYTES + (parts[to] as Uint8Array).length + (parts[to + 1] as Uint8Array).length;
+      const next =
+        FRAME_HEADER_BYTES + (parts[to] as Uint8Array).length + (parts[to + 1] as Uint8Array).length;
       if (next > LARGE_BYTES || bytes + next > BATCH_MAX_BYTES) break;
       bytes += next;
       to += 2;
@@ -188,9 +189,9 @@ export class Outbox {
   #writeLarge(): void {
     const names = this.#parts[this.#from] as Uint8Array;
     const tail = this.#parts[this.#from + 1] as Uint8Array;
-    const head = Buffer.allocUnsafe(HEAD_BYTES + names.length);
+    const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES + names.length);
     writeHead(head, 0, 0, names.length + tail.length);
-    head.set(names, HEAD_BYTES);
+    head.set(names, FRAME_HEADER_BYTES);
     const bytes = head.length + tail.length;
     this.#recordWrite(this.#from + 2, bytes, bytes, null);
     this.#stream.cork();
@@ -202,7 +203,10 @@ export class Outbox {
   #bytesUntil(to: number): number {
     let bytes = 0;
     for (let i = this.#from; i < to; i += 2) {
-      bytes += HEAD_BYTES + (this.#parts[i] as Uint8Array).length + (this.#parts[i + 1] as Uint8Array).length;
+      bytes +=
+        FRAME_HEADER_BYTES +
+        (this.#parts[i] as Uint8Array).length +
+        (this.#parts[i + 1] as Uint8Array).length;
     }
     return bytes;
   }

@@ -2,7 +2,7 @@ import type { Address } from '../address.ts';
 import type { Lamports } from '../units.ts';
 
 /**
- * Immutable account: a write makes a new object, so that readers of older slots keep theirs. Source:
+ * Immutable account: a write creates a new object, so readers of older slots are not affected. Source:
  * solana-account, `struct Account`.
  */
 export type Account = Readonly<{

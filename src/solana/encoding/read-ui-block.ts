@@ -10,7 +10,7 @@ import { readMeta, readRewards } from './read-ui-meta.ts';
 const DEPTH_MAX = 64;
 
 /** `undecodable` counts transactions of unknown versions. */
-export type BlockRead = Readonly<{ block: Block; undecodable: number }>;
+export type DecodedBlock = Readonly<{ block: Block; undecodable: number }>;
 
 type Members = Map<string, Buffer>;
 
@@ -37,7 +37,7 @@ function readBlockhash(value: JsonValue | undefined): Blockhash {
   return parsed.blockhash;
 }
 
-/** null for an unknown version. */
+/** null if the transaction version is unknown. */
 function readExecuted(text: string): ExecutedTransaction | null {
   const { meta, transaction } = objectOf(parseJson(text), 'a transaction');
   const wire = Buffer.from(stringOf(listOf(transaction, 'a transaction')[0], 'a transaction'), 'base64');
@@ -54,23 +54,23 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** Takes about a millisecond. */
+/** Transactions per step, which takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
 /**
- * Decodes a getBlock result (`base64`, `full`) stepwise, so that the caller can yield: a large block takes a
- * good part of a second.
+ * Decodes a getBlock result (`base64`, `full`) in steps, so that the caller can yield between them: a large block
+ * takes hundreds of milliseconds.
  * @param bytes - raw JSON.
  * @param slot - the requested slot, which the response lacks.
  * @throws MalformedJson, SyntaxError
  */
-export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockRead> {
+export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members = membersOf(bytes);
   const list = members.get('transactions') ?? Buffer.alloc(0);
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];
   yield;
-  // One by one: exact number parsing costs several times as much in a text with long numbers.
+  // Parsed one by one: exact number parsing is several times slower for a text that contains large numbers.
   for (const [at, [from, to]] of spans.entries()) {
     const executed = readExecuted(list.toString('utf8', from, to));
     if (executed !== null) transactions.push(executed);
@@ -79,9 +79,9 @@ export function* readingBlock(bytes: Buffer, slot: Slot): Generator<void, BlockR
   return { block: blockOf(members, slot, transactions), undecodable: spans.length - transactions.length };
 }
 
-/** In one go; inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
-export function readBlock(bytes: Buffer, slot: Slot): BlockRead {
-  const reading = readingBlock(bytes, slot);
+/** Decodes all at once; inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
+export function readBlock(bytes: Buffer, slot: Slot): DecodedBlock {
+  const reading = readBlockSteps(bytes, slot);
   for (;;) {
     const step = reading.next();
     if (step.done) return step.value;

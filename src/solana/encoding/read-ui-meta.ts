@@ -68,12 +68,12 @@ const readTokenBalances = (value: JsonValue): TokenBalance[] =>
   listOf(value, 'token balances').map(readTokenBalance);
 
 function readReward(value: JsonValue): BlockReward {
-  const { commission, lamports: paid, postBalance, pubkey, rewardType } = objectOf(value, 'a reward');
+  const { commission, lamports: amount, postBalance, pubkey, rewardType } = objectOf(value, 'a reward');
   return {
     pubkey: readAddress(pubkey, 'a pubkey'),
-    lamports: integerOf(paid, 'lamports'),
+    lamports: integerOf(amount, 'lamports'),
     postBalance: lamports(u64Of(postBalance, 'a postBalance')),
-    // Unknown types count as none.
+    // Unknown reward types are treated as none.
     rewardType: rewardTypes.find((type) => type === rewardType) ?? null,
     commission: orNull(commission, (percent) => u8Of(percent, 'a commission')),
   };

@@ -2,15 +2,15 @@ import { Float64, type WritableJson } from '../../base/json.ts';
 import type { MintScale } from '../token/extensions.ts';
 import { interestBearingAmount, scaledUiAmount } from '../token/ui-amount.ts';
 
-/** Beyond this, 10^decimals overflows a u64 and `uiAmount` is null. */
+/** With more decimals, 10^decimals overflows a u64 and `uiAmount` is null. */
 const UI_AMOUNT_DECIMALS_MAX = 19;
 
 export function decimalText(amount: bigint, decimals: number): string {
   if (decimals === 0) return String(amount);
   const digits = String(amount).padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
-  const whole = digits.slice(0, -decimals);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
+  const integer = digits.slice(0, -decimals);
+  return fraction === '' ? integer : `${integer}.${fraction}`;
 }
 
 /**

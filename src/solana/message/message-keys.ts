@@ -12,7 +12,7 @@ export function isSigner(message: Message, index: number): boolean {
   return index < message.header.numRequiredSignatures;
 }
 
-/** Requested as writable; the runtime may demote it. */
+/** Whether the message requests the key as writable; the runtime may demote it. */
 function isRequestedWritable(message: Message, index: number, loaded: LoadedAddresses): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticCount = message.accountKeys.length;

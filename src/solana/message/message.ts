@@ -98,12 +98,12 @@ class InvalidMessage extends Error {
  */
 export function decodeMessage(
   bytes: Uint8Array,
-  tail: 'refused' | 'ignored' = 'refused',
+  tail: 'rejected' | 'ignored' = 'rejected',
 ): { message: Message } | { fault: string } {
   return faultOf(() => {
     const reader = new ByteReader(bytes);
     const message = readMessage(reader);
-    if (reader.remaining > 0 && tail === 'refused') return { fault: TRAILING_BYTES };
+    if (reader.remaining > 0 && tail === 'rejected') return { fault: TRAILING_BYTES };
     return { message };
   });
 }
@@ -151,7 +151,7 @@ function readHeader(reader: ByteReader, first: number | null): Message['header']
   };
 }
 
-/** Read in one piece, so that a fault names the total size. */
+/** Reads the items in one piece, so that a fault names the total size. */
 function readAddresses(reader: ByteReader): Address[] {
   const length = readShortVec(reader);
   const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));

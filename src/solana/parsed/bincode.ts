@@ -1,5 +1,5 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import { hash, pubkey, Undecodable } from '../codec.ts';
+import { hash, InvalidEncoding, pubkey } from '../codec.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -8,7 +8,7 @@ export function utf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
-    throw new Undecodable('not UTF-8');
+    throw new InvalidEncoding('not UTF-8');
   }
 }
 
@@ -16,7 +16,7 @@ export const readAddress = pubkey.read;
 
 export const readHash = hash.read;
 
-/** u64; a length that a number rounds exceeds any data. */
+/** u64. A length beyond 2^53 is rounded, but exceeds any data anyway. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
 /** u64 length. */
@@ -36,20 +36,20 @@ export function readList<T>(data: ByteReader, read: () => T): T[] {
 
 export function readOption<T>(data: ByteReader, read: () => T): T | null {
   const tag = data.u8();
-  if (tag > 1) throw new Undecodable('option tag');
+  if (tag > 1) throw new InvalidEncoding('invalid option tag');
   return tag === 1 ? read() : null;
 }
 
 export function readBool(data: ByteReader): boolean {
   const value = data.u8();
-  if (value > 1) throw new Undecodable('boolean');
+  if (value > 1) throw new InvalidEncoding('invalid boolean');
   return value === 1;
 }
 
 /** Unit variant with a u32 discriminant. */
 export function readName(data: ByteReader, names: readonly string[]): string {
   const name = names[data.u32()];
-  if (name === undefined) throw new Undecodable('unknown variant');
+  if (name === undefined) throw new InvalidEncoding('unknown variant');
   return name;
 }
 
@@ -64,12 +64,12 @@ export function readVarint(data: ByteReader): bigint {
       return value;
     }
   }
-  throw new Undecodable('varint');
+  throw new InvalidEncoding('invalid varint');
 }
 
 /** u16 in groups of seven bits. Source: solana-short-vec. */
 export function readCompactLength(data: ByteReader): number {
   const length = readVarint(data);
-  if (length > 0xffffn) throw new Undecodable('compact length');
+  if (length > 0xffffn) throw new InvalidEncoding('invalid compact length');
   return Number(length);
 }

@@ -79,7 +79,7 @@ const types: Types = {
   ciphertext: (data) => base64(data.bytes(ELGAMAL_CIPHERTEXT_BYTES)),
   /** Decryptable balance. */
   balance: (data) => base64(data.bytes(AE_CIPHERTEXT_BYTES)),
-  /** Not shown: an address that the accounts repeat; auditor ciphertexts, low and high part. */
+  /** Not shown: an address that is also among the accounts, and the two auditor ciphertexts. */
   skippedPubkey: (data) => void data.skipBytes(32),
   skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
 };

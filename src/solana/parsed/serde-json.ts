@@ -1,5 +1,5 @@
 import { floatText } from '../../base/text/float-decimal.ts';
-import { Undecodable } from '../codec.ts';
+import { InvalidEncoding } from '../codec.ts';
 import { U64_MAX } from '../units.ts';
 
 /** serde_json's recursion limit. */
@@ -7,7 +7,7 @@ const DEPTH_MAX = 128;
 
 const I64_MIN = -(2n ** 63n);
 
-/** Number already in output form. */
+/** Number as the text to output. */
 class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -28,14 +28,14 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** 64-bit integers stay; other numbers become f64. */
+/** Keeps 64-bit integers; other numbers become f64. */
 function numberText(source: string): string {
   if (/^-?\d+$/.test(source) && source !== '-0') {
     const integer = BigInt(source);
     if (integer <= U64_MAX && integer >= I64_MIN) return String(integer);
   }
   const value = Number(source);
-  if (!Number.isFinite(value)) throw new Undecodable('number out of range');
+  if (!Number.isFinite(value)) throw new InvalidEncoding('number out of range');
   return floatText(value);
 }
 
@@ -44,7 +44,7 @@ function revived(_name: string, value: unknown, context?: { source?: string }): 
 }
 
 function stringText(value: string): string {
-  if (!value.isWellFormed()) throw new Undecodable('half of a surrogate pair');
+  if (!value.isWellFormed()) throw new InvalidEncoding('lone surrogate');
   return JSON.stringify(value);
 }
 
@@ -61,17 +61,17 @@ function written(value: Value): string {
 }
 
 /**
- * JSON as reserialized by `serde_json::Value`: sorted members, last duplicate, floats with a point.
+ * Serializes JSON again as `serde_json::Value` does: members sorted, the last of duplicates, floats with a point.
  *
  * @throws Undecodable when serde_json would reject the text
  */
-export function reserialized(text: string): string {
-  if (depthOf(text) >= DEPTH_MAX) throw new Undecodable('nested too deeply');
+export function reserialize(text: string): string {
+  if (depthOf(text) >= DEPTH_MAX) throw new InvalidEncoding('nested too deeply');
   let value: Value;
   try {
     value = JSON.parse(text, revived) as Value;
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Undecodable('not JSON');
+    if (error instanceof SyntaxError) throw new InvalidEncoding('not JSON');
     throw error;
   }
   return written(value);

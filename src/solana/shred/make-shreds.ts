@@ -27,7 +27,7 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-/** What the last data shred of a set ends. */
+/** What ends with the last data shred of a set. */
 export type SetEnd = 'nothing' | 'data' | 'slot';
 
 const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: DATA_COMPLETE, slot: LAST_IN_SLOT };
@@ -51,12 +51,12 @@ type Source = Readonly<{
 /** @throws RangeError for values that do not fit into a shred. */
 function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source): void {
   if (parentOffset > 0xffff || BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) {
-    throw new RangeError(`slot ${slot} has no parent ${parentOffset} slots back`);
+    throw new RangeError(`invalid parent offset ${parentOffset} for slot ${slot}`);
   }
   if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
-    throw new RangeError(`a slot has at most ${SHREDS_PER_SLOT_MAX} data shreds`);
+    throw new RangeError(`a slot can have at most ${SHREDS_PER_SLOT_MAX} data shreds`);
   }
-  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a merkle root has 32 bytes');
+  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a Merkle root must have 32 bytes');
 }
 
 function writeCommonHeader(shred: Uint8Array, layout: ShredLayout, source: Source, index: number): DataView {
@@ -119,7 +119,8 @@ export function makeFecSet(
 ): { packets: Uint8Array[]; root: Uint8Array } {
   assertSource(source);
   const capacity = fecSetCapacity(isResigned);
-  if (data.length > capacity) throw new RangeError(`a set holds ${capacity} bytes, not ${data.length}`);
+  if (data.length > capacity)
+    throw new RangeError(`data of ${data.length} bytes exceeds the set capacity of ${capacity}`);
   const layouts = { data: chainedLayout('data', isResigned), code: chainedLayout('code', isResigned) };
   const dataShreds = makeDataShreds(source, layouts.data, data, end);
   const shards = dataShreds.map((shred) => shred.subarray(layouts.data.shardStart, layouts.data.shardEnd));
@@ -161,7 +162,7 @@ export function makeShreds(
   for (let at = 0, isDone = false; !isDone; ) {
     const left = entries.length - at;
     isDone = left <= lastBytes;
-    // Too long for the last set of a slot, too short for another: two of the last kind.
+    // Exceeds one resigned set, but does not fill a normal set before it: use two resigned sets.
     const isResigned = isLastInSlot && (isDone || left <= fecSetCapacity(false));
     const end = !isDone ? 'nothing' : isLastInSlot ? 'slot' : 'data';
     const chunk = entries.subarray(at, at + fecSetCapacity(isResigned));

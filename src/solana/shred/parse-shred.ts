@@ -58,7 +58,7 @@ export type DataShred = Common &
     parentOffset: number;
     /** Ticks at creation, up to 63. */
     referenceTick: number;
-    /** Ends a `Vec<Entry>`. */
+    /** Whether the shred ends a `Vec<Entry>`. */
     isDataComplete: boolean;
     isLastInSlot: boolean;
     /** End of the payload, which starts at byte 88. */
@@ -95,14 +95,14 @@ export const versionOf = (packet: Uint8Array): number => u16At(packet, VERSION_O
 export const payloadOf = (shred: DataShred): Uint8Array =>
   shred.bytes.subarray(DATA_HEADERS_BYTES, shred.size);
 
-/** Restores trailing zeros cut from legacy data shreds, which the signature covers. */
-function wholeBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null {
+/** Restores the trailing zeros that were removed from a legacy data shred: the signature covers them. */
+function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null {
   if (packet.length > SHRED_PACKET_MAX_BYTES) return null;
   if (packet.length >= layout.bytes) return packet.subarray(0, layout.bytes);
   if (!layout.isLegacy || layout.kind === 'code') return null;
-  const whole = new Uint8Array(layout.bytes);
-  whole.set(packet);
-  return whole;
+  const padded = new Uint8Array(layout.bytes);
+  padded.set(packet);
+  return padded;
 }
 
 /**
@@ -115,7 +115,7 @@ export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';
   const layout = shredLayout(variantOf(packet) ?? 0);
   if (layout === null) return 'Variant';
-  const bytes = wholeBytes(packet, layout);
+  const bytes = paddedBytes(packet, layout);
   if (bytes === null) return 'Length';
   const index = u32At(bytes, INDEX_OFFSET);
   const fecSetIndex = u32At(bytes, FEC_SET_INDEX_OFFSET);

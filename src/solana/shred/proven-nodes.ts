@@ -93,8 +93,8 @@ export function writeProof(tree: MerkleTree, leafIndex: number, shred: Uint8Arra
 const ROOT = 1;
 
 /**
- * Proven nodes of a Merkle tree. Each proven shred adds its path and siblings, so that neighbors need fewer
- * hashes and recovered shreds without proof can be checked. Heap numbering: root 1, children of n are 2n and
+ * Verified nodes of a Merkle tree. Each verified shred adds its path and the siblings of its proof, so that later
+ * shreds need fewer hashes and recovered shreds can be verified without a proof. Heap numbering: root 1, children of n are 2n and
  * 2n + 1.
  */
 export class ProvenNodes {
@@ -179,7 +179,7 @@ export class ProvenNodes {
     for (let i = 0; i < PROOF_ENTRY_BYTES; i++) this.#nodes[to + i] = bytes[from + i] as number;
   }
 
-  /** The root was signed, so all its bytes count. */
+  /** Compares all bytes of the root, because the leader signed all of them. */
   #isNode(at: number, node: Uint8Array): boolean {
     const [known, from, length] =
       at === ROOT

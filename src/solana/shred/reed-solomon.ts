@@ -98,9 +98,9 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
   }
 }
 
-/** Maximum of data and code shreds over bytes. */
+/** Maximum number of data and code shreds in GF(2^8). */
 const SHARDS_MAX = 256;
-/** Cached codes by shape; one is in use today. */
+/** Codes cached by shape; leaders currently use a single one. */
 const SHAPES_MAX = 16;
 /** Cached decode matrices by loss pattern. */
 const PATTERNS_MAX = 64;
@@ -121,7 +121,7 @@ export class ReedSolomon {
   /** @throws RangeError without data or beyond 256 shards. */
   constructor(numData: number, numCode: number) {
     if (!(numData >= 1 && numCode >= 0 && numData + numCode <= SHARDS_MAX)) {
-      throw new RangeError(`invalid code of ${numData} data and ${numCode} code shards`);
+      throw new RangeError(`unsupported shape: ${numData} data and ${numCode} code shards`);
     }
     this.numData = numData;
     this.numCode = numCode;
@@ -168,7 +168,7 @@ export class ReedSolomon {
     const known = this.#patterns.get(key);
     if (known !== undefined) return known;
     const there = Array.from({ length: this.numData }, (_, i) => i).filter((i) => !missing.includes(i));
-    // A code shred sums missing and present shreds: solved for the missing.
+    // A code shred is a sum over missing and present shreds; this solves for the missing ones.
     const solved = invertMatrix(
       makeMatrix(code.length, missing.length, (row, column) =>
         cellOf(this.#parity, code[row] as number, missing[column] as number),

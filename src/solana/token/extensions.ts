@@ -4,7 +4,7 @@ import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.t
 /** The value is a view. */
 export type Extension = readonly [type: number, value: Uint8Array];
 
-/** Marks the unused rest. */
+/** Type 0 marks unused space at the end. */
 const UNINITIALIZED = 0;
 
 /** `PermissionedBurn`. Source: spl-token-2022-interface, `ExtensionType`. */
@@ -35,7 +35,7 @@ export function readExtensions(data: Uint8Array): Extension[] {
 }
 
 /**
- * First extension of a type, whatever follows; null when absent. Source: spl-token-2022-interface,
+ * First extension of a type, even if a later one is invalid; null if absent. Source: spl-token-2022-interface,
  * `extension::get_extension_indices`.
  */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {

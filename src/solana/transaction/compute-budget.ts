@@ -14,7 +14,7 @@ const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Native programs with low cost. Stake, config and lookup table are BPF programs now. Source: agave
+ * Native programs with a low default cost. Stake, config and lookup table programs are BPF programs now. Source: agave
  * builtins-default-costs.
  */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
@@ -50,7 +50,7 @@ type BudgetFault = { fault: TransactionError };
 /**
  * Requested budget, or the default: 200,000 units per instruction, 3,000 for builtins, at most 1,400,000.
  * Source: agave compute-budget-instruction.
- * @returns in `fault` why Agave rejects the transaction.
+ * @returns the budget, or in `fault` why Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | BudgetFault {
   const request: Request = {};
@@ -129,8 +129,8 @@ function countSignatures(message: Message): number {
 }
 
 /**
- * Fee: 5,000 lamports per signature plus the price of the compute unit limit, rounded up. Faulty compute
- * budget instructions count without priority fee, since the message never runs. Source: agave fee
+ * Fee: 5,000 lamports per signature plus the price of the compute unit limit, rounded up. With invalid compute
+ * budget instructions there is no priority fee, because the message is never executed. Source: agave fee
  * `calculate_fee`, compute-budget `get_prioritization_fee`.
  */
 export function feeOf(message: Message): Lamports {

@@ -18,10 +18,10 @@ const SIGNATURE_BYTES = 64;
  */
 export function decodeTransaction(
   wire: Uint8Array,
-  tail: 'refused' | 'ignored' = 'refused',
+  tail: 'rejected' | 'ignored' = 'rejected',
 ): { transaction: Transaction } | { fault: string } {
   const [first = 0] = wire;
-  // Version 1 starts with its message.
+  // Version 1 transactions start with the message.
   if (first === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
   if (first >= VERSION_PREFIX) return { fault: 'Custom error: invalid transaction discriminator' };
   if (wire.length > TRANSACTION_MAX_BYTES) {
@@ -35,7 +35,7 @@ export function decodeTransaction(
     const start = reader.offset;
     const message = readMessage(reader);
     const end = reader.offset;
-    if (end < wire.length && tail === 'refused') return { fault: TRAILING_BYTES };
+    if (end < wire.length && tail === 'rejected') return { fault: TRAILING_BYTES };
     const messageBytes = wire.subarray(start, end);
     return { transaction: { signatures, message, messageBytes, wire: wire.subarray(0, end) } };
   });

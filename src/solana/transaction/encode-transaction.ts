@@ -9,7 +9,8 @@ export function encodeTransaction(signatures: readonly Uint8Array[], messageByte
   const writer = new ByteWriter(3 + signatures.length * 64 + messageBytes.length);
   writeShortVec(writer, signatures.length);
   for (const signature of signatures) {
-    if (signature.length !== 64) throw new RangeError(`a signature has 64 bytes, not ${signature.length}`);
+    if (signature.length !== 64)
+      throw new RangeError(`a signature must have 64 bytes, not ${signature.length}`);
     writer.bytes(signature);
   }
   return writer.bytes(messageBytes).finish();

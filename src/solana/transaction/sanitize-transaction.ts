@@ -24,7 +24,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
 /** Agave's words (`SanitizeError`). */
 type MessageFault = 'index out of bounds' | 'invalid value';
 
-/** Same checks without signatures and without the instruction limit of transactions. */
+/** As `sanitizeTransaction`, without the checks of signatures and of the instruction limit. */
 export function messageFault(message: Message): MessageFault | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
@@ -50,7 +50,7 @@ function areIndexesInside({ accountKeys, instructions }: Message, loadedKeys: nu
   );
 }
 
-/** null when a lookup loads no key. */
+/** null if a lookup loads no key. */
 function countLoadedKeys(message: Message): number | null {
   let count = 0;
   for (const { writableIndexes, readonlyIndexes } of message.addressTableLookups) {

@@ -119,7 +119,7 @@ const instructionErrors = {
 export const transactionErrorVariants = Object.keys(transactionErrors) as (keyof typeof transactionErrors)[];
 export const instructionErrorVariants = Object.keys(instructionErrors) as (keyof typeof instructionErrors)[];
 
-/** `BorshIoError` had a text before SDK 3; data after a known variant is ignored. */
+/** Ignores data after the variant: `BorshIoError` had a text before SDK 3. */
 function readInstructionError(reader: ByteReader): InstructionError | null {
   const name = instructionErrorVariants[reader.u32()];
   if (name === undefined) return null;

@@ -15,7 +15,7 @@ export type BlockReward = Readonly<{
   /** Account balance after the block. */
   postBalance: Lamports;
   rewardType: RewardType | null;
-  /** Percent kept by the vote account. */
+  /** Percent of the reward that goes to the vote account. */
   commission: number | null;
 }>;
 

@@ -1,4 +1,8 @@
-import type { Named, SubscribeRequest, TransactionsFilter } from '../../protocol/geyser/subscribe-request.ts';
+import type {
+  NamedFilters,
+  SubscribeRequest,
+  TransactionsFilter,
+} from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 
 /** Filter name that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
@@ -13,7 +17,7 @@ const unsupportedFields = {
   entry: 'entry',
 } as const satisfies Partial<Record<keyof SubscribeRequest, string>>;
 
-const namesOf = (filters: Named<unknown> | readonly string[] | undefined): readonly string[] =>
+const namesOf = (filters: NamedFilters<unknown> | readonly string[] | undefined): readonly string[] =>
   filters === undefined ? [] : 'size' in filters ? [...filters.keys()] : filters;
 
 /** Whether a transaction failed is not known yet. */

@@ -12,7 +12,7 @@ import {
 import type {
   AccountsDataFilter,
   AccountsFilter,
-  Named,
+  NamedFilters,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
@@ -68,7 +68,7 @@ const transactionsFilter: fc.Arbitrary<TransactionsFilter> = fc
   .map(given);
 
 /** Names that come again in other requests. */
-const namedOf = <Filter>(filters: fc.Arbitrary<Filter>): fc.Arbitrary<Named<Filter>> =>
+const namedOf = <Filter>(filters: fc.Arbitrary<Filter>): fc.Arbitrary<NamedFilters<Filter>> =>
   fc.array(filters, { maxLength: 5 }).map((list) => new Map(list.map((filter, i) => [`f${i}`, filter])));
 
 const request: fc.Arbitrary<SubscribeRequest> = fc.record({
@@ -154,7 +154,10 @@ function transactionPasses(filter: TransactionsFilter, drawn: Required<Transacti
   return required.every((each) => counted.has(each));
 }
 
-function namesThat<Filter>(named: Named<Filter> | undefined, passes: (filter: Filter) => boolean): string[] {
+function namesThat<Filter>(
+  named: NamedFilters<Filter> | undefined,
+  passes: (filter: Filter) => boolean,
+): string[] {
   return [...(named ?? [])].filter(([, filter]) => passes(filter)).map(([name]) => name);
 }
 

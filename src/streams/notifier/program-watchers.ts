@@ -1,6 +1,6 @@
 import { bytesKey } from '../../base/text/bytes-key.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
-import { passes } from '../../protocol/rpc/account-passes.ts';
+import { matchesAccountFilter } from '../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
@@ -97,7 +97,7 @@ export class ProgramWatchers {
     const group = this.#byProgram.get(account.owner);
     if (group === undefined) return;
     for (const { filters, encoding, listener } of group.candidates(account)) {
-      if (!filters.every((filter) => passes(filter, account))) continue;
+      if (!filters.every((filter) => matchesAccountFilter(filter, account))) continue;
       const result = notification.keyedResult(encoding);
       if (result !== null) listener.onNotification(result, false);
     }

@@ -8,7 +8,7 @@ import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { Block } from '../../solana/block.ts';
-import { type BlockRead, readingBlock } from '../../solana/encoding/read-ui-block.ts';
+import { type DecodedBlock, readBlockSteps } from '../../solana/encoding/read-ui-block.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import type { FeedLimits } from './limits.ts';
@@ -127,8 +127,8 @@ const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
 
 /** Yields to the event loop between slices. */
-async function readInTimeSlices(body: Buffer, slot: Slot): Promise<BlockRead> {
-  const reading = readingBlock(body, slot);
+async function readInTimeSlices(body: Buffer, slot: Slot): Promise<DecodedBlock> {
+  const reading = readBlockSteps(body, slot);
   for (;;) {
     const step = reading.next();
     if (step.done) return step.value;

@@ -224,14 +224,14 @@ export class GrpcStream {
   #deliver(hasTimeSlice: boolean): void {
     let mayTakeLong = hasTimeSlice;
     while (!this.#isEnded) {
-      const { isHeavy } = this.#frames;
-      if (isHeavy && !mayTakeLong) {
+      const { isCompressedReady } = this.#frames;
+      if (isCompressedReady && !mayTakeLong) {
         this.#isQueued = true;
         this.#stream.pause();
         decompressionQueue.enqueue(this.#readQueued);
         return;
       }
-      if (isHeavy) mayTakeLong = false;
+      if (isCompressedReady) mayTakeLong = false;
       const message = this.#frames.next();
       if (message === null) return;
       this.#listener.onMessage(message);

@@ -13,10 +13,10 @@ import {
   decodeRecord,
   encodeRecord,
 } from '../../../packages/localnet/src/history/record-codec.ts';
-import { CorruptLog, framed, SegmentLog } from '../../../packages/localnet/src/history/segment-log.ts';
+import { CorruptLog, encodeFrame, SegmentLog } from '../../../packages/localnet/src/history/segment-log.ts';
 import { CorruptSnapshot, readSnapshot } from '../../../packages/localnet/src/history/snapshot-file.ts';
 import { CorruptRecord } from '../../../packages/localnet/src/history/transaction-codec.ts';
-import { answer, type Methods } from '../../../packages/localnet/src/http/handle-request.ts';
+import { handleRequestBody, type Methods } from '../../../packages/localnet/src/http/handle-request.ts';
 import { decideCors } from '../../../packages/localnet/src/http/rest-paths.ts';
 import { startFaucetServer } from '../../../packages/localnet/src/network/faucet-server.ts';
 import { ByteWriter, OutOfBytes } from '../../../src/base/bytes.ts';
@@ -95,7 +95,7 @@ export const localnetBodyTarget: Target = {
   ]),
   /** The response is empty, or JSON with an id and either a result or an error. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
-    const text = await answer(Buffer.from(bytes), options);
+    const text = await handleRequestBody(Buffer.from(bytes), options);
     const origin = Buffer.from(bytes).toString('latin1', 0, 60);
     for (const headers of [
       { origin, host: 'a.example' },
@@ -161,8 +161,8 @@ export const ledgerFilesTarget: Target = {
   ],
   /** Files; after the byte 0xff, the content of a frame of a snapshot. */
   seeds: [
-    Buffer.concat([framed(payload), framed(end)]),
-    Buffer.concat([framed(payload), framed(payload).subarray(0, 30)]),
+    Buffer.concat([encodeFrame(payload), encodeFrame(end)]),
+    Buffer.concat([encodeFrame(payload), encodeFrame(payload).subarray(0, 30)]),
     Buffer.of(0xff, ...payload),
     ...[
       JSON.stringify(genesis),
@@ -174,7 +174,8 @@ export const ledgerFilesTarget: Target = {
   ],
   /** Every file of a ledger is read, or refused as damaged. */
   fuzz(bytes: Uint8Array): boolean {
-    const file = bytes[0] === 0xff ? Buffer.concat([framed(bytes.subarray(1)), framed(end)]) : bytes;
+    const file =
+      bytes[0] === 0xff ? Buffer.concat([encodeFrame(bytes.subarray(1)), encodeFrame(end)]) : bytes;
     for (const name of files) writeFileSync(join(folder, name), file);
     const read = [
       // The caller falls back to the snapshot before.
@@ -265,7 +266,7 @@ export const slotRecordTarget: Target = {
       ],
       accounts: new Map([[payer.address, slotRecordAccount]]),
       trace: {
-        refused: new Map([[1, new Uint8Array(32).fill(9)]]),
+        rejected: new Map([[1, new Uint8Array(32).fill(9)]]),
         writers: new Map([[payer.address, { transaction: 0, sequence: 3 }]]),
       },
     }),

@@ -306,7 +306,7 @@ describe('a server that compresses', () => {
     });
     expect(await receive(url, (length) => received.push(length))).toEqual({
       code: 'INTERNAL',
-      message: 'a message unpacks to more than is taken',
+      message: 'decompressed message exceeds the size limit',
     });
     expect(received).toEqual([10 * MIB + 500]);
   });

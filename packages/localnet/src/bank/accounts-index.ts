@@ -10,7 +10,7 @@ export type AccountKeyKind = 'owner' | 'wallet' | 'mint' | 'delegate';
 const rawKey = (data: Uint8Array, offset: number): string =>
   Buffer.from(data.buffer, data.byteOffset + offset, 32).toString('latin1', 0, 32);
 
-/** null when the kind does not apply. */
+/** null if the account has no key of this kind. */
 function keyOf(kind: AccountKeyKind, account: Account): string | null {
   if (kind === 'owner') return account.owner;
   if (!isTokenProgram(account.owner) || !isTokenAccount(account.data)) return null;
@@ -19,7 +19,7 @@ function keyOf(kind: AccountKeyKind, account: Account): string | null {
   return hasDelegate(account.data) ? rawKey(account.data, tokenKeyOffsets.delegate) : null;
 }
 
-/** Readers check this for the version at their slot. */
+/** The index also covers other versions of an account, so readers check theirs with this function. */
 export function matchesKey(kind: AccountKeyKind, key: Address, account: Account): boolean {
   return keyOf(kind, account) === lookupKey(kind, key);
 }
@@ -31,11 +31,11 @@ function lookupKey(kind: AccountKeyKind, key: Address): string {
 const kinds: readonly AccountKeyKind[] = ['owner', 'wallet', 'mint', 'delegate'];
 
 /**
- * Secondary indexes of accounts. An address stays under a key while any retained version has it; readers
- * check their own version.
+ * Secondary indexes of accounts. An address stays indexed under a key while any retained version has that
+ * key; readers check their own version with `matchesKey`.
  */
 export class AccountsIndex {
-  /** Most keys have one address; a Set is made for the second. */
+  /** Most keys have one address; a Set is created when a second one is added. */
   readonly #maps: Record<AccountKeyKind, Map<string, Address | Set<Address>>> = {
     owner: new Map(),
     wallet: new Map(),

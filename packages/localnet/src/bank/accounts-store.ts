@@ -2,7 +2,7 @@ import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { type AccountKeyKind, AccountsIndex, matchesKey } from './accounts-index.ts';
 
-/** null when drained. */
+/** null if the balance is 0. */
 type Version = { readonly slot: number; account: Account | null; older: Version | null };
 
 /**
@@ -15,7 +15,7 @@ type Version = { readonly slot: number; account: Account | null; older: Version 
 export class AccountsStore {
   readonly #newest = new Map<Address, Version>();
   readonly #index = new AccountsIndex();
-  /** Addresses written per slot that have older versions, in slot order. */
+  /** Per slot, in slot order: the written addresses that have older versions. */
   readonly #superseded = new Map<number, Address[]>();
   readonly #pins = new Map<number, number>();
   #lamports = 0n;
@@ -35,12 +35,12 @@ export class AccountsStore {
     return version === null ? null : version.account;
   }
 
-  /** The open slot's version. */
+  /** Newest version, including writes of the open slot. */
   newest(address: Address): Account | null {
     return this.#newest.get(address)?.account ?? null;
   }
 
-  /** Slots must not decrease; null drains the account. */
+  /** Slots must not decrease. null removes the account, whose balance is 0. */
   write(address: Address, slot: number, account: Account | null): void {
     const current = this.#newest.get(address);
     this.#lamports += (account?.lamports ?? 0n) - (current?.account?.lamports ?? 0n);

@@ -10,23 +10,23 @@ import type { AccountKeyKind } from './accounts-index.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { SysvarAccounts, synthesizedLamports, synthesizedSysvars } from './sysvar-accounts.ts';
 import type { StateView } from './vm.ts';
-import { OwnVotes } from './vote-history.ts';
+import { VoteHistory } from './vote-history.ts';
 
 /** Stores shared by all banks. */
 export type BankSources = Readonly<{
   store: AccountsStore;
   recentBlocks: RecentBlocks;
   epochSchedule: EpochSchedule;
-  /** The node's own. */
+  /** The node's own vote account. */
   voteAccount: Address;
 }>;
 
-const ownVotesAt = (slot: number, { epochSchedule, ...sources }: BankSources): OwnVotes =>
-  new OwnVotes(slot, { ...sources, slotsPerEpoch: Number(epochSchedule.slotsPerEpoch) });
+const ownVotesAt = (slot: number, { epochSchedule, ...sources }: BankSources): VoteHistory =>
+  new VoteHistory(slot, { ...sources, slotsPerEpoch: Number(epochSchedule.slotsPerEpoch) });
 
 type Found = readonly [Address, Account];
 
-/** State after a frozen slot. */
+/** Read-only state after a frozen slot. */
 export class FrozenBank implements Bank, StateView {
   readonly slot: Slot;
   readonly parentSlot: Slot;
@@ -39,7 +39,7 @@ export class FrozenBank implements Bank, StateView {
   readonly at: number;
   readonly #sources: BankSources;
   readonly #sysvars: SysvarAccounts;
-  readonly #ownVotes: OwnVotes;
+  readonly #ownVotes: VoteHistory;
 
   /** @param accountLamports - lamports of all stored accounts after the slot. */
   constructor(header: SlotHeader, accountLamports: bigint, sources: BankSources) {
@@ -120,14 +120,14 @@ export class FrozenBank implements Bank, StateView {
   }
 }
 
-/** Newest accounts and the clock of the open slot. */
+/** State of the open slot: its newest accounts and its clock. */
 export class OpenSlot implements StateView {
   readonly slot: number;
   readonly lastBlockhash: Blockhash;
   readonly clock: Clock;
   readonly #store: AccountsStore;
   readonly #sysvars: SysvarAccounts;
-  readonly #ownVotes: OwnVotes;
+  readonly #ownVotes: VoteHistory;
 
   constructor(header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>, sources: BankSources) {
     this.slot = header.slot;

@@ -8,18 +8,18 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import { type Lamports, type Slot, slot } from '../../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
-import { EpochTurn } from '../epoch-rewards/epoch-turn.ts';
+import { EpochBoundary } from '../epoch-rewards/epoch-boundary.ts';
 import { shredVersion } from '../genesis/shred-version.ts';
 import { blockOf, type SlotHeader, type SlotRecord } from '../history/slot-record.ts';
 import { BATCH_MAX_BYTES, BroadcastStage, ENTRY_BYTES, inBatches } from '../network/broadcast-stage.ts';
 import type { SendShreds } from '../network/shred-sender.ts';
 import type {
-  Airdropped,
+  AirdropResult,
   Bank,
   Genesis,
   History,
   LocalNode,
-  Sent,
+  SendResult,
   SignatureStatus,
   SimulateOptions,
   Simulation,
@@ -40,14 +40,14 @@ import { OpenSlotState } from './open-slot-state.ts';
 import { WaitingTransactions } from './pending-transactions.ts';
 import { simulateTransaction } from './simulate-transaction.ts';
 import { BLOCK_COST_MAX, lastTipFor } from './transaction-checks.ts';
-import { Intake, type IntakeStages } from './transaction-intake.ts';
+import { type IntakeStages, TransactionIntake } from './transaction-intake.ts';
 import { Vm } from './vm.ts';
 
 /** Slots by which commitments trail the tip. */
 const CONFIRMED_LAG = 1;
 export const FINALIZED_LAG = 31;
 
-export type Frozen = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
+export type FrozenSlot = Readonly<{ block: Block; bank: Bank; accounts: SlotRecord['accounts'] }>;
 
 /** Embedded ledger: one fork, one open slot, advanced by `freeze`. */
 export class EmbeddedLedger implements LocalNode {
@@ -59,14 +59,14 @@ export class EmbeddedLedger implements LocalNode {
   /** A separate VM, since simulations run on older states. */
   readonly #simulationVm = new Vm();
   readonly #banks = new Map<number, FrozenBank>();
-  readonly #listeners = new Set<(frozen: Frozen) => void>();
+  readonly #listeners = new Set<(frozen: FrozenSlot) => void>();
   readonly #events: LedgerEvents;
   readonly #waiting: WaitingTransactions;
-  readonly #epochTurn: EpochTurn;
+  readonly #epochBoundary: EpochBoundary;
   readonly #banking: BankingStage;
-  /** Both null without shreds. */
+  /** Both are null if no shreds are sent. */
   readonly #broadcast: BroadcastStage | null;
-  readonly #intake: Intake | null;
+  readonly #intake: TransactionIntake | null;
   #tip: SlotHeader;
   #finalized = 0;
   #failure: Error | null = null;
@@ -79,7 +79,7 @@ export class EmbeddedLedger implements LocalNode {
     const { waitingMaxTransactions = WAITING_MAX_TRANSACTIONS } = options;
     this.#options = { now, blockCostMax, waitingMaxTransactions };
     this.#waiting = new WaitingTransactions(waitingMaxTransactions);
-    this.#epochTurn = new EpochTurn(state.genesis);
+    this.#epochBoundary = new EpochBoundary(state.genesis);
     this.#broadcast = this.#newBroadcast(options.sendShreds);
     this.#intake =
       this.#broadcast === null ? null : this.#newIntake(this.#broadcast, options.shredLeadMs ?? 0);
@@ -89,11 +89,11 @@ export class EmbeddedLedger implements LocalNode {
       this.#banks.set(header.slot, new FrozenBank(header, accountLamports, this.#sources));
     }
     this.#tip = (state.frozen.at(-1) as LedgerState['frozen'][number]).header;
-    this.#root();
-    this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#reached, now);
+    this.#advanceRoot();
+    this.#events = new LedgerEvents(state.voter, state.genesis.ticksPerSlot, this.#commitmentSlots, now);
     const parts = { state, events: this.#events, broadcast: this.#broadcast, blockCostMax };
     this.#banking = new BankingStage(this.#openNext(), parts);
-    this.#turnEpoch();
+    this.#processEpochBoundary();
   }
 
   get #open(): OpenSlotState {
@@ -113,13 +113,13 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   get finalizedSlot(): number {
-    this.#root();
+    this.#advanceRoot();
     return this.#finalized;
   }
 
   bank(commitment: Commitment): FrozenBank {
     if (commitment === 'processed') return this.#bankAt(this.#tip.slot);
-    return this.#bankAt(commitment === 'confirmed' ? this.#reached.confirmed : this.finalizedSlot);
+    return this.#bankAt(commitment === 'confirmed' ? this.#commitmentSlots.confirmed : this.finalizedSlot);
   }
 
   snapshotSlot(): Slot | null {
@@ -144,65 +144,70 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   submit(transaction: Transaction): TransactionError | null {
-    this.#intake?.drain();
-    if (this.#banking.mayRun(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
-    const taken = this.#take(transaction);
-    this.#broadcast?.settle();
-    return 'err' in taken ? taken.err : 'WouldExceedMaxBlockCostLimit';
+    this.#intake?.executePending();
+    if (this.#banking.canExecute(transaction)) this.#broadcast?.announce(this.#open, [transaction]);
+    const result = this.#process(transaction);
+    this.#broadcast?.sendDeferred();
+    return 'err' in result ? result.err : 'WouldExceedMaxBlockCostLimit';
   }
 
-  send(transaction: Transaction, maxRetries?: bigint): Sent | Promise<Sent> {
+  send(transaction: Transaction, maxRetries?: bigint): SendResult | Promise<SendResult> {
     const [signature] = transaction.signatures;
-    if (signature === undefined || this.#isOnItsWay(signature)) return 'taken';
+    if (signature === undefined || this.#isPending(signature)) return 'taken';
     const run = () => this.#run(signature, transaction, maxRetries);
     if (this.#intake === null) return run();
     this.#requireRunning();
     return this.#intake.isFull ? 'queue full' : this.#intake.add(signature, transaction, run);
   }
 
-  #run(signature: Signature, transaction: Transaction, maxRetries: bigint | undefined): Sent {
-    const taken = this.#take(transaction);
-    if ('err' in taken || maxRetries === 0n) return 'taken';
+  #run(signature: Signature, transaction: Transaction, maxRetries: bigint | undefined): SendResult {
+    const result = this.#process(transaction);
+    if ('err' in result || maxRetries === 0n) return 'taken';
     const retriesLeft = maxRetries ?? null;
     const lastTip = lastTipFor(transaction, this.#tip.slot, this.#state.recentBlocks);
-    const entry = { transaction, cost: taken.missingCost, lastTip, retriesLeft };
+    const entry = { transaction, cost: result.missingCost, lastTip, retriesLeft };
     return this.#waiting.add(signature, entry) ? 'taken' : 'queue full';
   }
 
-  #isOnItsWay(signature: Signature): boolean {
+  #isPending(signature: Signature): boolean {
     return this.#waiting.has(signature) || this.#intake?.has(signature) === true;
   }
 
-  /** Runs pending transactions of the open slot now. */
-  drain(): void {
-    this.#intake?.drain();
+  /** Executes the pending transactions of the open slot now. */
+  executePending(): void {
+    this.#intake?.executePending();
   }
 
-  /** Signed, but not sent. */
+  /** Signs an airdrop without sending it. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction {
     return faucetTransfer(this.#state.faucet, to, amount, recentBlockhash);
   }
 
-  airdrop(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Airdropped | Promise<Airdropped> {
+  airdrop(
+    to: Address,
+    amount: Lamports,
+    recentBlockhash?: Blockhash,
+  ): AirdropResult | Promise<AirdropResult> {
     const transaction = this.#airdropTransaction(to, amount, recentBlockhash);
     const available = this.#state.store.newest(this.genesis.faucet)?.lamports ?? 0n;
     if (available < amount + feeOf(transaction.message)) return 'insufficient';
     // The outcome is visible in the transaction's status only, as with Agave's faucet.
-    const answer = (sent: Sent): Airdropped =>
+    const toResult = (sent: SendResult): AirdropResult =>
       sent === 'queue full' ? sent : (transaction.signatures[0] as Signature);
     const sent = this.send(transaction);
-    return typeof sent === 'string' ? answer(sent) : sent.then(answer);
+    return typeof sent === 'string' ? toResult(sent) : sent.then(toResult);
   }
 
   /** @returns a function that removes the listener. */
-  onFrozen(listener: (frozen: Frozen) => void): () => void {
+  onFrozen(listener: (frozen: FrozenSlot) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Reports slots above the root first, then all events in order. A listener that throws halts the ledger.
-   * @param from - `root` includes the newest rooted slot; a number includes as many. Default `above root`.
+   * Replays the slots above the root to the listener, then reports all events in order. If the listener
+   * throws, the ledger halts.
+   * @param from - `root` also replays the newest rooted slot; a number, that many rooted slots.
    * @returns a function that removes the listener.
    */
   follow(listener: (event: LedgerEvent) => void, from: FollowFrom = 'above root'): () => void {
@@ -211,21 +216,21 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /**
-   * Freezes the open slot, which becomes `processed`, and opens the next, which retries waiting
-   * transactions.
-   * @throws errors of the block store; then nothing is frozen and the ledger halts.
+   * Freezes the open slot, which becomes `processed`, opens the next one and retries waiting transactions in
+   * it.
+   * @throws errors of the block store. Then the slot is not frozen and the ledger halts.
    */
   freeze(): Bank {
-    return this.#end(() => this.drain());
+    return this.#end(() => this.executePending());
   }
 
-  /** Calls back when all announced transactions have run, so that `endSlot` shortens no lead. */
-  whenRun(then: () => void): void {
+  /** Calls back when all announced transactions have been executed, so that `endSlot` runs none too early. */
+  afterPendingExecuted(then: () => void): void {
     if (this.#intake === null) then();
-    else this.#intake.whenRun(then);
+    else this.#intake.afterPendingExecuted(then);
   }
 
-  /** As `freeze`, but leaves transactions that were not announced for the next slot. */
+  /** As `freeze`, but transactions that were not announced move to the next slot. */
   endSlot(): Bank {
     return this.#end(() => {});
   }
@@ -239,36 +244,36 @@ export class EmbeddedLedger implements LocalNode {
       this.#retryWaiting();
       return frozen.bank;
     } catch (error) {
-      throw this.#fail(error);
+      throw this.#halt(error);
     }
   }
 
-  #fail(cause: unknown): Error {
+  #halt(cause: unknown): Error {
     const error = cause instanceof Error ? cause : new Error(String(cause));
     this.#failure ??= error;
     return error;
   }
 
-  #freeze(): Frozen {
+  #freeze(): FrozenSlot {
     const { blocks, recentBlocks, statuses, store } = this.#state;
-    const record = this.#banking.seal();
+    const record = this.#banking.finishSlot();
     blocks.append(record);
     const { header } = record;
     recentBlocks.push({ slot: header.slot, blockhash: header.blockhash, time: header.blockTime });
     const bank = new FrozenBank(header, store.capitalization, this.#sources);
     this.#banks.set(header.slot, bank);
     this.#tip = header;
-    this.#root();
+    this.#advanceRoot();
     statuses.expire(header.slot);
     const block = blockOf(record);
-    this.#events.frozen(record, block, bank, this.#reached);
+    this.#events.frozen(record, block, bank, this.#commitmentSlots);
     this.#banking.startSlot(this.#openNext());
     this.#events.created(this.#open.header.slot);
-    this.#turnEpoch();
+    this.#processEpochBoundary();
     return { block, bank, accounts: record.accounts };
   }
 
-  get #reached(): Readonly<{ confirmed: number; rooted: number }> {
+  get #commitmentSlots(): Readonly<{ confirmed: number; rooted: number }> {
     const rooted = this.#finalized;
     return { confirmed: Math.max(this.#tip.slot - CONFIRMED_LAG, rooted), rooted };
   }
@@ -280,12 +285,12 @@ export class EmbeddedLedger implements LocalNode {
 
   #bankAt(at: number): FrozenBank {
     const bank = this.#banks.get(at);
-    if (bank === undefined) throw new RangeError(`the state of slot ${at} has been pruned`);
+    if (bank === undefined) throw new RangeError(`state of slot ${at} has been pruned`);
     return bank;
   }
 
-  /** Advances the finalized slot as far as depth and disk allow, and prunes below it. */
-  #root(): void {
+  /** Advances the finalized slot up to the durable slot and at most 31 below the tip; prunes older states. */
+  #advanceRoot(): void {
     const reached = Math.min(this.#tip.slot - FINALIZED_LAG, this.#state.blocks.durableSlot);
     const oldest = this.#banks.keys().next().value ?? 0;
     const finalized = Math.max(this.#finalized, reached, oldest);
@@ -306,10 +311,10 @@ export class EmbeddedLedger implements LocalNode {
     return new OpenSlotState({ slot: number, blockTime, epochStartTime }, this.#tip, this.#sources);
   }
 
-  /** Work before the first transaction of a slot. */
-  #turnEpoch(): void {
+  /** Runs before the first transaction of a slot. */
+  #processEpochBoundary(): void {
     const open = this.#open;
-    const opening = this.#epochTurn.open(open.header.slot, this.#bankAt(this.#tip.slot));
+    const opening = this.#epochBoundary.openSlot(open.header.slot, this.#bankAt(this.#tip.slot));
     for (const [address, account] of opening.writes) this.#banking.write(address, account, null);
     open.rewards.push(...opening.rewards);
     open.numRewardPartitions = opening.numRewardPartitions;
@@ -321,13 +326,13 @@ export class EmbeddedLedger implements LocalNode {
     return new BroadcastStage({ leader: this.#state.voter.identity, version, send });
   }
 
-  #newIntake(broadcast: BroadcastStage, leadMs: number): Intake {
+  #newIntake(broadcast: BroadcastStage, leadMs: number): TransactionIntake {
     const stages: IntakeStages = {
-      mayRun: (transaction) => this.failure === null && this.#banking.mayRun(transaction),
+      canExecute: (transaction) => this.failure === null && this.#banking.canExecute(transaction),
       announce: (transactions) => broadcast.announce(this.#open, transactions),
-      settle: () => broadcast.settle(),
+      sendDeferred: () => broadcast.sendDeferred(),
     };
-    return new Intake(stages, {
+    return new TransactionIntake(stages, {
       transactionsMax: INTAKE_MAX_TRANSACTIONS,
       batchMaxBytes: BATCH_MAX_BYTES,
       overheadBytes: ENTRY_BYTES,
@@ -336,15 +341,15 @@ export class EmbeddedLedger implements LocalNode {
   }
 
   /** @throws LedgerHaltedError */
-  #take(transaction: Transaction, isNew = true): BankingResult {
+  #process(transaction: Transaction, isNew = true): BankingResult {
     this.#requireRunning();
-    return this.#banking.take(transaction, isNew);
+    return this.#banking.process(transaction, isNew);
   }
 
   #retryWaiting(): void {
     const sent = this.#announceWaiting();
     if (this.#intake === null || sent === null) this.#offerWaiting(null);
-    else if (sent.size > 0) this.#intake.hold(() => this.#tryOfferWaiting(sent));
+    else if (sent.size > 0) this.#intake.scheduleAnnounced(() => this.#tryOfferWaiting(sent));
     else this.#offerWaiting(sent);
   }
 
@@ -352,37 +357,37 @@ export class EmbeddedLedger implements LocalNode {
     try {
       this.#offerWaiting(sent);
     } catch (error) {
-      this.#fail(error);
+      this.#halt(error);
     }
   }
 
-  /** Skips transactions that do not fit by their last known cost. */
+  /** Retries waiting transactions; skips those whose last known cost exceeds the remaining capacity. */
   #offerWaiting(sent: ReadonlySet<Transaction> | null): void {
     this.#waiting.offer(this.#tip.slot, (transaction, cost) => {
       if (cost > this.#banking.remainingCost || sent?.has(transaction) === false) return cost;
-      const taken = this.#take(transaction, false);
-      return 'err' in taken ? null : taken.missingCost;
+      const result = this.#process(transaction, false);
+      return 'err' in result ? null : result.missingCost;
     });
   }
 
-  /** @returns transactions to retry in this slot; null for all, without shreds. */
+  /** @returns transactions to retry in this slot; null if no shreds are sent: retry all. */
   #announceWaiting(): ReadonlySet<Transaction> | null {
     const broadcast = this.#broadcast;
     if (broadcast === null) return null;
     const fitting = this.#waiting.fitting(this.#tip.slot, this.#banking.remainingCost);
-    const able = fitting.filter((transaction) => this.#banking.mayRun(transaction));
-    for (const batch of inBatches(able)) broadcast.announce(this.#open, batch);
+    const executable = fitting.filter((transaction) => this.#banking.canExecute(transaction));
+    for (const batch of inBatches(executable)) broadcast.announce(this.#open, batch);
     return new Set(fitting);
   }
 
-  /** Without a blockhash, an older one makes equal airdrops distinct. */
+  /** Without a given blockhash, identical airdrops get different blockhashes, so that none is a duplicate. */
   #airdropTransaction(to: Address, amount: Lamports, recentBlockhash?: Blockhash): Transaction {
     const { faucet, recentBlocks, statuses } = this.#state;
     const newest = recentBlocks.newest;
     if (recentBlockhash !== undefined) return faucetTransfer(faucet, to, amount, recentBlockhash);
     for (const { blockhash } of recentBlocks.downFrom(newest.slot, 100)) {
       const transaction = faucetTransfer(faucet, to, amount, blockhash);
-      const isSent = this.#isOnItsWay(transaction.signatures[0] as Signature);
+      const isSent = this.#isPending(transaction.signatures[0] as Signature);
       if (!isSent && statuses.slotOf(transaction) === undefined) return transaction;
     }
     return faucetTransfer(faucet, to, amount, newest.blockhash);

@@ -12,28 +12,28 @@ import {
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import { type Lamports, lamports, type Slot } from '../../../../src/solana/units.ts';
-import { type OwnMeta, tokenBalancesOf } from './token-balances.ts';
-import { afterFee, costUnitsOf, feePayerFault, loadedDataSizeOf } from './transaction-checks.ts';
+import { type RecordedMeta, tokenBalancesOf } from './token-balances.ts';
+import { afterFee, costUnitsOf, feePayerError, loadedDataSizeOf } from './transaction-checks.ts';
 import type { StateView, Vm, VmRun } from './vm.ts';
 import { isSameAccount, programDataAddressOf } from './vm-accounts.ts';
 
-/** Transaction that is, or would be, part of a block. */
+/** Result of a transaction whose fee was charged. */
 export type Execution = Readonly<{
-  meta: OwnMeta;
+  meta: RecordedMeta;
   /** false when only the fee was charged. */
   executed: boolean;
   loadedAccountsDataSize: number;
-  /** Changed accounts; null when drained. */
+  /** Changed accounts; null if the balance is 0. */
   writes: ReadonlyMap<Address, Account | null>;
   keys: readonly Address[];
   /** Writable accounts after the run; empty after a failure. */
   postAccounts: ReadonlyMap<Address, Account>;
 }>;
 
-/** The transaction cannot be charged and leaves no trace. */
-export type Refusal = Readonly<{ refused: TransactionError }>;
+/** The fee cannot be charged: the transaction is not part of a block. */
+export type Rejection = Readonly<{ rejected: TransactionError }>;
 
-/** Charged failures before the first instruction. Source: SIMD-0191. */
+/** Load failures for which the fee is still charged. Source: SIMD-0191. */
 const chargedLoadFailures: ReadonlySet<TransactionError> = new Set([
   'ProgramAccountNotFound',
   'InvalidProgramForExecution',
@@ -56,43 +56,43 @@ export function executeTransaction(
   nonce: NonceUse | null,
   view: StateView & { readonly clock: { readonly slot: Slot } },
   vm: Vm,
-): Execution | Refusal {
+): Execution | Rejection {
   const prepared = prepare(transaction, view);
-  if ('refused' in prepared) return prepared;
+  if ('rejected' in prepared) return prepared;
   const run = vm.run(transaction, prepared.loaded, view);
   if (!run.executed && !chargedLoadFailures.has(run.err ?? ''))
-    return { refused: run.err ?? 'CommitCancelled' };
+    return { rejected: run.err ?? 'CommitCancelled' };
   const writes =
     run.err === null ? changedAccounts(run, view) : failureWrites(transaction, prepared, nonce, view);
   return describe(transaction, prepared, run, writes, view);
 }
 
-/** Reason why the transaction cannot be charged, as far as known before it runs; null otherwise. */
-export function chargeFault(
+/** Why the fee cannot be charged, as far as known before execution; else null. */
+export function feePaymentError(
   transaction: Transaction,
   view: StateView & { readonly clock: { readonly slot: Slot } },
 ): TransactionError | null {
   const prepared = prepare(transaction, view);
-  return 'refused' in prepared ? prepared.refused : null;
+  return 'rejected' in prepared ? prepared.rejected : null;
 }
 
 function prepare(
   transaction: Transaction,
   view: StateView & { readonly clock: { readonly slot: Slot } },
-): Prepared | Refusal {
+): Prepared | Rejection {
   const { message } = transaction;
-  if (sanitizeTransaction(transaction) !== null) return { refused: 'SanitizeFailure' };
+  if (sanitizeTransaction(transaction) !== null) return { rejected: 'SanitizeFailure' };
   const resolved = resolveLookups(message, (address) => view.account(address), view.clock.slot);
-  if ('fault' in resolved) return { refused: resolved.fault };
+  if ('fault' in resolved) return { rejected: resolved.fault };
   const { loaded } = resolved;
   const locks = accountLocksFault(message, loaded);
-  if (locks !== null) return { refused: locks };
+  if (locks !== null) return { rejected: locks };
   const budget = computeBudgetOf(message);
-  if ('fault' in budget) return { refused: budget.fault };
+  if ('fault' in budget) return { rejected: budget.fault };
   const fee = feeOf(message);
   const payer = view.account(message.accountKeys[0] as Address);
-  const fault = feePayerFault(payer, fee);
-  if (fault !== null || payer === null) return { refused: fault ?? 'AccountNotFound' };
+  const fault = feePayerError(payer, fee);
+  if (fault !== null || payer === null) return { rejected: fault ?? 'AccountNotFound' };
   return { keys: allKeys(message, loaded), loaded, fee, payer };
 }
 
@@ -109,7 +109,7 @@ function changedAccounts(run: VmRun, view: StateView): Map<Address, Account | nu
   return writes;
 }
 
-/** Fee payment, and nonce advance so that it cannot run again. */
+/** Writes of a failed transaction: the fee, and the advanced nonce, so that it cannot be executed again. */
 function failureWrites(
   { message }: Transaction,
   { fee, payer }: Prepared,

@@ -35,6 +35,6 @@ export function faucetTransfer(
   });
   const messageBytes = encodeMessage(message);
   const decoded = decodeTransaction(encodeTransaction([faucet.sign(messageBytes)], messageBytes));
-  if ('fault' in decoded) throw new Error(`the faucet built an invalid transaction: ${decoded.fault}`);
+  if ('fault' in decoded) throw new Error(`faucet created an invalid transaction: ${decoded.fault}`);
   return decoded.transaction;
 }

@@ -10,7 +10,7 @@ import { blockOf, type SlotHeader, type SlotRecord } from '../history/slot-recor
 import type { BlockStore } from './ledger-state.ts';
 import { entriesOf, entryEvent, type SlotEntry } from './slot-entries.ts';
 import type { AccountWriter } from './slot-trace.ts';
-import { ownVote, type Voter } from './vote-instruction.ts';
+import { gossipVote, type Voter } from './vote-instruction.ts';
 
 type Listener = (event: LedgerEvent) => void;
 
@@ -50,7 +50,7 @@ function* frozenEvents(block: Block, at: bigint): Iterable<LedgerEvent> {
   yield { kind: 'processed', slot: block.slot };
 }
 
-/** Bits of a write version for the writes of one slot. */
+/** Low bits of a write version, which number the writes of one slot. */
 const SEQUENCE_BITS = 32n;
 
 /** Write versions are stable across restarts, so that clients recognize repeated events. */
@@ -67,7 +67,7 @@ function accountEvent(
 /** State of a frozen slot. */
 type Changes = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
 
-/** Changes by the slot itself, after all others. */
+/** Writes outside of transactions, after all others. */
 function* slotEvents(number: number, bank: Changes | undefined, writers: Writers): Iterable<LedgerEvent> {
   let sequence = 0;
   for (const writer of writers.values()) sequence = Math.max(sequence, writer.sequence + 1);
@@ -100,19 +100,19 @@ function* workEvents(
 
 const NO_WRITERS: Writers = new Map();
 
-/** They end in the slot's blockhash. */
+/** The hash of the last entry is the slot's blockhash. */
 function recordedEntries({ header, transactions, trace }: SlotRecord, ticks: number): readonly SlotEntry[] {
   if (trace === null) return [];
   const before = blockhashBytes(header.previousBlockhash);
   return entriesOf(
     before,
     transactions.map(({ transaction }) => transaction),
-    trace.refused,
+    trace.rejected,
     ticks,
   );
 }
 
-/** Events of a frozen slot; accounts only in their final state. */
+/** Rebuilds the events of a frozen slot. Each account is reported once, in its final state. */
 function* pastEvents(
   record: SlotRecord,
   bank: Changes | undefined,
@@ -130,8 +130,11 @@ function* pastEvents(
   if (header.slot <= reached.rooted) yield { kind: 'rooted', slot: slot(header.slot), at };
 }
 
-/** Frozen blocks and the readable states. */
-export type Past = Readonly<{ blocks: Pick<BlockStore, 'record'>; banks: ReadonlyMap<number, Changes> }>;
+/** Frozen blocks, and the states that are still readable. */
+export type LedgerHistory = Readonly<{
+  blocks: Pick<BlockStore, 'record'>;
+  banks: ReadonlyMap<number, Changes>;
+}>;
 
 /** Progress of the open slot. */
 type OpenSlotWork = Readonly<{
@@ -142,10 +145,7 @@ type OpenSlotWork = Readonly<{
   entries: Readonly<{ emitted: readonly SlotEntry[] }>;
 }>;
 
-/**
- * First slot to report: above the root, the newest rooted slot, or a number of rooted slots as far as
- * recorded.
- */
+/** Where events start: above the root, at the newest rooted slot, or that many rooted slots earlier. */
 export type FollowFrom = 'above root' | 'root' | number;
 
 const rootedSlots = (from: FollowFrom): number => (typeof from === 'number' ? from : from === 'root' ? 1 : 0);
@@ -173,11 +173,16 @@ export class LedgerEvents {
   }
 
   /**
-   * Reports slots above the root (or more) to the new listener, then all events. Of older rooted slots,
-   * sysvars derived from the slot are not reported.
+   * Replays the slots from `from` on to the new listener, then reports all events. For older rooted slots,
+   * derived sysvars are not reported.
    * @returns a function that removes the listener.
    */
-  follow(listener: Listener, { blocks, banks }: Past, open: OpenSlotWork, from: FollowFrom): () => void {
+  follow(
+    listener: Listener,
+    { blocks, banks }: LedgerHistory,
+    open: OpenSlotWork,
+    from: FollowFrom,
+  ): () => void {
     const { header, entries, ...work } = open;
     const { rooted } = this.#reached;
     for (let past = Math.max(0, rooted + 1 - rootedSlots(from)); past < header.slot; past++) {
@@ -204,7 +209,7 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(transactionEvent(number, index, executed));
   }
 
-  /** @param signature - of the writing transaction; null for the slot itself. */
+  /** @param signature - of the transaction that wrote the account; null for writes outside of transactions. */
   account(
     number: number,
     changed: readonly [Address, Account | null],
@@ -218,14 +223,14 @@ export class LedgerEvents {
     if (this.#hasListeners) this.#emit(entryEvent(number, entry));
   }
 
-  /** Publishes a frozen slot, which advances others to `reached`. */
+  /** Publishes a frozen slot and the slots that become confirmed or finalized with it. */
   frozen({ header, trace }: SlotRecord, block: Block, bank: Changes, reached: CommitmentSlots): void {
     const before = this.#reached;
     this.#reached = reached;
     if (!this.#hasListeners) return;
     for (const event of slotEvents(header.slot, bank, trace?.writers ?? NO_WRITERS)) this.#emit(event);
     for (const event of frozenEvents(block, this.#at)) this.#emit(event);
-    this.#emit({ kind: 'vote', vote: ownVote(this.#voter, header) });
+    this.#emit({ kind: 'vote', vote: gossipVote(this.#voter, header) });
     for (let next = before.confirmed + 1; next <= reached.confirmed; next++) {
       this.#emit({ kind: 'confirmed', slot: slot(next), at: this.#at });
     }

@@ -7,14 +7,14 @@ import type { AccountsStore } from './accounts-store.ts';
 import type { StatusCache } from './status-cache.ts';
 import type { Voter } from './vote-instruction.ts';
 
-/** Storage of frozen slots. */
+/** Persistent storage of frozen slots. */
 export interface BlockStore extends History {
   /** Highest slot that survives a machine crash. */
   readonly durableSlot: number;
-  /** Reason why it accepts no more slots, or null. */
+  /** Write error after which no further slots are accepted, or null. */
   readonly failure: Error | null;
   append(record: SlotRecord): void;
-  /** null when removed or not frozen. */
+  /** null if the slot was removed or is not frozen. */
   record(slot: number): SlotRecord | null;
 }
 
@@ -33,7 +33,7 @@ export type LedgerState = Readonly<{
   snapshotSlot: () => number | null;
 }>;
 
-/** The ledger makes no more slots; `cause` is the reason. */
+/** The ledger has halted and produces no further slots. `cause` is the reason. */
 export class LedgerHaltedError extends Error {
   override readonly name = 'LedgerHaltedError';
 
@@ -49,12 +49,12 @@ export type LedgerOptions = Readonly<{
   blockCostMax?: bigint;
   /** Transactions waiting for block capacity. Default 10,000, as in Agave's retry pool. */
   waitingMaxTransactions?: number;
-  /** Receives shreds before their transactions run. Default none. */
+  /** Sends shreds before their transactions are executed. Default: no shreds. */
   sendShreds?: SendShreds;
-  /** Minimum milliseconds between sending shreds and running them. Default 0. */
+  /** Minimum milliseconds between sending a transaction's shreds and executing it. Default 0. */
   shredLeadMs?: number;
 }>;
 
 export const WAITING_MAX_TRANSACTIONS = 10_000;
-/** Transactions between arrival and run, when shreds are sent. */
+/** Limit of transactions that have arrived but not been executed, if shreds are sent. */
 export const INTAKE_MAX_TRANSACTIONS = 10_000;

@@ -10,7 +10,7 @@ import type { AccountsStore } from './accounts-store.ts';
 export type UpkeepLimits = Readonly<{
   segmentMaxBytes: number;
   segmentSlotsMax: number;
-  /** Minimum history; whole segments are deleted. */
+  /** Minimum history. More may remain, because only complete segments are deleted. */
   historySlotsMax: number;
 }>;
 
@@ -20,7 +20,7 @@ export const defaultUpkeepLimits: UpkeepLimits = {
   historySlotsMax: 1_000_000,
 };
 
-/** Records removed from the index at once. */
+/** Records removed from the index per transaction. */
 const REMOVE_BATCH = 64;
 
 type UpkeepSources = Readonly<{
@@ -33,8 +33,8 @@ type UpkeepSources = Readonly<{
 }>;
 
 /**
- * Bounds start time and disk use: at the end of each segment it starts another, writes a snapshot of the
- * finalized state, and deletes segments that neither snapshot nor history limit needs.
+ * Bounds start time and disk use. When a log segment is full, it starts the next one, writes a snapshot of
+ * the finalized state, and deletes segments that neither the snapshot nor the history limit needs.
  */
 export class LedgerUpkeep {
   readonly #sources: UpkeepSources;
@@ -47,7 +47,7 @@ export class LedgerUpkeep {
 
   /**
    * Call after each freeze.
-   * @param finalizedSlot - read once the ended segment is durable.
+   * @param finalizedSlot - called once the finished segment is durable.
    */
   afterFreeze(tip: number, finalizedSlot: () => number): void {
     const { log, limits, logger } = this.#sources;

@@ -7,15 +7,15 @@ import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import { type BankSources, OpenSlot } from './bank.ts';
 import { SlotEntries } from './slot-entries.ts';
 import type { AccountWriter } from './slot-trace.ts';
-import type { OwnTransaction } from './token-balances.ts';
+import type { RecordedTransaction } from './token-balances.ts';
 
-/** Slot while transactions run in it. */
+/** Mutable state of the open slot. */
 export class OpenSlotState {
   readonly view: OpenSlot;
   readonly header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>;
   readonly entries: SlotEntries;
-  readonly transactions: OwnTransaction[] = [];
-  /** Accounts written so far; null when drained. */
+  readonly transactions: RecordedTransaction[] = [];
+  /** Accounts written so far; null if the balance is 0. */
   readonly accounts = new Map<Address, Account | null>();
   /** Same keys and order as `accounts`. */
   readonly writers = new Map<Address, AccountWriter>();
@@ -24,7 +24,7 @@ export class OpenSlotState {
   /** Only in the first slot of an epoch. */
   numRewardPartitions: bigint | undefined = undefined;
   cost = 0n;
-  /** Paid to the leader when the slot freezes. */
+  /** Fees paid to the leader when the slot is frozen. */
   leaderFees = 0n;
   readonly #tip: SlotHeader;
   readonly #sources: BankSources;
@@ -39,7 +39,7 @@ export class OpenSlotState {
     this.#sources = sources;
   }
 
-  /** @param transaction - index of the writer; null for the slot itself. */
+  /** @param transaction - index of the transaction that wrote the account; null for other writes. */
   write(address: Address, account: Account | null, transaction: number | null): AccountWriter {
     const writer = { transaction, sequence: this.#writes++ };
     this.#sources.store.write(address, this.header.slot, account);
@@ -49,8 +49,8 @@ export class OpenSlotState {
   }
 
   /**
-   * Source: agave runtime/src/bank/fee_distribution.rs; without fees there is no reward.
-   * @returns the leader's account, or null without payment.
+   * Adds the leader's fee reward. Source: agave runtime/src/bank/fee_distribution.rs.
+   * @returns the leader's new account; null if there are no fees.
    */
   payLeader(identity: Address): Account | null {
     const leader = this.#sources.store.newest(identity);
@@ -62,13 +62,13 @@ export class OpenSlotState {
     return { ...leader, lamports: postBalance };
   }
 
-  /** @param last - last entry hash, the blockhash. */
-  sealed(last: Uint8Array): SlotRecord {
+  /** @param last - hash of the last entry, which is the blockhash. */
+  toRecord(last: Uint8Array): SlotRecord {
     const { header, transactions, accounts, rewards, numRewardPartitions, writers } = this;
     const transactionCount = this.#tip.transactionCount + BigInt(transactions.length);
     const hashes = { blockhash: blockhashFromBytes(last), previousBlockhash: this.#tip.blockhash };
-    const trace = { refused: this.entries.refused, writers };
-    const sealed = { ...header, ...hashes, transactionCount };
-    return { header: sealed, transactions, rewards, numRewardPartitions, accounts, trace };
+    const trace = { rejected: this.entries.rejected, writers };
+    const complete = { ...header, ...hashes, transactionCount };
+    return { header: complete, transactions, rewards, numRewardPartitions, accounts, trace };
   }
 }

@@ -4,17 +4,17 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 /** Transaction waiting for block capacity. */
 type Waiting = {
   readonly transaction: Transaction;
-  /** Cost units of its last try. */
+  /** Cost units of its last execution. */
   cost: bigint;
-  /** Tip of its last retry. */
+  /** Last tip at which it may be retried. */
   readonly lastTip: number;
-  /** null for no limit. */
+  /** null if unlimited. */
   retriesLeft: bigint | null;
 };
 
 /**
- * Transactions waiting for block capacity, oldest first. When full, the newest is rejected. Source: agave
- * send-transaction-service, whose retry pool has the same size and drops silently.
+ * Transactions waiting for block capacity, oldest first. When full, new ones are rejected. Source: agave
+ * send-transaction-service, whose retry pool has the same size but drops transactions silently.
  */
 export class WaitingTransactions {
   readonly #max: number;
@@ -36,8 +36,8 @@ export class WaitingTransactions {
   }
 
   /**
-   * Transactions that fit by their last known cost, oldest first.
-   * @param tip - as with `offer`.
+   * Transactions whose last known costs fit into the remaining capacity, oldest first.
+   * @param tip - as for `offer`.
    * @param room - remaining cost units.
    */
   fitting(tip: number, room: bigint): Transaction[] {
@@ -52,9 +52,9 @@ export class WaitingTransactions {
   }
 
   /**
-   * Offers each to a new slot once.
+   * Offers each transaction once to a new slot.
    * @param tip - parent slot; expired transactions are removed.
-   * @param take - returns the cost if there is still no capacity, or null when done.
+   * @param take - returns the cost if there is still no capacity; null if the transaction is done.
    */
   offer(tip: number, take: (transaction: Transaction, cost: bigint) => bigint | null): void {
     for (const [signature, entry] of this.#entries) {

@@ -10,7 +10,7 @@ import type { FrozenBank } from './bank.ts';
 import { executeTransaction } from './execute-transaction.ts';
 import type { StatusCache } from './status-cache.ts';
 import { tokenBalancesOf } from './token-balances.ts';
-import { type Age, ageOfTransaction } from './transaction-checks.ts';
+import { ageOfTransaction, type TransactionAge } from './transaction-checks.ts';
 import type { Vm } from './vm.ts';
 
 type SimulationSources = Readonly<{ vm: Vm; recentBlocks: RecentBlocks; statuses: StatusCache }>;
@@ -28,22 +28,22 @@ export function simulateTransaction(
   if (options.sigVerify && !verifyTransaction(transaction)) {
     return notLoaded('SignatureFailure', replacementBlockhash, NO_BALANCES);
   }
-  const age: Age | TransactionError = options.replaceRecentBlockhash
+  const age: TransactionAge | TransactionError = options.replaceRecentBlockhash
     ? { nonce: null }
     : judge(transaction, bank, sources);
   if (typeof age === 'string' || !('nonce' in age)) {
     return notLoaded(age, replacementBlockhash, unchangedBalances(transaction, bank));
   }
   const execution = executeTransaction(transaction, age.nonce, bank, sources.vm);
-  if ('refused' in execution) {
-    return notLoaded(execution.refused, replacementBlockhash, unchangedBalances(transaction, bank));
+  if ('rejected' in execution) {
+    return notLoaded(execution.rejected, replacementBlockhash, unchangedBalances(transaction, bank));
   }
   const { meta, executed, loadedAccountsDataSize, postAccounts } = execution;
   return {
     ...meta,
     logs: executed ? meta.logMessages : [],
     unitsConsumed: executed ? meta.computeUnitsConsumed : 0n,
-    // A merely charged transaction ran no instruction.
+    // If only the fee was charged, no instruction ran.
     innerInstructions: options.innerInstructions && executed ? meta.innerInstructions : null,
     loadedAccountsDataSize,
     postAccounts,
@@ -55,7 +55,7 @@ function judge(
   transaction: Transaction,
   bank: FrozenBank,
   sources: SimulationSources,
-): Age | TransactionError {
+): TransactionAge | TransactionError {
   const ageMax = BLOCKHASH_AGE_MAX - FORWARDING_DELAY;
   const age = ageOfTransaction(transaction, bank.at, sources.recentBlocks, bank, ageMax);
   if (age === null) return 'BlockhashNotFound';
@@ -65,7 +65,7 @@ function judge(
 
 type Balances = Pick<Simulation, 'preBalances' | 'postBalances' | 'preTokenBalances' | 'postTokenBalances'>;
 
-/** Accounts were not read. */
+/** Simulation of a transaction whose accounts were not read. */
 const NO_BALANCES: Balances = {
   preBalances: null,
   postBalances: null,
@@ -88,7 +88,7 @@ function unchangedBalances({ message }: Transaction, bank: FrozenBank): Balances
   };
 }
 
-/** Simulation of a transaction that cannot be charged. */
+/** Simulation of a transaction whose fee cannot be charged. */
 function notLoaded(
   err: TransactionError,
   replacementBlockhash: Simulation['replacementBlockhash'],

@@ -7,16 +7,16 @@ import { slot } from '../../../../src/solana/units.ts';
 
 export const HASHES_PER_ENTRY = 1n;
 
-/** Link of a slot's PoH chain. */
+/** Entry of a slot's PoH chain. */
 export type RecordedEntry = Readonly<{
   /** Entry index within the slot. */
   index: number;
   hash: Uint8Array;
-  /** Signatures root of its transaction; null for a tick. */
+  /** Merkle root of the transaction's signatures; null for a tick. */
   mixin: Uint8Array | null;
 }>;
 
-/** Entry of a transaction that ran or was rejected. */
+/** Entry of an executed or rejected transaction, or a tick. */
 export type SlotEntry = Readonly<{
   index: number;
   hash: Uint8Array;
@@ -29,18 +29,18 @@ export const mixinOf = ({ signatures }: Pick<Transaction, 'signatures'>): Uint8A
 
 /**
  * PoH entries of one slot, from the parent blockhash to its own: one per transaction, then ticks. Unlike on
- * Solana, one hash lies between entries, so the chain proves order but no time.
+ * Solana, each entry is a single hash, so the chain proves order but not time.
  */
 export class SlotEntries {
   /** Completed entries in order. */
   readonly emitted: SlotEntry[] = [];
-  /** Mixins of announced transactions that were rejected: not in the block, but in the chain. */
-  readonly refused = new Map<number, Uint8Array>();
+  /** Mixins of announced transactions that were rejected: in the chain, but not in the block. */
+  readonly rejected = new Map<number, Uint8Array>();
   #hash: Uint8Array;
   #count = 0;
   #transactions = 0;
 
-  /** @param before - 32 bytes of the parent blockhash. */
+  /** @param before - parent blockhash, 32 bytes. */
   constructor(before: Uint8Array) {
     this.#hash = before;
   }
@@ -49,8 +49,8 @@ export class SlotEntries {
     return this.#add(mixin);
   }
 
-  /** Rolls back the recorded entries when `recording` throws. */
-  allOrNothing(recording: () => void): void {
+  /** Rolls back the recorded entries if `recording` throws. */
+  atomically(recording: () => void): void {
     const [before, count] = [this.#hash, this.#count];
     try {
       recording();
@@ -61,18 +61,18 @@ export class SlotEntries {
     }
   }
 
-  /** The transaction is next in the block. */
-  ran({ index, hash }: RecordedEntry): SlotEntry {
+  /** Completes the entry of the next transaction in the block. */
+  addExecuted({ index, hash }: RecordedEntry): SlotEntry {
     return this.#emit({ index, hash, executedTransactionCount: 1 });
   }
 
-  /** The transaction is not part of the block. */
-  refuse({ index, hash, mixin }: RecordedEntry): SlotEntry {
-    if (mixin !== null) this.refused.set(index, mixin);
+  /** Completes the entry of a transaction that is not part of the block. */
+  addRejected({ index, hash, mixin }: RecordedEntry): SlotEntry {
+    if (mixin !== null) this.rejected.set(index, mixin);
     return this.#emit({ index, hash, executedTransactionCount: 0 });
   }
 
-  /** The last tick's hash is the blockhash. */
+  /** Adds ticks. The hash of the last one is the blockhash. */
   tick(count: number): SlotEntry[] {
     return Array.from({ length: count }, () =>
       this.#emit({ ...this.#add(null), executedTransactionCount: 0 }),
@@ -95,20 +95,20 @@ export class SlotEntries {
 
 /**
  * Rebuilds the entries of a frozen slot.
- * @param refused - as in `SlotEntries`.
+ * @param rejected - as in `SlotEntries`.
  */
 export function entriesOf(
   before: Uint8Array,
   transactions: readonly Pick<Transaction, 'signatures'>[],
-  refused: ReadonlyMap<number, Uint8Array>,
+  rejected: ReadonlyMap<number, Uint8Array>,
   ticks: number,
 ): readonly SlotEntry[] {
   const entries = new SlotEntries(before);
   let next = 0;
-  for (let index = 0; index < transactions.length + refused.size; index++) {
-    const mixin = refused.get(index);
-    if (mixin !== undefined) entries.refuse(entries.record(mixin));
-    else entries.ran(entries.record(mixinOf(transactions[next++] ?? { signatures: [] })));
+  for (let index = 0; index < transactions.length + rejected.size; index++) {
+    const mixin = rejected.get(index);
+    if (mixin !== undefined) entries.addRejected(entries.record(mixin));
+    else entries.addExecuted(entries.record(mixinOf(transactions[next++] ?? { signatures: [] })));
   }
   entries.tick(ticks);
   return entries.emitted;

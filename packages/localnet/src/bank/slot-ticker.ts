@@ -1,4 +1,4 @@
-/** A ticker further behind restarts instead of catching up. */
+/** If the ticker is further behind, it skips the missed ticks. */
 const CATCH_UP_SLOTS_MAX = 8;
 
 /**

@@ -2,24 +2,24 @@ import type { ByteReader, ByteWriter } from '../../../../src/base/bytes.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 
-/** Last writer of an account. */
+/** Last write of an account in a slot. */
 export type AccountWriter = Readonly<{
-  /** Transaction index in the slot; null for the slot itself. */
+  /** Index of the transaction in the slot; null for writes outside of transactions. */
   transaction: number | null;
   /** Write sequence within the slot. */
   sequence: number;
 }>;
 
-/** Entry and write order of a slot, which transactions and accounts do not contain. */
+/** Order of entries and writes in a slot, which its transactions and accounts do not contain. */
 export type SlotTrace = Readonly<{
-  /** Rejected entries: index and mixin. */
-  refused: ReadonlyMap<number, Uint8Array>;
+  /** Mixins of rejected entries by index. */
+  rejected: ReadonlyMap<number, Uint8Array>;
   /** Same keys and order as the record's accounts. */
   writers: ReadonlyMap<Address, AccountWriter>;
 }>;
 
 const HASH_BYTES = 32;
-/** Replaces the transaction index. */
+/** Stands for null in place of a transaction index. */
 const THE_SLOT = 0xffff_ffff;
 
 /**
@@ -27,9 +27,9 @@ const THE_SLOT = 0xffff_ffff;
  *
  * count u32 | (index u32 | mixin 32) … | for each account of the record: transaction u32 | sequence u32
  */
-export function writeTrace(writer: ByteWriter, { refused, writers }: SlotTrace): void {
-  writer.u32(refused.size);
-  for (const [index, mixin] of refused) writer.u32(index).bytes(mixin);
+export function writeTrace(writer: ByteWriter, { rejected, writers }: SlotTrace): void {
+  writer.u32(rejected.size);
+  for (const [index, mixin] of rejected) writer.u32(index).bytes(mixin);
   for (const { transaction, sequence } of writers.values()) {
     writer.u32(transaction ?? THE_SLOT).u32(sequence);
   }
@@ -38,12 +38,12 @@ export function writeTrace(writer: ByteWriter, { refused, writers }: SlotTrace):
 /**
  * Inverse of `writeTrace`.
  * @param accounts - of the record.
- * @throws OutOfBytes when truncated.
+ * @throws OutOfBytes if truncated.
  */
 export function readTrace(reader: ByteReader, accounts: ReadonlyMap<Address, Account | null>): SlotTrace {
-  const refused = new Map<number, Uint8Array>();
+  const rejected = new Map<number, Uint8Array>();
   for (let left = reader.u32(); left > 0; left--) {
-    refused.set(reader.u32(), new Uint8Array(reader.bytes(HASH_BYTES)));
+    rejected.set(reader.u32(), new Uint8Array(reader.bytes(HASH_BYTES)));
   }
   const writers = new Map<Address, AccountWriter>();
   for (const address of accounts.keys()) {
@@ -53,5 +53,5 @@ export function readTrace(reader: ByteReader, accounts: ReadonlyMap<Address, Acc
       sequence: reader.u32(),
     });
   }
-  return { refused, writers };
+  return { rejected, writers };
 }

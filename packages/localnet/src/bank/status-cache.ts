@@ -3,22 +3,22 @@ import type { Signature } from '../../../../src/solana/signature.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 
-/** Twice the life of a blockhash, as in Agave's status cache. */
+/** Twice the lifetime of a blockhash, as in Agave's status cache. */
 export const STATUS_SLOTS_MAX = 300;
 
 type Entry = Readonly<{ slot: number; err: TransactionError | null }>;
 
-/** A message contains its blockhash, so its hash identifies a replay. */
+/** Replays are detected by the message hash: a message contains its blockhash. */
 const messageKey = ({ messageBytes }: Transaction): string =>
   createHash('sha256').update(messageBytes).digest().toString('latin1');
 
-/** Recent transaction results, and messages against replays. */
+/** Recent transaction results by signature, and message hashes to detect replays. */
 export class StatusCache {
   readonly #bySignature = new Map<Signature, Entry>();
   readonly #messages = new Map<string, number>();
   readonly #slots = new Map<number, { signature: Signature; message: string }[]>();
 
-  /** Slot of the message, whatever its signatures; undefined when not executed. */
+  /** Slot in which the message was executed, whatever its signatures; else undefined. */
   slotOf(transaction: Transaction): number | undefined {
     return this.#messages.get(messageKey(transaction));
   }

@@ -26,11 +26,11 @@ import { type Lamports, slot, U64_MAX } from '../../../../src/solana/units.ts';
 import type { RecentBlocks } from '../history/recent-blocks.ts';
 import type { Clock, EpochSchedule } from '../node.ts';
 
-/** Position of a state, from which its sysvars follow. */
+/** Position of a state in the chain, from which sysvars are derived. */
 type SysvarPosition = Readonly<{
   clock: Clock;
   epochSchedule: EpochSchedule;
-  /** Newest hashed block: its own when frozen, else its parent. */
+  /** Newest block with a hash: the slot itself if frozen, else its parent. */
   lastBlockSlot: number;
   recentBlocks: RecentBlocks;
 }>;
@@ -55,7 +55,7 @@ const syntheses: Readonly<Partial<Record<Address, Synthesis>>> = {
   },
 };
 
-/** Changed by every slot. */
+/** Sysvars that change in every slot. */
 const slotSysvars: readonly Address[] = [
   sysvars.clock,
   sysvars.recentBlockhashes,
@@ -63,7 +63,7 @@ const slotSysvars: readonly Address[] = [
   sysvars.slotHistory,
 ];
 
-/** Sysvars derived from the position, which are not stored. */
+/** Addresses of the sysvars that are derived from the position and not stored. */
 export const synthesizedSysvars: ReadonlySet<Address> = new Set(Object.keys(syntheses) as Address[]);
 
 export const synthesizedLamports: bigint = Object.values(syntheses).reduce(
@@ -124,7 +124,7 @@ function recentBlockhashes({ recentBlocks, lastBlockSlot }: SysvarPosition): Uin
   );
 }
 
-/** Ancestors without the own slot; blockhashes replace bank hashes. */
+/** Ancestors, without the slot itself. Blockhashes stand in for bank hashes. */
 function slotHashes({ recentBlocks, clock }: SysvarPosition): Uint8Array {
   const blocks = recentBlocks.downFrom(Number(clock.slot) - 1, SLOT_HASHES_MAX);
   return encodeSlotHashes(blocks.map((block) => ({ slot: slot(block.slot), hash: block.blockhash })));

@@ -6,32 +6,35 @@ import { decodeMint, decodeTokenAccount } from '../../../../src/solana/token/tok
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { TokenBalance, TransactionMeta } from '../../../../src/solana/transaction/transaction-meta.ts';
 
-export type OwnInnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number }>;
-export type OwnInnerInstructions = Readonly<{ index: number; instructions: readonly OwnInnerInstruction[] }>;
-export type OwnTokenBalance = TokenBalance & Readonly<{ owner: Address; programId: Address }>;
+export type RecordedInnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number }>;
+export type RecordedInnerInstructions = Readonly<{
+  index: number;
+  instructions: readonly RecordedInnerInstruction[];
+}>;
+export type RecordedTokenBalance = TokenBalance & Readonly<{ owner: Address; programId: Address }>;
 
-/** Complete meta, as recorded by this ledger. */
-export type OwnMeta = TransactionMeta &
+/** Transaction meta as recorded by this ledger: complete, with nothing unrecorded. */
+export type RecordedMeta = TransactionMeta &
   Readonly<{
-    innerInstructions: readonly OwnInnerInstructions[];
+    innerInstructions: readonly RecordedInnerInstructions[];
     logMessages: readonly string[];
-    preTokenBalances: readonly OwnTokenBalance[];
-    postTokenBalances: readonly OwnTokenBalance[];
+    preTokenBalances: readonly RecordedTokenBalance[];
+    postTokenBalances: readonly RecordedTokenBalance[];
     rewards: readonly [];
     computeUnitsConsumed: bigint;
     costUnits: bigint;
   }>;
 
-export type OwnTransaction = Readonly<{ transaction: Transaction; meta: OwnMeta }>;
+export type RecordedTransaction = Readonly<{ transaction: Transaction; meta: RecordedMeta }>;
 
 type ReadAccount = (address: Address) => Account | null;
 
 /**
- * Token balances of a state. Accounts with unreadable mints are left out. Source: agave transaction-status,
+ * Token balances in a state. Accounts whose mint cannot be read are omitted. Source: agave transaction-status,
  * `collect_token_balances`.
  * @param keys - static, loaded writable, loaded readonly.
  */
-export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): OwnTokenBalance[] {
+export function tokenBalancesOf(keys: readonly Address[], read: ReadAccount): RecordedTokenBalance[] {
   if (!keys.some(isTokenProgram)) return [];
   return keys.flatMap((key, accountIndex) => {
     const account = read(key);

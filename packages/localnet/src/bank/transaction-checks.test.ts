@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import { programs } from '../../../../src/solana/programs.ts';
 import { lamports } from '../../../../src/solana/units.ts';
-import { feePayerFault } from './transaction-checks.ts';
+import { feePayerError } from './transaction-checks.ts';
 
 const RENT = 890_880n;
 const FEE = lamports(5000);
@@ -13,7 +13,7 @@ const wallet = (balance: bigint): Account => ({
   executable: false,
   rentEpoch: 0n,
 });
-const faultOf = (balance: bigint) => feePayerFault(wallet(balance), FEE);
+const faultOf = (balance: bigint) => feePayerError(wallet(balance), FEE);
 
 describe('fee payer', () => {
   it('may be drained or left rent-exempt, but not in between', () => {

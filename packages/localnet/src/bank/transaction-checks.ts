@@ -19,9 +19,9 @@ import type { StateView } from './vm.ts';
 
 /**
  * Source: agave svm, `validate_fee_payer`.
- * @returns null when the account can pay.
+ * @returns null if the account can pay.
  */
-export function feePayerFault(payer: Account | null, fee: Lamports): TransactionError | null {
+export function feePayerError(payer: Account | null, fee: Lamports): TransactionError | null {
   if (payer === null || payer.lamports === 0n) return 'AccountNotFound';
   const reserve = reserveOf(payer);
   if (reserve === null) return 'InvalidAccountForFee';
@@ -32,14 +32,14 @@ export function feePayerFault(payer: Account | null, fee: Lamports): Transaction
   return becomesRentPaying ? { InsufficientFundsForRent: { account_index: 0 } } : null;
 }
 
-/** Lamports to keep: rent of a nonce account; null when the account cannot pay fees. */
+/** Lamports that must remain, such as the rent of a nonce account; null if the account cannot pay fees. */
 function reserveOf({ owner, data }: Account): bigint | null {
   if (owner !== programs.system) return null;
   if (data.length === 0) return 0n;
   return data.length === NONCE_BYTES && decodeNonce(data)?.data ? rentExemptMinimum(NONCE_BYTES) : null;
 }
 
-/** null when drained. */
+/** null if the balance is 0. */
 export function afterFee(payer: Account, fee: Lamports): Account | null {
   const rest = payer.lamports - fee;
   return rest === 0n ? null : { ...payer, lamports: lamports(rest) };
@@ -76,7 +76,7 @@ export function costUnitsOf(
   );
 }
 
-/** Loaded data: keys, program code and lookup tables. */
+/** Size of the loaded data: accounts, program code and lookup tables. */
 export function loadedDataSizeOf(
   { addressTableLookups }: Message,
   keys: readonly Address[],
@@ -95,13 +95,13 @@ export function loadedDataSizeOf(
   return bytes;
 }
 
-/** null for a recent blockhash. */
-export type Age = Readonly<{ nonce: NonceUse | null }>;
+/** Valid age. `nonce` is null for a recent blockhash. */
+export type TransactionAge = Readonly<{ nonce: NonceUse | null }>;
 
 /**
  * Source: agave runtime, `check_transaction_age`.
- * @param newestSlot - newest hashed block.
- * @param ageMax - maximum blocks after the blockhash.
+ * @param newestSlot - newest block with a hash.
+ * @param ageMax - maximum number of blocks since the blockhash.
  * @returns null for BlockhashNotFound.
  */
 export function ageOfTransaction(
@@ -110,7 +110,7 @@ export function ageOfTransaction(
   recentBlocks: RecentBlocks,
   view: StateView,
   ageMax: number = BLOCKHASH_AGE_MAX,
-): Age | null {
+): TransactionAge | null {
   const age = recentBlocks.ageOf(message.recentBlockhash, newestSlot);
   if (age !== null && age <= ageMax) return { nonce: null };
   const nonce = nonceOfTransaction(message);
@@ -120,7 +120,7 @@ export function ageOfTransaction(
 }
 
 /**
- * Last tip for a transaction: expiry of its blockhash, or the same span for a durable nonce. Source: agave
+ * Last tip at which a transaction is retried: when its blockhash expires, or as late for a durable nonce. Source: agave
  * rpc/src/rpc.rs, `send_transaction`.
  */
 export function lastTipFor({ message }: Transaction, tip: number, recentBlocks: RecentBlocks): number {

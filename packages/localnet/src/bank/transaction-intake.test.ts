@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
-import { Intake } from './transaction-intake.ts';
+import { TransactionIntake } from './transaction-intake.ts';
 
 const LEAD_MS = 20;
 
 /** Recorded steps. */
 let course: string[];
 let payable: (name: string) => boolean;
-let intake: Intake;
+let intake: TransactionIntake;
 
 const transactionOf = (name: string): Transaction =>
   ({ signatures: [name], wire: new Uint8Array(100) }) as unknown as Transaction;
 const nameOf = ({ signatures }: Transaction): string => signatures[0] as string;
 
-const openIntake = (leadMs: number): Intake =>
-  new Intake(
+const openIntake = (leadMs: number): TransactionIntake =>
+  new TransactionIntake(
     {
-      mayRun: (transaction) => payable(nameOf(transaction)),
+      canExecute: (transaction) => payable(nameOf(transaction)),
       announce: (transactions) => void course.push(`announce ${transactions.map(nameOf)}`),
-      settle: () => void course.push('settle'),
+      sendDeferred: () => void course.push('settle'),
     },
     { transactionsMax: 4, batchMaxBytes: 3 * 148, overheadBytes: 48, leadMs },
   );
@@ -129,7 +129,7 @@ describe('announced transactions', () => {
 });
 
 describe('end of a slot', () => {
-  const endSlot = (): void => intake.whenRun(() => void course.push('slot'));
+  const endSlot = (): void => intake.afterPendingExecuted(() => void course.push('slot'));
 
   it('comes once after announced transactions and before later arrivals', () => {
     add('a');
@@ -153,12 +153,12 @@ describe('end of a slot', () => {
 });
 
 describe('retries announced at the start of a slot', () => {
-  const hold = (): void => intake.hold(() => void course.push('run waiting'));
+  const hold = (): void => intake.scheduleAnnounced(() => void course.push('run waiting'));
 
   it('run after the lead time, before new arrivals and before the slot ends', () => {
     add('a');
     hold();
-    intake.whenRun(() => void course.push('slot'));
+    intake.afterPendingExecuted(() => void course.push('slot'));
     vi.advanceTimersByTime(LEAD_MS - 1);
     expect(happened()).toEqual([]);
     vi.advanceTimersByTime(1);
@@ -185,8 +185,8 @@ describe('retries announced at the start of a slot', () => {
   it('run at once on drain, then the arrivals, each once', async () => {
     hold();
     const answer = add('a');
-    intake.whenRun(() => void course.push('slot'));
-    intake.drain();
+    intake.afterPendingExecuted(() => void course.push('slot'));
+    intake.executePending();
     expect(happened()).toEqual(['run waiting', 'settle', 'slot', 'announce a', 'run a', 'settle']);
     expect(await answer).toBe('a');
     expect(vi.getTimerCount()).toBe(0);

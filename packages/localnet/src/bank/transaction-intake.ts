@@ -2,12 +2,12 @@ import type { Signature } from '../../../../src/solana/signature.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 
 export type IntakeStages = Readonly<{
-  /** Whether it can be charged, as far as known before announced transactions run. */
-  mayRun: (transaction: Transaction) => boolean;
-  /** Sends shreds. */
+  /** Whether the fee can be charged, judging by the state before the announced transactions. */
+  canExecute: (transaction: Transaction) => boolean;
+  /** Sends the shreds of transactions. */
   announce: (transactions: readonly Transaction[]) => void;
-  /** Called after the announced transactions have run. */
-  settle: () => void;
+  /** Called after the announced transactions have been executed. */
+  sendDeferred: () => void;
 }>;
 
 type IntakeLimits = Readonly<{
@@ -17,7 +17,7 @@ type IntakeLimits = Readonly<{
   batchMaxBytes: number;
   /** Overhead bytes per transaction. */
   overheadBytes: number;
-  /** Minimum milliseconds between announcement and run; 0 for the next event loop turn. */
+  /** Minimum milliseconds between announcement and execution; 0: in the next event loop turn. */
   leadMs: number;
 }>;
 
@@ -28,15 +28,15 @@ type Arrived = Readonly<{
   fail: (error: unknown) => void;
 }>;
 
-/** `dueAt` by `performance.now()`. */
+/** `dueAt` is a time of `performance.now()`. */
 type Announced = Readonly<{ dueAt: number; run: () => void }>;
 
 /**
- * Queues transactions that are announced as shreds before they run. Those that arrive in one event loop
- * turn, or while others wait, are announced together. Order is kept; a transaction that cannot be charged
- * yet waits for those before it.
+ * Queues transactions, which are announced as shreds before they are executed. Transactions that arrive in the
+ * same event loop turn, or while an announcement is pending, are announced together. Their order is kept: a
+ * transaction that cannot be charged yet waits until those before it have been executed.
  */
-export class Intake {
+export class TransactionIntake {
   readonly #stages: IntakeStages;
   readonly #limits: IntakeLimits;
   readonly #arrived: Arrived[] = [];
@@ -44,7 +44,7 @@ export class Intake {
   readonly #signatures = new Set<Signature>();
   #turn: NodeJS.Immediate | null = null;
   #cancelRun: () => void = () => {};
-  #whenRun: (() => void) | null = null;
+  #afterExecution: (() => void) | null = null;
 
   constructor(stages: IntakeStages, limits: IntakeLimits) {
     this.#stages = stages;
@@ -60,31 +60,32 @@ export class Intake {
   }
 
   /**
-   * @param run - runs it.
+   * Queues a transaction.
+   * @param run - executes it.
    * @returns the result of `run`.
    */
   add<Result>(signature: Signature, transaction: Transaction, run: () => Result): Promise<Result> {
     this.#signatures.add(signature);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#arrived.push({ transaction, signature, run: () => resolve(run()), fail: reject });
-    this.#schedule();
+    this.#scheduleAnnouncement();
     return promise;
   }
 
-  /** Queues the run of another announcement ahead of new arrivals. It must not throw. */
-  hold(run: () => void): void {
+  /** Schedules the execution of transactions announced by the caller, before new arrivals. `run` must not throw. */
+  scheduleAnnounced(run: () => void): void {
     this.#runAnnounced();
-    this.#await(run);
+    this.#scheduleRun(run);
     if (this.#limits.leadMs === 0) this.#runAnnounced();
   }
 
-  /** Calls back when announced transactions have run, before anything else is announced. */
-  whenRun(then: () => void): void {
+  /** Calls back when the announced transactions have been executed, before the next announcement. */
+  afterPendingExecuted(then: () => void): void {
     if (this.#announced === null) then();
-    else this.#whenRun = then;
+    else this.#afterExecution = then;
   }
 
-  drain(): void {
+  executePending(): void {
     while (this.#announced !== null || this.#arrived.length > 0) {
       this.#runAnnounced();
       this.#announceNext();
@@ -93,8 +94,8 @@ export class Intake {
     this.#turn = null;
   }
 
-  /** Announces in the next turn, or after the pending run. */
-  #schedule(): void {
+  /** Announces the next batch in the next turn, unless an announcement is pending. */
+  #scheduleAnnouncement(): void {
     if (this.#announced !== null || this.#arrived.length === 0) return;
     this.#turn ??= setImmediate(() => {
       this.#turn = null;
@@ -102,7 +103,7 @@ export class Intake {
     });
   }
 
-  #await(run: () => void): void {
+  #scheduleRun(run: () => void): void {
     const { leadMs } = this.#limits;
     this.#announced = { dueAt: performance.now() + leadMs, run };
     this.#runIn(leadMs);
@@ -120,8 +121,8 @@ export class Intake {
 
   /** Timers may fire a fraction of a millisecond early. */
   #runDue(): void {
-    const restMs = (this.#announced?.dueAt ?? 0) - performance.now();
-    if (restMs > 0) this.#runIn(Math.ceil(restMs));
+    const remainingMs = (this.#announced?.dueAt ?? 0) - performance.now();
+    if (remainingMs > 0) this.#runIn(Math.ceil(remainingMs));
     else this.#runAnnounced();
   }
 
@@ -131,11 +132,11 @@ export class Intake {
     this.#cancelRun();
     this.#announced = null;
     announced.run();
-    this.#stages.settle();
-    const then = this.#whenRun;
-    this.#whenRun = null;
+    this.#stages.sendDeferred();
+    const then = this.#afterExecution;
+    this.#afterExecution = null;
     then?.();
-    this.#schedule();
+    this.#scheduleAnnouncement();
   }
 
   #run(arrived: Arrived): void {
@@ -153,7 +154,7 @@ export class Intake {
     if (batch.length === 0) return;
     try {
       this.#stages.announce(batch.map(({ transaction }) => transaction));
-      this.#await(() => {
+      this.#scheduleRun(() => {
         for (const each of batch) this.#run(each);
       });
     } catch (error) {
@@ -161,21 +162,21 @@ export class Intake {
         this.#signatures.delete(signature);
         fail(error);
       }
-      this.#schedule();
+      this.#scheduleAnnouncement();
     }
   }
 
-  /** Next batch; transactions that cannot be charged run at once and are rejected. */
+  /** Takes the next batch. A transaction at its start that cannot be charged is run at once, to be rejected. */
   #nextBatch(): Arrived[] {
     const batch: Arrived[] = [];
     let bytes = 0;
     for (let next = this.#arrived[0]; next !== undefined; next = this.#arrived[0]) {
       bytes += next.transaction.wire.length + this.#limits.overheadBytes;
       if (bytes > this.#limits.batchMaxBytes && batch.length > 0) break;
-      const mayRun = this.#stages.mayRun(next.transaction);
-      if (!mayRun && batch.length > 0) break;
+      const canExecute = this.#stages.canExecute(next.transaction);
+      if (!canExecute && batch.length > 0) break;
       this.#arrived.shift();
-      if (mayRun) batch.push(next);
+      if (canExecute) batch.push(next);
       else this.#run(next);
     }
     return batch;

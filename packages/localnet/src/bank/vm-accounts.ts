@@ -15,7 +15,7 @@ export function accountOf(native: NativeAccount): Account {
   };
 }
 
-/** null is the empty account, which removes it. */
+/** null becomes the empty account, which removes the stored one. */
 export function nativeOf(account: Account | null): NativeAccount {
   if (account === null) return new NativeAccount(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
   const { data, executable, rentEpoch } = account;
@@ -36,17 +36,17 @@ export function isSameAccount(a: Account, b: Account): boolean {
 const PROGRAM_STATE = 2;
 const PROGRAM_DATA_STATE = 3;
 
-/** null for other accounts. */
+/** null if the account is not an upgradeable program. */
 export function programDataAddressOf({ owner, data }: Account): Address | null {
   if (owner !== programs.bpfUpgradeableLoader || data.length < 36 || data[0] !== PROGRAM_STATE) return null;
   return addressFromBytes(data.subarray(4, 36));
 }
 
-/** Offset of the upgrade authority: flag, address. */
+/** Offset of the upgrade authority: a flag, then the address. */
 const AUTHORITY_OFFSET = 12;
 
-/** Program data with another upgrade authority. */
-export function ownedBy(authority: Address | null, account: Account): Account {
+/** Program data with the upgrade authority replaced. */
+export function withUpgradeAuthority(authority: Address | null, account: Account): Account {
   const data = new Uint8Array(account.data).fill(0, AUTHORITY_OFFSET, AUTHORITY_OFFSET + 33);
   if (authority === null) return { ...account, data };
   data[AUTHORITY_OFFSET] = 1;
@@ -63,7 +63,7 @@ function deployedAtGenesis(account: Account): Account {
   return { ...account, data };
 }
 
-/** Owners of the built-in accounts of a new VM, without its faucet. */
+/** Owners of the accounts to copy from a new VM; its faucet is not among them. */
 const baseOwners: readonly Address[] = [
   programs.nativeLoader,
   programs.bpfLoader1,

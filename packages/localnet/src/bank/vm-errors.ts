@@ -14,7 +14,7 @@ import {
   transactionErrorVariants,
 } from '../../../../src/solana/transaction/transaction-error.ts';
 
-/** Errors with fields are classes without number. */
+/** The VM represents errors with fields by classes, which have no number. */
 const withFields: ReadonlySet<string> = new Set([
   'InstructionError',
   'DuplicateInstruction',
@@ -37,7 +37,7 @@ export const transactionErrors = transactionErrorVariants
   .filter((name) => !withFields.has(name))
   .map((name): TransactionVariant => (swapped.get(name) ?? name) as TransactionVariant);
 
-/** By the VM's numbers (`InstructionErrorFieldless`); the last one used to carry a text. */
+/** By the VM's numbers (`InstructionErrorFieldless`). The last one had a text in older releases. */
 export const instructionErrors = [
   ...instructionErrorVariants.filter((name) => !withFields.has(name) && name !== 'BorshIoError'),
   'BorshIoError',
@@ -58,7 +58,7 @@ type NativeObject =
   | TransactionErrorInsufficientFundsForRent
   | TransactionErrorProgramExecutionTemporarilyRestricted;
 
-/** Compared by name, since the classes have no tag. */
+/** Classes are identified by name, because they have no tag. */
 function objectError(native: NativeObject): TransactionError {
   if ('err' in native) {
     return { InstructionError: [native.index, instructionError(native.err() as NativeInstructionError)] };

@@ -8,22 +8,22 @@ import { programs, sysvars } from '../../../../src/solana/programs.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../../src/solana/transaction/transaction-error.ts';
 import type { ReturnData } from '../../../../src/solana/transaction/transaction-meta.ts';
-import type { OwnInnerInstructions } from './token-balances.ts';
+import type { RecordedInnerInstructions } from './token-balances.ts';
 import {
   accountOf,
   baseAccounts,
   isSameAccount,
   nativeOf,
-  ownedBy,
   programDataAddressOf,
+  withUpgradeAuthority,
 } from './vm-accounts.ts';
 import { transactionErrorOf } from './vm-errors.ts';
 
-/** Ledger state for execution. */
+/** Ledger state that transactions are executed on. */
 export interface StateView {
-  /** Parent blockhash: nonces advance to it. */
+  /** Parent blockhash, to which nonces advance. */
   readonly lastBlockhash: Blockhash;
-  /** Identical object while unchanged, sysvars included. */
+  /** Returns the same object while the account is unchanged, also for sysvars. */
   account(address: Address): Account | null;
 }
 
@@ -32,14 +32,14 @@ export type VmRun = Readonly<{
   /** false when it failed before the first instruction. */
   executed: boolean;
   logs: readonly string[];
-  innerInstructions: readonly OwnInnerInstructions[];
+  innerInstructions: readonly RecordedInnerInstructions[];
   unitsConsumed: bigint;
   returnData: ReturnData | null;
   /** Writable accounts after a successful run, without the fee. */
   postAccounts: ReadonlyMap<Address, Account>;
 }>;
 
-/** Sysvars readable without being named. */
+/** Sysvars that programs can read without naming them among the accounts. */
 const implicitSysvars: readonly Address[] = [
   sysvars.clock,
   sysvars.rent,
@@ -68,13 +68,14 @@ type VmLimits = Readonly<{
 const defaultLimits: VmLimits = { loadedAccountsMax: 100_000, loadedMaxBytes: 512 * 1024 * 1024 };
 
 /**
- * Native Solana VM used as a pure function. Differing accounts are copied in, and every run is a simulation,
- * because the VM's commit aborts on accounts it cannot load and supports no older states.
+ * Native Solana VM used as a pure function: changed accounts are copied into it, and every run is a simulation.
+ * The VM's own commit is not used, because it aborts on accounts that it cannot load, and supports no older
+ * states.
  */
 export class Vm {
   readonly #limits: VmLimits;
   #native: LiteSvm;
-  /** VM content by identity of account objects. */
+  /** Account objects that the VM holds; compared by identity. */
   readonly #loaded = new Map<Address, Account | null>();
   #loadedBytes = 0;
 
@@ -100,7 +101,7 @@ export class Vm {
     return { err: null, executed: true, ...recorded(outcome.meta()), postAccounts };
   }
 
-  /** @returns false when the VM rejects a program's code. */
+  /** @returns false if the VM rejects a program's code. */
   #load(addresses: readonly Address[], view: StateView): boolean {
     if (
       this.#loaded.size > this.#limits.loadedAccountsMax ||
@@ -132,13 +133,13 @@ export class Vm {
     return this.#set(address, program);
   }
 
-  /** Recreates the VM, which cannot forget a program. */
+  /** Recreates the VM and loads the accounts: the VM cannot unload a program. */
   #reload(addresses: readonly Address[], view: StateView): boolean {
     this.#renew();
     return this.#load(addresses, view);
   }
 
-  /** @returns false when a program must be forgotten. */
+  /** @returns false if a loaded program must be unloaded first. */
   #loadOne(address: Address, account: Account | null): boolean {
     if (this.#holds(address, account)) return true;
     const known = this.#loaded.get(address);
@@ -206,7 +207,10 @@ export function programAccounts(
   const code = programDataAddressOf(accountOf(native.getAccount(addressBytes(program))!));
   return baseAccounts(native)
     .filter(([address]) => address === program || address === code)
-    .map(([address, account]) => [address, address === code ? ownedBy(authority, account) : account]);
+    .map(([address, account]) => [
+      address,
+      address === code ? withUpgradeAuthority(authority, account) : account,
+    ]);
 }
 
 function loaderFault(
@@ -225,8 +229,8 @@ function loaderFault(
 }
 
 /**
- * Wire form for the VM: newest blockhash, to which nonces advance, and a nonzero first signature, because
- * zero means "did not execute".
+ * Wire form for the VM, with the newest blockhash, to which nonces advance, and a nonzero first signature,
+ * because the VM takes zero for "did not execute".
  */
 function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Blockhash): Uint8Array {
   // Not `slice`, which is a view on a Buffer.
@@ -251,7 +255,7 @@ function recorded(meta: TransactionMetadata): Recorded {
   };
 }
 
-function innerInstructionsOf(meta: TransactionMetadata): OwnInnerInstructions[] {
+function innerInstructionsOf(meta: TransactionMetadata): RecordedInnerInstructions[] {
   return meta
     .innerInstructions()
     .map((list, index) => ({

@@ -6,7 +6,7 @@ import { programs } from '../../../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
 import { decodeVoteState, encodeVoteState, NO_PRIOR_VOTERS } from '../../../../src/solana/vote-state.ts';
 import { RecentBlocks } from '../history/recent-blocks.ts';
-import { OwnVotes } from './vote-history.ts';
+import { VoteHistory } from './vote-history.ts';
 
 const voteAccount = addressFromBytes(new Uint8Array(32).fill(5));
 const other = addressFromBytes(new Uint8Array(32).fill(6));
@@ -30,14 +30,14 @@ const stored: Account = {
   rentEpoch: U64_MAX,
 };
 
-function votesAt(slot: number, slotsPerEpoch = 100): OwnVotes {
+function votesAt(slot: number, slotsPerEpoch = 100): VoteHistory {
   const recentBlocks = new RecentBlocks();
   for (let at = Math.max(0, slot - 2); at <= slot; at++) {
     const bytes = Buffer.alloc(32);
     bytes.writeUInt32LE(at);
     recentBlocks.push({ slot: at, blockhash: blockhashFromBytes(bytes), time: 1000 + at });
   }
-  return new OwnVotes(slot, { voteAccount, recentBlocks, slotsPerEpoch });
+  return new VoteHistory(slot, { voteAccount, recentBlocks, slotsPerEpoch });
 }
 const stateAt = (slot: number, slotsPerEpoch?: number) =>
   decodeVoteState(votesAt(slot, slotsPerEpoch).show(voteAccount, stored).data)!;

@@ -19,8 +19,8 @@ type OwnVotesSources = Readonly<{
 
 type Votes = Pick<VoteState, 'votes' | 'rootSlot' | 'epochCredits' | 'lastTimestamp'>;
 
-/** Votes after voting for `last`: one per slot from slot 1. */
-export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
+/** Vote tower after a vote for `last` when every slot from 1 on was voted for. */
+export function towerAfter(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
   const root = last - VOTES_MAX;
   const count = Math.min(last, VOTES_MAX);
   return {
@@ -34,10 +34,10 @@ export function ownTower(last: number): Pick<VoteState, 'votes' | 'rootSlot'> {
 }
 
 /**
- * The node's vote state as if vote transactions existed: each slot from 1 on is voted for in the next.
- * Everything else comes from the stored account.
+ * Simulates the node's votes in its vote account, because the ledger has no vote transactions: each slot from 1
+ * on is voted for in the next one. All other fields come from the stored account.
  */
-export class OwnVotes {
+export class VoteHistory {
   readonly #sources: OwnVotesSources;
   readonly #slot: number;
   #seen: Account | null = null;
@@ -50,7 +50,8 @@ export class OwnVotes {
   }
 
   /**
-   * Replaces the node's vote account and returns others unchanged; the same object for the same stored one.
+   * Adds the votes to the node's vote account and returns other accounts unchanged. Equal arguments give the
+   * same object.
    */
   show<Stored extends Account | null>(address: Address, stored: Stored): Stored | Account {
     if (address !== this.#sources.voteAccount || stored === null) return stored;
@@ -71,7 +72,7 @@ export class OwnVotes {
   #votes(): Votes {
     const last = this.#slot - 1;
     return {
-      ...ownTower(last),
+      ...towerAfter(last),
       epochCredits: this.#epochCredits(),
       lastTimestamp: {
         slot: BigInt(last),
@@ -80,7 +81,7 @@ export class OwnVotes {
     };
   }
 
-  /** Each slot roots one after the first 31 votes. */
+  /** After the first 31 votes, each slot roots an earlier one and so earns credits. */
   #epochCredits(): Votes['epochCredits'] {
     const { slotsPerEpoch } = this.#sources;
     const creditsAt = (slot: number): bigint => BigInt(Math.max(0, slot - 1 - VOTES_MAX) * CREDITS_PER_ROOT);

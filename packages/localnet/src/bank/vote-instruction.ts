@@ -8,7 +8,7 @@ import { compileMessage } from '../../../../src/solana/transaction/compile-messa
 import { encodeTransaction } from '../../../../src/solana/transaction/encode-transaction.ts';
 import { slot, U64_MAX } from '../../../../src/solana/units.ts';
 import type { GossipVote } from '../../../../src/streams/ledger-event.ts';
-import { ownTower } from './vote-history.ts';
+import { towerAfter } from './vote-history.ts';
 
 const TOWER_SYNC = 14;
 const HASH_BYTES = 32;
@@ -20,7 +20,7 @@ type VotedSlot = Readonly<{ slot: number; blockhash: Blockhash; blockTime: numbe
 
 /** Source: solana-vote-interface, `serde_tower_sync`. Lengths below 128 take one byte. */
 function towerSync({ slot: last, blockhash, blockTime }: VotedSlot): Uint8Array {
-  const { votes, rootSlot } = ownTower(last);
+  const { votes, rootSlot } = towerAfter(last);
   const writer = new ByteWriter()
     .u32(TOWER_SYNC)
     .u64(rootSlot ?? U64_MAX)
@@ -43,9 +43,9 @@ function writeVarint(writer: ByteWriter, value: bigint): void {
 }
 
 /**
- * The node's vote transaction for a slot, in wire form. It never lands; its effect is shown by `OwnVotes`.
+ * The node's vote transaction for a slot, in wire form. It is never executed; its effect is simulated by `OwnVotes`.
  */
-export function ownVoteTransaction({ identity, vote }: Voter, voted: VotedSlot): Uint8Array {
+export function voteTransaction({ identity, vote }: Voter, voted: VotedSlot): Uint8Array {
   const message = compileMessage({
     feePayer: identity.address,
     recentBlockhash: voted.blockhash,
@@ -64,15 +64,15 @@ export function ownVoteTransaction({ identity, vote }: Voter, voted: VotedSlot):
   return encodeTransaction([identity.sign(messageBytes), vote.sign(messageBytes)], messageBytes);
 }
 
-/** As gossip would carry it. */
-export function ownVote(voter: Voter, voted: VotedSlot): GossipVote {
-  const wire = ownVoteTransaction(voter, voted);
+/** The vote as it would be seen in gossip. */
+export function gossipVote(voter: Voter, voted: VotedSlot): GossipVote {
+  const wire = voteTransaction(voter, voted);
   return {
     votePubkey: voter.vote.address,
-    slots: ownTower(voted.slot).votes.map((vote) => slot(vote.slot)),
+    slots: towerAfter(voted.slot).votes.map((vote) => slot(vote.slot)),
     hash: voted.blockhash,
     timestamp: BigInt(voted.blockTime),
-    // After the signature count.
+    // The signature follows the signature count.
     signature: signatureFromBytes(wire.subarray(1, 1 + SIGNATURE_BYTES)),
   };
 }

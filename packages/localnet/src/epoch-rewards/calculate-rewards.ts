@@ -28,7 +28,7 @@ export type StakeReward = Readonly<{
 
 type VoteReward = Readonly<{ address: Address; lamports: bigint; commission: number }>;
 
-export type EpochPay = Readonly<{
+export type CalculatedRewards = Readonly<{
   value: PointValue;
   votes: readonly VoteReward[];
   stakes: readonly StakeReward[];
@@ -37,15 +37,15 @@ export type EpochPay = Readonly<{
 type Sources = Readonly<{
   view: StakesView;
   stakes: readonly StakeAccount[];
-  /** Paid epoch. */
+  /** Epoch that earned the rewards. */
   epoch: Epoch;
-  /** Includes the paid epoch. */
+  /** Up to and including that epoch. */
   history: readonly StakeHistoryEntry[];
 }>;
 
 type Voter = Readonly<{ credits: VoteState['epochCredits']; commissionBps: number }>;
 
-/** Validators with their credits at the end of the paid epoch. */
+/** Voters with their credits at the end of the epoch. */
 function votersOf({ view, stakes, epoch }: Sources): ReadonlyMap<Address, Voter> {
   const voters = new Map<Address, Voter>();
   for (const { state } of stakes) {
@@ -71,15 +71,15 @@ function allPoints(
   }, 0n);
 }
 
-function paid(
+function withRewards(
   state: Delegated,
   share: Readonly<{ staker: bigint; creditsObserved: bigint }>,
-  paidIn: bigint,
+  payoutEpoch: bigint,
   history: StakeHistoryLookup,
 ): Pick<StakeReward, 'data' | 'rewardType'> {
   const { delegation: before } = state.stake;
   const delegation = { ...before, stake: before.stake + share.staker };
-  const { effective } = stakeActivation(delegation, paidIn, history);
+  const { effective } = stakeActivation(delegation, payoutEpoch, history);
   const stake = { delegation, creditsObserved: share.creditsObserved };
   return {
     data: encodeStakeState({ ...state, stake }),
@@ -89,10 +89,10 @@ function paid(
 
 /**
  * Calculates the rewards of an epoch.
- * @param rewards - lamports to share; a given point value takes precedence, after a restart.
+ * @param rewards - lamports to distribute; after a restart, the stored point value instead.
  * @see agave runtime/src/bank/partitioned_epoch_rewards/calculation.rs
  */
-export function calculateRewards(sources: Sources, rewards: bigint | PointValue): EpochPay {
+export function calculateRewards(sources: Sources, rewards: bigint | PointValue): CalculatedRewards {
   const { stakes, epoch } = sources;
   const history = stakeHistoryLookup(sources.history);
   const voters = votersOf(sources);
@@ -110,8 +110,8 @@ export function calculateRewards(sources: Sources, rewards: bigint | PointValue)
     const commission = Math.min(255, Math.floor(voter.commissionBps / 100));
     const before = votes.get(key)?.lamports ?? 0n;
     votes.set(key, { address: key, lamports: before + share.voter, commission });
-    const left = paid(state, share, epoch + 1n, history);
-    stakeRewards.push({ address, lamports: share.staker, commission, ...left });
+    const after = withRewards(state, share, epoch + 1n, history);
+    stakeRewards.push({ address, lamports: share.staker, commission, ...after });
   }
   return { value, votes: [...votes.values()], stakes: stakeRewards };
 }

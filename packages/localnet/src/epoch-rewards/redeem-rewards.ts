@@ -2,7 +2,7 @@ import { type StakeHistoryLookup, stakeActivation } from '../../../../src/solana
 import type { Stake } from '../../../../src/solana/stake-state.ts';
 import type { VoteState } from '../../../../src/solana/vote-state.ts';
 
-/** Lamports and the points that share them. Source: agave `PointValue`. */
+/** Lamports to distribute, and the points among which they are divided. Source: agave `PointValue`. */
 export type PointValue = Readonly<{ rewards: bigint; points: bigint }>;
 
 /** Sorted by epoch. */
@@ -10,7 +10,7 @@ export type Credits = VoteState['epochCredits'];
 
 type Points = Readonly<{ points: bigint; creditsObserved: bigint; isForced: boolean }>;
 
-/** Shares of staker and validator, and the new observed credits. */
+/** Lamports for staker and validator, and the credits observed afterwards. */
 type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
 
 const BASIS_POINTS = 10_000n;
@@ -21,7 +21,7 @@ function earned(observed: bigint, { credits, previousCredits }: Credits[number])
 }
 
 /**
- * Stake times unpaid credits per epoch.
+ * Points of a stake: stake times unredeemed credits, summed over epochs.
  * @see agave runtime/src/inflation_rewards/points.rs, `calculate_stake_points_and_credits`
  */
 export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeHistoryLookup): Points {
@@ -37,7 +37,7 @@ export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeH
   return { points, creditsObserved: newest, isForced: false };
 }
 
-/** Each share is rounded down. */
+/** Splits a reward between staker and validator; both shares are rounded down. */
 function split(commissionBps: number, amount: bigint): [voter: bigint, staker: bigint] {
   const bps = BigInt(Math.min(commissionBps, Number(BASIS_POINTS)));
   return [(amount * bps) / BASIS_POINTS, (amount * (BASIS_POINTS - bps)) / BASIS_POINTS];
@@ -46,7 +46,7 @@ function split(commissionBps: number, amount: bigint): [voter: bigint, staker: b
 /**
  * Reward of a delegation for an epoch.
  * @param commissionBps - basis points.
- * @returns null without reward; then no credits are used up.
+ * @returns null if there is no reward; then the credits remain unredeemed.
  * @see agave runtime/src/inflation_rewards/mod.rs, `calculate_stake_rewards`
  */
 export function redeemRewards(
@@ -66,17 +66,17 @@ export function redeemRewards(
   if (amount === 0n) return null;
   const [voter, staker] = split(commissionBps, amount);
   const isShared = commissionBps > 0 && commissionBps < Number(BASIS_POINTS);
-  // Credits are kept when one share would be zero.
+  // If either share is zero, nothing is paid and the credits remain.
   if (isShared && (voter === 0n || staker === 0n)) return null;
   return { staker, voter, creditsObserved };
 }
 
 /** Source: agave, `stake_account_stores_per_block`. */
 const ACCOUNTS_PER_BLOCK = 4096n;
-/** Payment takes at most a tenth of an epoch. */
+/** Stakes are paid within at most a tenth of the epoch. */
 const EPOCH_PARTS = 10n;
 
-/** Blocks that pay an epoch's stakes, at least 1. Source: agave, `get_reward_distribution_num_blocks`. */
+/** Number of blocks that pay the stakes of an epoch, at least 1. Source: agave, `get_reward_distribution_num_blocks`. */
 export function partitionCount(stakeCount: number, slotsPerEpoch: bigint): bigint {
   const wanted = (BigInt(stakeCount) + ACCOUNTS_PER_BLOCK - 1n) / ACCOUNTS_PER_BLOCK;
   const most = slotsPerEpoch / EPOCH_PARTS;

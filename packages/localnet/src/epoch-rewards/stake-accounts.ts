@@ -18,7 +18,7 @@ export type Delegated = Extract<StakeState, { type: 'delegated' }>;
 
 export type StakeAccount = Readonly<{ address: Address; account: Account; state: Delegated }>;
 
-/** Delegated stake accounts, by a scan. */
+/** Finds the delegated stake accounts by a scan. */
 export function* stakeAccounts(view: StakesView): Generator<StakeAccount> {
   for (const [address, account] of view.accountsByOwner(programs.stake)) {
     const state = decodeStakeState(account.data);
@@ -26,7 +26,7 @@ export function* stakeAccounts(view: StakesView): Generator<StakeAccount> {
   }
 }
 
-/** null when it is no vote account. */
+/** null if the address has no vote account. */
 export function voteStateAt(view: StakesView, address: Address): VoteState | null {
   const account = view.account(address);
   return account?.owner === programs.vote ? decodeVoteState(account.data) : null;
@@ -58,7 +58,7 @@ export function stakeOfEpoch(
   return { epoch: epochOf(epoch), ...sum };
 }
 
-/** Effective lamports per vote account, by a scan. */
+/** Effective stake in lamports per vote account, by a scan. */
 export function activeStakes(bank: StakesView & Pick<Bank, 'epoch'>): ReadonlyMap<Address, Lamports> {
   const history = stakeHistoryLookup(stakeHistoryOf(bank));
   const stakes = new Map<Address, Lamports>();

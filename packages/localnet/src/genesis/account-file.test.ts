@@ -78,5 +78,5 @@ it.each([
 it('names the file that is not JSON', () => {
   const path = join(dir, 'broken.txt');
   writeFileSync(path, '{');
-  expect(() => readAccountFile(path)).toThrow(/broken\.txt cannot be read or is not JSON/);
+  expect(() => readAccountFile(path)).toThrow(/cannot read account file .*broken\.txt, or it is not JSON/);
 });

@@ -57,19 +57,19 @@ const fileSchema = z.object({
  * Reads an account in the format of `solana account --output json`: `{pubkey, account: {lamports, data:
  * [text, encoding], owner, executable, rentEpoch}}`.
  * @param at - address to use instead of the file's.
- * @throws Error that names file, field and problem.
+ * @throws Error with the file, the field and the problem.
  */
 export function readAccountFile(path: string, at?: Address): [Address, Account] {
   let content: unknown;
   try {
     content = parseJson(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new Error(`the account file ${path} cannot be read or is not JSON`, { cause });
+    throw new Error(`cannot read account file ${path}, or it is not JSON`, { cause });
   }
   const parsed = fileSchema.safeParse(content);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new Error(`the account file ${path} is invalid at ${issue?.path.join('.')}: ${issue?.message}`);
+    throw new Error(`account file ${path} is invalid at ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { pubkey, account } = parsed.data;
   return [at ?? pubkey, { ...account, lamports: lamports(account.lamports) }];
@@ -87,6 +87,6 @@ function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch (cause) {
-    throw new Error(`the folder of account files ${dir} cannot be read`, { cause });
+    throw new Error(`cannot read account directory ${dir}`, { cause });
   }
 }

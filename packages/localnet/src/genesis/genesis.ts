@@ -27,7 +27,7 @@ export type GenesisOptions = Readonly<{
   ticksPerSlot: number;
   slotMs: number;
   faucetSol: bigint;
-  /** Additional accounts; they override others. */
+  /** Additional accounts; they replace built-in ones with the same address. */
   accounts: readonly (readonly [Address, Account])[];
   /** Programs by address with their upgrade authority, or null. */
   programs: readonly (readonly [Address, Uint8Array, (Address | null)?])[];
@@ -94,7 +94,7 @@ const firstHeader = (hash: Blockhash, creationTime: number): SlotHeader => ({
   transactionCount: 0n,
 });
 
-/** On a real cluster sysvars hold their rent. */
+/** Gives sysvars their rent-exempt balance, as on a real cluster. */
 const fullPrice = (account: Account): Account =>
   account.owner === sysvarOwner
     ? { ...account, lamports: rentExemptMinimum(account.data.length), rentEpoch: U64_MAX }
@@ -135,7 +135,7 @@ function validatorAccounts(keys: GenesisKeys, faucetSol: bigint): [Address, Acco
   ];
 }
 
-/** Delegated before the first epoch, hence active at once. */
+/** Delegated before the first epoch, so that it is active at once. */
 function stakeState(keys: GenesisKeys): Uint8Array {
   const authority = keys.stake.address;
   return encodeStakeState({

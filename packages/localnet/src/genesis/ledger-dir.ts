@@ -13,12 +13,12 @@ import type { GenesisKeys } from './genesis.ts';
 /**
  * Files of a ledger directory; keys are named as in solana-test-validator.
  *
- * genesis.json            written last: with it the ledger exists
+ * genesis.json            written last; the ledger exists once this file does
  * *-keypair.json          faucet, validator, vote account, stake account
  * log/                    segments of slot records
  * snapshot-*.bin          all accounts as of a slot
  * history.db              index over the log
- * ledger.lock             process that has it open
+ * ledger.lock             process that has the ledger open
  */
 const GENESIS = 'genesis.json';
 const keyFiles = {
@@ -45,7 +45,7 @@ export function removeLedger(dir: string): void {
   for (const name of readdirSync(dir).filter(isOurs)) rmSync(join(dir, name), { recursive: true });
 }
 
-/** Durably, readable by the owner only. */
+/** Writes the key files durably, readable by their owner only. */
 export function writeKeys(dir: string, keys: GenesisKeys): void {
   makeFolder(dir);
   for (const [name, file] of Object.entries(keyFiles)) {
@@ -55,13 +55,13 @@ export function writeKeys(dir: string, keys: GenesisKeys): void {
   syncDirectory(dir);
 }
 
-/** @throws Error when the file is missing or invalid, with what to do. */
+/** @throws Error if the file is missing or invalid, with how to recover. */
 export function readKey(dir: string, name: keyof GenesisKeys): Keypair {
   const path = join(dir, keyFiles[name]);
   try {
     return Keypair.fromJson(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new Error(`${path} is missing or no keypair: restore it from a backup or start with --reset`, {
+    throw new Error(`${path} is missing or not a keypair: restore it from a backup or start with --reset`, {
       cause,
     });
   }
@@ -86,7 +86,7 @@ const genesisSchema = z.object({
   ticksPerSlot: z.number().int().positive(),
 });
 
-/** Marks the ledger as existing. */
+/** Completes the creation of the ledger. */
 export function writeGenesis(dir: string, genesis: Genesis): void {
   const { hash, identity, voteAccount, stakeAccount, faucet, ticksPerSlot } = genesis;
   const content: z.input<typeof genesisSchema> = {
@@ -102,15 +102,15 @@ export function writeGenesis(dir: string, genesis: Genesis): void {
 }
 
 /**
- * Slot length is not stored in the ledger.
- * @throws Error when the file is damaged or of another version.
+ * @param slotMs - slot length, which the ledger does not store.
+ * @throws Error if the file is corrupt or has another version.
  */
 export function readGenesis(dir: string, slotMs: number): Genesis {
   let content: z.infer<typeof genesisSchema>;
   try {
     content = genesisSchema.parse(JSON.parse(readFileSync(join(dir, GENESIS), 'utf8')));
   } catch (cause) {
-    throw new Error(`${join(dir, GENESIS)} cannot be read: restore it or start with --reset`, { cause });
+    throw new Error(`cannot read ${join(dir, GENESIS)}: restore it or start with --reset`, { cause });
   }
   const { slotsPerEpoch, creationTime, format, ...rest } = content;
   return {

@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => statOf(pid).state).toBe('Z');
     const lock = lockLedger(dir);
-    expect(lock.isIntact).toBe(true);
+    expect(lock.wasCleanShutdown).toBe(true);
     lock.release();
   });
 
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
     writeFileSync(join(dir, 'ledger.lock'), gone);
     writeFileSync(join(dir, 'ledger.lock.turn'), gone);
     const lock = lockLedger(dir);
-    expect(lock.isIntact).toBe(true);
+    expect(lock.wasCleanShutdown).toBe(true);
     expect(readdirSync(dir)).toEqual(['ledger.lock']);
     lock.release();
   });

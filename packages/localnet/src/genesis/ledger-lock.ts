@@ -9,32 +9,32 @@ const FILE = 'ledger.lock';
 const processSchema = z.object({ pid: z.number(), started: z.string() });
 const holderSchema = processSchema.extend({
   boot: z.string(),
-  /** Starter of the holder: the gateway, for its embedded ledger. Absent in old locks. */
+  /** Parent process of the holder, such as the gateway that started the ledger. Absent in old locks. */
   parent: processSchema.optional(),
 });
 type Holder = z.infer<typeof holderSchema>;
 
-/** Locks of this process: a pid alone cannot tell them from stale ones. */
+/** Lock files held by this process. A stale lock may have the same pid. */
 const held = new Set<string>();
 
 export type LedgerLock = Readonly<{
   /**
-   * Whether the last holder closed cleanly or died while the machine kept running. Otherwise the newest
-   * slots may be lost.
+   * Whether the last shutdown was clean, or at least the machine did not crash. Otherwise the newest slots may
+   * be lost.
    */
-  isIntact: boolean;
+  wasCleanShutdown: boolean;
   release: () => void;
 }>;
 
 export class LedgerInUseError extends Error {
-  /** Holder. */
+  /** Process that holds the lock. */
   readonly pid: number;
-  /** Whether the holder's starter is gone. A gateway's ledger then stops by itself, so waiting helps. */
+  /** Whether the holder's parent has exited. The ledger of a gateway then stops by itself, so a retry succeeds. */
   readonly holderIsOrphan: boolean;
 
   constructor(dir: string, pid: number, holderIsOrphan: boolean) {
     super(
-      `the ledger directory ${dir} is in use by process ${pid}: stop it, or choose another directory with --ledger or --data-dir`,
+      `ledger directory ${dir} is in use by process ${pid}: stop it, or choose another directory with --ledger or --data-dir`,
     );
     this.name = 'LedgerInUseError';
     this.pid = pid;
@@ -44,14 +44,15 @@ export class LedgerInUseError extends Error {
 
 /**
  * Locks a ledger directory. A stale lock is taken over by exactly one process.
- * @throws LedgerInUseError when a live process holds it.
+ * @throws LedgerInUseError if a running process holds the lock.
  */
 export function lockLedger(dir: string): LedgerLock {
   const path = join(dir, FILE);
   const me: Holder = { ...identityOf(process.pid), boot: bootId(), parent: identityOf(process.ppid) };
-  const before = take(dir, path, me);
-  const isIntact = before === 'free' || (before !== null && before.boot === me.boot && me.boot !== '');
-  return { isIntact, release: () => release(path) };
+  const before = acquire(dir, path, me);
+  const wasCleanShutdown =
+    before === 'free' || (before !== null && before.boot === me.boot && me.boot !== '');
+  return { wasCleanShutdown, release: () => release(path) };
 }
 
 function release(path: string): void {
@@ -60,25 +61,28 @@ function release(path: string): void {
 }
 
 const TRIES_MAX = 4;
-/** Nested locks: each was left by a process that died during a takeover. */
-const TURNS_MAX = 3;
+/** Maximum depth of nested locks. Each level was left by a process that died during a takeover. */
+const NESTING_MAX = 3;
 
-/** @returns the replaced holder; null when its lock was unreadable, as after a machine crash. */
-function take(dir: string, path: string, me: Holder, turns = 0): Holder | null | 'free' {
-  // Written to a draft first, so that nobody reads half a lock.
+/**
+ * Acquires a lock.
+ * @returns the previous holder; null if its lock was unreadable, as after a machine crash.
+ */
+function acquire(dir: string, path: string, me: Holder, depth = 0): Holder | null | 'free' {
+  // Written to a temporary file first, so that no process reads a partial lock.
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, JSON.stringify(me), { flush: true });
   try {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const before = tryLink(draft, path) ? 'free' : replaceStale(dir, path, draft, me, turns);
-      if (before === 'gone') continue;
+      const before = tryLink(draft, path) ? 'free' : replaceStale(dir, path, draft, me, depth);
+      if (before === 'missing') continue;
       held.add(path);
       return before;
     }
   } finally {
     rmSync(draft, { force: true });
   }
-  throw new Error(`the lock file ${path} cannot be replaced`);
+  throw new Error(`failed to replace the lock file ${path}`);
 }
 
 /**
@@ -90,32 +94,32 @@ function replaceStale(
   path: string,
   draft: string,
   me: Holder,
-  turns: number,
-): Holder | null | 'gone' {
-  refuseIfHeld(dir, path, readHolder(path));
-  if (turns === TURNS_MAX) return 'gone';
-  const turn = `${path}.turn`;
-  take(dir, turn, me, turns + 1);
+  depth: number,
+): Holder | null | 'missing' {
+  throwIfHeld(dir, path, readHolder(path));
+  if (depth === NESTING_MAX) return 'missing';
+  const nested = `${path}.turn`;
+  acquire(dir, nested, me, depth + 1);
   try {
     const stale = readHolder(path);
-    refuseIfHeld(dir, path, stale);
-    if (stale !== 'gone') renameSync(draft, path);
+    throwIfHeld(dir, path, stale);
+    if (stale !== 'missing') renameSync(draft, path);
     return stale;
   } finally {
-    release(turn);
+    release(nested);
   }
 }
 
-/** @throws LedgerInUseError when the holder is alive. */
-function refuseIfHeld(dir: string, path: string, holder: Holder | null | 'gone'): void {
-  if (holder === null || holder === 'gone') return;
+/** @throws LedgerInUseError if the holder is running. */
+function throwIfHeld(dir: string, path: string, holder: Holder | null | 'missing'): void {
+  if (holder === null || holder === 'missing') return;
   const isHeld = holder.pid === process.pid ? held.has(path) : isAlive(holder);
   if (!isHeld) return;
   const { parent, boot } = holder;
   throw new LedgerInUseError(dir, holder.pid, parent !== undefined && !isAlive({ ...parent, boot }));
 }
 
-/** Processes before a reboot are gone. */
+/** No process from before a reboot is alive. */
 const isAlive = (holder: Holder): boolean => holder.boot === bootId() && isRunning(holder);
 
 function tryLink(draft: string, path: string): boolean {
@@ -128,13 +132,13 @@ function tryLink(draft: string, path: string): boolean {
   }
 }
 
-/** 'gone' without a lock, null when unreadable. */
-function readHolder(path: string): Holder | null | 'gone' {
+/** 'missing' if there is no lock; null if it is unreadable. */
+function readHolder(path: string): Holder | null | 'missing' {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone';
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
     throw error;
   }
   try {

@@ -6,7 +6,7 @@ import type { Blockhash } from '../../../../src/solana/blockhash.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import type { Lamports, Slot } from '../../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
-import { EmbeddedLedger, type Frozen } from '../bank/embedded-ledger.ts';
+import { EmbeddedLedger, type FrozenSlot } from '../bank/embedded-ledger.ts';
 import type { FollowFrom } from '../bank/ledger-events.ts';
 import { defaultUpkeepLimits, LedgerUpkeep, type UpkeepLimits } from '../bank/ledger-upkeep.ts';
 import { startSlotTicker } from '../bank/slot-ticker.ts';
@@ -32,7 +32,7 @@ import { type LedgerLock, lockLedger } from './ledger-lock.ts';
 import { restoreLedger, withStakeHistory } from './restore-ledger.ts';
 
 /**
- * Creates keys, a genesis snapshot, a log with slot 0 and, last, genesis.json. Remains of an earlier attempt
+ * Creates keys, a genesis snapshot, a log with slot 0 and, last, genesis.json. Files left by an earlier attempt
  * are deleted.
  * @param creationTime - Unix seconds.
  */
@@ -53,15 +53,15 @@ async function createLedger(dir: string, options: GenesisOptions, creationTime: 
 
 /** Options marked *genesis* are ignored for an existing ledger. */
 export type LocalNodeOptions = Readonly<{
-  /** Created when missing. */
+  /** Created if missing. */
   ledgerDir: string;
   /** Deletes an existing ledger. Default false. */
   reset?: boolean;
-  /** Slot length. Default 400. */
+  /** Slot length in milliseconds. Default 400. */
   slotMs?: number;
-  /** Genesis. Default 64. */
+  /** Genesis: ticks per slot. Default 64. */
   ticksPerSlot?: number;
-  /** Genesis. Default 432,000; from 1 to `SLOTS_PER_EPOCH_MAX`. */
+  /** Genesis: slots per epoch. Default 432,000; from 1 to `SLOTS_PER_EPOCH_MAX`. */
   slotsPerEpoch?: number;
   /** Genesis: faucet balance. Default 1,000,000. */
   faucetSol?: bigint;
@@ -69,7 +69,7 @@ export type LocalNodeOptions = Readonly<{
   accounts?: readonly (readonly [Address, Account])[];
   /** Genesis: programs as ELF bytes by address, with upgrade authority. */
   programs?: GenesisOptions['programs'];
-  /** Slots freeze only by `freeze`; for tests. Default false. */
+  /** Slots are frozen only by calls of `freeze`; for tests. Default false. */
   manual?: boolean;
   /** Unix milliseconds. Default the system clock. */
   now?: () => number;
@@ -77,9 +77,9 @@ export type LocalNodeOptions = Readonly<{
   blockCostMax?: bigint;
   /** Transactions waiting for block capacity. Default 10,000, as in Agave's retry pool. */
   waitingMaxTransactions?: number;
-  /** Receives shreds before their transactions run. Default none. */
+  /** Sends shreds before their transactions are executed. Default: no shreds. */
   sendShreds?: SendShreds;
-  /** Minimum milliseconds between sending shreds and running them. Default 0. */
+  /** Minimum milliseconds between sending a transaction's shreds and executing it. Default 0. */
   shredLeadMs?: number;
   limits?: Partial<UpkeepLimits>;
   /** Called when the ledger halts, for instance after a disk error. */
@@ -90,28 +90,28 @@ export type LocalNodeOptions = Readonly<{
 export interface OpenLocalNode extends LocalNode {
   /** Highest slot that survives a machine crash. */
   readonly durableSlot: Slot;
-  /** Signed, but not sent. */
+  /** Signs an airdrop without sending it. */
   signAirdrop(to: Address, amount: Lamports, recentBlockhash: Blockhash): Transaction;
   /** @returns a function that removes the listener. */
-  onFrozen(listener: (frozen: Frozen) => void): () => void;
+  onFrozen(listener: (frozen: FrozenSlot) => void): () => void;
   /** As `EmbeddedLedger.follow`. */
   follow(listener: (event: LedgerEvent) => void, from?: FollowFrom): () => void;
   /**
    * Freezes the open slot.
-   * @throws Error when the disk fails; then nothing is frozen.
+   * @throws Error if the disk fails; then the slot is not frozen.
    */
   freeze(): Bank;
-  /** Stops freezing, makes everything durable and releases the directory. */
+  /** Stops producing slots, flushes everything to disk and releases the directory. */
   stop(): Promise<void>;
 }
 
-/** Slots that may wait for the disk before freezing pauses. */
+/** Slots that may be frozen before the disk has synced them; beyond, the ledger pauses. */
 const UNDURABLE_SLOTS_MAX = 256;
 
 /**
  * Opens or creates a ledger.
- * @throws LedgerInUseError when another process has it; RangeError for too long an epoch; Error when the
- * ledger is damaged, with what to do.
+ * @throws LedgerInUseError if another process holds the lock; RangeError for an invalid epoch length; Error if
+ * the ledger is corrupt, with how to recover.
  */
 export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLocalNode> {
   checkEpochLength(options.slotsPerEpoch);
@@ -127,7 +127,7 @@ export async function openLocalNode(options: LocalNodeOptions): Promise<OpenLoca
 
 function checkEpochLength(slots = 1): void {
   if (Number.isInteger(slots) && slots >= 1 && slots <= SLOTS_PER_EPOCH_MAX) return;
-  throw new RangeError(`slots per epoch: ${slots} is not from 1 to ${SLOTS_PER_EPOCH_MAX}`);
+  throw new RangeError(`slots per epoch must be from 1 to ${SLOTS_PER_EPOCH_MAX}, not ${slots}`);
 }
 
 async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<OpenLocalNode> {
@@ -136,17 +136,23 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   if (options.reset || !hasLedger(dir)) {
     await createLedger(dir, genesisOptions(options), Math.floor((options.now ?? Date.now)() / 1000));
   } else {
-    const overruled = overruledOptions(options, readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS));
-    if (overruled.length > 0) {
-      logger?.warn({ dir, overruled }, 'the ledger exists: its genesis applies (use --reset for a new one)');
+    const ignoredOptions = ignoredGenesisOptions(
+      options,
+      readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS),
+    );
+    if (ignoredOptions.length > 0) {
+      logger?.warn(
+        { dir, ignoredOptions },
+        'ledger exists; ignoring genesis options (use --reset to create a new one)',
+      );
     }
   }
-  const fail = failing(options);
+  const fail = haltHandler(options);
   const log = new SegmentLog(logDir(dir), fail);
   const index = new HistoryIndex(indexPath(dir));
   try {
-    const ledger = restored(options, lock, log, index);
-    return running(options, { lock, log, index, ledger, logger, fail });
+    const ledger = openLedger(options, lock, log, index);
+    return start(options, { lock, log, index, ledger, logger, fail });
   } catch (error) {
     index.close();
     await log.close();
@@ -154,7 +160,7 @@ async function openLocked(options: LocalNodeOptions, lock: LedgerLock): Promise<
   }
 }
 
-function restored(
+function openLedger(
   options: LocalNodeOptions,
   lock: LedgerLock,
   log: SegmentLog,
@@ -163,7 +169,7 @@ function restored(
   const { ledgerDir: dir } = options;
   const genesis = readGenesis(dir, options.slotMs ?? DEFAULT_SLOT_MS);
   const files = { dir, log, index, logger: options.log ?? null };
-  const state = withStakeHistory(restoreLedger(files, lock.isIntact), genesis);
+  const state = withStakeHistory(restoreLedger(files, lock.wasCleanShutdown), genesis);
   const blocks = new DiskBlocks(log, index);
   const faucet = readKey(dir, 'faucet');
   const voter = { identity: readKey(dir, 'identity'), vote: readKey(dir, 'vote') };
@@ -180,24 +186,21 @@ type Parts = Readonly<{
   fail: (error: Error) => void;
 }>;
 
-/** Runs once when the ledger halts. */
-function failing({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error) => void {
+/** Returns a handler of write errors, which reports only the first one: the ledger halts with it. */
+function haltHandler({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: Error) => void {
   let hasFailed = false;
   return (error) => {
     if (hasFailed) return;
     hasFailed = true;
     log?.error(
       { err: error, dir: ledgerDir },
-      `the ledger stops: ${ledgerDir} cannot be written (${error.message}). Finalized data is safe; free disk space and restart`,
+      `ledger halted: failed to write ${ledgerDir} (${error.message}). Finalized data is safe; free disk space and restart`,
     );
     onFailure?.(error);
   };
 }
 
-function running(
-  options: LocalNodeOptions,
-  { lock, log, index, ledger, logger, fail }: Parts,
-): OpenLocalNode {
+function start(options: LocalNodeOptions, { lock, log, index, ledger, logger, fail }: Parts): OpenLocalNode {
   const limits = { ...defaultUpkeepLimits, ...options.limits };
   const upkeep = new LedgerUpkeep({
     dir: options.ledgerDir,
@@ -212,7 +215,7 @@ function running(
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     stopTicking();
-    ledger.drain();
+    ledger.executePending();
     await upkeep.stop();
     await log.close();
     index.close();
@@ -232,15 +235,15 @@ function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: P
   };
   const stop = startSlotTicker(options.slotMs ?? DEFAULT_SLOT_MS, () => {
     if (ledger.bank('processed').slot - ledger.durableSlot > BigInt(UNDURABLE_SLOTS_MAX)) return;
-    ledger.whenRun(endSlot);
+    ledger.afterPendingExecuted(endSlot);
   });
   return stop;
 }
 
 const DEFAULT_SLOT_MS = 400;
 
-/** Genesis options that differ from the existing ledger. The initial faucet balance is not stored. */
-function overruledOptions(options: LocalNodeOptions, genesis: Genesis): string[] {
+/** Genesis options that the existing ledger overrides. The faucet balance is not stored, so it is not compared. */
+function ignoredGenesisOptions(options: LocalNodeOptions, genesis: Genesis): string[] {
   const { slotsPerEpoch, ticksPerSlot, accounts = [], programs = [] } = options;
   const { epochSchedule } = genesis;
   return [

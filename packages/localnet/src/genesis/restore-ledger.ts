@@ -17,7 +17,7 @@ import type { SlotHeader, SlotRecord } from '../history/slot-record.ts';
 import { readSnapshot, snapshotSlots } from '../history/snapshot-file.ts';
 import type { Genesis } from '../node.ts';
 
-/** Records indexed at once. */
+/** Records added to the index per transaction. */
 const INDEX_BATCH = 256;
 
 type LedgerFiles = Readonly<{
@@ -30,13 +30,13 @@ type LedgerFiles = Readonly<{
 type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'frozen'>;
 
 /**
- * Restores the newest complete snapshot, replays the log after it, and fills blockhash and status caches
- * from before. Indexes missing records.
- * @param isIntact - whether the last slots are complete; if not, the tip counts as finalized, because higher
- * slots may have been reported as such.
- * @throws CorruptLog when the log does not continue the snapshot.
+ * Restores the newest complete snapshot, replays the log after it, and rebuilds the blockhash and status caches.
+ * Records missing from the index are added.
+ * @param wasCleanShutdown - whether shutdown was clean. If not, slots above the tip may have been lost after
+ * they were reported, so the tip counts as finalized.
+ * @throws CorruptLog if the log has a gap or ends before the snapshot.
  */
-export function restoreLedger(files: LedgerFiles, isIntact: boolean): Restored {
+export function restoreLedger(files: LedgerFiles, wasCleanShutdown: boolean): Restored {
   const { store, slot: base } = loadSnapshot(files);
   const lamportsAt = new Map<number, bigint>([[base, store.capitalization]]);
   const tip = replay(files, base, (at, accounts) => {
@@ -45,9 +45,9 @@ export function restoreLedger(files: LedgerFiles, isIntact: boolean): Restored {
     lamportsAt.delete(at - FINALIZED_LAG - 1);
     store.prune(at - FINALIZED_LAG - 1);
   });
-  files.index.cutAfter(tip);
+  files.index.truncateAfter(tip);
   files.log.resume(tip);
-  const oldest = isIntact ? Math.max(base, tip - FINALIZED_LAG) : tip;
+  const oldest = wasCleanShutdown ? Math.max(base, tip - FINALIZED_LAG) : tip;
   const headers = headersUpTo(files, tip);
   const frozen = headers
     .filter(({ slot }) => slot >= oldest)
@@ -65,13 +65,13 @@ function loadSnapshot({ dir, logger }: LedgerFiles): { store: AccountsStore; slo
       readSnapshot(dir, slot, (address, account) => store.write(address, slot, account));
       return { store, slot };
     } catch (error) {
-      logger?.warn({ err: error, slot }, 'a snapshot cannot be read; trying an older one');
+      logger?.warn({ err: error, slot }, 'failed to read a snapshot; trying an older one');
     }
   }
   throw new CorruptLog(`no complete snapshot in ${dir}: restore the directory or start with --reset`);
 }
 
-/** Replays from the end of index or snapshot. @returns the newest slot. */
+/** Replays the slots that snapshot or index lack. @returns the newest slot. */
 function replay(
   { log, index }: LedgerFiles,
   base: number,
@@ -85,7 +85,8 @@ function replay(
   for (const segment of log.segments.filter((each) => each >= firstSegment)) {
     for (const [payload, position] of log.scan(segment)) {
       const slot = decodeHeader(payload).slot;
-      if (tip !== null && slot !== tip + 1) throw new CorruptLog(`the log has slot ${slot} after ${tip}`);
+      if (tip !== null && slot !== tip + 1)
+        throw new CorruptLog(`gap in the log: slot ${slot} follows ${tip}`);
       tip = slot;
       if (slot > base) apply(slot, decodeChanges(payload).accounts);
       if (slot > indexed) batch.push([decodeRecord(payload), position]);
@@ -94,7 +95,7 @@ function replay(
   }
   index.add(batch);
   batch = [];
-  if (tip === null || tip < base) throw new CorruptLog(`the log ends before the snapshot slot ${base}`);
+  if (tip === null || tip < base) throw new CorruptLog(`log ends before snapshot slot ${base}`);
   return tip;
 }
 
@@ -121,8 +122,8 @@ function statusesUpTo({ log, index }: LedgerFiles, tip: number): StatusCache {
 }
 
 /**
- * Assumes the current stake for all past epochs of a ledger that stored no stake history. Deterministic
- * until a snapshot stores the account.
+ * Adds a stake history to a ledger that stored none, assuming that past epochs had the current stakes. The result
+ * is the same on each start, until a snapshot stores the account.
  */
 export function withStakeHistory(state: Restored, { epochSchedule }: Genesis): Restored {
   const { store, frozen } = state;
@@ -140,9 +141,9 @@ export function withStakeHistory(state: Restored, { epochSchedule }: Genesis): R
   );
   const account = stakeHistoryAccount(entries);
   store.write(sysvars.stakeHistory, at, account);
-  const paid = frozen.map((each) => ({
+  const withHistory = frozen.map((each) => ({
     ...each,
     accountLamports: each.accountLamports + account.lamports,
   }));
-  return { ...state, frozen: paid };
+  return { ...state, frozen: withHistory };
 }

@@ -3,7 +3,7 @@ import type { Account } from '../../../../src/solana/account/account.ts';
 import { type Address, addressBytes, addressFromBytes } from '../../../../src/solana/address.ts';
 import { lamports } from '../../../../src/solana/units.ts';
 
-/** Owners are few, so their base58 texts are cached. */
+/** Base58 texts of owners are cached, because there are few distinct ones. */
 const KNOWN_MAX = 4096;
 const known = new Map<string, Address>();
 
@@ -44,7 +44,7 @@ export function writeAccount(writer: ByteWriter, address: Address, account: Acco
 
 /**
  * Inverse of `writeAccount`. The data is a copy.
- * @throws OutOfBytes when truncated.
+ * @throws OutOfBytes if truncated.
  */
 export function readAccount(reader: ByteReader): [Address, Account | null] {
   const address = addressFromBytes(reader.bytes(32));

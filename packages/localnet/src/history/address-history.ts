@@ -3,14 +3,14 @@ import { type Address, addressBytes } from '../../../../src/solana/address.ts';
 import type { TransactionMeta } from '../../../../src/solana/transaction/transaction-meta.ts';
 import { type Slot, slot } from '../../../../src/solana/units.ts';
 
-/** Bounds may lie outside the chain. */
-export type ChainPlace = Readonly<{ slot: bigint; index: bigint }>;
+/** Position in the chain. As a bound, it may be outside of it. */
+export type ChainPosition = Readonly<{ slot: bigint; index: bigint }>;
 
 /** All bounds are exclusive. */
 export type AddressHistoryQuery = Readonly<{
   order: 'asc' | 'desc';
-  after: ChainPlace;
-  before: ChainPlace;
+  after: ChainPosition;
+  before: ChainPosition;
   /** Unix seconds, inclusive. */
   earliest: bigint;
   latest: bigint;
@@ -22,12 +22,12 @@ export type AddressHistoryQuery = Readonly<{
 
 const I64_MAX = 0x7fff_ffff_ffff_ffffn;
 
-/** SQLite's maximum; no ledger value exceeds it. */
+/** Maximum integer of SQLite; no ledger value exceeds it. */
 const bounded = (value: bigint): bigint => (value > I64_MAX ? I64_MAX : value < -1n ? -1n : value);
 
 const statusTests = { any: '', succeeded: 'AND tx.err IS NULL', failed: 'AND tx.err IS NOT NULL' } as const;
 
-/** Token account owners, and whether one of their balances changed. */
+/** Owners of token accounts, and whether any of their balances changed. */
 export function tokenOwners(meta: Pick<TransactionMeta, 'preTokenBalances' | 'postTokenBalances'>) {
   const amounts = new Map<number, bigint>();
   const owners = new Map<Address, boolean>();

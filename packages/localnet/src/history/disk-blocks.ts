@@ -6,7 +6,7 @@ import { type Slot, slot } from '../../../../src/solana/units.ts';
 import type { BlockStore } from '../bank/ledger-state.ts';
 import type { AddressSignature, History } from '../node.ts';
 import type { AddressHistoryQuery } from './address-history.ts';
-import { afterSlot, beforeAll, type HistoryIndex } from './history-index.ts';
+import { afterSlot, BEFORE_ALL, type HistoryIndex } from './history-index.ts';
 import { type PerformanceSample, PerformanceSamples } from './performance-samples.ts';
 import { decodeBlock, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SegmentLog } from './segment-log.ts';
@@ -15,7 +15,7 @@ import { blockOf, type SlotRecord } from './slot-record.ts';
 /** Cached decoded blocks. */
 const CACHED_MAX = 64;
 
-/** Frozen blocks in the log, found by the index. */
+/** Reads frozen blocks from the log by means of the index. */
 export class DiskBlocks implements BlockStore {
   readonly #log: SegmentLog;
   readonly #index: HistoryIndex;
@@ -81,8 +81,8 @@ export class DiskBlocks implements BlockStore {
   }
 
   locate(signature: Signature): ReturnType<History['locate']> {
-    const place = this.#index.locate(signature);
-    return place === null ? null : { ...place, slot: slot(place.slot) };
+    const location = this.#index.locate(signature);
+    return location === null ? null : { ...location, slot: slot(location.slot) };
   }
 
   signaturesForAddress(
@@ -94,11 +94,11 @@ export class DiskBlocks implements BlockStore {
     const until = options.until === undefined ? null : this.#index.locate(options.until);
     return this.#index.mentions(address, {
       before: before !== null && before.slot <= newest.slot ? before : newest,
-      after: until ?? beforeAll,
+      after: until ?? BEFORE_ALL,
       limit: options.limit,
     });
   }
 }
 
-/** Slots beyond a number count as not frozen. */
+/** Slots above the range of a number do not exist. */
 const numberOf = (at: Slot): number => (at < BigInt(Number.MAX_SAFE_INTEGER) ? Number(at) : -1);

@@ -12,10 +12,10 @@ import type { RecordPosition } from './segment-log.ts';
 import type { SlotRecord } from './slot-record.ts';
 
 type BlockRow = { segment: number; offset: number; length: number; time: number };
-type Place = Readonly<{ slot: number; index: number; err: TransactionError | null }>;
+type TransactionLocation = Readonly<{ slot: number; index: number; err: TransactionError | null }>;
 type Indexed = Pick<SlotRecord, 'header' | 'transactions'>;
 
-/** Older versions are rebuilt from the log. */
+/** An index of another version is rebuilt from the log. */
 const VERSION = 2;
 
 const schema = `
@@ -38,12 +38,12 @@ const schema = `
   ) WITHOUT ROWID;
 `;
 
-/** Above any requested slot. */
+/** Greater than any requested slot. */
 const END = Number.MAX_SAFE_INTEGER;
 
 /**
- * SQLite index of blocks, transactions and addresses. It derives from the log, so it needs no durability:
- * gaps are indexed again and an unreadable file is rebuilt.
+ * SQLite index of blocks, transactions and addresses. It is derived from the log, so it is not synced to disk:
+ * missing records are added again, and an unreadable file is rebuilt.
  */
 export class HistoryIndex {
   readonly #db: Database.Database;
@@ -56,12 +56,12 @@ export class HistoryIndex {
     this.addresses = new AddressHistory(this.#db);
   }
 
-  /** -1 for none. */
+  /** -1 if empty. */
   get newestSlot(): number {
     return (this.#statements.newest.get() as { slot: number | null }).slot ?? -1;
   }
 
-  /** 0 for none. */
+  /** 0 if empty. */
   get oldestSlot(): number {
     return (this.#statements.oldest.get() as { slot: number | null }).slot ?? 0;
   }
@@ -89,8 +89,8 @@ export class HistoryIndex {
     });
   }
 
-  /** Removes slots that the log lost in a crash. */
-  cutAfter(newest: number): void {
+  /** Removes slots above `newest`, which the log lost in a crash. */
+  truncateAfter(newest: number): void {
     if (this.newestSlot <= newest) return;
     this.#atomically(() => {
       for (const table of ['block', 'tx', 'mention', 'holding']) {
@@ -119,12 +119,12 @@ export class HistoryIndex {
     return (this.#statements.block.get(at) as BlockRow | undefined)?.time ?? null;
   }
 
-  /** Blocks and transactions by minute, oldest first. */
+  /** Numbers of blocks and transactions per minute, oldest first. */
   minutesAfter(newest: number): Minute[] {
     return this.#statements.minutes.all(newest) as Minute[];
   }
 
-  locate(signature: Signature): Place | null {
+  locate(signature: Signature): TransactionLocation | null {
     const row = this.#statements.locate.get(signatureBytes(signature)) as
       | { slot: number; idx: number; err: string | null }
       | undefined;
@@ -136,8 +136,8 @@ export class HistoryIndex {
   mentions(
     address: Address,
     range: Readonly<{
-      before: Pick<Place, 'slot' | 'index'>;
-      after: Pick<Place, 'slot' | 'index'>;
+      before: Pick<TransactionLocation, 'slot' | 'index'>;
+      after: Pick<TransactionLocation, 'slot' | 'index'>;
       limit: number;
     }>,
   ): AddressSignature[] {
@@ -176,9 +176,9 @@ export class HistoryIndex {
   }
 }
 
-/** Open bounds. */
-export const beforeAll: Pick<Place, 'slot' | 'index'> = { slot: -1, index: -1 };
-export const afterSlot = (newest: bigint): Pick<Place, 'slot' | 'index'> => ({
+/** Exclusive bound before all transactions. */
+export const BEFORE_ALL: Pick<TransactionLocation, 'slot' | 'index'> = { slot: -1, index: -1 };
+export const afterSlot = (newest: bigint): Pick<TransactionLocation, 'slot' | 'index'> => ({
   slot: newest < BigInt(END) ? Number(newest) : END,
   index: END,
 });
@@ -228,7 +228,7 @@ function openIndex(path: string): Database.Database {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
     const version = db.pragma('user_version', { simple: true });
-    if (version !== VERSION && version !== 0) throw new Error('the index has another version');
+    if (version !== VERSION && version !== 0) throw new Error('unsupported index version');
     if (version === 0) db.exec(`BEGIN; ${schema} PRAGMA user_version = ${VERSION}; COMMIT;`);
     return db;
   } catch (error) {

@@ -5,12 +5,12 @@ export const SAMPLE_SECONDS = 60;
 /** Half a day. Source: agave, `PERFORMANCE_SAMPLES_LIMIT`. */
 const SAMPLES_MAX = 720;
 
-/** One minute; `slot` is its last. */
+/** Sample of one minute; `slot` is its last slot. */
 export type PerformanceSample = Readonly<{ slot: Slot; slots: bigint; transactions: bigint }>;
 
 export type Minute = Readonly<{ slot: number; slots: number; transactions: number }>;
 
-/** Slots have no gaps and their times do not decrease. */
+/** Source of block times. Slots have no gaps, and times do not decrease. */
 interface BlockTimes {
   readonly newestSlot: number;
   readonly oldestSlot: number;
@@ -20,11 +20,11 @@ interface BlockTimes {
   minutesAfter(slot: number): readonly Minute[];
 }
 
-/** Performance samples derived from blocks; each minute is counted once, on request. */
+/** Computes performance samples from blocks on request; counts each minute only once. */
 export class PerformanceSamples {
   readonly #blocks: BlockTimes;
   #counted: PerformanceSample[] = [];
-  /** The unfinished minute at the last count. */
+  /** Minute that was unfinished at the last count. */
   #minute = -1;
 
   constructor(blocks: BlockTimes) {

@@ -13,9 +13,9 @@ type RecentBlock = Readonly<{
 export const BLOCKHASH_AGE_MAX = 150;
 /** Source: solana-clock, MAX_RECENT_BLOCKHASHES. */
 export const BLOCKHASH_KNOWN_MAX = 300;
-/** Simulations require this much remaining life. Source: solana-clock, MAX_TRANSACTION_FORWARDING_DELAY. */
+/** Remaining blocks that simulations require of a blockhash. Source: solana-clock, MAX_TRANSACTION_FORWARDING_DELAY. */
 export const FORWARDING_DELAY = 6;
-/** Slot hashes of the oldest readable bank, plus a margin. */
+/** Enough for the SlotHashes sysvar of the oldest readable bank. */
 export const RECENT_BLOCKS_MAX = SLOT_HASHES_MAX + 512;
 
 /** Recent blocks by slot and blockhash, without gaps. */
@@ -32,10 +32,10 @@ export class RecentBlocks {
     this.#bySlot.set(block.slot, block);
     this.#byHash.set(block.blockhash, block.slot);
     this.#tip = block.slot;
-    const gone = this.#bySlot.get(block.slot - RECENT_BLOCKS_MAX);
-    if (gone === undefined) return;
-    this.#bySlot.delete(gone.slot);
-    this.#byHash.delete(gone.blockhash);
+    const evicted = this.#bySlot.get(block.slot - RECENT_BLOCKS_MAX);
+    if (evicted === undefined) return;
+    this.#bySlot.delete(evicted.slot);
+    this.#byHash.delete(evicted.blockhash);
   }
 
   at(slot: number): RecentBlock | undefined {
@@ -44,7 +44,7 @@ export class RecentBlocks {
 
   /**
    * Blocks after a blockhash, as seen at `slot`.
-   * @returns null when unknown.
+   * @returns null if unknown.
    */
   ageOf(blockhash: Blockhash, slot: number): number | null {
     const own = this.#byHash.get(blockhash);

@@ -8,7 +8,7 @@ import { rewardTypes } from '../../../../src/solana/transaction/transaction-meta
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
 import { faucetTransfer } from '../bank/faucet.ts';
 import type { AccountWriter, SlotTrace } from '../bank/slot-trace.ts';
-import type { OwnMeta } from '../bank/token-balances.ts';
+import type { RecordedMeta } from '../bank/token-balances.ts';
 import { decodeBlock, decodeChanges, decodeHeader, decodeRecord, encodeRecord } from './record-codec.ts';
 import type { SlotRecord } from './slot-record.ts';
 import { CorruptRecord } from './transaction-codec.ts';
@@ -27,7 +27,7 @@ const tokenBalance = fc.record({
   amount: u64,
   decimals: fc.nat(255),
 });
-const meta: fc.Arbitrary<OwnMeta> = fc.record({
+const meta: fc.Arbitrary<RecordedMeta> = fc.record({
   err: fc.constantFrom(
     null,
     'AccountNotFound',
@@ -73,7 +73,7 @@ const trace = (accounts: SlotRecord['accounts']): fc.Arbitrary<SlotTrace> => {
   const writer = fc.record({ transaction: fc.option(fc.nat(99)), sequence: fc.nat(0xffff_ffff) });
   const mixin = fc.uint8Array({ minLength: 32, maxLength: 32 });
   return fc.record({
-    refused: fc.array(fc.tuple(fc.nat(99), mixin), { maxLength: 3 }).map((refused) => new Map(refused)),
+    rejected: fc.array(fc.tuple(fc.nat(99), mixin), { maxLength: 3 }).map((rejected) => new Map(rejected)),
     writers: fc
       .array(writer, { minLength: accounts.size, maxLength: accounts.size })
       .map((writers) => new Map([...accounts.keys()].map((key, n) => [key, writers[n] as AccountWriter]))),

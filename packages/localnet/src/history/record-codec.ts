@@ -5,17 +5,17 @@ import { blockhashBytes, blockhashFromBytes } from '../../../../src/solana/block
 import type { BlockReward, RewardType } from '../../../../src/solana/transaction/transaction-meta.ts';
 import { lamports } from '../../../../src/solana/units.ts';
 import { readTrace, writeTrace } from '../bank/slot-trace.ts';
-import type { OwnTransaction } from '../bank/token-balances.ts';
+import type { RecordedTransaction } from '../bank/token-balances.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
 import type { RecordedBlock, SlotHeader, SlotRecord } from './slot-record.ts';
 import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.ts';
 
 type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
 
-/** Marks typed rewards; old records have their count here, which was never so high. */
+/** Marks rewards with types. Older records have the count in its place, which is always lower. */
 const TYPED = 0xffff_ffff;
 const NONE = 0xff;
-/** Stored indexes: append only. */
+/** Indexes are stored: append only. */
 const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit', 'DeactivatedStake'];
 
 /**
@@ -33,8 +33,8 @@ export function writeRewards(writer: ByteWriter, { rewards, numRewardPartitions 
     .u32(TYPED)
     .u64(numRewardPartitions ?? 0n)
     .u32(rewards.length);
-  for (const { pubkey, lamports: paid, postBalance, rewardType, commission } of rewards) {
-    writer.bytes(addressBytes(pubkey)).i64(paid).u64(postBalance);
+  for (const { pubkey, lamports, postBalance, rewardType, commission } of rewards) {
+    writer.bytes(addressBytes(pubkey)).i64(lamports).u64(postBalance);
     writer.u8(rewardType === null ? NONE : types.indexOf(rewardType)).u8(commission ?? NONE);
   }
 }
@@ -49,7 +49,7 @@ export function readRewards(reader: ByteReader): Rewards {
   return partitions === 0n ? { rewards } : { rewards, numRewardPartitions: partitions };
 }
 
-/** A false count runs out of bytes, since no item is empty. */
+/** A wrong count ends in OutOfBytes, because every item has at least one byte. */
 function readList(
   reader: ByteReader,
   count: number,
@@ -72,7 +72,7 @@ function readReward(reader: ByteReader): BlockReward {
   const fee = readFee(reader);
   const [type, commission] = [reader.u8(), reader.u8()];
   const rewardType = type === NONE ? null : types[type];
-  if (rewardType === undefined) throw new CorruptRecord('a stored slot record cannot be read');
+  if (rewardType === undefined) throw new CorruptRecord('corrupt slot record');
   return { ...fee, rewardType, commission: commission === NONE ? null : commission };
 }
 
@@ -128,8 +128,8 @@ export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'a
 
 export const decodeHeader = (bytes: Uint8Array): SlotHeader => reading(bytes, readHeader);
 
-function readTransactions(reader: ByteReader): OwnTransaction[] {
-  const transactions: OwnTransaction[] = [];
+function readTransactions(reader: ByteReader): RecordedTransaction[] {
+  const transactions: RecordedTransaction[] = [];
   for (let left = reader.u32(); left > 0; left--) transactions.push(readExecuted(reader));
   return transactions;
 }
@@ -153,7 +153,7 @@ function reading<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T {
     return read(new ByteReader(bytes));
   } catch (cause) {
     if (cause instanceof OutOfBytes || cause instanceof SyntaxError || cause instanceof RangeError) {
-      throw new CorruptRecord('a stored slot record cannot be read', { cause });
+      throw new CorruptRecord('corrupt slot record', { cause });
     }
     throw cause;
   }

@@ -81,7 +81,7 @@ describe('segment log', () => {
     const file = join(dir, '000000000000.log');
     writeFileSync(join(dir, '000000000003.log'), '');
     writeFileSync(file, readFileSync(file).subarray(0, -1));
-    expect(() => texts(open(), 0)).toThrow(/000000000000\.log is damaged at byte/);
+    expect(() => texts(open(), 0)).toThrow(/000000000000\.log is corrupt at byte/);
   });
 
   it('detects damage when reading a record', async () => {
@@ -91,7 +91,7 @@ describe('segment log', () => {
     const bytes = readFileSync(join(dir, '000000000000.log'));
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(join(dir, '000000000000.log'), bytes);
-    expect(() => log.read(position)).toThrow('000000000000.log is damaged at byte 0');
+    expect(() => log.read(position)).toThrow('000000000000.log is corrupt at byte 0');
     await log.close();
   });
 
@@ -99,6 +99,6 @@ describe('segment log', () => {
     const log = open();
     log.rotate(0);
     await log.close();
-    expect(() => log.append(0, payload(0))).toThrow('the log is closed');
+    expect(() => log.append(0, payload(0))).toThrow('log is closed');
   });
 });

@@ -19,20 +19,20 @@ import { makeFolder } from '../../../../src/base/make-folder.ts';
 /** "SLOT": lets a reader find the next frame. */
 const MAGIC = 0x544f4c53;
 /** magic u32 | payload length u32 | CRC-32 of the payload u32, all little-endian. */
-export const FRAME_HEAD_BYTES = 12;
+export const FRAME_HEADER_BYTES = 12;
 
-export function framed(payload: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
+export function encodeFrame(payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length);
   frame.writeUInt32LE(MAGIC, 0);
   frame.writeUInt32LE(payload.length, 4);
   frame.writeUInt32LE(crc32(payload), 8);
-  frame.set(payload, FRAME_HEAD_BYTES);
+  frame.set(payload, FRAME_HEADER_BYTES);
   return frame;
 }
 
-/** View of the payload; null when truncated or damaged. */
+/** View of the payload; null if truncated or corrupt. */
 function payloadAt(bytes: Buffer, offset: number): Buffer | null {
-  const start = offset + FRAME_HEAD_BYTES;
+  const start = offset + FRAME_HEADER_BYTES;
   if (start > bytes.length || bytes.readUInt32LE(offset) !== MAGIC) return null;
   const end = start + bytes.readUInt32LE(offset + 4);
   if (end > bytes.length) return null;
@@ -41,19 +41,19 @@ function payloadAt(bytes: Buffer, offset: number): Buffer | null {
 }
 
 /**
- * null when truncated or damaged.
+ * Reads the payload of a frame; null if truncated or corrupt.
  * @param fileBytes - file length, which bounds the frame.
  */
 export function readFrame(fd: number, offset: number, fileBytes: number): Buffer | null {
-  const head = readWhole(fd, offset, Math.min(FRAME_HEAD_BYTES, fileBytes - offset));
-  if (head.length < FRAME_HEAD_BYTES) return null;
-  const length = FRAME_HEAD_BYTES + head.readUInt32LE(4);
+  const head = readFully(fd, offset, Math.min(FRAME_HEADER_BYTES, fileBytes - offset));
+  if (head.length < FRAME_HEADER_BYTES) return null;
+  const length = FRAME_HEADER_BYTES + head.readUInt32LE(4);
   if (length > fileBytes - offset) return null;
-  return payloadAt(readWhole(fd, offset, length), 0);
+  return payloadAt(readFully(fd, offset, length), 0);
 }
 
-/** Reads until `length` or the end of the file; `read` may return less. */
-function readWhole(fd: number, offset: number, length: number): Buffer {
+/** Reads `length` bytes, or up to the end of the file. Repeats `read`, which may return less. */
+function readFully(fd: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < length) {
@@ -77,7 +77,7 @@ function hasFrameAfter(bytes: Buffer, offset: number): boolean {
 /** Segments are named by their first slot. */
 export type RecordPosition = Readonly<{ segment: number; offset: number; length: number }>;
 
-/** Damage that no crash can cause. */
+/** Corruption that a crash cannot explain. */
 export class CorruptLog extends Error {
   override readonly name = 'CorruptLog';
 }
@@ -88,8 +88,9 @@ const fileName = (segment: number): string => `${String(segment).padStart(12, '0
 const OPEN_READERS_MAX = 16;
 
 /**
- * Append-only log of slot records in segment files. Appends survive a process crash at once, and a machine
- * crash up to `durableSlot`: one background `fdatasync` covers all appends since the last.
+ * Append-only log of slot records in segment files. An append survives a crash of the process immediately, and
+ * a crash of the machine once `durableSlot` has reached it. One background `fdatasync` covers all appends since
+ * the previous one.
  */
 export class SegmentLog {
   readonly #dir: string;
@@ -104,7 +105,7 @@ export class SegmentLog {
   #failure: Error | null = null;
   #idle: (() => void)[] = [];
 
-  /** @param onFailure - called when a write fails; the log then accepts no more. */
+  /** @param onFailure - called if a write fails; no further appends are accepted. */
   constructor(dir: string, onFailure: (error: Error) => void) {
     makeFolder(dir);
     this.#dir = dir;
@@ -138,8 +139,8 @@ export class SegmentLog {
   }
 
   /**
-   * Reads a segment in order. A truncated last record of the last segment is cut off.
-   * @throws CorruptLog when a damaged record is followed by others.
+   * Reads a segment in order. Removes an incomplete record at the end of the last segment.
+   * @throws CorruptLog if a corrupt record is followed by others.
    */
   *scan(segment: number): IterableIterator<readonly [Uint8Array, RecordPosition]> {
     const path = join(this.#dir, fileName(segment));
@@ -148,15 +149,15 @@ export class SegmentLog {
     while (offset < bytes.length) {
       const payload = payloadAt(bytes, offset);
       if (payload === null) {
-        this.#cutTorn(segment, bytes, offset);
+        this.#truncateTornRecord(segment, bytes, offset);
         return;
       }
       yield [payload, { segment, offset, length: payload.length }];
-      offset += FRAME_HEAD_BYTES + payload.length;
+      offset += FRAME_HEADER_BYTES + payload.length;
     }
   }
 
-  /** The previous segment becomes durable. */
+  /** Syncs the current segment and starts another. */
   rotate(firstSlot: number): void {
     this.#closeWriter();
     this.#fd = openSync(join(this.#dir, fileName(firstSlot)), 'ax');
@@ -165,10 +166,10 @@ export class SegmentLog {
     syncDirectory(this.#dir);
   }
 
-  /** Continues the last segment, which was scanned up to `lastSlot`. */
+  /** Continues the last segment after `lastSlot`, its newest record. */
   resume(lastSlot: number): void {
     const last = this.#segments.at(-1);
-    if (last === undefined) throw new CorruptLog(`the log in ${this.#dir} has no segments`);
+    if (last === undefined) throw new CorruptLog(`no log segments in ${this.#dir}`);
     this.#fd = openSync(join(this.#dir, fileName(last)), 'a');
     fdatasyncSync(this.#fd);
     this.#size = fstatSync(this.#fd).size;
@@ -176,33 +177,34 @@ export class SegmentLog {
     this.#durable = lastSlot;
   }
 
-  /** @throws the disk error, now and on later calls. */
+  /** @throws the write error, also on all later calls. */
   append(slot: number, payload: Uint8Array): RecordPosition {
     if (this.#failure !== null) throw this.#failure;
-    if (this.#fd === null) throw new CorruptLog('the log is closed');
+    if (this.#fd === null) throw new CorruptLog('log is closed');
     const offset = this.#size;
     try {
-      writeWhole(this.#fd, framed(payload));
+      writeFully(this.#fd, encodeFrame(payload));
     } catch (error) {
       throw this.#fail(error);
     }
-    this.#size += FRAME_HEAD_BYTES + payload.length;
+    this.#size += FRAME_HEADER_BYTES + payload.length;
     this.#written = slot;
     this.#sync();
     return { segment: this.#segments.at(-1) as number, offset, length: payload.length };
   }
 
-  /** @throws CorruptLog when damaged. */
+  /** @throws CorruptLog if the record is corrupt. */
   read({ segment, offset, length }: RecordPosition): Uint8Array {
-    const bytes = Buffer.allocUnsafe(FRAME_HEAD_BYTES + length);
+    const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + length);
     const count = readSync(this.#reader(segment), bytes, 0, bytes.length, offset);
     const payload = count === bytes.length ? payloadAt(bytes, 0) : null;
-    if (payload === null) throw new CorruptLog(`${fileName(segment)} is damaged at byte ${offset}`);
+    if (payload === null) throw new CorruptLog(`${fileName(segment)} is corrupt at byte ${offset}`);
     return payload;
   }
 
   remove(segment: number): void {
-    if (segment === this.#segments.at(-1)) throw new RangeError('the last segment is in use');
+    if (segment === this.#segments.at(-1))
+      throw new RangeError('cannot remove the last segment: it is in use');
     const reader = this.#readers.get(segment);
     if (reader !== undefined) closeSync(reader);
     this.#readers.delete(segment);
@@ -230,10 +232,10 @@ export class SegmentLog {
     return fd;
   }
 
-  #cutTorn(segment: number, bytes: Buffer, offset: number): void {
+  #truncateTornRecord(segment: number, bytes: Buffer, offset: number): void {
     if (segment !== this.#segments.at(-1) || hasFrameAfter(bytes, offset + 1)) {
       throw new CorruptLog(
-        `${fileName(segment)} is damaged at byte ${offset}: restore the ledger directory or start with --reset`,
+        `${fileName(segment)} is corrupt at byte ${offset}: restore the ledger directory or start with --reset`,
       );
     }
     const fd = openSync(join(this.#dir, fileName(segment)), 'r+');
@@ -242,7 +244,7 @@ export class SegmentLog {
     closeSync(fd);
   }
 
-  /** One `fdatasync` at a time. After a failure the kernel's state is unknown: the log stops. */
+  /** Runs one `fdatasync` at a time. After a failed one it is unknown what is on disk, so the log stops. */
   #sync(): void {
     if (this.#syncing || this.#fd === null || this.#durable === this.#written) return;
     const target = this.#written;
@@ -268,7 +270,7 @@ export class SegmentLog {
     return failure;
   }
 
-  /** The descriptor closes after a running sync. */
+  /** Closes the descriptor, after a running sync if there is one. */
   #closeWriter(): void {
     if (this.#fd === null) return;
     const fd = this.#fd;
@@ -282,8 +284,8 @@ export class SegmentLog {
   }
 }
 
-/** `write` may accept less. */
-function writeWhole(fd: number, bytes: Uint8Array): void {
+/** Repeats `write`, which may write less than requested. */
+function writeFully(fd: number, bytes: Uint8Array): void {
   let done = 0;
   while (done < bytes.length) done += writeSync(fd, bytes, done);
 }

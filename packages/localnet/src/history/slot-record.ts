@@ -5,7 +5,7 @@ import type { Blockhash } from '../../../../src/solana/blockhash.ts';
 import type { BlockReward } from '../../../../src/solana/transaction/transaction-meta.ts';
 import { epoch, slot } from '../../../../src/solana/units.ts';
 import type { SlotTrace } from '../bank/slot-trace.ts';
-import type { OwnTransaction } from '../bank/token-balances.ts';
+import type { RecordedTransaction } from '../bank/token-balances.ts';
 import type { Clock, EpochSchedule } from '../node.ts';
 
 /** Times are Unix seconds. */
@@ -46,14 +46,14 @@ export function clockOf(
   };
 }
 
-/** Everything a slot did, for history and replay. */
+/** Everything that happened in a slot, for history and replay. */
 export type SlotRecord = Readonly<{
   header: SlotHeader;
-  transactions: readonly OwnTransaction[];
+  transactions: readonly RecordedTransaction[];
   rewards: readonly BlockReward[];
   /** Only in the first slot of an epoch. */
   numRewardPartitions?: bigint | undefined;
-  /** Final accounts; null when drained. */
+  /** Changed accounts after the slot; null if the balance is 0. */
   accounts: ReadonlyMap<Address, Account | null>;
   /** null for the first slot and for old records. */
   trace: SlotTrace | null;

@@ -5,9 +5,9 @@ import { ByteReader, ByteWriter } from '../../../../src/base/bytes.ts';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import { readAccount, writeAccount } from './account-codec.ts';
-import { FRAME_HEAD_BYTES, framed, readFrame, syncDirectory } from './segment-log.ts';
+import { encodeFrame, FRAME_HEADER_BYTES, readFrame, syncDirectory } from './segment-log.ts';
 
-/** Account bytes per frame, except for a large last account. */
+/** Account bytes per frame; the last account may exceed it. */
 const CHUNK_BYTES = 1024 * 1024;
 const SNAPSHOTS_MAX = 2;
 
@@ -59,16 +59,16 @@ async function writeAccounts(
     writeAccount(writer, address, account);
     count++;
     if (writer.length < CHUNK_BYTES) continue;
-    await file.writeFile(framed(writer.finish()));
+    await file.writeFile(encodeFrame(writer.finish()));
     writer = new ByteWriter(CHUNK_BYTES + 4096);
   }
-  await file.writeFile(framed(writer.finish()));
-  await file.writeFile(framed(new ByteWriter(8).u64(count).finish()));
+  await file.writeFile(encodeFrame(writer.finish()));
+  await file.writeFile(encodeFrame(new ByteWriter(8).u64(count).finish()));
 }
 
 /**
  * Passes every account to `take`.
- * @throws CorruptSnapshot when incomplete; some accounts were passed by then.
+ * @throws CorruptSnapshot if incomplete; some accounts may have been passed before.
  */
 export function readSnapshot(
   dir: string,
@@ -76,11 +76,11 @@ export function readSnapshot(
   take: (address: Address, account: Account) => void,
 ): void {
   let count = 0n;
-  let isWhole = false;
+  let isComplete = false;
   for (const payload of framesOf(join(dir, fileName(slot)))) {
     const reader = new ByteReader(payload);
     if (payload.length === 8) {
-      isWhole = reader.u64() === count;
+      isComplete = reader.u64() === count;
       continue;
     }
     while (reader.remaining > 0) {
@@ -89,10 +89,10 @@ export function readSnapshot(
       count++;
     }
   }
-  if (!isWhole) throw new CorruptSnapshot(`${fileName(slot)} is incomplete`);
+  if (!isComplete) throw new CorruptSnapshot(`${fileName(slot)} is incomplete`);
 }
 
-/** One frame at a time: files above 2 GiB exceed a buffer. */
+/** Reads one frame at a time, because a buffer cannot hold files above 2 GiB. */
 function* framesOf(path: string): IterableIterator<Uint8Array> {
   const fd = openSync(path, 'r');
   try {
@@ -100,16 +100,16 @@ function* framesOf(path: string): IterableIterator<Uint8Array> {
     let offset = 0;
     while (offset < size) {
       const payload = readFrame(fd, offset, size);
-      if (payload === null) throw new CorruptSnapshot(`${path} is damaged at byte ${offset}`);
+      if (payload === null) throw new CorruptSnapshot(`${path} is corrupt at byte ${offset}`);
       yield payload;
-      offset += FRAME_HEAD_BYTES + payload.length;
+      offset += FRAME_HEADER_BYTES + payload.length;
     }
   } finally {
     closeSync(fd);
   }
 }
 
-/** Also removes unfinished files. @returns the oldest kept slot. */
+/** Also removes unfinished files. @returns the slot of the oldest remaining snapshot. */
 export function removeOldSnapshots(dir: string): number {
   for (const name of readdirSync(dir)) {
     if (/^snapshot-\d{12}\.bin\.tmp$/.test(name)) rmSync(join(dir, name), { force: true });

@@ -6,14 +6,14 @@ import type { TransactionError } from '../../../../src/solana/transaction/transa
 import type { ReturnData } from '../../../../src/solana/transaction/transaction-meta.ts';
 import { type Lamports, lamports } from '../../../../src/solana/units.ts';
 import type {
-  OwnInnerInstruction,
-  OwnInnerInstructions,
-  OwnMeta,
-  OwnTokenBalance,
-  OwnTransaction,
+  RecordedInnerInstruction,
+  RecordedInnerInstructions,
+  RecordedMeta,
+  RecordedTokenBalance,
+  RecordedTransaction,
 } from '../bank/token-balances.ts';
 
-/** Damaged or foreign record. */
+/** Record that is corrupt or of an unknown format. */
 export class CorruptRecord extends Error {
   override readonly name = 'CorruptRecord';
 }
@@ -24,7 +24,7 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.u32(bytes.length).bytes(bytes);
 }
 
-/** Copies, since the result outlives the record. */
+/** Copies the bytes, because the result outlives the record. */
 const readBytes = (reader: ByteReader): Uint8Array => new Uint8Array(reader.bytes(reader.u32()));
 
 function writeText(writer: ByteWriter, value: string): void {
@@ -73,27 +73,27 @@ const readInstruction = (reader: ByteReader): CompiledInstruction => ({
   data: readBytes(reader),
 });
 
-function writeInner(writer: ByteWriter, inner: OwnInnerInstruction): void {
+function writeInner(writer: ByteWriter, inner: RecordedInnerInstruction): void {
   writeInstruction(writer, inner);
   writer.u8(inner.stackHeight);
 }
 
-const readInner = (reader: ByteReader): OwnInnerInstruction => ({
+const readInner = (reader: ByteReader): RecordedInnerInstruction => ({
   ...readInstruction(reader),
   stackHeight: reader.u8(),
 });
 
-function writeInnerList(writer: ByteWriter, { index, instructions }: OwnInnerInstructions): void {
+function writeInnerList(writer: ByteWriter, { index, instructions }: RecordedInnerInstructions): void {
   writer.u8(index);
   writeList(writer, instructions, writeInner);
 }
 
-const readInnerList = (reader: ByteReader): OwnInnerInstructions => ({
+const readInnerList = (reader: ByteReader): RecordedInnerInstructions => ({
   index: reader.u8(),
   instructions: readList(reader, readInner),
 });
 
-function writeTokenBalance(writer: ByteWriter, balance: OwnTokenBalance): void {
+function writeTokenBalance(writer: ByteWriter, balance: RecordedTokenBalance): void {
   writer.u16(balance.accountIndex);
   writeAddress(writer, balance.mint);
   writeAddress(writer, balance.owner);
@@ -101,7 +101,7 @@ function writeTokenBalance(writer: ByteWriter, balance: OwnTokenBalance): void {
   writer.u64(balance.amount).u8(balance.decimals);
 }
 
-const readTokenBalance = (reader: ByteReader): OwnTokenBalance => ({
+const readTokenBalance = (reader: ByteReader): RecordedTokenBalance => ({
   accountIndex: reader.u16(),
   mint: readAddress(reader),
   owner: readAddress(reader),
@@ -121,7 +121,7 @@ const readReturnData = (reader: ByteReader): ReturnData | null =>
   reader.bool() ? { programId: readAddress(reader), data: readBytes(reader) } : null;
 
 /** Fields in type order; lists and texts have a u32 count. The error is JSON, '' for none. */
-function writeMeta(writer: ByteWriter, meta: OwnMeta): void {
+function writeMeta(writer: ByteWriter, meta: RecordedMeta): void {
   writeText(writer, meta.err === null ? '' : JSON.stringify(meta.err));
   writeLamports(writer, meta.fee);
   writeList(writer, meta.preBalances, writeLamports);
@@ -136,7 +136,7 @@ function writeMeta(writer: ByteWriter, meta: OwnMeta): void {
   writer.u64(meta.computeUnitsConsumed).u64(meta.costUnits);
 }
 
-function readMeta(reader: ByteReader): OwnMeta {
+function readMeta(reader: ByteReader): RecordedMeta {
   const err = readText(reader);
   return {
     err: err === '' ? null : (JSON.parse(err) as TransactionError),
@@ -156,14 +156,14 @@ function readMeta(reader: ByteReader): OwnMeta {
 }
 
 /** Wire form and meta. */
-export function writeExecuted(writer: ByteWriter, { transaction, meta }: OwnTransaction): void {
+export function writeExecuted(writer: ByteWriter, { transaction, meta }: RecordedTransaction): void {
   writeBytes(writer, transaction.wire);
   writeMeta(writer, meta);
 }
 
 /** @throws CorruptRecord, OutOfBytes or SyntaxError */
-export function readExecuted(reader: ByteReader): OwnTransaction {
+export function readExecuted(reader: ByteReader): RecordedTransaction {
   const decoded = decodeTransaction(readBytes(reader));
-  if ('fault' in decoded) throw new CorruptRecord(`a stored transaction is invalid: ${decoded.fault}`);
+  if ('fault' in decoded) throw new CorruptRecord(`corrupt transaction record: ${decoded.fault}`);
   return { transaction: decoded.transaction, meta: readMeta(reader) };
 }

@@ -16,21 +16,21 @@ const encodeResult = (id: string, result: WritableJson): string =>
 
 const encodeError = (id: string, error: RpcError): string => `{"jsonrpc":"2.0",${errorAndId(id, error)}`;
 
-/** For calls without version. */
+/** Error response to calls without `jsonrpc`. */
 const encodeVersionlessError = (id: string, error: RpcError): string => `{${errorAndId(id, error)}`;
 
 const errorAndId = (id: string, { code, message, data }: RpcError): string =>
   `"error":${writeJson({ code, message, data })},"id":${id}}`;
 
-/** A Map, so that `constructor` finds nothing. */
+/** A Map, because an object would also find inherited names such as `constructor`. */
 export type Methods = ReadonlyMap<
   string,
   (params: JsonValue | undefined) => WritableJson | Promise<WritableJson>
 >;
 
-export type AnswerOptions = Readonly<{
+export type RequestOptions = Readonly<{
   methods: Methods;
-  /** Answered calls per batch. */
+  /** Maximum calls per batch. */
   batchMaxCalls: number;
   /** Response size from which the remaining calls are rejected. */
   batchAnswerMaxChars: number;
@@ -44,12 +44,12 @@ const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for le
 
 const errorOf = (code: FailureCode): RpcError => new RpcError(failures[code].rpc, failures[code].text);
 
-/** The id as jsonrpc-core echoes it, without unneeded escapes. */
+/** The id as jsonrpc-core serializes it, without unnecessary escapes. */
 const idText = (id: Buffer): string => writeJson(parseJson(id.toString('utf8')));
 
 type Call = EnvelopeItem & { kind: 'call' };
 
-async function run({ id, method: name, params }: Call, { methods, log }: AnswerOptions): Promise<string> {
+async function run({ id, method: name, params }: Call, { methods, log }: RequestOptions): Promise<string> {
   const method = methods.get(name);
   if (method === undefined) return encodeError(idText(id), methodNotFound);
   try {
@@ -57,13 +57,13 @@ async function run({ id, method: name, params }: Call, { methods, log }: AnswerO
     return encodeResult(idText(id), await method(given));
   } catch (cause) {
     if (cause instanceof RpcError) return encodeError(idText(id), cause);
-    log.error({ err: cause, method: name }, 'a method failed');
+    log.error({ err: cause, method: name }, 'RPC method failed');
     return encodeError(idText(id), internalError);
   }
 }
 
 /** @returns null for a notification, which is not executed. */
-async function answerItem(item: EnvelopeItem, options: AnswerOptions): Promise<string | null> {
+async function answerItem(item: EnvelopeItem, options: RequestOptions): Promise<string | null> {
   switch (item.kind) {
     case 'notification':
       return null;
@@ -76,11 +76,11 @@ async function answerItem(item: EnvelopeItem, options: AnswerOptions): Promise<s
   }
 }
 
-/** Rest of a batch whose response is full. */
-const refuse = async (item: EnvelopeItem): Promise<string | null> =>
+/** Rejects the remaining calls of a batch whose response has reached its size limit. */
+const rejectCall = async (item: EnvelopeItem): Promise<string | null> =>
   item.kind === 'notification' ? null : encodeError(idText(item.id), batchAnswerFull);
 
-async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOptions): Promise<string | null> {
+async function answerBatch(items: readonly EnvelopeItem[], options: RequestOptions): Promise<string | null> {
   const running: Promise<string | null>[] = [];
   let chars = 0;
   const measured = async (item: EnvelopeItem): Promise<string | null> => {
@@ -89,9 +89,8 @@ async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOption
     return answered;
   };
   for (const item of items) {
-    running.push(chars > options.batchAnswerMaxChars ? refuse(item) : measured(item));
-    // Most handlers are synchronous: without a pause a batch would block the ledger's clock and other
-    // clients.
+    running.push(chars > options.batchAnswerMaxChars ? rejectCall(item) : measured(item));
+    // Most handlers are synchronous: without yielding, a batch would delay the slot ticker and other clients.
     await setImmediate();
   }
   const answers = (await Promise.all(running)).filter((answered) => answered !== null);
@@ -99,7 +98,7 @@ async function answerBatch(items: readonly EnvelopeItem[], options: AnswerOption
 }
 
 /** Response to an invalid body. @throws unrelated errors. */
-function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string {
+function answerSpoilt(thrown: unknown, { batchMaxCalls }: RequestOptions): string {
   if (!(thrown instanceof Failure)) throw thrown;
   const error =
     thrown.code === 'BATCH_TOO_LARGE'
@@ -108,7 +107,7 @@ function answerSpoilt(thrown: unknown, { batchMaxCalls }: AnswerOptions): string
   return encodeError(NOBODY, error);
 }
 
-async function answerBody(body: Buffer, options: AnswerOptions): Promise<string | null> {
+async function answerBody(body: Buffer, options: RequestOptions): Promise<string | null> {
   let envelope: Envelope;
   try {
     // Ids are bounded by the body limit only, as in Agave.
@@ -123,10 +122,10 @@ async function answerBody(body: Buffer, options: AnswerOptions): Promise<string 
 }
 
 /**
- * Response text of a request body with a trailing newline; empty when nothing needs a response. Source:
+ * Response text of a request body with a trailing newline; empty if no response is due. Source:
  * jsonrpc-core 18 `io.rs`; reference §2.3.
  */
-export async function answer(body: Buffer, options: AnswerOptions): Promise<string> {
+export async function handleRequestBody(body: Buffer, options: RequestOptions): Promise<string> {
   const answered = await answerBody(body, options);
   return answered === null ? '' : `${answered}\n`;
 }

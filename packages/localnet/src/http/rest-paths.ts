@@ -4,24 +4,24 @@ import type { LocalNode } from '../node.ts';
 import { nonCirculatingSupply } from '../rpc/non-circulating-accounts.ts';
 
 /** Transport-level response. Texts of jsonrpc-http-server 18 `response.rs`. */
-export type PlainAnswer = Readonly<{ status: number; text: string }>;
+export type PlainResponse = Readonly<{ status: number; text: string }>;
 
-export const METHOD_NOT_ALLOWED: PlainAnswer = {
+export const METHOD_NOT_ALLOWED: PlainResponse = {
   status: 405,
   text: 'Used HTTP Method is not allowed. POST or OPTIONS is required\n',
 };
 
-export const UNSUPPORTED_CONTENT_TYPE: PlainAnswer = {
+export const UNSUPPORTED_CONTENT_TYPE: PlainResponse = {
   status: 415,
   text: 'Supplied content type is not allowed. Content-Type: application/json is required\n',
 };
 
-export const ORIGIN_REFUSED: PlainAnswer = {
+export const ORIGIN_NOT_ALLOWED: PlainResponse = {
   status: 403,
   text: 'Origin of the request is not whitelisted. CORS headers would not be sent and any side-effects were cancelled as well.\n',
 };
 
-export const BODY_TOO_LARGE: PlainAnswer = {
+export const BODY_TOO_LARGE: PlainResponse = {
   status: 413,
   text: 'request body size exceeds allowed maximum',
 };
@@ -43,7 +43,7 @@ function validPrefixBytes(body: Uint8Array): number {
 }
 
 /** Rejects a body that is not UTF-8, with the position. */
-export const bodyNotUtf8 = (body: Uint8Array): PlainAnswer => ({
+export const bodyNotUtf8 = (body: Uint8Array): PlainResponse => ({
   status: 400,
   text: `utf-8 encoding error at byte ${validPrefixBytes(body)} in request body`,
 });
@@ -55,20 +55,20 @@ function sol(lamports: bigint): string {
   return fraction === '' ? `${whole}` : `${whole}.${fraction}`;
 }
 
-const ok = (text: string): PlainAnswer => ({ status: 200, text });
+const ok = (text: string): PlainResponse => ({ status: 200, text });
 
 /** Agave's response for a missing file. */
-const NOT_FOUND: PlainAnswer = { status: 404, text: '' };
+const NOT_FOUND: PlainResponse = { status: 404, text: '' };
 
-/** Genesis and snapshot archives; the newest have no slot in their name. */
+/** Paths of genesis and snapshot archives. Those of the newest have no slot in their name. */
 const ARCHIVE = /^\/(genesis|(incremental-)?snapshot(-[^/]*)?)\.tar(\.(bz2|gz|lz4|zst))?$/;
 
 /**
- * Agave's paths outside JSON-RPC, for any verb; null for others. There are no archives, since the ledger has
- * its own formats. Source: Agave rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
+ * Serves Agave's paths outside of JSON-RPC, for any HTTP method; null for other paths. Archives are not found,
+ * because the ledger has its own formats. Source: Agave rpc/src/rpc_service.rs, `RpcRequestMiddleware`.
  * @param url - request target with query.
  */
-export function plainPath(url: string, node: LocalNode): PlainAnswer | null {
+export function plainPath(url: string, node: LocalNode): PlainResponse | null {
   const [path = ''] = url.split('?', 1);
   switch (path) {
     case '/health':
@@ -85,10 +85,10 @@ export function plainPath(url: string, node: LocalNode): PlainAnswer | null {
 }
 
 /**
- * Rejected, or the CORS headers. Source: jsonrpc-server-utils 18 `cors.rs` with any origin allowed: the
- * literal origin `null` is not "any", and same-host pages need no headers.
+ * Decision for the `Origin` of a request: rejected, or the CORS headers of the response. Source: jsonrpc-server-utils 18 `cors.rs` with any origin allowed: the
+ * literal origin `null` is rejected, and requests from the same host get no headers.
  */
-type CorsDecision = 'refused' | Readonly<Record<string, string>>;
+type CorsDecision = 'rejected' | Readonly<Record<string, string>>;
 
 const MAX_AGE_SECONDS = 86_400;
 export const ALLOWED_METHODS = 'OPTIONS, POST';
@@ -99,7 +99,7 @@ const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new UR
 export function decideCors(headers: IncomingHttpHeaders): CorsDecision {
   const { origin, host } = headers;
   if (origin === undefined || (host !== undefined && hostOf(origin) === host)) return {};
-  if (origin === 'null') return 'refused';
+  if (origin === 'null') return 'rejected';
   const requested = headers['access-control-request-headers'];
   return {
     'access-control-allow-methods': ALLOWED_METHODS,

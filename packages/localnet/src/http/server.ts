@@ -6,15 +6,15 @@ import type { Logger } from '../../../../src/base/log.ts';
 import type { LocalNode } from '../node.ts';
 import type { RpcHandler } from '../rpc-handler.ts';
 import { rpcHandlers } from '../rpc-handlers.ts';
-import { type AnswerOptions, answer } from './handle-request.ts';
+import { handleRequestBody, type RequestOptions } from './handle-request.ts';
 import {
   ALLOWED_METHODS,
   BODY_TOO_LARGE,
   bodyNotUtf8,
   decideCors,
   METHOD_NOT_ALLOWED,
-  ORIGIN_REFUSED,
-  type PlainAnswer,
+  ORIGIN_NOT_ALLOWED,
+  type PlainResponse,
   plainPath,
   UNSUPPORTED_CONTENT_TYPE,
 } from './rest-paths.ts';
@@ -50,16 +50,16 @@ type LocalnetServerOptions = Readonly<{
   log: Logger;
   /** Agave's `--rpc-max-request-body-size`. */
   bodyMaxBytes?: number;
-  /** The default exceeds what fits into the default body. */
+  /** Maximum calls per batch. The default is more than the default body size can hold. */
   batchMaxCalls?: number;
   /** Response size from which the remaining calls are rejected. */
   batchAnswerMaxChars?: number;
-  /** Further sockets are closed unread. */
+  /** Maximum connections; further ones are closed at once. */
   connectionsMax?: number;
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
   keepAliveTimeoutMs?: number;
-  /** Time that `close` waits for running requests. */
+  /** Milliseconds that `close` waits for running requests. */
   drainTimeoutMs?: number;
   /** Default: all methods of the embedded ledger. */
   handlers?: Readonly<Record<string, RpcHandler>>;
@@ -67,11 +67,11 @@ type LocalnetServerOptions = Readonly<{
 
 export type LocalnetServer = Readonly<{
   port: number;
-  /** Finishes running requests, then closes all sockets. */
+  /** Waits for running requests, then closes all connections. */
   close(): Promise<void>;
 }>;
 
-type Settings = AnswerOptions & Readonly<{ node: LocalNode; bodyMaxBytes: number }>;
+type Settings = RequestOptions & Readonly<{ node: LocalNode; bodyMaxBytes: number }>;
 
 const JSON_TYPES = new Set([
   'application/json',
@@ -92,7 +92,7 @@ function sendJson(response: ServerResponse, text: string, headers: Headers): voi
   response.end(text);
 }
 
-function sendPlain(response: ServerResponse, { status, text }: PlainAnswer, headers: Headers): void {
+function sendPlain(response: ServerResponse, { status, text }: PlainResponse, headers: Headers): void {
   response.writeHead(status, {
     'content-type': TEXT_ANSWER,
     'content-length': Buffer.byteLength(text),
@@ -115,10 +115,10 @@ async function answerPost(
   if (body === 'aborted') return;
   if (body === 'too-large') return sendPlain(response, BODY_TOO_LARGE, headers);
   if (!isUtf8(body)) return sendPlain(response, bodyNotUtf8(body), headers);
-  sendJson(response, await answer(body, settings), headers);
+  sendJson(response, await handleRequestBody(body, settings), headers);
 }
 
-/** Order of jsonrpc-http-server 18 `handler.rs`, Agave's own paths first. */
+/** Checks in the order of jsonrpc-http-server 18 `handler.rs`, after Agave's own paths. */
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
@@ -130,7 +130,7 @@ async function respond(
     return;
   }
   const cors = decideCors(request.headers);
-  if (cors === 'refused') return sendPlain(response, ORIGIN_REFUSED, {});
+  if (cors === 'rejected') return sendPlain(response, ORIGIN_NOT_ALLOWED, {});
   if (request.method === 'POST') return answerPost(request, response, cors, settings);
   if (request.method === 'OPTIONS') {
     return sendJson(response, '', { allow: ALLOWED_METHODS, accept: 'application/json', ...cors });
@@ -149,7 +149,7 @@ async function close(server: Server, drainTimeoutMs: number): Promise<void> {
 
 /**
  * JSON-RPC server of an embedded ledger, equivalent to Agave. Source: reference §2.3.
- * @throws when the port is not available.
+ * @throws Error if the port is not available.
  */
 export async function startLocalnetServer(
   node: LocalNode,
@@ -179,7 +179,7 @@ export async function startLocalnetServer(
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
     respond(request, response, settings).catch((cause: unknown) => {
-      settings.log.error({ err: cause }, 'a request failed');
+      settings.log.error({ err: cause }, 'HTTP request failed');
       request.destroy();
     });
   });

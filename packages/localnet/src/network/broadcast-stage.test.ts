@@ -16,10 +16,10 @@ it('rolls back the entries of shreds that could not be sent', () => {
   const signature = '1'.repeat(64);
   const transaction = { signatures: [signature], wire: new Uint8Array(200) } as unknown as Transaction;
   expect(() => broadcast.announce(open, [transaction])).toThrow('no socket');
-  expect(broadcast.take(transaction)).toBeUndefined();
+  expect(broadcast.takeEntry(transaction)).toBeUndefined();
   isBroken = false;
   broadcast.announce(open, [transaction]);
   const untouched = new SlotEntries(new Uint8Array(32));
-  const taken = broadcast.take(transaction);
+  const taken = broadcast.takeEntry(transaction);
   expect(taken).toEqual(untouched.record(taken?.mixin ?? new Uint8Array()));
 });

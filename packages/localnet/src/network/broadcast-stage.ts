@@ -18,7 +18,7 @@ import type { OpenSlotState } from '../bank/open-slot-state.ts';
 import { HASHES_PER_ENTRY, mixinOf, type RecordedEntry, type SlotEntry } from '../bank/slot-entries.ts';
 import type { SendShreds } from './shred-sender.ts';
 
-/** Hash count, hash, transaction count. */
+/** Size of an entry without transactions: hash count, hash, transaction count. */
 export const ENTRY_BYTES = 8 + 32 + 8;
 const COUNT_BYTES = 8;
 const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
@@ -26,7 +26,7 @@ const SET_SHREDS = FEC_SET_DATA_SHREDS + FEC_SET_CODE_SHREDS;
 /** Entry bytes per erasure batch. */
 export const BATCH_MAX_BYTES: number = fecSetCapacity(false) - COUNT_BYTES;
 
-/** Splits transactions into announceable batches. */
+/** Splits transactions into batches that fit into one announcement. */
 export function inBatches(transactions: readonly Transaction[]): Transaction[][] {
   const batches: Transaction[][] = [];
   let left = 0;
@@ -42,7 +42,7 @@ export function inBatches(transactions: readonly Transaction[]): Transaction[][]
   return batches;
 }
 
-/** Whether a data shred has entries or completes a batch, unlike padding. */
+/** Whether a data shred contains entries or completes a batch; false for padding. */
 const isNeeded = (packet: Uint8Array): boolean =>
   new DataView(packet.buffer, packet.byteOffset).getUint16(DATA_SIZE_OFFSET, true) > DATA_HEADERS_BYTES ||
   ((packet[DATA_FLAGS_OFFSET] as number) & DATA_COMPLETE) !== 0;
@@ -55,25 +55,25 @@ type BroadcastStageOptions = Readonly<{
 }>;
 
 /**
- * Sends transactions as shreds before they run: entry batches in chained 32:32 sets, needed data shreds
- * first. Source: agave turbine/src/broadcast_stage.
+ * Sends transactions as shreds before they are executed. Entry batches form chained 32:32 erasure sets; the data
+ * shreds with entries are sent first. Source: agave turbine/src/broadcast_stage.
  */
 export class BroadcastStage {
   readonly #options: BroadcastStageOptions;
-  /** Announced transactions that have not run. */
+  /** Entries of announced transactions that have not been executed. */
   readonly #recorded = new Map<Signature, RecordedEntry>();
   #slot = -1;
   #fecSetIndex = 0;
-  /** The last set of an earlier run is unknown. */
+  /** Merkle root of the previous set; not known after a restart. */
   #chainedRoot: Uint8Array = new Uint8Array(MERKLE_ROOT_BYTES);
-  /** Code and padding shreds, needed only for recovery, of transactions that have not run. */
+  /** Code and padding shreds of transactions that have not been executed. Only recovery needs them. */
   #rest: Uint8Array[] = [];
 
   constructor(options: BroadcastStageOptions) {
     this.#options = options;
   }
 
-  /** Whether another batch fits besides the last, which holds the ticks. */
+  /** Whether the slot has space for another batch besides the last one, which contains the ticks. */
   hasCapacity(slotNumber: number, ticks: number): boolean {
     const lastSets = Math.ceil((COUNT_BYTES + ticks * ENTRY_BYTES) / fecSetCapacity(true)) + 1;
     const used = slotNumber === this.#slot ? this.#fecSetIndex : 0;
@@ -82,11 +82,11 @@ export class BroadcastStage {
 
   /**
    * Records transactions as entries and sends their data shreds, atomically.
-   * @param transactions - at most `BATCH_MAX_BYTES` of entries, in run order.
+   * @param transactions - in execution order; their entries have at most `BATCH_MAX_BYTES`.
    */
   announce(open: OpenSlotState, transactions: readonly Transaction[]): void {
     const recorded = new Map<Signature, RecordedEntry>();
-    open.entries.allOrNothing(() => {
+    open.entries.atomically(() => {
       const entries = transactions.map((transaction): EncodableEntry => {
         const entry = open.entries.record(mixinOf(transaction));
         recorded.set(transaction.signatures[0] as Signature, entry);
@@ -97,16 +97,16 @@ export class BroadcastStage {
     for (const [signature, entry] of recorded) this.#recorded.set(signature, entry);
   }
 
-  /** undefined when not announced. */
-  take(transaction: Transaction): RecordedEntry | undefined {
+  /** Removes and returns the entry of a transaction; undefined if it was not announced. */
+  takeEntry(transaction: Transaction): RecordedEntry | undefined {
     const signature = transaction.signatures[0] as Signature;
     const recorded = this.#recorded.get(signature);
     this.#recorded.delete(signature);
     return recorded;
   }
 
-  /** Sends the deferred shreds after the run. */
-  settle(): void {
+  /** Sends the deferred shreds, after the transactions have been executed. */
+  sendDeferred(): void {
     const rest = this.#rest;
     if (rest.length === 0) return;
     this.#rest = [];
@@ -114,10 +114,10 @@ export class BroadcastStage {
   }
 
   /** Sends the ticks that end a slot. */
-  end(slotNumber: number, ticks: readonly SlotEntry[]): void {
+  endSlot(slotNumber: number, ticks: readonly SlotEntry[]): void {
     const entries = ticks.map(({ hash }) => ({ numHashes: HASHES_PER_ENTRY, hash, transactions: [] }));
     this.#sendBatch(slotNumber, entries, ticks.length, true);
-    this.settle();
+    this.sendDeferred();
   }
 
   #sendBatch(

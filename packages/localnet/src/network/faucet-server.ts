@@ -6,11 +6,11 @@ import { type Address, addressFromBytes } from '../../../../src/solana/address.t
 import { type Blockhash, blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
 import { type Lamports, lamports } from '../../../../src/solana/units.ts';
 
-/** GetAirdrop as u32, lamports u64, recipient 32, blockhash 32. */
+/** Request size: GetAirdrop as u32, lamports u64, recipient 32, blockhash 32. */
 const REQUEST_BYTES = 4 + 8 + 32 + 32;
 const GET_AIRDROP = 0;
-/** Empty response. */
-const REFUSED = Buffer.alloc(2);
+/** Response to a rejected request: length 0. */
+const REJECTED = Buffer.alloc(2);
 
 /** Signs a faucet transfer without sending it. @returns wire bytes. */
 export type SignAirdrop = (to: Address, amount: Lamports, blockhash: Blockhash) => Uint8Array;
@@ -21,7 +21,7 @@ type FaucetServerOptions = Readonly<{
   port: number;
   sign: SignAirdrop;
   log: Logger;
-  /** Default 64. */
+  /** Maximum connections. Default 64. */
   connectionsMax?: number;
   /** Default 10 s. */
   idleTimeoutMs?: number;
@@ -29,10 +29,10 @@ type FaucetServerOptions = Readonly<{
 
 export type FaucetServer = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** Length as u16, then the transaction. */
+/** Response: length as u16, then the transaction. */
 function answer(request: Uint8Array, { sign, log }: FaucetServerOptions): Uint8Array {
   const reader = new ByteReader(request);
-  if (reader.u32() !== GET_AIRDROP) return REFUSED;
+  if (reader.u32() !== GET_AIRDROP) return REJECTED;
   const amount = lamports(reader.u64());
   try {
     const to = addressFromBytes(reader.bytes(32));
@@ -41,8 +41,8 @@ function answer(request: Uint8Array, { sign, log }: FaucetServerOptions): Uint8A
     length.writeUInt16LE(transaction.length);
     return Buffer.concat([length, transaction]);
   } catch (error) {
-    log.warn({ err: error }, 'the faucet could not sign a transfer');
-    return REFUSED;
+    log.warn({ err: error }, 'faucet failed to sign a transfer');
+    return REJECTED;
   }
 }
 
@@ -61,7 +61,7 @@ function serve(socket: Socket, options: FaucetServerOptions): void {
 }
 
 /**
- * Faucet port as in solana-test-validator: signs transfers, and the client sends them. Source: agave
+ * Faucet server as in solana-test-validator: it signs transfers, which the client then sends. Source: agave
  * faucet/src/faucet.rs.
  */
 export async function startFaucetServer(options: FaucetServerOptions): Promise<FaucetServer> {

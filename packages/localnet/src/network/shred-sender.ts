@@ -8,37 +8,37 @@ export type ShredTarget = Readonly<{ host: string; port: number }>;
 type ShredSenderOptions = Readonly<{
   targets: readonly ShredTarget[];
   log: Logger;
-  /** Queue per target in bytes; further packets are dropped. */
+  /** Maximum queued bytes per target; further packets are dropped. */
   queueMaxBytes?: number;
-  /** Queue of deferred packets; the newest are dropped. */
+  /** Maximum queued deferred packets; further ones are dropped. */
   laterMaxPackets?: number;
 }>;
 
-/** `now`: sent before returning, as far as the system allows; `soon`: paced. */
+/** `now`: passed to the system before `send` returns. `soon`: sent at a limited rate. */
 type Urgency = 'now' | 'soon';
 export type SendShreds = (packets: readonly Uint8Array[], urgency: Urgency) => void;
 
 export type ShredSender = Readonly<{ send: SendShreds; close(): Promise<void> }>;
 
 /**
- * Deferred packets per millisecond. Receive buffers hold at least some 90 packets, and urgent ones need
- * half.
+ * Deferred packets per millisecond. Receive buffers hold at least about 90 packets; half of that is left to urgent
+ * packets.
  */
 const PACE_PACKETS = 8;
 const PACE_MS = 1;
 
-/** Pause between drop warnings. */
+/** Minimum milliseconds between warnings about dropped packets. */
 const WARN_PAUSE_MS = 10_000;
 
 async function connect({ host, port }: ShredTarget): Promise<Socket> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-  // Connected, so that no packet needs a name lookup.
+  // Connecting the socket avoids a name lookup per packet.
   socket.connect(port, host);
   await once(socket, 'connect');
   return socket;
 }
 
-/** One UDP target; lost packets are not resent. */
+/** Sends to one UDP target; lost packets are not resent. */
 class Way {
   readonly #socket: Socket;
   readonly #queueMaxBytes: number;
@@ -48,7 +48,7 @@ class Way {
     this.#socket = socket;
     this.#queueMaxBytes = queueMaxBytes;
     this.#drops = new Drops(warn);
-    // For instance nobody listening yet.
+    // Such as ECONNREFUSED while no receiver is listening.
     socket.on('error', () => {});
   }
 
@@ -64,7 +64,7 @@ class Way {
   }
 }
 
-/** Rate-limited drop warnings. */
+/** Counts dropped packets and warns at a limited rate. */
 class Drops {
   readonly #warn: (dropped: number) => void;
   #dropped = 0;
@@ -84,7 +84,7 @@ class Drops {
   }
 }
 
-/** Deferred packets. */
+/** Queue of deferred packets, sent at a limited rate. */
 class Later {
   readonly #max: number;
   readonly #send: (packets: readonly Uint8Array[]) => void;
@@ -128,7 +128,7 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
   try {
     for (const target of targets) {
       const warn = (dropped: number) =>
-        log.warn({ ...target, dropped }, 'shred queue too slow: packets dropped');
+        log.warn({ ...target, dropped }, 'shred target queue full; dropped packets');
       ways.push(new Way(await connect(target), queueMaxBytes, warn));
     }
   } catch (error) {
@@ -139,7 +139,7 @@ export async function openShredSender(options: ShredSenderOptions): Promise<Shre
     for (const way of ways) way.send(packets);
   };
   const later = new Later(laterMaxPackets, sendNow, (dropped) =>
-    log.warn({ dropped }, 'shred queue full: packets dropped'),
+    log.warn({ dropped }, 'deferred shred queue full; dropped packets'),
   );
   return {
     send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),

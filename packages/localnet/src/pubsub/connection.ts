@@ -15,10 +15,10 @@ import { type SubscriptionKind, subscriptions } from '../../../../src/protocol/s
 import type { NotificationFrame } from '../../../../src/streams/notification.ts';
 import { Outbox } from '../../../../src/streams/outbox.ts';
 import { textFrame } from '../../../../src/streams/text-frame.ts';
-import { type AnswerOptions, answer, type Methods } from '../http/handle-request.ts';
+import { handleRequestBody, type Methods, type RequestOptions } from '../http/handle-request.ts';
 import type { LocalNode } from '../node.ts';
 import { getVersion } from '../rpc/getVersion.ts';
-import type { Holder, Topics } from './subscriptions.ts';
+import type { Subscriber, SubscriptionRegistry } from './subscriptions.ts';
 
 /**
  * Parameters that do not affect notifications, but make separate subscriptions in Agave. Source: agave
@@ -39,16 +39,21 @@ const kinds = (Object.keys(subscriptions) as SubscriptionKind[]).filter((kind) =
 type Method = (params: JsonValue | undefined) => WritableJson;
 
 /** Source: Agave rpc/src/rpc_pubsub.rs, `RpcSolPubSubInternal`. */
-function methodsOf(node: LocalNode, topics: Topics, holder: Holder, held: Set<number>): Methods {
+function methodsOf(
+  node: LocalNode,
+  topics: SubscriptionRegistry,
+  holder: Subscriber,
+  held: Set<number>,
+): Methods {
   const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
-    const id = topics.hold(parseSubscription(kind, params), holder, idleParameters(kind, params));
+    const id = topics.subscribe(parseSubscription(kind, params), holder, idleParameters(kind, params));
     held.add(id);
     return id;
   };
   const unsubscribe = (params: JsonValue | undefined): true => {
     const id = Number(parseUnsubscribe(params));
     if (!held.delete(id)) throw invalidSubscriptionId();
-    topics.release(id, holder);
+    topics.unsubscribe(id, holder);
     return true;
   };
   const methods = new Map<string, Method>([['getVersion', (params) => getVersion(node, params)]]);
@@ -65,23 +70,23 @@ const INVALID_DATA = 1007;
 const ANSWERS_PER_TURN = 16;
 
 export type ConnectionOptions = Readonly<{
-  /** Unanswered messages that pause reading. Up to 64 KiB that arrived with the last one is also held. */
+  /** Unanswered messages at which reading pauses. Up to 64 KiB received with the last one are also buffered. */
   unansweredMax: number;
-  /** Send queue in bytes. */
+  /** Maximum bytes in the send queue. */
   queueMaxBytes: number;
   log: Logger;
 }>;
 
 /** Client connection; messages are answered in order. */
-export class PubsubConnection implements Holder {
+export class PubsubConnection implements Subscriber {
   readonly #socket: WebSocket;
   readonly #outbox: Outbox;
-  readonly #topics: Topics;
+  readonly #topics: SubscriptionRegistry;
   readonly #options: ConnectionOptions;
-  readonly #answering: AnswerOptions;
+  readonly #answering: RequestOptions;
   /** Subscription ids. */
   readonly #held = new Set<number>();
-  /** Notifications deferred until the response with their subscription id is sent. */
+  /** Notifications that wait until the response with their subscription id has been sent. */
   readonly #late: NotificationFrame[] = [];
   #unanswered: Buffer[] = [];
   #isAnswering = false;
@@ -91,7 +96,7 @@ export class PubsubConnection implements Holder {
   constructor(
     socket: WebSocket,
     stream: Duplex,
-    { node, topics }: Readonly<{ node: LocalNode; topics: Topics }>,
+    { node, topics }: Readonly<{ node: LocalNode; topics: SubscriptionRegistry }>,
     options: ConnectionOptions,
   ) {
     this.#socket = socket;
@@ -100,7 +105,7 @@ export class PubsubConnection implements Holder {
     this.#options = options;
     this.#answering = {
       methods: methodsOf(node, topics, this, this.#held),
-      // Batches are bounded by message size.
+      // The size of a batch is limited by the message size.
       batchMaxCalls: Number.MAX_SAFE_INTEGER,
       batchAnswerMaxChars: Number.MAX_SAFE_INTEGER,
       log: options.log,
@@ -124,7 +129,7 @@ export class PubsubConnection implements Holder {
     this.#socket.close(code);
   }
 
-  /** Text, or bytes holding text. */
+  /** Accepts text and binary messages. */
   #receive(data: Buffer): void {
     if (!isUtf8(data)) {
       this.close(INVALID_DATA);
@@ -141,7 +146,7 @@ export class PubsubConnection implements Holder {
       while (this.#unanswered.length > 0) await this.#answerEach(this.#unanswered.splice(0));
       if (this.#socket.isPaused) this.#socket.resume();
     } catch (error) {
-      this.#options.log.error({ err: error }, 'a WebSocket message could not be answered');
+      this.#options.log.error({ err: error }, 'failed to handle a WebSocket message');
       this.#socket.terminate();
     }
     this.#isWorking = false;
@@ -158,20 +163,20 @@ export class PubsubConnection implements Holder {
 
   async #answer(data: Buffer): Promise<void> {
     this.#isAnswering = true;
-    const text = (await answer(data, this.#answering)).trimEnd();
+    const text = (await handleRequestBody(data, this.#answering)).trimEnd();
     if (text !== '') this.#outbox.push(textFrame([Buffer.from(text)]));
     for (const frame of this.#late.splice(0)) this.#outbox.push(frame);
     this.#isAnswering = false;
   }
 
-  /** A client that does not read gets no close frame, as in Agave. */
+  /** Terminates the connection of a client that does not read, without a close frame, as in Agave. */
   #disconnect(facts: object): void {
     this.#options.log.warn(facts, 'WebSocket client reads too slowly; disconnecting');
     this.#socket.terminate();
   }
 
   #leave(): void {
-    for (const id of this.#held) this.#topics.release(id, this);
+    for (const id of this.#held) this.#topics.unsubscribe(id, this);
     this.#held.clear();
   }
 }

@@ -12,9 +12,9 @@ import type { OpenLocalNode } from '../genesis/open.ts';
 import type { Bank } from '../node.ts';
 import { mintsOf } from '../rpc/account-view.ts';
 import { PubsubConnection } from './connection.ts';
-import { Topics } from './subscriptions.ts';
+import { SubscriptionRegistry } from './subscriptions.ts';
 
-/** Oldest readable state with the slot: notifications come from the tips of the commitments. */
+/** Oldest readable state that contains the slot, because notifications are sent for the tip of each commitment. */
 function bankWith(node: OpenLocalNode, slot: Slot): Bank {
   for (const commitment of ['finalized', 'confirmed'] as const) {
     const bank = node.bank(commitment);
@@ -23,7 +23,7 @@ function bankWith(node: OpenLocalNode, slot: Slot): Bank {
   return node.bank('processed');
 }
 
-/** Mints per slot, looked up for each slot. */
+/** Mint lookups are cached per slot. */
 function lookupOf(node: OpenLocalNode): (slot: Slot) => AccountLookup {
   let last: Readonly<{ bank: Bank; lookup: AccountLookup }> | null = null;
   return (slot) => {
@@ -41,7 +41,7 @@ export function followLedger(
   const notifier = new LedgerNotifier({
     lookup: lookupOf(node),
     statusOf: (signature) => node.recentStatus(signature),
-    // New subscriptions also get slots that had begun or were not rooted.
+    // New subscriptions also get the open slot and slots that are not rooted.
     retainUnsubscribed: true,
     onEvicted: (slot, failed) => log.warn({ slot: Number(slot), failed }, 'ledger notification queue full'),
   });
@@ -61,19 +61,19 @@ export type PubsubServerOptions = Readonly<{
   /** 0 picks a free port. */
   port: number;
   log: Logger;
-  /** Further sockets are closed unread. */
+  /** Maximum connections; further ones are closed at once. */
   connectionsMax?: number;
-  /** Over all connections; Agave's `--rpc-pubsub-max-active-subscriptions`. */
+  /** Maximum subscriptions of all connections; Agave's `--rpc-pubsub-max-active-subscriptions`. */
   subscriptionsMax?: number;
   /** Per client message. */
   messageMaxBytes?: number;
-  /** Unanswered messages per client. */
+  /** Maximum unanswered messages per client. */
   unansweredMax?: number;
-  /** Send queue per client in bytes. */
+  /** Maximum bytes in the send queue of a client. */
   queueMaxBytes?: number;
-  /** Time for the upgrade request. */
+  /** Milliseconds for the upgrade request. */
   headersTimeoutMs?: number;
-  /** Time that `close` waits for clients. */
+  /** Milliseconds that `close` waits for clients. */
   closeTimeoutMs?: number;
 }>;
 
@@ -111,7 +111,7 @@ const webSockets = (maxPayload: number): WebSocketServer =>
 /**
  * PubSub server of an embedded ledger, equivalent to Agave with `blockSubscribe` and `voteSubscribe`.
  * Sources: Agave rpc/src/rpc_pubsub_service.rs; reference solana-json-rpc.md §3.
- * @throws when the port is not available.
+ * @throws Error if the port is not available.
  */
 export async function startPubsubServer(
   node: OpenLocalNode,
@@ -119,7 +119,7 @@ export async function startPubsubServer(
 ): Promise<PubsubServer> {
   const { log, unansweredMax = 64, queueMaxBytes = outboxDefaults.queueMaxBytes } = options;
   const { notifier, stop } = followLedger(node, log);
-  const topics = new Topics(notifier, options.subscriptionsMax ?? 1_000_000);
+  const topics = new SubscriptionRegistry(notifier, options.subscriptionsMax ?? 1_000_000);
   const upgrades = webSockets(options.messageMaxBytes ?? 4_096);
   const connections = new Set<PubsubConnection>();
   const server = createServer({ headersTimeout: options.headersTimeoutMs ?? 10_000 });

@@ -4,11 +4,11 @@ import { type Subscription, subscriptions } from '../../../../src/protocol/subsc
 import type { LedgerNotifier } from '../../../../src/streams/ledger-notifier.ts';
 import { Notification, type NotificationFrame } from '../../../../src/streams/notification.ts';
 
-/** Connection with subscriptions. */
-export interface Holder {
+/** Receives the notifications of its subscriptions: a connection. */
+export interface Subscriber {
   /**
-   * @param frame - complete WebSocket frame, shared between holders.
-   * @param last - the id is no longer valid.
+   * @param frame - complete WebSocket frame, shared by all subscribers.
+   * @param last - whether the subscription has ended.
    */
   notify(id: number, frame: NotificationFrame, last: boolean): void;
 }
@@ -17,21 +17,21 @@ type Topic = {
   readonly id: number;
   readonly key: string;
   readonly method: string;
-  readonly holders: Set<Holder>;
+  readonly holders: Set<Subscriber>;
   end: () => void;
 };
 
 /**
- * Node subscriptions. Equal ones share an id; ids count from 0 and are not reused. Source: Agave
+ * Subscriptions of all connections. Equal ones share an id; ids start at 0 and are not reused. Source: Agave
  * rpc/src/rpc_subscription_tracker.rs, `SubscriptionControl`.
  */
-export class Topics {
+export class SubscriptionRegistry {
   readonly #notifier: LedgerNotifier;
   readonly #subscriptionsMax: number;
   readonly #byKey = new Map<string, Topic>();
   readonly #byId = new Map<number, Topic>();
   #nextId = 0;
-  /** Counts each holder. */
+  /** Active subscriptions, counted per subscriber. */
   #held = 0;
 
   /** @param subscriptionsMax - Agave's `--rpc-pubsub-max-active-subscriptions`. */
@@ -41,12 +41,12 @@ export class Topics {
   }
 
   /**
-   * Adds a holder once.
-   * @param idle - parameters that separate subscriptions with equal notifications.
+   * Subscribes; a repeated call has no effect.
+   * @param idle - parameters that do not affect notifications, but make subscriptions distinct.
    * @returns the id.
    * @throws RpcError -32603 at the limit.
    */
-  hold(subscription: Subscription, holder: Holder, idle: string): number {
+  subscribe(subscription: Subscription, holder: Subscriber, idle: string): number {
     if (this.#held >= this.#subscriptionsMax) {
       throw new RpcError(-32603, 'Internal Error: Subscription refused. Node subscription limit reached');
     }
@@ -57,8 +57,8 @@ export class Topics {
     return topic.id;
   }
 
-  /** @returns false when not held. */
-  release(id: number, holder: Holder): boolean {
+  /** @returns false if there was no such subscription. */
+  unsubscribe(id: number, holder: Subscriber): boolean {
     const topic = this.#byId.get(id);
     if (topic === undefined || !topic.holders.delete(holder)) return false;
     this.#held--;

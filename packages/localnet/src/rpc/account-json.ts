@@ -11,7 +11,7 @@ export type AccountJson = Readonly<{
   owner: Address;
   /** u64. */
   rentEpoch: bigint;
-  /** Bytes of data the account holds, whatever the slice. */
+  /** Full data length in bytes, whatever the slice. */
   space: number;
 }>;
 

@@ -59,7 +59,7 @@ export const sortedByAddress = (accounts: Iterable<KeyedAccount>): KeyedAccount[
 export const keyedAccounts = (accounts: readonly KeyedAccount[], view: AccountView): KeyedAccountJson[] =>
   accounts.map(([pubkey, account]) => ({ account: accountJson(pubkey, account, view), pubkey }));
 
-/** With `jsonParsed`, unparsed accounts are left out, as in Agave. */
+/** With `jsonParsed`, accounts that cannot be parsed are omitted, as in Agave. */
 export function keyedTokenAccounts(accounts: readonly KeyedAccount[], view: AccountView): KeyedAccountJson[] {
   const keyed = keyedAccounts(accounts, view);
   if (view.encoding !== 'jsonParsed') return keyed;

@@ -54,11 +54,11 @@ function decodeText(text: string, encoding: WireEncoding, type: string): Uint8Ar
   return bytes;
 }
 
-/** JSON-RPC ignores trailing bytes, but no leader does. */
+/** `hasTail`: trailing bytes, which JSON-RPC ignores but a leader rejects. */
 export type SentTransaction = Readonly<{ transaction: Transaction; hasTail: boolean }>;
 
 /**
- * Not sanitized yet.
+ * The result is not sanitized.
  * @throws RpcError -32602 with Agave's text.
  */
 export function decodeTransactionText(text: string, encoding: WireEncoding): SentTransaction {
@@ -70,7 +70,7 @@ export function decodeTransactionText(text: string, encoding: WireEncoding): Sen
 }
 
 /**
- * Not sanitized yet.
+ * The result is not sanitized.
  * @throws RpcError -32602 with Agave's text.
  */
 export function decodeMessageText(text: string): Message {

@@ -8,7 +8,7 @@ type GetAgGenesisCertResult = Readonly<{
   signature: Readonly<{ bitmap: readonly number[]; signature: readonly number[] }>;
 }> | null;
 
-/** null: the ledger uses the votes before Alpenglow. */
+/** Always null: the ledger does not use Alpenglow. */
 export function getAgGenesisCert(_node: LocalNode, params: JsonValue | undefined): GetAgGenesisCertResult {
   noParameters(params);
   return null;

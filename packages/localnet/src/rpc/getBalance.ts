@@ -13,7 +13,7 @@ export function parseGetBalance(params: JsonValue | undefined) {
   return { address: readAddress(text), config };
 }
 
-/** 0 without account. */
+/** 0 if the account does not exist. */
 export function getBalance(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const { address, config } = parseGetBalance(params);
   const bank = bankFor(node, config);

@@ -62,7 +62,7 @@ export function missingBlock(node: LocalNode, slot: Slot): RpcError {
   return slot < first ? blockCleanedUp(slot, first) : slotSkipped(slot);
 }
 
-/** Finalized blocks; with `confirmed`, also blocks up to the confirmed tip. */
+/** Finds a finalized block or, with `confirmed`, a block up to the confirmed tip. */
 function findBlock(node: LocalNode, { slot, commitment }: GetBlockParams): Block {
   const finalized = slot <= node.bank('finalized').slot;
   if (!finalized && (commitment === 'finalized' || slot > node.bank('confirmed').slot)) {

@@ -16,14 +16,14 @@ export const parseGetBlockCommitment = (params: JsonValue | undefined) => ({
   slot: slot(at(exactly(params, 1), 0, readU64)),
 });
 
-/** The vote before them is rooted. */
+/** Number of votes in a tower; earlier ones are rooted. */
 const VOTES_MAX = 31n;
 /** Confirmation counts, and last the rooted count. */
 const PLACES = 32;
 /** Source: agave runtime/src/status_cache.rs, `MAX_CACHE_ENTRIES`. */
 const ROOTS_MAX = 300n;
 
-/** Position of the node's vote; null when absent or expired. */
+/** Index of the node's stake in the list; null if it did not vote for the slot or the slot has expired. */
 function placeOf(slot: bigint, tip: bigint): number | null {
   if (tip === 0n || slot > tip) return null;
   const root = tip - VOTES_MAX;
@@ -34,7 +34,7 @@ function placeOf(slot: bigint, tip: bigint): number | null {
 }
 
 /**
- * Voting stake by depth, as of the newest block.
+ * Stake by number of confirmations, as of the newest block.
  * @see agave core/src/commitment_service.rs, `aggregate_commitment`
  */
 export function getBlockCommitment(node: LocalNode, params: JsonValue | undefined): GetBlockCommitmentResult {

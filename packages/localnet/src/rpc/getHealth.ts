@@ -8,11 +8,11 @@ export function requireHealthy(node: LocalNode): void {
   if (node.failure) throw new RpcError(-32005, 'Node is unhealthy', { numSlotsBehind: null });
 }
 
-/** -32603, which lets clients retry or use another node. */
+/** Code -32603 makes clients retry or use another node. */
 export const queueFull = (): RpcError =>
   new RpcError(-32603, 'Too many transactions wait for a block with room; send it again later');
 
-/** Never behind. @throws RpcError -32005 when the ledger has halted. */
+/** The ledger is never behind. @throws RpcError -32005 when the ledger has halted. */
 export function getHealth(node: LocalNode, params: JsonValue | undefined): 'ok' {
   noParameters(params);
   requireHealthy(node);

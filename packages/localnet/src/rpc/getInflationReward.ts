@@ -51,18 +51,18 @@ export function parseGetInflationReward(params: JsonValue | undefined): GetInfla
   };
 }
 
-/** Rewards of stakes. */
+/** Reward types of stake accounts. */
 const STAKES: readonly RewardType[] = ['Staking', 'DeactivatedStake'];
 
-type Paid = Readonly<{ reward: BlockReward; slot: Slot }>;
+type FoundReward = Readonly<{ reward: BlockReward; slot: Slot }>;
 
-/** The first slot after an epoch, as far as a u64 goes. */
+/** First slot after an epoch, limited to a u64. */
 function slotAfter(paid: Epoch, slotsPerEpoch: bigint): Slot {
   const first = (paid + 1n) * slotsPerEpoch;
   return slot(first < U64_MAX ? first : U64_MAX);
 }
 
-/** @throws RpcError -32001 or -32004 when the block is gone or not there yet. */
+/** @throws RpcError -32001 if the block was removed, -32004 if it is not available yet. */
 function blockAt(node: LocalNode, at: Slot, newest: Slot): Block {
   const first = node.history.firstAvailableSlot;
   if (at < first) throw blockCleanedUp(at, first);
@@ -71,14 +71,14 @@ function blockAt(node: LocalNode, at: Slot, newest: Slot): Block {
   return block;
 }
 
-function addPaid(found: Map<Address, Paid>, block: Block, types: readonly RewardType[]): void {
+function addRewards(found: Map<Address, FoundReward>, block: Block, types: readonly RewardType[]): void {
   for (const reward of block.rewards) {
     if (reward.rewardType === null || !types.includes(reward.rewardType)) continue;
     found.set(reward.pubkey, { reward, slot: block.slot });
   }
 }
 
-/** The block that paid a stake account. @throws RpcError -32017 when it is still to come. */
+/** Block that paid a stake account. @throws RpcError -32017 if it has not been paid yet. */
 function partitionBlock(node: LocalNode, boundary: Block, bank: Bank, address: Address): Block {
   const count = boundary.numRewardPartitions ?? 1n;
   const index = rewardPartition(address, boundary.previousBlockhash, count);
@@ -95,21 +95,21 @@ function partitionBlock(node: LocalNode, boundary: Block, bank: Bank, address: A
 
 /** Votes are paid in the first block of the next epoch, stakes in those that follow; before, all in the first. */
 function findPaid(node: LocalNode, boundary: Block, bank: Bank, addresses: readonly Address[]) {
-  const found = new Map<Address, Paid>();
+  const found = new Map<Address, FoundReward>();
   if (boundary.numRewardPartitions === undefined) {
-    addPaid(found, boundary, ['Voting', ...STAKES]);
+    addRewards(found, boundary, ['Voting', ...STAKES]);
     return found;
   }
-  addPaid(found, boundary, ['Voting']);
+  addRewards(found, boundary, ['Voting']);
   const blocks = new Set<Block>();
   for (const address of addresses) {
     if (!found.has(address)) blocks.add(partitionBlock(node, boundary, bank, address));
   }
-  for (const block of blocks) addPaid(found, block, STAKES);
+  for (const block of blocks) addRewards(found, block, STAKES);
   return found;
 }
 
-function rewardJson(paid: Epoch, found: Paid | undefined): GetInflationRewardResult[number] {
+function rewardJson(paid: Epoch, found: FoundReward | undefined): GetInflationRewardResult[number] {
   if (found === undefined) return null;
   const { commission, lamports, postBalance } = found.reward;
   return {

@@ -9,7 +9,8 @@ type GetLatestBlockhashResult = Readonly<{ blockhash: Blockhash; lastValidBlockH
 /** Own blockhash of a bank with its last valid block height. */
 export function latestBlockhash(bank: Bank): { blockhash: Blockhash; lastValidBlockHeight: bigint } {
   const lastValidBlockHeight = bank.lastValidBlockHeight(bank.blockhash);
-  if (lastValidBlockHeight === null) throw new Error(`slot ${bank.slot} does not know its own blockhash`);
+  if (lastValidBlockHeight === null)
+    throw new Error(`blockhash of slot ${bank.slot} is missing from recent blocks`);
   return { blockhash: bank.blockhash, lastValidBlockHeight };
 }
 

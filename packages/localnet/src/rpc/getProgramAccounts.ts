@@ -4,7 +4,7 @@ import {
   readFilters,
   verifyFilters,
 } from '../../../../src/protocol/rpc/account-filter.ts';
-import { passes } from '../../../../src/protocol/rpc/account-passes.ts';
+import { matchesAccountFilter } from '../../../../src/protocol/rpc/account-passes.ts';
 import {
   type AccountConfig,
   accountConfigOf,
@@ -99,7 +99,7 @@ function find(bank: Bank, wanted: GetProgramAccountsParams): KeyedAccount[] {
   const filters = searchFilters(program, wanted.filters);
   const found: KeyedAccount[] = [];
   for (const keyed of bank.accountsByOwner(program)) {
-    if (filters.every((filter) => passes(filter, keyed[1]))) found.push(keyed);
+    if (filters.every((filter) => matchesAccountFilter(filter, keyed[1]))) found.push(keyed);
   }
   return sortResults ? sortedByAddress(found) : found;
 }

@@ -27,7 +27,7 @@ export function parseGetRecentPrioritizationFees(params: JsonValue | undefined) 
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150;
-/** Slots searched for that many blocks: some have no priced transaction. */
+/** Slots searched for these blocks; slots without a priced transaction are skipped. */
 const SLOTS_MAX = 300;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
@@ -53,7 +53,7 @@ function priceOf(transaction: Transaction): bigint | null {
   return price <= U64_MAX ? price : 0n;
 }
 
-/** @returns null without priced transactions. */
+/** @returns null if no transaction has a price. */
 function summarize(block: Block): BlockPrices | null {
   let lowest: bigint | undefined;
   const byWritable = new Map<Address, bigint>();
@@ -90,7 +90,7 @@ function summarizeSlot(history: History, at: Slot): BlockPrices | null {
   return block === null ? null : summarize(block);
 }
 
-/** Maximum over the block and the accounts. */
+/** Maximum of the prices of the block and of the accounts. */
 function priceFor({ lowest, byWritable }: BlockPrices, accounts: readonly Address[]): bigint {
   return accounts.reduce((highest, account) => {
     const price = byWritable.get(account) ?? 0n;

@@ -39,7 +39,7 @@ function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   const unsettled = slot <= node.bank('confirmed').slot ? 'confirmed' : 'processed';
   return {
     confirmationStatus: finalized ? 'finalized' : unsettled,
-    // Every block votes for itself and its ancestors.
+    // Each block counts as a vote for itself and its ancestors.
     confirmations: finalized ? null : node.bank('processed').slot - slot + 1n,
     err,
     slot,
@@ -47,10 +47,10 @@ function encode(node: LocalNode, { slot, err }: SignatureStatus): WritableJson {
   };
 }
 
-/** Finalized only; newer ones are in the status cache. */
+/** Searches finalized blocks; newer ones are in the status cache. */
 function fromHistory(node: LocalNode, signature: Signature): SignatureStatus | null {
-  const place = node.history.locate(signature);
-  return place !== null && place.slot <= node.bank('finalized').slot ? place : null;
+  const location = node.history.locate(signature);
+  return location !== null && location.slot <= node.bank('finalized').slot ? location : null;
 }
 
 /** null for unknown transactions. */

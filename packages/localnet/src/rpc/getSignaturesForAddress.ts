@@ -55,8 +55,8 @@ export function parseGetSignaturesForAddress(params: JsonValue | undefined): Get
 /** @throws RpcError -32020 when `before` or `until` is unknown or not confirmed enough. */
 function requireKnown(node: LocalNode, signature: Signature | null, highestSlot: Slot): void {
   if (signature === null) return;
-  const place = node.history.locate(signature);
-  if (place === null || place.slot > highestSlot) throw filterTransactionNotFound(signature);
+  const location = node.history.locate(signature);
+  if (location === null || location.slot > highestSlot) throw filterTransactionNotFound(signature);
 }
 
 function listSignatures(node: LocalNode, params: GetSignaturesForAddressParams): AddressSignature[] {
@@ -77,7 +77,7 @@ export function getSignaturesForAddress(node: LocalNode, params: JsonValue | und
   const parsed = parseGetSignaturesForAddress(params);
   requireConfirmed(parsed.config.commitment);
   const finalized = node.bank('finalized').slot;
-  // Adjacent entries often share a block, and reading one may hit the disk.
+  // Caches the last block: adjacent entries often share one, and reading it may access the disk.
   let block: Block | null = null;
   return listSignatures(node, parsed).map(({ signature, slot, index }) => {
     if (block?.slot !== slot) block = node.history.block(slot);

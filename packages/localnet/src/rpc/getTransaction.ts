@@ -45,7 +45,7 @@ export function parseGetTransaction(params: JsonValue | undefined): GetTransacti
 type FullView = Readonly<{ encoding: TransactionEncoding; maxVersion: number | null }>;
 
 /**
- * null without a transaction at the index.
+ * Transaction at an index of a block; null if there is none.
  * @throws RpcError -32015 for an unsupported version.
  */
 export function fullTransaction(
@@ -72,8 +72,8 @@ export function fullTransaction(
 export function getTransaction(node: LocalNode, params: JsonValue | undefined): WritableJson {
   const parsed = parseGetTransaction(params);
   requireConfirmed(parsed.commitment);
-  const place = node.history.locate(parsed.signature);
-  if (place === null || place.slot > node.bank(parsed.commitment).slot) return null;
-  const block = node.history.block(place.slot);
-  return block && fullTransaction(block, place.index, parsed);
+  const location = node.history.locate(parsed.signature);
+  if (location === null || location.slot > node.bank(parsed.commitment).slot) return null;
+  const block = node.history.block(location.slot);
+  return block && fullTransaction(block, location.index, parsed);
 }

@@ -31,25 +31,25 @@ import type { Block } from '../../../../src/solana/block.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import { memoOf } from '../../../../src/solana/transaction/memo.ts';
 import type { Slot } from '../../../../src/solana/units.ts';
-import type { AddressHistoryQuery, ChainPlace } from '../history/address-history.ts';
+import type { AddressHistoryQuery, ChainPosition } from '../history/address-history.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor } from './context.ts';
 import { fullTransaction } from './getTransaction.ts';
 import { filterTransactionNotFound } from './history-errors.ts';
 
-/** A method of providers, not of Agave; this is what they have in common. Source: Helius and Triton, their pages. */
+/** Method of RPC providers, not of Agave; the subset that they share. Source: documentation of Helius and Triton. */
 const historyDetails = ['signatures', 'full'] as const;
 const historyStatuses = ['any', 'succeeded', 'failed'] as const;
-/** Whether what touched the token accounts of a wallet counts too, or only what changed their balances. */
+/** Whether to include transactions of the wallet's token accounts: none, all, or those that changed a balance. */
 const tokenAccountsFilters = ['none', 'balanceChanged', 'all'] as const;
 
-/** Most entries of a page. */
+/** Maximum entries per page. */
 const historyLimits = { signatures: 1000, full: 100 } as const;
 
 /** Bounds on a value; null for none. */
 type Bounds<T> = Readonly<{ gt: T | null; gte: T | null; lt: T | null; lte: T | null; eq: T | null }>;
 
-/** A transaction's place in the chain. */
+/** Position of a transaction in the chain. */
 type HistoryPlace = Readonly<{ slot: bigint; index: bigint }>;
 
 type GetTransactionsForAddressParams = Readonly<{
@@ -57,7 +57,7 @@ type GetTransactionsForAddressParams = Readonly<{
   details: (typeof historyDetails)[number];
   order: 'asc' | 'desc';
   limit: number;
-  /** The last entry of the page before. */
+  /** Last entry of the previous page. */
   after: HistoryPlace | null;
   slot: Bounds<bigint>;
   /** Unix seconds. */
@@ -137,16 +137,16 @@ export function parseGetTransactionsForAddress(
 /** Above every index and slot. */
 const END = 0x7fff_ffff_ffff_ffffn;
 
-const isAfter = (a: ChainPlace, b: ChainPlace): boolean =>
+const isAfter = (a: ChainPosition, b: ChainPosition): boolean =>
   a.slot === b.slot ? a.index > b.index : a.slot > b.slot;
-const later = (a: ChainPlace, b: ChainPlace): ChainPlace => (isAfter(a, b) ? a : b);
-const earlier = (a: ChainPlace, b: ChainPlace): ChainPlace => (isAfter(a, b) ? b : a);
+const later = (a: ChainPosition, b: ChainPosition): ChainPosition => (isAfter(a, b) ? a : b);
+const earlier = (a: ChainPosition, b: ChainPosition): ChainPosition => (isAfter(a, b) ? b : a);
 
 /** Last position before a slot, and first after it. */
-const below = (slot: bigint): ChainPlace => ({ slot: slot - 1n, index: END });
-const above = (slot: bigint): ChainPlace => ({ slot: slot + 1n, index: -1n });
+const below = (slot: bigint): ChainPosition => ({ slot: slot - 1n, index: END });
+const above = (slot: bigint): ChainPosition => ({ slot: slot + 1n, index: -1n });
 
-type Range = Readonly<{ after: ChainPlace; before: ChainPlace }>;
+type Range = Readonly<{ after: ChainPosition; before: ChainPosition }>;
 
 /** Narrows a range by exclusive bounds. */
 function narrowed<T>(
@@ -154,7 +154,7 @@ function narrowed<T>(
   { gt, gte, lt, lte, eq }: Bounds<T>,
   ends: (
     value: T,
-  ) => Readonly<{ before: ChainPlace; after: ChainPlace; first: ChainPlace; last: ChainPlace }>,
+  ) => Readonly<{ before: ChainPosition; after: ChainPosition; first: ChainPosition; last: ChainPosition }>,
 ): Range {
   let { after, before } = range;
   if (gt !== null) after = later(after, ends(gt).last);
@@ -207,7 +207,7 @@ function queryOf(
     ...{ order, status, tokenAccounts, ...range },
     earliest: least.reduce((a, b) => (a > b ? a : b), 0n),
     latest: most.reduce((a, b) => (a < b ? a : b), END),
-    // One more shows whether there is another page.
+    // One extra entry shows whether there is another page.
     limit: limit + 1,
   };
 }

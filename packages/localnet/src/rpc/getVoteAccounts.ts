@@ -91,7 +91,7 @@ function* voteAccounts(bank: Bank, only: Address | null): Generator<VoteAccountJ
 const isCurrent = (vote: VoteAccountJson, bank: Bank, distance: bigint): boolean =>
   bank.slot >= distance ? vote.lastVote > bank.slot - distance : vote.lastVote > 0n;
 
-/** By whether they voted recently. */
+/** Groups vote accounts into current and delinquent ones. */
 export function getVoteAccounts(node: LocalNode, params: JsonValue | undefined): GetVoteAccountsResult {
   const wanted = parseGetVoteAccounts(params);
   const bank = node.bank(wanted.commitment);

@@ -25,7 +25,7 @@ export const unsupportedTransactionVersion = (version: number): RpcError =>
 export const filterTransactionNotFound = (signature: Signature): RpcError =>
   new RpcError(-32020, `Transaction ${signature} not found`);
 
-/** @param position - of the bank, and the block height at which everything will be paid. */
+/** @param position - slot and height of the bank, and the height at which all rewards will have been paid. */
 export const epochRewardsPeriodActive = (
   position: Readonly<{ currentBlockHeight: bigint; rewardsCompleteBlockHeight: bigint; slot: Slot }>,
 ): RpcError => new RpcError(-32017, `Epoch rewards period still active at slot ${position.slot}`, position);

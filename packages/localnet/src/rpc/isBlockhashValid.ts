@@ -6,7 +6,7 @@ import { parseBlockhash } from '../../../../src/solana/blockhash.ts';
 import type { LocalNode } from '../node.ts';
 import { bankFor, withContext } from './context.ts';
 
-/** `blockhash, {commitment, minContextSlot}`. Its faults lack the "Invalid param:" of other methods. */
+/** `blockhash, {commitment, minContextSlot}`. Its errors lack the prefix "Invalid param:" of other methods. */
 export function parseIsBlockhashValid(params: JsonValue | undefined) {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);

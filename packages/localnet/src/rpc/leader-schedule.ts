@@ -13,7 +13,7 @@ export function epochPosition(
 /** Source: agave ledger/src/leader_schedule_cache.rs, `MAX_SCHEDULES`. */
 const SCHEDULES_MAX = 10n;
 
-/** The newest epoch settled by the rooted state, and nine before. */
+/** Newest epoch whose stakes the rooted state determines, and the nine before it. */
 export function hasSchedule(node: LocalNode, wanted: Epoch): boolean {
   const newest = node.bank('finalized').clock.leaderScheduleEpoch;
   return wanted <= newest && wanted + SCHEDULES_MAX > newest;

@@ -122,7 +122,7 @@ export const nonCirculatingAccounts: ReadonlySet<Address> = new Set(
   ].map(address),
 );
 
-/** Stakes with these withdraw authorities do not circulate. */
+/** Stake accounts with these withdraw authorities are non-circulating. */
 const withdrawAuthorities: ReadonlySet<Address> = new Set(
   [
     '8CUUMKYNGxdgYio5CLHRHyzMEhhVRMcqefgE6dLqnVRK',
@@ -145,7 +145,7 @@ const isLocked = ({ lockup }: StakeMeta, { clock }: Bank): boolean =>
   lockup.unixTimestamp > clock.unixTimestamp || lockup.epoch > clock.epoch;
 
 /**
- * Listed accounts, and stakes that are locked or have a listed authority.
+ * Supply of listed accounts and of stake accounts that are locked or have a listed authority.
  * @see agave runtime/src/non_circulating_supply.rs
  */
 export function nonCirculatingSupply(bank: Bank): NonCirculatingSupply {

@@ -15,7 +15,7 @@ import { bankFor } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { queueFull, requireHealthy } from './getHealth.ts';
 
-/** `data` of -32002: a simulation without large members. */
+/** `data` of error -32002: the simulation without its large members. */
 const preflightData = (simulation: Simulation): WritableJson => ({
   accounts: null,
   err: simulation.err,
@@ -50,8 +50,8 @@ function preflight(node: LocalNode, transaction: Transaction, bank: Bank): void 
 /**
  * Runs a transaction or queues it for a block with capacity. The result is its first signature, whatever the
  * outcome, as on a real node. Check order as in Agave; reference §1.10.
- * @throws RpcError -32603 when the queue is full. Agave drops silently, but sends once; here no other node
- * would have it.
+ * @throws RpcError -32603 if the queue is full. Agave drops the transaction silently, but has already sent it
+ * once; here no other node would have it.
  */
 export async function sendTransaction(
   node: LocalNode,
@@ -64,10 +64,10 @@ export async function sendTransaction(
   requireSanitized(transaction, bank);
   requireHealthy(node);
   if (!skipPreflight) preflight(node, transaction, bank);
-  // A leader would drop it.
+  // A leader would drop a transaction with trailing bytes.
   const sent = hasTail ? 'taken' : await node.send(transaction, maxRetries ?? undefined);
   if (sent === 'queue full') throw queueFull();
   const [signature] = transaction.signatures;
-  if (signature === undefined) throw new Error('a sanitized transaction has a signature');
+  if (signature === undefined) throw new Error('sanitized transaction without signature');
   return signature;
 }

@@ -36,7 +36,7 @@ import { bankFor, withContext } from './context.ts';
 import { decodeTransactionText, requireSanitized } from './decode-wire.ts';
 import { findMint } from './token-mint.ts';
 
-/** The accounts to return after the run. */
+/** Accounts to return after the execution. */
 type SimulatedAccounts = Readonly<{ encoding: AccountEncoding; addresses: readonly string[] }>;
 
 type SimulateTransactionParams = Readonly<{
@@ -75,7 +75,7 @@ export function parseSimulateTransaction(params: JsonValue | undefined): Simulat
   return { data, encoding: wireEncoding(encoding), ...flags, accounts, config: context };
 }
 
-/** Requested accounts after the run; nulls after a failure. */
+/** Requested accounts after the execution; all null if it failed. */
 function encodeAccounts(
   { encoding, addresses }: SimulatedAccounts,
   simulation: Simulation,

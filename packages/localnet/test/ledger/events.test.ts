@@ -10,7 +10,7 @@ import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import type { FrozenBank } from '../../src/bank/bank.ts';
 import { type StateView, Vm } from '../../src/bank/vm.ts';
-import { ownVoteTransaction } from '../../src/bank/vote-instruction.ts';
+import { voteTransaction } from '../../src/bank/vote-instruction.ts';
 import { decoded, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -200,7 +200,7 @@ describe('vote of the node', () => {
       blockhash: bank.blockhash,
       blockTime: Number(bank.clock.unixTimestamp),
     };
-    const transaction = decoded(ownVoteTransaction(voter, voted));
+    const transaction = decoded(voteTransaction(voter, voted));
     expect(verifyTransaction(transaction)).toBe(true);
     expect(isSimpleVote(transaction)).toBe(true);
     // The next slot shows the vote as landed: the program gets the account from before.

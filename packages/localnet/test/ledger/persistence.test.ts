@@ -150,7 +150,7 @@ describe('log', () => {
     closeSync(fd);
     const opening = openLocalNode({ ledgerDir: lab.dir, manual: true });
     await expect(opening).rejects.toThrow(
-      /000000000000\.log is damaged at byte \d+: restore .* or start with --reset/,
+      /000000000000\.log is corrupt at byte \d+: restore .* or start with --reset/,
     );
     lab.node = await openLocalNode({ ledgerDir: lab.dir, manual: true, reset: true });
   });
@@ -234,7 +234,7 @@ describe('ledger directory', () => {
     const ledgerDir = join(lab.dir, 'long');
     const slotsPerEpoch = SLOTS_PER_EPOCH_MAX + 1;
     await expect(openLocalNode({ ledgerDir, slotsPerEpoch, manual: true })).rejects.toThrow(
-      'slots per epoch: 8192001 is not from 1 to 8192000',
+      'slots per epoch must be from 1 to 8192000, not 8192001',
     );
     expect(existsSync(ledgerDir)).toBe(false);
   });

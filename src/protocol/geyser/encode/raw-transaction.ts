@@ -6,7 +6,7 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Most transactions with meta need a length of two bytes. */
+/** Expected size of a transaction with meta: most have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
 /** Reused by synchronous calls. */
@@ -17,7 +17,7 @@ type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
   const { signatures, wire } = executed.transaction;
-  // Avoids base58 decoding: the wire form has it after the signature count, one byte.
+  // Avoids base58 decoding: in the wire form the signature follows the one-byte signature count.
   return signatures[0] === signature ? wire.subarray(1, 1 + SIGNATURE_BYTES) : signatureBytes(signature);
 }
 
@@ -38,7 +38,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/** Error at the start of a meta. */
+/** View of the error, which is at the start of the meta. */
 function errIn(meta: Uint8Array): Uint8Array | null {
   return meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null;
 }

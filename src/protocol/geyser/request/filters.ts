@@ -17,7 +17,7 @@ import { type FilterKind, filterFacts, type RequestFaults } from './request-faul
 type Draft<T> = {
   -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
 };
-/** Content errors are added to `faults`. */
+/** Reads a filter and adds content errors to `faults`. */
 export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults) => Filter;
 
 export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
@@ -146,7 +146,7 @@ export function addAddress(
 ): Address[] {
   faults.pubkey();
   const addresses = list ?? [];
-  if (faults.some) {
+  if (faults.hasFault) {
     reader.span();
     return addresses;
   }
@@ -159,7 +159,7 @@ export function addAddress(
 
 /** @returns undefined if invalid. */
 export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
-  if (faults.some) {
+  if (faults.hasFault) {
     reader.span();
     return undefined;
   }
@@ -190,10 +190,10 @@ export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
 const NOTHING: Uint8Array = new Uint8Array();
 
 /**
- * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. Of
- * equal names the last entry counts.
+ * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. If a
+ * name occurs twice, the last entry wins.
  */
-export function readNamed<Filter>(
+export function readNamedFilter<Filter>(
   kind: FilterKind,
   named: Map<string, Filter>,
   entry: ProtobufReader,
@@ -201,7 +201,7 @@ export function readNamed<Filter>(
   faults: RequestFaults,
 ): void {
   faults.filter();
-  const isFirst = !faults.some;
+  const isFirst = !faults.hasFault;
   let name = '';
   let filter: Filter | undefined;
   while (entry.next()) {
@@ -210,7 +210,7 @@ export function readNamed<Filter>(
     else entry.skipField();
   }
   named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
-  if (isFirst && faults.some) faults.locate(filterFacts(kind, name));
+  if (isFirst && faults.hasFault) faults.locate(filterFacts(kind, name));
 }
 
 export const readPingId = (reader: ProtobufReader): number =>

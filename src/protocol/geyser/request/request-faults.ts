@@ -21,8 +21,8 @@ export class RequestFaults implements FieldCount {
     this.#fieldsMax = fieldsMaxOf(bounds);
   }
 
-  /** Whether there is one; later content need not be parsed. */
-  get some(): boolean {
+  /** Whether an error was found, so that later content need not be parsed. */
+  get hasFault(): boolean {
     return this.#first !== null;
   }
 
@@ -42,7 +42,7 @@ export class RequestFaults implements FieldCount {
     if (this.#first !== null) this.#first = { ...this.#first, facts: { ...where, ...this.#first.facts } };
   }
 
-  /** @throws Failure FILTER_LIMIT, as the other counters. */
+  /** Counts a field. @throws Failure FILTER_LIMIT, as all counters do. */
   field(): void {
     this.#fields += 1;
     if (this.#fields > this.#fieldsMax) throw tooMany('fields', this.#fieldsMax);
@@ -55,7 +55,7 @@ export class RequestFaults implements FieldCount {
 
   dataFilter(): void {
     this.#dataFilters += 1;
-    const max = this.#bounds.filtersMax * DATA_FILTERS_OF_A_FILTER;
+    const max = this.#bounds.filtersMax * DATA_FILTERS_PER_FILTER_MAX;
     if (this.#dataFilters > max) throw tooMany('filters of account data', max);
   }
 
@@ -89,11 +89,11 @@ export type RequestBounds = Readonly<{
   slicesMax: number;
 }>;
 
-/** Used without a lower plan limit. */
+/** Bounds for plans without lower limits. */
 export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
 
 /** Data conditions per filter; known servers allow 4. */
-export const DATA_FILTERS_OF_A_FILTER = 8;
+export const DATA_FILTERS_PER_FILTER_MAX = 8;
 /** A complete filter has about 30 fields besides addresses; a slice has 3. */
 const FIELDS_OF_A_FILTER = 40;
 const FIELDS_OF_A_SLICE = 3;
@@ -115,10 +115,10 @@ export type FilterKind =
   | 'entry'
   | 'deshred_transactions';
 
-/** Echoed client text; trailers must fit the client's header limit. */
+/** Maximum length of echoed client text, because trailers must fit into the client's header limit. */
 const TEXT_MAX_CHARS = 64;
 
-/** Client text for the facts of an error. */
+/** Truncates client text for the facts of an error. */
 export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 
 /** Facts that identify a filter. */

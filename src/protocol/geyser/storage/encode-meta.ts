@@ -15,7 +15,7 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** An error without an encoding is written empty, so that the transaction still counts as failed. */
+/** Errors that cannot be encoded are written empty, so that the transaction still counts as failed. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
   const bincode = encodeTransactionError(error);
   const start = writer.open(1);
@@ -33,7 +33,7 @@ function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruc
 }
 
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
-  // Nearly all need a length of two bytes.
+  // Nearly all have a length prefix of two bytes.
   const start = writer.open(5, 128);
   writer.uint32OrNone(1, index);
   for (const instruction of instructions) writeInnerInstruction(writer, instruction);

@@ -138,7 +138,7 @@ export function readInnerInstructions(reader: ProtobufReader): InnerInstructions
 
 function amountOf(text: string): bigint {
   if (!/^\d{1,20}$/.test(text) || BigInt(text) > U64_MAX)
-    throw new InvalidProtobuf('a token amount is not a u64');
+    throw new InvalidProtobuf('token amount is not a u64');
   return BigInt(text);
 }
 
@@ -179,13 +179,13 @@ function commissionOf(text: string): number | null {
 /** Reads `Reward`. Type 0 is none. */
 export function readReward(reader: ProtobufReader): BlockReward {
   let pubkey: Address | null = null;
-  let paid = 0n;
+  let amount = 0n;
   let postBalance = lamports(0);
   let rewardType: RewardType | null = null;
   let commission: number | null = null;
   while (reader.next()) {
     if (reader.field === 1) pubkey = readAddressText(reader);
-    else if (reader.field === 2) paid = reader.int64();
+    else if (reader.field === 2) amount = reader.int64();
     else if (reader.field === 3) postBalance = readLamports(reader);
     else if (reader.field === 4) rewardType = rewardTypes[reader.uint32() - 1] ?? null;
     else if (reader.field === 5) commission = commissionOf(reader.string());
@@ -193,7 +193,7 @@ export function readReward(reader: ProtobufReader): BlockReward {
   }
   return {
     pubkey: required(pubkey, 'the pubkey of a reward'),
-    lamports: paid,
+    lamports: amount,
     postBalance,
     rewardType,
     commission,

@@ -30,7 +30,7 @@ function headerBytes(reader: ProtobufReader): Uint8Array {
 }
 
 function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
-  if (bytes.length > 0xffff) throw new InvalidProtobuf('a list is too long');
+  if (bytes.length > 0xffff) throw new InvalidProtobuf('list too long');
   writeShortVec(writer, bytes.length);
   writer.bytes(bytes);
 }
@@ -82,7 +82,7 @@ function readParts(reader: ProtobufReader): Parts {
 }
 
 function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
-  if (items.length > 0xffff) throw new InvalidProtobuf('a list is too long');
+  if (items.length > 0xffff) throw new InvalidProtobuf('list too long');
   writeShortVec(writer, items.length);
   for (const item of items) writer.bytes(item);
 }

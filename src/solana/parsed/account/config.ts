@@ -3,7 +3,7 @@ import { RawJson } from '../../../base/json.ts';
 import { type Address, address } from '../../address.ts';
 import { decodedOrNull } from '../../codec.ts';
 import { readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
-import { reserialized } from '../serde-json.ts';
+import { reserialize } from '../serde-json.ts';
 import type { AccountParts } from './parsed-account.ts';
 
 /** First key of validator info accounts. Source: account-decoder/src/validator_info.rs */
@@ -21,7 +21,7 @@ export function parseConfig(data: Uint8Array): AccountParts | null {
       signer: readBool(reader),
     }));
     if (keys[0]?.pubkey !== VALIDATOR_INFO) return null;
-    const configData = new RawJson(reserialized(readText(reader)));
+    const configData = new RawJson(reserialize(readText(reader)));
     return { type: 'validatorInfo', info: { configData, keys } };
   });
 }

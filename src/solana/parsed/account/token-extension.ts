@@ -95,7 +95,7 @@ function readState({ name, read }: Kind, value: Uint8Array): Members | null {
 export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
   const kind = kinds[type];
   if (kind !== undefined && kind.read === null) return { extension: kind.name };
-  // Of two with one type, nodes show the first twice.
+  // If a type occurs twice, nodes show the first one twice.
   const value = kind?.of === of ? findExtension(data, type) : null;
   const state = kind === undefined || value === null ? null : readState(kind, value);
   return state === null ? { extension: UNPARSEABLE } : { extension: kind?.name, state };

@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { Undecodable } from '../../codec.ts';
+import { InvalidEncoding } from '../../codec.ts';
 import { stakeConfig, sysvars } from '../../programs.ts';
 import { U64_MAX } from '../../units.ts';
 import { readCompactLength, readHash, readList, readName, readVarint } from '../bincode.ts';
@@ -151,7 +151,7 @@ function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
   let slot = root;
   return Array.from({ length: readCompactLength(data) }, () => {
     slot += readVarint(data);
-    if (slot > U64_MAX) throw new Undecodable('lockout slot beyond u64');
+    if (slot > U64_MAX) throw new InvalidEncoding('lockout slot beyond u64');
     return { slot, confirmation_count: data.u8() };
   });
 }

@@ -1,4 +1,4 @@
-import { Undecodable } from '../../codec.ts';
+import { InvalidEncoding } from '../../codec.ts';
 import { uiTokenAmount } from '../../encoding/ui-token-amount.ts';
 import { membersReader, type Types } from '../members.ts';
 import { authorityMembers, byU8, nameAddresses, type Variant, variants } from './variant.ts';
@@ -36,7 +36,7 @@ const setTransferFee: Variant = (data, given) => {
 const own: Types = {
   accountState: (data) => {
     const state = ['uninitialized', 'initialized', 'frozen'][data.u8()];
-    if (state === undefined) throw new Undecodable('account state');
+    if (state === undefined) throw new InvalidEncoding('unknown account state');
     return state;
   },
 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { Undecodable } from '../../codec.ts';
+import { InvalidEncoding } from '../../codec.ts';
 import { utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import { type ParsedParts, type Variant, variants } from './variant.ts';
@@ -10,12 +10,12 @@ const own: Types = {
   /** Three fields have fixed names; others have a key. */
   field: (data) => {
     const number = data.u8();
-    if (number > 3) throw new Undecodable('metadata field');
+    if (number > 3) throw new InvalidEncoding('unknown metadata field');
     return ['name', 'symbol', 'uri'][number] ?? utf8(data.bytes(data.u32()));
   },
 };
 
-/** Names whose SHA-256 starts the instruction, in the order of the rows. */
+/** Instruction data starts with the SHA-256 of these names, in the order of the rows. */
 const discriminants: Readonly<Record<string, readonly string[]>> = {
   spl_token_metadata_interface: [
     ...['initialize_account', 'updating_field', 'remove_key_ix', 'update_the_authority', 'emitter'],

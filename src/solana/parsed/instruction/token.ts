@@ -1,6 +1,6 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { Undecodable } from '../../codec.ts';
+import { InvalidEncoding } from '../../codec.ts';
 import { readAddress, readOption, utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
@@ -28,12 +28,12 @@ const authorityTypes = `mintTokens freezeAccount accountOwner closeAccount trans
   confidentialTransferFeeConfig metadataPointer groupPointer groupMemberPointer scaledUiAmount pause
   permissionedBurn`.split(/\s+/);
 
-/** The others govern mints. */
+/** Authority types of token accounts; the others are of mints. */
 const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeAccount']);
 
 const setAuthority: Variant = (data, given) => {
   const authorityType = authorityTypes[data.u8()];
-  if (authorityType === undefined) throw new Undecodable('authority type');
+  if (authorityType === undefined) throw new InvalidEncoding('unknown authority type');
   const newAuthority = readOption(data, () => readAddress(data));
   const accounts = nameAddresses(
     [accountAuthorities.has(authorityType) ? 'account' : 'mint', '!authority'],
@@ -47,7 +47,7 @@ function readExtensionTypes(data: ByteReader): string[] {
   const names: string[] = [];
   while (data.remaining > 0) {
     const name = extensionTypes[data.u16()];
-    if (name === undefined) throw new Undecodable('extension type');
+    if (name === undefined) throw new InvalidEncoding('unknown extension type');
     names.push(name);
   }
   return names;
@@ -139,7 +139,7 @@ function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
     const accounts = given.slice(position, position + count);
     position += count;
     const parsed = accounts.length < count || inner[0] === BATCH ? null : parseTokenData(inner, accounts);
-    if (parsed === null) throw new Undecodable('an instruction of the batch');
+    if (parsed === null) throw new InvalidEncoding('invalid instruction in a batch');
     instructions.push(parsed);
   }
   return instructions;

@@ -1,7 +1,7 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../address.ts';
-import { Undecodable } from '../../codec.ts';
+import { InvalidEncoding } from '../../codec.ts';
 import { sysvars } from '../../programs.ts';
 import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
@@ -17,7 +17,7 @@ export const exactly =
   (read: (data: ByteReader) => Members) =>
   (data: ByteReader): Members => {
     const members = read(data);
-    if (data.remaining > 0) throw new Undecodable('bytes left over');
+    if (data.remaining > 0) throw new InvalidEncoding('trailing bytes');
     return members;
   };
 
@@ -30,7 +30,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** By text, which comes from tables only. */
+/** Cached by text; texts come from tables only. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
@@ -60,7 +60,7 @@ export function nameAddresses(names: readonly string[], given: readonly Address[
   return members;
 }
 
-/** Whether the addresses have the sysvar of an old layout at its position. */
+/** Whether the accounts use the old layout, which has a sysvar at this position. */
 function hasSysvar(names: readonly string[], given: readonly Address[]): boolean {
   const position = names.findIndex((name) => name.endsWith('Sysvar'));
   return given[position] === (names[position] === 'rentSysvar' ? sysvars.rent : sysvars.clock);

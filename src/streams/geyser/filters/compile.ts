@@ -2,7 +2,7 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import type { FilterKind } from '../../../protocol/geyser/request/request-faults.ts';
 import type {
   DataSlice,
-  Named,
+  NamedFilters,
   SubscribeDeshredRequest,
   SubscribeRequest,
   TransactionsFilter,
@@ -47,7 +47,7 @@ function checkName(name: string, { nameMaxBytes }: FilterLimits): string {
 /** @throws InvalidFilter */
 function compileNamed<Filter, Rule>(
   kind: FilterKind,
-  named: Named<Filter> | undefined,
+  named: NamedFilters<Filter> | undefined,
   limits: FilterLimits,
   compile: (name: string, filter: Filter) => Rule,
 ): readonly Rule[] {

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
-import { passes } from '../../../protocol/rpc/account-passes.ts';
+import { matchesAccountFilter } from '../../../protocol/rpc/account-passes.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
@@ -177,9 +177,9 @@ export class ProgramGap implements Continuity {
     }
   }
 
-  #matches(account: Parameters<typeof passes>[1]): boolean {
+  #matches(account: Parameters<typeof matchesAccountFilter>[1]): boolean {
     const { program, filters } = this.#subscription;
-    return account.owner === program && filters.every((filter) => passes(filter, account));
+    return account.owner === program && filters.every((filter) => matchesAccountFilter(filter, account));
   }
 
   /** Accounts written in the gap after they were last emitted. */

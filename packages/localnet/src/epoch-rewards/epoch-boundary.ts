@@ -14,7 +14,7 @@ import { type Epoch, epoch as epochOf, lamports, U64_MAX } from '../../../../src
 import { epochYears, inflationRate } from '../bank/inflation.ts';
 import { rentExemptMinimum, stakeHistoryAccount } from '../bank/sysvar-accounts.ts';
 import type { Bank, Genesis } from '../node.ts';
-import { calculateRewards, type EpochPay, type StakeReward } from './calculate-rewards.ts';
+import { type CalculatedRewards, calculateRewards, type StakeReward } from './calculate-rewards.ts';
 import { partitionCount } from './redeem-rewards.ts';
 import { stakeAccounts, stakeHistoryOf, stakeOfEpoch } from './stake-accounts.ts';
 
@@ -27,7 +27,7 @@ type SlotOpening = Readonly<{
 
 const NOTHING: SlotOpening = { writes: [], rewards: [] };
 
-/** Unpaid stake accounts by partition. */
+/** Stake rewards that have not been paid, by partition. */
 type Pending = Readonly<{ partitions: readonly (readonly StakeReward[])[] }>;
 
 const sysvarAccount = (data: Uint8Array): Account => ({
@@ -39,12 +39,12 @@ const sysvarAccount = (data: Uint8Array): Account => ({
 });
 
 /**
- * Epoch transition: the first slot activates stakes, pays vote accounts and extends the stake history; the
- * next blocks pay stake accounts. All writes are in the log; unpaid rewards are recalculated after a
- * restart.
+ * Processes epoch boundaries. The first slot of an epoch activates stakes, pays vote accounts and extends the
+ * stake history; the next blocks pay stake accounts. All writes are logged; after a restart, pending rewards
+ * are recalculated.
  * @see agave runtime/src/bank/partitioned_epoch_rewards
  */
-export class EpochTurn {
+export class EpochBoundary {
   readonly #genesis: Genesis;
   #pending: Pending | null = null;
 
@@ -53,15 +53,15 @@ export class EpochTurn {
   }
 
   /** @param parent - state of the parent slot. */
-  open(slot: number, parent: Bank): SlotOpening {
+  openSlot(slot: number, parent: Bank): SlotOpening {
     const { slotsPerEpoch } = this.#genesis.epochSchedule;
     const isFirst = slot > 0 && BigInt(slot) % slotsPerEpoch === 0n;
-    if (isFirst) return this.#begin(slot, parent);
+    if (isFirst) return this.#startEpoch(slot, parent);
     const sysvar = epochRewardsOf(parent);
     return sysvar?.active ? this.#distribute(slot, parent, sysvar) : NOTHING;
   }
 
-  #begin(slot: number, parent: Bank): SlotOpening {
+  #startEpoch(slot: number, parent: Bank): SlotOpening {
     const stakes = [...stakeAccounts(parent)];
     const before = stakeHistoryOf(parent);
     const history = [stakeOfEpoch(stakes, parent.epoch, stakeHistoryLookup(before)), ...before];
@@ -70,7 +70,7 @@ export class EpochTurn {
       this.#rewardsFor(parent),
     );
     const numRewardPartitions = partitionCount(pay.stakes.length, this.#genesis.epochSchedule.slotsPerEpoch);
-    this.#pending = partitioned(pay.stakes, parent, numRewardPartitions);
+    this.#pending = toPartitions(pay.stakes, parent, numRewardPartitions);
     const voters = payVoters(pay, parent);
     const sysvar: EpochRewards = {
       distributionStartingBlockHeight: BigInt(slot) + 1n,
@@ -96,26 +96,30 @@ export class EpochTurn {
   }
 
   #distribute(slot: number, parent: Bank, sysvar: EpochRewards): SlotOpening {
-    this.#pending ??= recalculated(parent, sysvar);
+    this.#pending ??= recalculate(parent, sysvar);
     const partition = slot - Number(sysvar.distributionStartingBlockHeight);
-    const { writes, rewards, lamports: paid } = payStakes(this.#pending.partitions[partition] ?? [], parent);
+    const {
+      writes,
+      rewards,
+      lamports: distributed,
+    } = payStakes(this.#pending.partitions[partition] ?? [], parent);
     const active = BigInt(partition) + 1n < sysvar.numPartitions;
     if (!active) this.#pending = null;
-    const moved = { ...sysvar, distributedRewards: sysvar.distributedRewards + paid, active };
+    const updated = { ...sysvar, distributedRewards: sysvar.distributedRewards + distributed, active };
     return {
-      writes: [...writes, [sysvars.epochRewards, sysvarAccount(encodeEpochRewards(moved))]],
+      writes: [...writes, [sysvars.epochRewards, sysvarAccount(encodeEpochRewards(updated))]],
       rewards,
     };
   }
 }
 
-/** null without the sysvar. */
+/** null if the sysvar does not exist. */
 function epochRewardsOf(bank: Pick<Bank, 'account'>): EpochRewards | null {
   const account = bank.account(sysvars.epochRewards);
   return account?.data.length === EPOCH_REWARDS_BYTES ? decodeEpochRewards(account.data) : null;
 }
 
-function partitioned(
+function toPartitions(
   rewards: readonly StakeReward[],
   { blockhash }: Pick<Bank, 'blockhash'>,
   count: bigint,
@@ -126,10 +130,10 @@ function partitioned(
 }
 
 /**
- * Recalculation after a restart: stakes do not change during payment, and paid ones have nothing left to
- * redeem.
+ * Recalculates the pending rewards after a restart. Stakes do not change until they are paid, and paid ones have
+ * no credits left to redeem.
  */
-function recalculated(parent: Bank, sysvar: EpochRewards): Pending {
+function recalculate(parent: Bank, sysvar: EpochRewards): Pending {
   const epoch: Epoch = epochOf(parent.epoch - 1n);
   const value = { rewards: sysvar.totalRewards, points: sysvar.totalPoints };
   const sources = {
@@ -139,10 +143,10 @@ function recalculated(parent: Bank, sysvar: EpochRewards): Pending {
     history: stakeHistoryOf(parent),
   };
   const { stakes } = calculateRewards(sources, value);
-  return partitioned(stakes, { blockhash: sysvar.parentBlockhash }, sysvar.numPartitions);
+  return toPartitions(stakes, { blockhash: sysvar.parentBlockhash }, sysvar.numPartitions);
 }
 
-function payVoters({ votes }: EpochPay, parent: Bank): Pick<SlotOpening, 'writes' | 'rewards'> {
+function payVoters({ votes }: CalculatedRewards, parent: Bank): Pick<SlotOpening, 'writes' | 'rewards'> {
   const writes: [Address, Account][] = [];
   const rewards: BlockReward[] = [];
   for (const { address: pubkey, lamports: share, commission } of votes) {
@@ -155,7 +159,7 @@ function payVoters({ votes }: EpochPay, parent: Bank): Pick<SlotOpening, 'writes
   return { writes, rewards };
 }
 
-/** Accounts without reward are written too: their credits are used up. */
+/** Accounts without a reward are written too, because their credits were redeemed. */
 function payStakes(
   stakes: readonly StakeReward[],
   parent: Bank,
