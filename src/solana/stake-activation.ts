@@ -16,7 +16,7 @@ export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): Stake
   return (epoch) => byEpoch.get(epoch);
 }
 
-/** Proportional share of the stake that may move in an epoch. */
+/** Part of a stake that warms up or cools down in an epoch: its share of the cluster limit. */
 function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
   const weight = Number(own) / Number(moving);
   const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));
@@ -25,8 +25,8 @@ function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
 
 type Delegation = Stake['delegation'];
 
-/** Effective stake without a prior deactivation. */
-function warmedUp(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
+/** Effective stake after the warm-up, ignoring deactivation. */
+function effectiveAfterWarmup(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
   let cluster = history(activationEpoch);
   if (cluster === undefined) return stake;
@@ -40,16 +40,20 @@ function warmedUp(delegation: Delegation, target: bigint, history: StakeHistoryL
   return effective;
 }
 
-function activated(delegation: Delegation, target: bigint, history: StakeHistoryLookup): [bigint, bigint] {
+function effectiveAndActivating(
+  delegation: Delegation,
+  target: bigint,
+  history: StakeHistoryLookup,
+): [bigint, bigint] {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
   if (activationEpoch === U64_MAX) return [stake, 0n];
   if (activationEpoch === deactivationEpoch || target < activationEpoch) return [0n, 0n];
   if (target === activationEpoch) return [0n, stake];
-  const effective = warmedUp(delegation, target, history);
+  const effective = effectiveAfterWarmup(delegation, target, history);
   return [effective, stake - effective];
 }
 
-function cooledDown(
+function effectiveAfterCooldown(
   { deactivationEpoch }: Delegation,
   start: bigint,
   target: bigint,
@@ -76,10 +80,10 @@ export function stakeActivation(
   target: bigint,
   history: StakeHistoryLookup,
 ): StakeActivation {
-  const [effective, activating] = activated(delegation, target, history);
+  const [effective, activating] = effectiveAndActivating(delegation, target, history);
   const { deactivationEpoch } = delegation;
   if (target < deactivationEpoch) return { effective, activating, deactivating: 0n };
   if (target === deactivationEpoch) return { effective, activating: 0n, deactivating: effective };
-  const left = cooledDown(delegation, effective, target, history);
-  return { effective: left, activating: 0n, deactivating: left };
+  const remaining = effectiveAfterCooldown(delegation, effective, target, history);
+  return { effective: remaining, activating: 0n, deactivating: remaining };
 }

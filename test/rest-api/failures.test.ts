@@ -31,7 +31,7 @@ function madeFor({ name }: Endpoint): string[] {
     .filter((file) => !apart.has(file))
     .map((file) => readFileSync(join(root, file), 'utf8'));
   const codes = texts.flatMap((text) =>
-    [...text.matchAll(/new (?:Failure\(|NodeRefusal\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
+    [...text.matchAll(/new (?:Failure\(|NodeRejection\([^)]*?, )'(\w+)'/g)].map(([, code = '']) => code),
   );
   return [...new Set(codes)].filter((code) => !otherwise[name]?.includes(code));
 }

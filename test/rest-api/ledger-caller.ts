@@ -2,7 +2,7 @@ import type { rpcHandlers } from '../../packages/localnet/src/rpc-handlers.ts';
 import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import type { RestCaller, RestInput, RestResponse } from '../../src/protocol/rest/route.ts';
 import { type Endpoint, failuresOf } from '../../src/rest-api/endpoint.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
@@ -37,7 +37,7 @@ export class LedgerCaller implements RestCaller {
     const wire = parseJson(writeJson(params)) as JsonValue[];
     const answer = await this.#rig.callRpc(method as keyof typeof rpcHandlers, ...wire);
     const error = (answer as { error?: unknown } | null)?.error;
-    if (error !== undefined) throw new NodeRefusal(error as NodeError);
+    if (error !== undefined) throw new NodeRejection(error as NodeError);
     return answer;
   };
 

@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decoded } from '../../packages/localnet/test/ledger/lab.ts';
 import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
-import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import { sendManyTxns } from '../../src/rest-api/transaction/send_many_txns.ts';
 import { sendTxn } from '../../src/rest-api/transaction/send_txn.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
@@ -68,7 +68,7 @@ describe('transaction/send_txn', () => {
   it('does not blame the transaction for a node error', async () => {
     const error = { code: -32005, message: 'Node is behind by 150 slots' };
     scene.answering = () => {
-      throw new NodeRefusal(error);
+      throw new NodeRejection(error);
     };
     const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
     const failure = await scene.failure(sendTxn, { encoded_transaction: text });

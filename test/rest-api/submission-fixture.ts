@@ -11,7 +11,7 @@ import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../s
 import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../../src/protocol/call.ts';
 import { methodRow } from '../../src/protocol/methods.ts';
-import { type NodeError, NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../src/protocol/rest/route.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import type { Endpoint } from '../../src/rest-api/endpoint.ts';
@@ -98,7 +98,7 @@ export class SubmissionFixture implements RestCaller {
     const call = { network, method, row: methodRow(method), params: Buffer.from(writeJson(params)) };
     const { body, errorCode } = await request(this.scene.pool, call, this.signal);
     const read = parseJson(body.toString());
-    if (errorCode !== 0) throw new NodeRefusal(read as unknown as NodeError);
+    if (errorCode !== 0) throw new NodeRejection(read as unknown as NodeError);
     return read;
   };
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import { history } from '../../src/rest-api/transaction/history.ts';
 import { parseSelected } from '../../src/rest-api/transaction/parse_selected.ts';
 import { parsed } from '../../src/rest-api/transaction/parsed.ts';
@@ -168,7 +168,7 @@ describe('transaction/history', () => {
 
   it.each([
     ['no transaction', () => Promise.resolve(null)],
-    ['an error', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
+    ['an error', () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }))],
     ['nothing', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
     ['nonsense', () => Promise.resolve({ transaction: 7 })],
   ])('retries a transaction for which a node has %s', async (_, trouble) => {
@@ -179,7 +179,7 @@ describe('transaction/history', () => {
 
   it.each([
     ['UPSTREAM_UNAVAILABLE', () => Promise.resolve(null)],
-    ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }))],
+    ['UPSTREAM_UNAVAILABLE', () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }))],
     ['UPSTREAM_TIMEOUT', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
   ])('fails with %s rather than omit one', async (code, trouble) => {
     caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
@@ -227,7 +227,7 @@ describe('transaction/parse_selected', () => {
   });
 
   it('retries a failed read, then fails', async () => {
-    const trouble = () => Promise.reject(new NodeRefusal({ code: -32603, message: 'no' }));
+    const trouble = () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }));
     caller.answering = troubled(1, trouble);
     expect(names(await selected([signatures[0]!]))).toEqual([signatures[0]]);
     caller.answering = troubled(2, trouble);

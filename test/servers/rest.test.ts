@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Failure } from '../../src/protocol/errors.ts';
-import { NodeRefusal } from '../../src/protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import { endpoint } from '../../src/rest-api/endpoint.ts';
 import { address, flag, list, network, text } from '../../src/rest-api/fields.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
@@ -251,7 +251,7 @@ describe('a REST request', () => {
   it("gets a node's refusal of a signed transaction as 400, with the node's text", async () => {
     behave = () =>
       Promise.reject(
-        new NodeRefusal({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
+        new NodeRejection({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
       );
     const { status, reply } = await sendRequest(probe);
     expect([status, reply.message, reply.error?.message]).toEqual([

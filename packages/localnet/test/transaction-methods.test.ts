@@ -450,7 +450,7 @@ describe('ledger with small blocks', () => {
       expect(await small.result('sendTransaction', [waits.base64, config])).toBe(waits.signature);
       const queueFull = {
         code: -32603,
-        message: 'Too many transactions wait for a block with room; send it again later',
+        message: 'Too many transactions are waiting for block capacity; retry later',
       };
       expect(await small.error('sendTransaction', [refused.base64, config])).toEqual(queueFull);
       expect(await small.error('requestAirdrop', [recipient, 1])).toEqual(queueFull);

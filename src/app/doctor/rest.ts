@@ -3,7 +3,7 @@ import type { Configuration, UpstreamConfiguration } from '../../config/configur
 import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
-import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import { DasClient, type DasServer } from '../../upstream/das/das-client.ts';
 import { createUpstreamPool } from '../../upstream/pool.ts';
@@ -48,7 +48,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
 }
 
 const describe = (thrown: unknown): string => {
-  if (thrown instanceof NodeRefusal) return `refuses getAssetsByOwner (${thrown.error.code})`;
+  if (thrown instanceof NodeRejection) return `refuses getAssetsByOwner (${thrown.error.code})`;
   return thrown instanceof Failure ? 'does not respond' : 'cannot be called';
 };
 

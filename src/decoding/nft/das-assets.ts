@@ -167,7 +167,7 @@ function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLa
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
-/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRefusal. */
+/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRejection. */
 export async function dasAssetsOfWallet(
   das: NftDas,
   chain: Chain,

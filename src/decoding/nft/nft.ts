@@ -92,7 +92,7 @@ export type FoundNft = Readonly<{
 /** Servers of the Digital Asset Standard API, which index compressed NFTs. */
 export interface NftDas {
   has(network: Network): boolean;
-  /** @throws Failure UPSTREAM_UNAVAILABLE; NodeRefusal with the server's own error. */
+  /** @throws Failure UPSTREAM_UNAVAILABLE; NodeRejection with the server's own error. */
   request(
     network: Network,
     method: string,

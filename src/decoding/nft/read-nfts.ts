@@ -1,6 +1,6 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { listOf, objectOf } from '../../solana/encoding/read-json.ts';
@@ -138,7 +138,7 @@ async function readCoreAssets(chain: Chain, das: NftDas | null, wallet: Address)
     });
     return assets.flat();
   } catch (thrown) {
-    if (das === null || !(thrown instanceof NodeRefusal)) throw thrown;
+    if (das === null || !(thrown instanceof NodeRejection)) throw thrown;
     return fromDas(await dasAssetsOfWallet(das, chain, wallet, { interface: 'MplCoreAsset' }));
   }
 }
@@ -154,7 +154,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
  * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
  * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
  * @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `mintsLimits` or `dasReadLimits`, other Failures;
- * NodeRefusal, also for a node that rejects getProgramAccounts when DAS is not configured.
+ * NodeRejection, also for a node that rejects getProgramAccounts when DAS is not configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
   const server = das?.has(chain.network) === true ? das : null;

@@ -128,7 +128,7 @@ async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): 
 /**
  * Top-level domains of a wallet, wrapped ones included, sorted by name; unnamed ones are left out. Takes two
  * calls, and one more for every 100 domains or NFTs.
- * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRefusal.
+ * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRejection.
  */
 export async function ownedDomains(
   chain: Chain,

@@ -28,7 +28,7 @@ export const mintsLimits = {
 
 /**
  * Reads mint accounts, their metadata accounts and the clock in batches of 100.
- * @throws Failure ANSWER_TOO_LARGE beyond `mintsLimits`, other Failures, NodeRefusal.
+ * @throws Failure ANSWER_TOO_LARGE beyond `mintsLimits`, other Failures, NodeRejection.
  */
 export async function readMintAccounts(
   chain: Chain,

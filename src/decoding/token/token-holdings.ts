@@ -50,7 +50,7 @@ export async function allHoldingsOf(
 
 /**
  * Non-empty token accounts of a wallet, sorted by mint and account, in two calls.
- * @throws Failure (ANSWER_TOO_LARGE beyond `accountsMax`), NodeRefusal.
+ * @throws Failure (ANSWER_TOO_LARGE beyond `accountsMax`), NodeRejection.
  */
 export async function holdingsOf(
   chain: Chain,

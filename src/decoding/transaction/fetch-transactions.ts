@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../base/json.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { Address } from '../../solana/address.ts';
 import {
   integerOf,
@@ -96,7 +96,7 @@ const CURSOR_NOT_FOUND = -32020;
 
 /** An unknown `before` or `until` signature is a client error. */
 function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: HistoryPart): unknown {
-  if (!(thrown instanceof NodeRefusal) || thrown.error.code !== CURSOR_NOT_FOUND) return thrown;
+  if (!(thrown instanceof NodeRejection) || thrown.error.code !== CURSOR_NOT_FOUND) return thrown;
   const isUntil = before === undefined || (until !== undefined && thrown.error.message.includes(until));
   const facts = { signature: (isUntil ? until : before) ?? '', network };
   return new Failure('TRANSACTION_NOT_FOUND', { facts, cause: thrown });
@@ -106,7 +106,7 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
  * Newest transactions of an account, newest first: one call for signatures and one per transaction. A
  * transaction that cannot be read fails the request.
  * @throws Failure UPSTREAM_UNAVAILABLE when a retry fails, TRANSACTION_NOT_FOUND for an unknown `before` or
- * `until`; NodeRefusal.
+ * `until`; NodeRejection.
  */
 export async function historyOf(
   chain: Chain,

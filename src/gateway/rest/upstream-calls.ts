@@ -3,7 +3,7 @@ import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../b
 import { type Network, networks, type RpcDispatcher, type RpcResponse } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodRow } from '../../protocol/methods.ts';
-import { NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
@@ -170,5 +170,5 @@ function resultOf({ body, errorCode }: RpcResponse): JsonValue {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause });
   }
   if (errorCode === 0) return value;
-  throw new NodeRefusal(parseNodeError(value, errorCode) ?? { code: errorCode, message: '' });
+  throw new NodeRejection(parseNodeError(value, errorCode) ?? { code: errorCode, message: '' });
 }

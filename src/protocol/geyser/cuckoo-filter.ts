@@ -9,7 +9,7 @@ const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
 /** Texts of the published client, which validates before sending. */
-function validationFault(message: CuckooFilterMessage): string | null {
+function validationError(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
   if (entriesPerBucket !== ENTRIES_PER_BUCKET)
@@ -40,7 +40,7 @@ export class CuckooFilter {
    * @throws GrpcError INVALID_ARGUMENT for invalid parameters.
    */
   constructor(message: CuckooFilterMessage) {
-    const fault = validationFault(message);
+    const fault = validationError(message);
     if (fault !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`);
     this.#data = Uint8Array.from(message.data);
     this.#mask = message.bucketCount - 1;

@@ -173,7 +173,7 @@ function readLayout(bytes: Uint8Array): MessageLayout {
 }
 
 /** The message without filter names and with `created_at`. Copied only if necessary. */
-function tailOf(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
+function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
   if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
   const reader = new ProtobufReader(bytes);
@@ -206,7 +206,7 @@ export function readRawUpdate(
   if (content === null || content.kind === 'ping' || content.kind === 'pong') return content;
   if (content.kind === 'blockCounts') return content;
   const createdAt = layout.createdAt ?? encodeTimestamp(BigInt(receivedAtMs));
-  const tail = tailOf(bytes, layout, createdAt);
+  const tail = tailWithoutNames(bytes, layout, createdAt);
   if (content.kind === 'account' && origin !== null)
     return Object.assign(content, { tail, createdAt, origin });
   return Object.assign(content, { tail, createdAt }) as RawUpdate;

@@ -44,7 +44,7 @@ export type RestCaller = Readonly<{
   /**
    * Calls a node as the caller.
    * @returns the `result`.
-   * @throws NodeRefusal for a node's error; Failure if none responds.
+   * @throws NodeRejection for a node's error; Failure if none responds.
    */
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
   /** Selects the network. @throws Failure NETWORK_FORBIDDEN. */

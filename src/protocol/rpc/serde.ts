@@ -18,9 +18,9 @@ const ECHO_MAX_LENGTH = 256;
 
 const DEBUG_MAX_LENGTH = 4_096;
 
-const cutTo = (text: string, length: number): string =>
+const truncateTo = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
-const echoed = (text: string): string => cutTo(text, ECHO_MAX_LENGTH);
+const truncateEcho = (text: string): string => truncateTo(text, ECHO_MAX_LENGTH);
 
 /** A string as Rust's `{:?}` prints it, for common characters. */
 const rustDebug = (text: string): string =>
@@ -40,7 +40,7 @@ const isInteger = (value: number | bigint): boolean =>
 export function unexpected(value: JsonValue): string {
   switch (typeof value) {
     case 'string':
-      return `string ${rustDebug(echoed(value))}`;
+      return `string ${rustDebug(truncateEcho(value))}`;
     case 'boolean':
       return `boolean \`${value}\``;
     case 'number':
@@ -52,7 +52,7 @@ export function unexpected(value: JsonValue): string {
 }
 
 export const unknownField = (name: string, expected: string): RpcError =>
-  serdeFault(`unknown field \`${echoed(name)}\`, expected ${expected}`);
+  serdeFault(`unknown field \`${truncateEcho(name)}\`, expected ${expected}`);
 
 export const wrongType = (value: JsonValue, expected: string): RpcError =>
   serdeFault(`invalid type: ${unexpected(value)}, expected ${expected}`);
@@ -162,7 +162,7 @@ export function readTagged<const Name extends string>(
   const [name, payload] = tagOf(value);
   const variant = variants.find((known) => known === name);
   if (variant === undefined)
-    throw serdeFault(`unknown variant \`${echoed(name)}\`, expected ${oneOf(variants)}`);
+    throw serdeFault(`unknown variant \`${truncateEcho(name)}\`, expected ${oneOf(variants)}`);
   return { variant, payload };
 }
 
@@ -207,5 +207,5 @@ export function debugParams(params: readonly JsonValue[] | JsonObject): string {
   const text = Array.isArray(params)
     ? `Array(${debugArray(params)})`
     : `Map(${debugObject(params as JsonObject)})`;
-  return cutTo(text, DEBUG_MAX_LENGTH);
+  return truncateTo(text, DEBUG_MAX_LENGTH);
 }

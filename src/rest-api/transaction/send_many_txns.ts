@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import { type Commitment, commitments } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { type NodeError, NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import {
   displayTransactionError,
@@ -48,7 +48,7 @@ async function sendOne(transaction: SignedTransaction, chain: Chain, context: Co
     return { transaction, failure: null };
   } catch (thrown) {
     if (!(thrown instanceof Failure) || context.caller.signal.aborted) throw thrown;
-    const isFinal = thrown instanceof NodeRefusal || isUnsubmitted(thrown);
+    const isFinal = thrown instanceof NodeRejection || isUnsubmitted(thrown);
     return { transaction, failure: isFinal ? thrown : null };
   }
 }
@@ -65,7 +65,8 @@ async function sendAll(
   );
   const [first] = submissions;
   // Without any node, no outcome is known for any transaction.
-  const isLost = ({ failure }: Submission): boolean => failure !== null && !(failure instanceof NodeRefusal);
+  const isLost = ({ failure }: Submission): boolean =>
+    failure !== null && !(failure instanceof NodeRejection);
   if (first?.failure && submissions.every(isLost)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
   return all.map(({ text }) => byText.get(text) as Submission);
@@ -101,7 +102,7 @@ function reasonOf(err: JsonValue): string {
 }
 
 function errorOf(failure: Failure, data?: JsonValue): NodeError {
-  if (failure instanceof NodeRefusal) return failure.error;
+  if (failure instanceof NodeRejection) return failure.error;
   return { code: failure.row.rpc, message: failure.text, ...(data === undefined ? {} : { data }) };
 }
 

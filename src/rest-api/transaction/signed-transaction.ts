@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import { decodeBase64 } from '../../protocol/rpc/base64-text.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import { stringOf } from '../../solana/encoding/read-json.ts';
@@ -55,7 +55,7 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
 
 /**
  * Sends a transaction with preflight at `processed`, where blockhashes of every commitment are known.
- * @throws NodeRefusal TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
+ * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
  * node fault; another Failure when the outcome is unknown. If a node may have it, the facts have `outcome:
  * 'unknown'` and the signature.
  */
@@ -65,10 +65,10 @@ export async function sendTransaction(chain: Chain, { text, signature }: SignedT
     await chain.read('sendTransaction', [text, config], (result) => stringOf(result, 'a signature'));
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
-    if (!(thrown instanceof NodeRefusal))
+    if (!(thrown instanceof NodeRejection))
       throw isUnsubmitted(thrown) ? thrown : withUnknownOutcome(thrown, signature);
     if (nodeErrorRow(thrown.error.code).rule !== 'accept') throw thrown;
-    throw new NodeRefusal(thrown.error, 'TRANSACTION_REFUSED');
+    throw new NodeRejection(thrown.error, 'TRANSACTION_REFUSED');
   }
 }
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type WritableJson, writeJson } from '../../base/json.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
-import { NodeRefusal } from '../../protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 
@@ -69,14 +69,14 @@ function messageOf(failure: Failure): string {
     const [first] = failure.problems;
     return first === undefined ? failure.restText : `${first.field} ${first.message}`;
   }
-  return failure instanceof NodeRefusal && failure.code === 'TRANSACTION_REFUSED'
+  return failure instanceof NodeRejection && failure.code === 'TRANSACTION_REFUSED'
     ? failure.error.message || failure.restText
     : failure.restText;
 }
 
 function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } {
   if (failure instanceof InvalidFields) return { response: { errors: failure.problems } };
-  return failure instanceof NodeRefusal ? { rpc: failure.error } : {};
+  return failure instanceof NodeRejection ? { rpc: failure.error } : {};
 }
 
 /**

@@ -14,7 +14,7 @@ export type DecodedBlock = Readonly<{ block: Block; undecodable: number }>;
 
 type Members = Map<string, Buffer>;
 
-function noteMember(
+function recordMember(
   { bytes, members }: { bytes: Buffer; members: Members },
   nameStart: number,
   nameEnd: number,
@@ -26,7 +26,7 @@ function noteMember(
 
 function membersOf(bytes: Buffer): Members {
   const members: Members = new Map();
-  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, noteMember);
+  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
   if (end === MALFORMED) throw new MalformedJson('a block');
   return members;
 }

@@ -39,7 +39,7 @@ function numberText(source: string): string {
   return floatText(value);
 }
 
-function revived(_name: string, value: unknown, context?: { source?: string }): unknown {
+function reviveNumber(_name: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? new NumberText(numberText(context?.source ?? String(value))) : value;
 }
 
@@ -50,14 +50,14 @@ function stringText(value: string): string {
 
 const byUtf8 = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-function written(value: Value): string {
+function serialize(value: Value): string {
   if (value instanceof NumberText) return value.text;
   if (typeof value === 'string') return stringText(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`;
   const members = value as { readonly [name: string]: Value };
   const names = Object.keys(members).sort(byUtf8);
-  return `{${names.map((name) => `${stringText(name)}:${written(members[name] as Value)}`).join(',')}}`;
+  return `{${names.map((name) => `${stringText(name)}:${serialize(members[name] as Value)}`).join(',')}}`;
 }
 
 /**
@@ -69,10 +69,10 @@ export function reserialize(text: string): string {
   if (depthOf(text) >= DEPTH_MAX) throw new InvalidEncoding('nested too deeply');
   let value: Value;
   try {
-    value = JSON.parse(text, revived) as Value;
+    value = JSON.parse(text, reviveNumber) as Value;
   } catch (error) {
     if (error instanceof SyntaxError) throw new InvalidEncoding('not JSON');
     throw error;
   }
-  return written(value);
+  return serialize(value);
 }

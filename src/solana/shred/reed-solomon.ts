@@ -65,7 +65,7 @@ function invertMatrix(matrix: Matrix): Matrix | null {
     column < size ? cellOf(matrix, row, column) : Number(column - size === row),
   ).cells;
   for (let pivot = 0; pivot < size; pivot++) {
-    if (!bringPivot(work, width, size, pivot)) return null;
+    if (!swapPivotRow(work, width, size, pivot)) return null;
     const scale = inverse(work[pivot * width + pivot] as number);
     for (let i = 0; i < width; i++)
       work[pivot * width + i] = multiply(work[pivot * width + i] as number, scale);
@@ -77,7 +77,7 @@ function invertMatrix(matrix: Matrix): Matrix | null {
 }
 
 /** Swaps a row with a nonzero pivot into position. */
-function bringPivot(work: Uint8Array, width: number, size: number, pivot: number): boolean {
+function swapPivotRow(work: Uint8Array, width: number, size: number, pivot: number): boolean {
   let row = pivot;
   while (row < size && work[row * width + pivot] === 0) row++;
   if (row === size) return false;

@@ -28,12 +28,12 @@ function powerOfTen(n: number): number {
 }
 
 /** Removes trailing zeros and a trailing point. */
-function trimmed(text: string, decimals: number): string {
+function trimZeros(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
 /** Continuous interest factor; null when the time span overflows an i64. */
-function growth(rate: number, from: bigint, to: bigint): number | null {
+function interestFactor(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
   return exp(Number(BigInt(rate) * seconds) / SECONDS_PER_YEAR / ONE_IN_BASIS_POINTS);
@@ -53,11 +53,11 @@ export function interestBearingAmount(
   unixTimestamp: bigint,
 ): string | null {
   const { initializationTimestamp, lastUpdateTimestamp } = config;
-  const before = growth(config.preUpdateAverageRate, initializationTimestamp, lastUpdateTimestamp);
-  const since = growth(config.currentRate, lastUpdateTimestamp, unixTimestamp);
+  const before = interestFactor(config.preUpdateAverageRate, initializationTimestamp, lastUpdateTimestamp);
+  const since = interestFactor(config.currentRate, lastUpdateTimestamp, unixTimestamp);
   if (before === null || since === null) return null;
   const scale = (before * since) / powerOfTen(decimals);
-  return trimmed(fixedText(Number(amount) * scale, decimals), decimals);
+  return trimZeros(fixedText(Number(amount) * scale, decimals), decimals);
 }
 
 /**
@@ -74,5 +74,5 @@ export function scaledUiAmount(
 ): string {
   const isNew = unixTimestamp >= config.newMultiplierEffectiveTimestamp;
   const scaled = Number(amount) * (isNew ? config.newMultiplier : config.multiplier);
-  return trimmed(fixedText(Math.trunc(scaled) / powerOfTen(decimals), decimals), decimals);
+  return trimZeros(fixedText(Math.trunc(scaled) / powerOfTen(decimals), decimals), decimals);
 }

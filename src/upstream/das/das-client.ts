@@ -4,7 +4,7 @@ import type { Call, Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
-import { type NodeError, NodeRefusal, parseNodeError } from '../../protocol/rest/node-refusal.ts';
+import { type NodeError, NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
@@ -86,7 +86,7 @@ export class DasClient {
   /**
    * Tries the servers in order until one answers; DAS calls are read-only.
    * @returns the `result`, integers exact.
-   * @throws NodeRefusal with a server's error if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none
+   * @throws NodeRejection with a server's error if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none
    * responds; CLIENT_GONE on abort.
    */
   async request(
@@ -114,7 +114,7 @@ export class DasClient {
       if (serverResult.isFinal) break;
     }
     if (signal.aborted) throw new Failure('CLIENT_GONE');
-    throw refusal === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRefusal(refusal);
+    throw refusal === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRejection(refusal);
   }
 
   async close(): Promise<void> {

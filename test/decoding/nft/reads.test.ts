@@ -15,7 +15,7 @@ import { nftsOfWallet, readNfts, withTokenRecords } from '../../../src/decoding/
 import { withOffChain } from '../../../src/decoding/nft/show-nft.ts';
 import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../../src/protocol/rest/node-rejection.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
 import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
@@ -245,7 +245,7 @@ const shown = new Map(
 const read = async (at: Address) => (await readNfts(chain, [at], null)).get(at)?.onChain;
 
 const refuse = () =>
-  Promise.reject(new NodeRefusal({ code: -32010, message: 'excluded from account secondary indexes' }));
+  Promise.reject(new NodeRejection({ code: -32010, message: 'excluded from account secondary indexes' }));
 
 describe('readNfts', () => {
   it('returns metadata, owner and the name of the verified collection', async () => {
@@ -375,7 +375,7 @@ describe('readNfts', () => {
 
   it('fails when the node fails', async () => {
     caller.answering = ({ method }) => (method === 'getTokenLargestAccounts' ? refuse() : undefined);
-    await expect(readNfts(chain, [NFT], null)).rejects.toThrow(NodeRefusal);
+    await expect(readNfts(chain, [NFT], null)).rejects.toThrow(NodeRejection);
     caller.answering = ({ method }) => (method === 'getMultipleAccounts' ? Promise.resolve(7) : undefined);
     await expect(readNfts(chain, [NFT], null)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
@@ -597,7 +597,7 @@ describe('nftsOfWallet', () => {
 
   it('reads MPL Core assets from DAS when the node rejects the search, else fails', async () => {
     caller.answering = ({ method }) => (method === 'getProgramAccounts' ? refuse() : undefined);
-    await expect(nftsOfWallet(chain, null, WALLET)).rejects.toThrow(NodeRefusal);
+    await expect(nftsOfWallet(chain, null, WALLET)).rejects.toThrow(NodeRejection);
     caller.answering = ({ method }) =>
       method === 'getProgramAccounts' ? Promise.reject(new Failure('UPSTREAM_TIMEOUT')) : undefined;
     await expect(nftsOfWallet(chain, new FakeDas([]), WALLET)).rejects.toThrow(Failure);

@@ -10,7 +10,7 @@ import { contract } from '../../../src/control/api/contract/contract.ts';
 import type { ResponseHandler, RpcResponse } from '../../../src/protocol/call.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import { methods } from '../../../src/protocol/methods.ts';
-import { parseNodeError } from '../../../src/protocol/rest/node-refusal.ts';
+import { parseNodeError } from '../../../src/protocol/rest/node-rejection.ts';
 import type { ResponseReader } from '../../../src/protocol/streamed-response.ts';
 import { address } from '../../../src/solana/address.ts';
 import { MalformedJson } from '../../../src/solana/encoding/read-json.ts';
@@ -349,7 +349,7 @@ function checkSchedule(text: string): boolean {
 export const nodeResultsTarget: Target = {
   from: 'nodes',
   covers: [
-    'protocol/rest/node-refusal.ts',
+    'protocol/rest/node-rejection.ts',
     'solana/encoding/ui-account.ts',
     'upstream/retry-after.ts',
     'solana/encoding/read-ui-meta.ts',

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { NftDas } from '../../../src/decoding/nft/nft.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { NodeRefusal } from '../../../src/protocol/rest/node-refusal.ts';
+import { NodeRejection } from '../../../src/protocol/rest/node-rejection.ts';
 import { DasClient, type DasLimits } from '../../../src/upstream/das/das-client.ts';
 import {
   dyingAfterRequest as dead,
@@ -53,7 +53,7 @@ async function failed(das: NftDas, signal = never): Promise<unknown> {
     () => 'answered',
     (error: unknown) => error,
   );
-  if (reason instanceof NodeRefusal) return [reason.code, reason.error];
+  if (reason instanceof NodeRejection) return [reason.code, reason.error];
   return reason instanceof Failure ? reason.code : reason;
 }
 

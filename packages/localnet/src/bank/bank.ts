@@ -21,7 +21,7 @@ export type BankSources = Readonly<{
   voteAccount: Address;
 }>;
 
-const ownVotesAt = (slot: number, { epochSchedule, ...sources }: BankSources): VoteHistory =>
+const voteHistoryAt = (slot: number, { epochSchedule, ...sources }: BankSources): VoteHistory =>
   new VoteHistory(slot, { ...sources, slotsPerEpoch: Number(epochSchedule.slotsPerEpoch) });
 
 type Found = readonly [Address, Account];
@@ -39,7 +39,7 @@ export class FrozenBank implements Bank, StateView {
   readonly at: number;
   readonly #sources: BankSources;
   readonly #sysvars: SysvarAccounts;
-  readonly #ownVotes: VoteHistory;
+  readonly #voteHistory: VoteHistory;
 
   /** @param accountLamports - lamports of all stored accounts after the slot. */
   constructor(header: SlotHeader, accountLamports: bigint, sources: BankSources) {
@@ -54,7 +54,7 @@ export class FrozenBank implements Bank, StateView {
     this.capitalization = lamports(accountLamports + synthesizedLamports);
     this.#sources = sources;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot });
-    this.#ownVotes = ownVotesAt(header.slot, sources);
+    this.#voteHistory = voteHistoryAt(header.slot, sources);
   }
 
   get lastBlockhash(): Blockhash {
@@ -63,7 +63,7 @@ export class FrozenBank implements Bank, StateView {
 
   account(address: Address): Account | null {
     const stored = this.#sources.store.at(address, this.at);
-    return this.#sysvars.account(address) ?? this.#ownVotes.show(address, stored);
+    return this.#sysvars.account(address) ?? this.#voteHistory.show(address, stored);
   }
 
   *accountsByOwner(program: Address): IterableIterator<Found> {
@@ -84,7 +84,7 @@ export class FrozenBank implements Bank, StateView {
   }
 
   *accounts(): IterableIterator<Found> {
-    yield* this.#shown(this.#sources.store.entries(this.at));
+    yield* this.#withVotes(this.#sources.store.entries(this.at));
     yield* this.#synthesized();
   }
 
@@ -108,11 +108,11 @@ export class FrozenBank implements Bank, StateView {
   }
 
   #find(kind: AccountKeyKind, key: Address): Iterable<Found> {
-    return this.#shown(this.#sources.store.find(kind, key, this.at));
+    return this.#withVotes(this.#sources.store.find(kind, key, this.at));
   }
 
-  *#shown(stored: Iterable<Found>): IterableIterator<Found> {
-    for (const [address, account] of stored) yield [address, this.#ownVotes.show(address, account)];
+  *#withVotes(stored: Iterable<Found>): IterableIterator<Found> {
+    for (const [address, account] of stored) yield [address, this.#voteHistory.show(address, account)];
   }
 
   *#synthesized(): IterableIterator<Found> {
@@ -127,7 +127,7 @@ export class OpenSlot implements StateView {
   readonly clock: Clock;
   readonly #store: AccountsStore;
   readonly #sysvars: SysvarAccounts;
-  readonly #ownVotes: VoteHistory;
+  readonly #voteHistory: VoteHistory;
 
   constructor(header: Pick<SlotHeader, 'slot' | 'blockTime' | 'epochStartTime'>, sources: BankSources) {
     this.slot = header.slot;
@@ -135,10 +135,10 @@ export class OpenSlot implements StateView {
     this.clock = clockOf(header, sources.epochSchedule);
     this.#store = sources.store;
     this.#sysvars = new SysvarAccounts({ ...sources, clock: this.clock, lastBlockSlot: header.slot - 1 });
-    this.#ownVotes = ownVotesAt(header.slot, sources);
+    this.#voteHistory = voteHistoryAt(header.slot, sources);
   }
 
   account(address: Address): Account | null {
-    return this.#sysvars.account(address) ?? this.#ownVotes.show(address, this.#store.newest(address));
+    return this.#sysvars.account(address) ?? this.#voteHistory.show(address, this.#store.newest(address));
   }
 }

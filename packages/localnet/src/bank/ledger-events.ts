@@ -64,11 +64,15 @@ function accountEvent(
   return { kind: 'account', slot: slot(number), address, account, signature, writeVersion };
 }
 
-/** State of a frozen slot. */
-type Changes = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
+/** State that lists the accounts changed by a slot outside of transactions. */
+type SlotChanges = Readonly<{ changedBySlot(): Iterable<readonly [Address, Account]> }>;
 
 /** Writes outside of transactions, after all others. */
-function* slotEvents(number: number, bank: Changes | undefined, writers: Writers): Iterable<LedgerEvent> {
+function* slotWriteEvents(
+  number: number,
+  bank: SlotChanges | undefined,
+  writers: Writers,
+): Iterable<LedgerEvent> {
   let sequence = 0;
   for (const writer of writers.values()) sequence = Math.max(sequence, writer.sequence + 1);
   for (const changed of bank?.changedBySlot() ?? []) {
@@ -78,16 +82,16 @@ function* slotEvents(number: number, bank: Changes | undefined, writers: Writers
 
 type Writers = ReadonlyMap<Address, AccountWriter>;
 
-type Work = Readonly<{
+type SlotContent = Readonly<{
   transactions: readonly ExecutedTransaction[];
   accounts: SlotRecord['accounts'];
   writers: Writers;
   entries: readonly SlotEntry[];
 }>;
 
-function* workEvents(
+function* transactionEvents(
   number: number,
-  { transactions, accounts, writers, entries }: Work,
+  { transactions, accounts, writers, entries }: SlotContent,
 ): Iterable<LedgerEvent> {
   for (const changed of accounts) {
     const { transaction, sequence } = writers.get(changed[0]) ?? { transaction: null, sequence: 0 };
@@ -113,9 +117,9 @@ function recordedEntries({ header, transactions, trace }: SlotRecord, ticks: num
 }
 
 /** Rebuilds the events of a frozen slot. Each account is reported once, in its final state. */
-function* pastEvents(
+function* replayEvents(
   record: SlotRecord,
-  bank: Changes | undefined,
+  bank: SlotChanges | undefined,
   reached: CommitmentSlots,
   ticks: number,
 ): Iterable<LedgerEvent> {
@@ -123,8 +127,8 @@ function* pastEvents(
   const at = BigInt(header.blockTime) * 1000n;
   const writers = trace?.writers ?? NO_WRITERS;
   yield createdEvent(header.slot, reached.rooted, at);
-  yield* workEvents(header.slot, { ...record, writers, entries: recordedEntries(record, ticks) });
-  yield* slotEvents(header.slot, bank, writers);
+  yield* transactionEvents(header.slot, { ...record, writers, entries: recordedEntries(record, ticks) });
+  yield* slotWriteEvents(header.slot, bank, writers);
   yield* frozenEvents(blockOf(record), at);
   if (header.slot <= reached.confirmed) yield { kind: 'confirmed', slot: slot(header.slot), at };
   if (header.slot <= reached.rooted) yield { kind: 'rooted', slot: slot(header.slot), at };
@@ -133,7 +137,7 @@ function* pastEvents(
 /** Frozen blocks, and the states that are still readable. */
 export type LedgerHistory = Readonly<{
   blocks: Pick<BlockStore, 'record'>;
-  banks: ReadonlyMap<number, Changes>;
+  banks: ReadonlyMap<number, SlotChanges>;
 }>;
 
 /** Progress of the open slot. */
@@ -188,10 +192,11 @@ export class LedgerEvents {
     for (let past = Math.max(0, rooted + 1 - rootedSlots(from)); past < header.slot; past++) {
       const record = blocks.record(past);
       if (record === null) continue;
-      for (const event of pastEvents(record, banks.get(past), this.#reached, this.#ticks)) listener(event);
+      for (const event of replayEvents(record, banks.get(past), this.#reached, this.#ticks)) listener(event);
     }
     listener(createdEvent(header.slot, rooted, BigInt(header.blockTime) * 1000n));
-    for (const event of workEvents(header.slot, { ...work, entries: entries.emitted })) listener(event);
+    for (const event of transactionEvents(header.slot, { ...work, entries: entries.emitted }))
+      listener(event);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -224,11 +229,11 @@ export class LedgerEvents {
   }
 
   /** Publishes a frozen slot and the slots that become confirmed or finalized with it. */
-  frozen({ header, trace }: SlotRecord, block: Block, bank: Changes, reached: CommitmentSlots): void {
+  frozen({ header, trace }: SlotRecord, block: Block, bank: SlotChanges, reached: CommitmentSlots): void {
     const before = this.#reached;
     this.#reached = reached;
     if (!this.#hasListeners) return;
-    for (const event of slotEvents(header.slot, bank, trace?.writers ?? NO_WRITERS)) this.#emit(event);
+    for (const event of slotWriteEvents(header.slot, bank, trace?.writers ?? NO_WRITERS)) this.#emit(event);
     for (const event of frozenEvents(block, this.#at)) this.#emit(event);
     this.#emit({ kind: 'vote', vote: gossipVote(this.#voter, header) });
     for (let next = before.confirmed + 1; next <= reached.confirmed; next++) {

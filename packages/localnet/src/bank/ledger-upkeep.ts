@@ -77,21 +77,23 @@ export class LedgerUpkeep {
       unpin();
     }
     const oldestSnapshot = removeOldSnapshots(dir);
-    await this.#trim(Math.min(tip - limits.historySlotsMax, oldestSnapshot - RECENT_BLOCKS_MAX));
+    await this.#removeSegmentsBefore(
+      Math.min(tip - limits.historySlotsMax, oldestSnapshot - RECENT_BLOCKS_MAX),
+    );
   }
 
-  async #trim(keepFrom: number): Promise<void> {
+  async #removeSegmentsBefore(keepFrom: number): Promise<void> {
     const { log } = this.#sources;
     for (;;) {
       const [oldest, next] = log.segments;
       if (oldest === undefined || next === undefined || next > keepFrom || this.#isStopped) return;
-      await this.#forget(oldest);
+      await this.#removeFromIndex(oldest);
       if (this.#isStopped) return;
       log.remove(oldest);
     }
   }
 
-  async #forget(segment: number): Promise<void> {
+  async #removeFromIndex(segment: number): Promise<void> {
     const { log, index } = this.#sources;
     let batch = [];
     for (const [payload] of log.scan(segment)) {

@@ -26,17 +26,17 @@ export function simulateTransaction(
     ? { blockhash: bank.blockhash, lastValidBlockHeight: bank.blockHeight + BigInt(BLOCKHASH_AGE_MAX) }
     : null;
   if (options.sigVerify && !verifyTransaction(transaction)) {
-    return notLoaded('SignatureFailure', replacementBlockhash, NO_BALANCES);
+    return rejectedSimulation('SignatureFailure', replacementBlockhash, NO_BALANCES);
   }
   const age: TransactionAge | TransactionError = options.replaceRecentBlockhash
     ? { nonce: null }
-    : judge(transaction, bank, sources);
+    : checkAgeAndStatus(transaction, bank, sources);
   if (typeof age === 'string' || !('nonce' in age)) {
-    return notLoaded(age, replacementBlockhash, unchangedBalances(transaction, bank));
+    return rejectedSimulation(age, replacementBlockhash, unchangedBalances(transaction, bank));
   }
   const execution = executeTransaction(transaction, age.nonce, bank, sources.vm);
   if ('rejected' in execution) {
-    return notLoaded(execution.rejected, replacementBlockhash, unchangedBalances(transaction, bank));
+    return rejectedSimulation(execution.rejected, replacementBlockhash, unchangedBalances(transaction, bank));
   }
   const { meta, executed, loadedAccountsDataSize, postAccounts } = execution;
   return {
@@ -51,7 +51,7 @@ export function simulateTransaction(
   };
 }
 
-function judge(
+function checkAgeAndStatus(
   transaction: Transaction,
   bank: FrozenBank,
   sources: SimulationSources,
@@ -59,8 +59,8 @@ function judge(
   const ageMax = BLOCKHASH_AGE_MAX - FORWARDING_DELAY;
   const age = ageOfTransaction(transaction, bank.at, sources.recentBlocks, bank, ageMax);
   if (age === null) return 'BlockhashNotFound';
-  const seenAt = sources.statuses.slotOf(transaction);
-  return seenAt !== undefined && seenAt <= bank.at ? 'AlreadyProcessed' : age;
+  const executedIn = sources.statuses.slotOf(transaction);
+  return executedIn !== undefined && executedIn <= bank.at ? 'AlreadyProcessed' : age;
 }
 
 type Balances = Pick<Simulation, 'preBalances' | 'postBalances' | 'preTokenBalances' | 'postTokenBalances'>;
@@ -89,7 +89,7 @@ function unchangedBalances({ message }: Transaction, bank: FrozenBank): Balances
 }
 
 /** Simulation of a transaction whose fee cannot be charged. */
-function notLoaded(
+function rejectedSimulation(
   err: TransactionError,
   replacementBlockhash: Simulation['replacementBlockhash'],
   balances: Balances,

@@ -20,7 +20,7 @@ export type SlotTrace = Readonly<{
 
 const HASH_BYTES = 32;
 /** Stands for null in place of a transaction index. */
-const THE_SLOT = 0xffff_ffff;
+const NO_TRANSACTION = 0xffff_ffff;
 
 /**
  * Log format of a trace:
@@ -31,7 +31,7 @@ export function writeTrace(writer: ByteWriter, { rejected, writers }: SlotTrace)
   writer.u32(rejected.size);
   for (const [index, mixin] of rejected) writer.u32(index).bytes(mixin);
   for (const { transaction, sequence } of writers.values()) {
-    writer.u32(transaction ?? THE_SLOT).u32(sequence);
+    writer.u32(transaction ?? NO_TRANSACTION).u32(sequence);
   }
 }
 
@@ -49,7 +49,7 @@ export function readTrace(reader: ByteReader, accounts: ReadonlyMap<Address, Acc
   for (const address of accounts.keys()) {
     const transaction = reader.u32();
     writers.set(address, {
-      transaction: transaction === THE_SLOT ? null : transaction,
+      transaction: transaction === NO_TRANSACTION ? null : transaction,
       sequence: reader.u32(),
     });
   }

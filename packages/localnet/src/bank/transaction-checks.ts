@@ -23,7 +23,7 @@ import type { StateView } from './vm.ts';
  */
 export function feePayerError(payer: Account | null, fee: Lamports): TransactionError | null {
   if (payer === null || payer.lamports === 0n) return 'AccountNotFound';
-  const reserve = reserveOf(payer);
+  const reserve = minimumReserveOf(payer);
   if (reserve === null) return 'InvalidAccountForFee';
   if (payer.lamports < reserve + fee) return 'InsufficientFundsForFee';
   const rest = payer.lamports - fee;
@@ -33,7 +33,7 @@ export function feePayerError(payer: Account | null, fee: Lamports): Transaction
 }
 
 /** Lamports that must remain, such as the rent of a nonce account; null if the account cannot pay fees. */
-function reserveOf({ owner, data }: Account): bigint | null {
+function minimumReserveOf({ owner, data }: Account): bigint | null {
   if (owner !== programs.system) return null;
   if (data.length === 0) return 0n;
   return data.length === NONCE_BYTES && decodeNonce(data)?.data ? rentExemptMinimum(NONCE_BYTES) : null;

@@ -98,7 +98,7 @@ export class Vm {
     const postAccounts = new Map(
       outcome.postAccounts().map((entry) => [addressFromBytes(entry.address), accountOf(entry.account())]),
     );
-    return { err: null, executed: true, ...recorded(outcome.meta()), postAccounts };
+    return { err: null, executed: true, ...readMetadata(outcome.meta()), postAccounts };
   }
 
   /** @returns false if the VM rejects a program's code. */
@@ -107,7 +107,7 @@ export class Vm {
       this.#loaded.size > this.#limits.loadedAccountsMax ||
       this.#loadedBytes > this.#limits.loadedMaxBytes
     ) {
-      this.#renew();
+      this.#recreate();
     }
     const programsToLoad: Address[] = [];
     for (const address of addresses) {
@@ -124,31 +124,31 @@ export class Vm {
     const dataAddress = programDataAddressOf(program);
     if (dataAddress !== null) {
       const code = view.account(dataAddress);
-      const isCodeNew = !this.#holds(dataAddress, code);
+      const isCodeNew = !this.#isLoaded(dataAddress, code);
       this.#loadOne(dataAddress, code);
       if (isCodeNew) this.#loaded.delete(address);
       if (isCodeNew) return this.#set(address, program);
     }
-    if (this.#holds(address, program)) return true;
+    if (this.#isLoaded(address, program)) return true;
     return this.#set(address, program);
   }
 
   /** Recreates the VM and loads the accounts: the VM cannot unload a program. */
   #reload(addresses: readonly Address[], view: StateView): boolean {
-    this.#renew();
+    this.#recreate();
     return this.#load(addresses, view);
   }
 
   /** @returns false if a loaded program must be unloaded first. */
   #loadOne(address: Address, account: Account | null): boolean {
-    if (this.#holds(address, account)) return true;
+    if (this.#isLoaded(address, account)) return true;
     const known = this.#loaded.get(address);
     if (account === null && known?.executable) return false;
     this.#set(address, account);
     return true;
   }
 
-  #holds(address: Address, account: Account | null): boolean {
+  #isLoaded(address: Address, account: Account | null): boolean {
     const known = this.#loaded.get(address);
     if (known !== undefined) return known === account;
     const native = this.#native.getAccount(addressBytes(address));
@@ -170,7 +170,7 @@ export class Vm {
     return true;
   }
 
-  #renew(): void {
+  #recreate(): void {
     this.#native = newNative();
     this.#loaded.clear();
     this.#loadedBytes = 0;
@@ -242,9 +242,9 @@ function wireFor({ wire, message, messageBytes }: Transaction, lastBlockhash: Bl
   return copy;
 }
 
-type Recorded = Pick<VmRun, 'logs' | 'innerInstructions' | 'unitsConsumed' | 'returnData'>;
+type VmMetadata = Pick<VmRun, 'logs' | 'innerInstructions' | 'unitsConsumed' | 'returnData'>;
 
-function recorded(meta: TransactionMetadata): Recorded {
+function readMetadata(meta: TransactionMetadata): VmMetadata {
   const returnData = meta.returnData();
   const data = returnData.data();
   return {
@@ -291,5 +291,5 @@ function failedRun(failed: FailedTransactionMetadata): VmRun {
   const meta = failed.meta();
   const err = transactionErrorOf(failed.err());
   const executed = meta.signature().some((byte) => byte !== 0);
-  return executed ? { err, executed, ...recorded(meta), postAccounts: NO_ACCOUNTS } : notExecuted(err);
+  return executed ? { err, executed, ...readMetadata(meta), postAccounts: NO_ACCOUNTS } : notExecuted(err);
 }

@@ -11,7 +11,7 @@ const EPOCH_CREDITS_MAX = 64;
 /** Credits of a vote with latency 1. Source: solana-vote-interface. */
 const CREDITS_PER_ROOT = 16;
 
-type OwnVotesSources = Readonly<{
+type VoteHistorySources = Readonly<{
   voteAccount: Address;
   recentBlocks: RecentBlocks;
   slotsPerEpoch: number;
@@ -38,13 +38,13 @@ export function towerAfter(last: number): Pick<VoteState, 'votes' | 'rootSlot'> 
  * on is voted for in the next one. All other fields come from the stored account.
  */
 export class VoteHistory {
-  readonly #sources: OwnVotesSources;
+  readonly #sources: VoteHistorySources;
   readonly #slot: number;
   #seen: Account | null = null;
   #shown: Account | null = null;
 
   /** @param slot - slot in which the last vote landed. */
-  constructor(slot: number, sources: OwnVotesSources) {
+  constructor(slot: number, sources: VoteHistorySources) {
     this.#slot = slot;
     this.#sources = sources;
   }

@@ -43,7 +43,7 @@ function writeVarint(writer: ByteWriter, value: bigint): void {
 }
 
 /**
- * The node's vote transaction for a slot, in wire form. It is never executed; its effect is simulated by `OwnVotes`.
+ * The node's vote transaction for a slot, in wire form. It is never executed; its effect is simulated by `VoteHistory`.
  */
 export function voteTransaction({ identity, vote }: Voter, voted: VotedSlot): Uint8Array {
   const message = compileMessage({

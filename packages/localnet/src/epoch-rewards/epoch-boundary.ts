@@ -25,7 +25,7 @@ type SlotOpening = Readonly<{
   numRewardPartitions?: bigint;
 }>;
 
-const NOTHING: SlotOpening = { writes: [], rewards: [] };
+const NO_CHANGES: SlotOpening = { writes: [], rewards: [] };
 
 /** Stake rewards that have not been paid, by partition. */
 type Pending = Readonly<{ partitions: readonly (readonly StakeReward[])[] }>;
@@ -58,7 +58,7 @@ export class EpochBoundary {
     const isFirst = slot > 0 && BigInt(slot) % slotsPerEpoch === 0n;
     if (isFirst) return this.#startEpoch(slot, parent);
     const sysvar = epochRewardsOf(parent);
-    return sysvar?.active ? this.#distribute(slot, parent, sysvar) : NOTHING;
+    return sysvar?.active ? this.#distribute(slot, parent, sysvar) : NO_CHANGES;
   }
 
   #startEpoch(slot: number, parent: Bank): SlotOpening {

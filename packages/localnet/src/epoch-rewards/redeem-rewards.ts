@@ -11,11 +11,11 @@ export type Credits = VoteState['epochCredits'];
 type Points = Readonly<{ points: bigint; creditsObserved: bigint; isForced: boolean }>;
 
 /** Lamports for staker and validator, and the credits observed afterwards. */
-type Redeemed = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
+type RewardShares = Readonly<{ staker: bigint; voter: bigint; creditsObserved: bigint }>;
 
 const BASIS_POINTS = 10_000n;
 
-function earned(observed: bigint, { credits, previousCredits }: Credits[number]): bigint {
+function unredeemedCredits(observed: bigint, { credits, previousCredits }: Credits[number]): bigint {
   if (observed < previousCredits) return credits - previousCredits;
   return observed < credits ? credits - observed : 0n;
 }
@@ -31,7 +31,7 @@ export function stakePoints(stake: Stake, epochCredits: Credits, history: StakeH
   if (newest < observed) return { points: 0n, creditsObserved: newest, isForced: true };
   let points = 0n;
   for (const entry of epochCredits) {
-    const credits = earned(observed, entry);
+    const credits = unredeemedCredits(observed, entry);
     if (credits > 0n) points += credits * stakeActivation(stake.delegation, entry.epoch, history).effective;
   }
   return { points, creditsObserved: newest, isForced: false };
@@ -56,7 +56,7 @@ export function redeemRewards(
   epoch: bigint,
   value: PointValue,
   history: StakeHistoryLookup,
-): Redeemed | null {
+): RewardShares | null {
   const { points, creditsObserved, isForced } = stakePoints(stake, epochCredits, history);
   if (isForced || value.rewards === 0n || stake.delegation.activationEpoch === epoch) {
     return { staker: 0n, voter: 0n, creditsObserved };

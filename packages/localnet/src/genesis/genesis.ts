@@ -61,7 +61,7 @@ export function makeGenesis(
   const accounts = new Map<Address, Account>(
     newBaseAccounts()
       .filter(([address]) => !synthesizedSysvars.has(address))
-      .map(([address, account]) => [address, fullPrice(account)]),
+      .map(([address, account]) => [address, withRentExemptBalance(account)]),
   );
   accounts.set(sysvars.stakeHistory, stakeHistoryAccount([]));
   for (const [address, account] of validatorAccounts(keys, options.faucetSol)) accounts.set(address, account);
@@ -95,7 +95,7 @@ const firstHeader = (hash: Blockhash, creationTime: number): SlotHeader => ({
 });
 
 /** Gives sysvars their rent-exempt balance, as on a real cluster. */
-const fullPrice = (account: Account): Account =>
+const withRentExemptBalance = (account: Account): Account =>
   account.owner === sysvarOwner
     ? { ...account, lamports: rentExemptMinimum(account.data.length), rentEpoch: U64_MAX }
     : account;

@@ -48,10 +48,10 @@ export class LedgerInUseError extends Error {
  */
 export function lockLedger(dir: string): LedgerLock {
   const path = join(dir, FILE);
-  const me: Holder = { ...identityOf(process.pid), boot: bootId(), parent: identityOf(process.ppid) };
-  const before = acquire(dir, path, me);
+  const own: Holder = { ...identityOf(process.pid), boot: bootId(), parent: identityOf(process.ppid) };
+  const before = acquire(dir, path, own);
   const wasCleanShutdown =
-    before === 'free' || (before !== null && before.boot === me.boot && me.boot !== '');
+    before === 'free' || (before !== null && before.boot === own.boot && own.boot !== '');
   return { wasCleanShutdown, release: () => release(path) };
 }
 
@@ -68,13 +68,13 @@ const NESTING_MAX = 3;
  * Acquires a lock.
  * @returns the previous holder; null if its lock was unreadable, as after a machine crash.
  */
-function acquire(dir: string, path: string, me: Holder, depth = 0): Holder | null | 'free' {
+function acquire(dir: string, path: string, own: Holder, depth = 0): Holder | null | 'free' {
   // Written to a temporary file first, so that no process reads a partial lock.
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, JSON.stringify(me), { flush: true });
+  writeFileSync(draft, JSON.stringify(own), { flush: true });
   try {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const before = tryLink(draft, path) ? 'free' : replaceStale(dir, path, draft, me, depth);
+      const before = tryLink(draft, path) ? 'free' : replaceStale(dir, path, draft, own, depth);
       if (before === 'missing') continue;
       held.add(path);
       return before;
@@ -93,13 +93,13 @@ function replaceStale(
   dir: string,
   path: string,
   draft: string,
-  me: Holder,
+  own: Holder,
   depth: number,
 ): Holder | null | 'missing' {
   throwIfHeld(dir, path, readHolder(path));
   if (depth === NESTING_MAX) return 'missing';
   const nested = `${path}.turn`;
-  acquire(dir, nested, me, depth + 1);
+  acquire(dir, nested, own, depth + 1);
   try {
     const stale = readHolder(path);
     throwIfHeld(dir, path, stale);

@@ -105,7 +105,7 @@ export interface OpenLocalNode extends LocalNode {
   stop(): Promise<void>;
 }
 
-/** Slots that may be frozen before the disk has synced them; beyond, the ledger pauses. */
+/** Maximum frozen slots that are not synced to disk; at this limit the ledger pauses. */
 const UNDURABLE_SLOTS_MAX = 256;
 
 /**
@@ -177,7 +177,7 @@ function openLedger(
   return new EmbeddedLedger({ ...state, genesis, faucet, voter, blocks, snapshotSlot }, options);
 }
 
-type Parts = Readonly<{
+type LedgerResources = Readonly<{
   lock: LedgerLock;
   log: SegmentLog;
   index: HistoryIndex;
@@ -200,7 +200,10 @@ function haltHandler({ ledgerDir, log, onFailure }: LocalNodeOptions): (error: E
   };
 }
 
-function start(options: LocalNodeOptions, { lock, log, index, ledger, logger, fail }: Parts): OpenLocalNode {
+function start(
+  options: LocalNodeOptions,
+  { lock, log, index, ledger, logger, fail }: LedgerResources,
+): OpenLocalNode {
   const limits = { ...defaultUpkeepLimits, ...options.limits };
   const upkeep = new LedgerUpkeep({
     dir: options.ledgerDir,
@@ -224,7 +227,11 @@ function start(options: LocalNodeOptions, { lock, log, index, ledger, logger, fa
   return Object.assign(ledger, { stop: () => (stopping ??= stop()) });
 }
 
-function startTicking(options: LocalNodeOptions, ledger: EmbeddedLedger, fail: Parts['fail']): () => void {
+function startTicking(
+  options: LocalNodeOptions,
+  ledger: EmbeddedLedger,
+  fail: LedgerResources['fail'],
+): () => void {
   const endSlot = (): void => {
     try {
       ledger.endSlot();

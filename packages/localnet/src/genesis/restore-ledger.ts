@@ -37,9 +37,9 @@ type Restored = Pick<LedgerState, 'store' | 'recentBlocks' | 'statuses' | 'froze
  * @throws CorruptLog if the log has a gap or ends before the snapshot.
  */
 export function restoreLedger(files: LedgerFiles, wasCleanShutdown: boolean): Restored {
-  const { store, slot: base } = loadSnapshot(files);
-  const lamportsAt = new Map<number, bigint>([[base, store.capitalization]]);
-  const tip = replay(files, base, (at, accounts) => {
+  const { store, slot: snapshotSlot } = loadSnapshot(files);
+  const lamportsAt = new Map<number, bigint>([[snapshotSlot, store.capitalization]]);
+  const tip = replay(files, snapshotSlot, (at, accounts) => {
     for (const [address, account] of accounts) store.write(address, at, account);
     lamportsAt.set(at, store.capitalization);
     lamportsAt.delete(at - FINALIZED_LAG - 1);
@@ -47,7 +47,7 @@ export function restoreLedger(files: LedgerFiles, wasCleanShutdown: boolean): Re
   });
   files.index.truncateAfter(tip);
   files.log.resume(tip);
-  const oldest = wasCleanShutdown ? Math.max(base, tip - FINALIZED_LAG) : tip;
+  const oldest = wasCleanShutdown ? Math.max(snapshotSlot, tip - FINALIZED_LAG) : tip;
   const headers = headersUpTo(files, tip);
   const frozen = headers
     .filter(({ slot }) => slot >= oldest)
@@ -74,11 +74,11 @@ function loadSnapshot({ dir, logger }: LedgerFiles): { store: AccountsStore; slo
 /** Replays the slots that snapshot or index lack. @returns the newest slot. */
 function replay(
   { log, index }: LedgerFiles,
-  base: number,
+  snapshotSlot: number,
   apply: (slot: number, accounts: SlotRecord['accounts']) => void,
 ): number {
   const indexed = index.newestSlot;
-  const from = Math.min(base, indexed) + 1;
+  const from = Math.min(snapshotSlot, indexed) + 1;
   const firstSegment = log.segments.findLast((segment) => segment <= from) ?? log.segments[0] ?? 0;
   let tip: number | null = null;
   let batch: [SlotRecord, RecordPosition][] = [];
@@ -88,14 +88,15 @@ function replay(
       if (tip !== null && slot !== tip + 1)
         throw new CorruptLog(`gap in the log: slot ${slot} follows ${tip}`);
       tip = slot;
-      if (slot > base) apply(slot, decodeChanges(payload).accounts);
+      if (slot > snapshotSlot) apply(slot, decodeChanges(payload).accounts);
       if (slot > indexed) batch.push([decodeRecord(payload), position]);
       if (batch.length >= INDEX_BATCH) index.add(batch.splice(0));
     }
   }
   index.add(batch);
   batch = [];
-  if (tip === null || tip < base) throw new CorruptLog(`log ends before snapshot slot ${base}`);
+  if (tip === null || tip < snapshotSlot)
+    throw new CorruptLog(`log ends before snapshot slot ${snapshotSlot}`);
   return tip;
 }
 
@@ -134,10 +135,10 @@ export function withStakeHistory(state: Restored, { epochSchedule }: Genesis): R
     account: (address) => store.at(address, at),
     accountsByOwner: (program) => store.find('owner', program, at),
   };
-  const over = Math.floor(at / Number(epochSchedule.slotsPerEpoch));
+  const completedEpochs = Math.floor(at / Number(epochSchedule.slotsPerEpoch));
   const stakes = [...stakeAccounts(view)];
-  const entries = Array.from({ length: Math.min(over, STAKE_HISTORY_MAX) }, (_, index) =>
-    stakeOfEpoch(stakes, epoch(over - 1 - index), stakeHistoryLookup([])),
+  const entries = Array.from({ length: Math.min(completedEpochs, STAKE_HISTORY_MAX) }, (_, index) =>
+    stakeOfEpoch(stakes, epoch(completedEpochs - 1 - index), stakeHistoryLookup([])),
   );
   const account = stakeHistoryAccount(entries);
   store.write(sysvars.stakeHistory, at, account);

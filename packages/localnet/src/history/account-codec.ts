@@ -4,16 +4,16 @@ import { type Address, addressBytes, addressFromBytes } from '../../../../src/so
 import { lamports } from '../../../../src/solana/units.ts';
 
 /** Base58 texts of owners are cached, because there are few distinct ones. */
-const KNOWN_MAX = 4096;
-const known = new Map<string, Address>();
+const CACHED_OWNERS_MAX = 4096;
+const ownerCache = new Map<string, Address>();
 
 export function ownerAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-  const found = known.get(raw);
+  const found = ownerCache.get(raw);
   if (found !== undefined) return found;
-  if (known.size >= KNOWN_MAX) known.clear();
+  if (ownerCache.size >= CACHED_OWNERS_MAX) ownerCache.clear();
   const owner = addressFromBytes(bytes);
-  known.set(raw, owner);
+  ownerCache.set(raw, owner);
   return owner;
 }
 

@@ -23,7 +23,7 @@ export type AddressHistoryQuery = Readonly<{
 const I64_MAX = 0x7fff_ffff_ffff_ffffn;
 
 /** Maximum integer of SQLite; no ledger value exceeds it. */
-const bounded = (value: bigint): bigint => (value > I64_MAX ? I64_MAX : value < -1n ? -1n : value);
+const limitToI64 = (value: bigint): bigint => (value > I64_MAX ? I64_MAX : value < -1n ? -1n : value);
 
 const statusTests = { any: '', succeeded: 'AND tx.err IS NULL', failed: 'AND tx.err IS NOT NULL' } as const;
 
@@ -75,12 +75,12 @@ export class AddressHistory {
   find(address: Address, query: AddressHistoryQuery): { slot: Slot; index: number }[] {
     const rows = this.#statement(queryText(query)).all({
       address: addressBytes(address),
-      afterSlot: bounded(query.after.slot),
-      afterIndex: bounded(query.after.index),
-      beforeSlot: bounded(query.before.slot),
-      beforeIndex: bounded(query.before.index),
-      earliest: bounded(query.earliest),
-      latest: bounded(query.latest),
+      afterSlot: limitToI64(query.after.slot),
+      afterIndex: limitToI64(query.after.index),
+      beforeSlot: limitToI64(query.before.slot),
+      beforeIndex: limitToI64(query.before.index),
+      earliest: limitToI64(query.earliest),
+      latest: limitToI64(query.latest),
       limit: query.limit,
     }) as { slot: number; idx: number }[];
     return rows.map((row) => ({ slot: slot(row.slot), index: row.idx }));

@@ -51,7 +51,7 @@ export class HistoryIndex {
   readonly addresses: AddressHistory;
 
   constructor(path: string) {
-    this.#db = openOrRemake(path);
+    this.#db = openOrRebuild(path);
     this.#statements = prepare(this.#db);
     this.addresses = new AddressHistory(this.#db);
   }
@@ -213,7 +213,7 @@ function prepare(db: Database.Database) {
   };
 }
 
-function openOrRemake(path: string): Database.Database {
+function openOrRebuild(path: string): Database.Database {
   try {
     return openIndex(path);
   } catch {

@@ -13,7 +13,7 @@ import { CorruptRecord, readExecuted, writeExecuted } from './transaction-codec.
 type Rewards = Pick<SlotRecord, 'rewards' | 'numRewardPartitions'>;
 
 /** Marks rewards with types. Older records have the count in its place, which is always lower. */
-const TYPED = 0xffff_ffff;
+const TYPED_REWARDS = 0xffff_ffff;
 const NONE = 0xff;
 /** Indexes are stored: append only. */
 const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDebit', 'DeactivatedStake'];
@@ -30,7 +30,7 @@ const types: readonly RewardType[] = ['Fee', 'Rent', 'Staking', 'Voting', 'VATDe
 export function writeRewards(writer: ByteWriter, { rewards, numRewardPartitions }: Rewards): void {
   if (rewards.length === 0 && numRewardPartitions === undefined) return;
   writer
-    .u32(TYPED)
+    .u32(TYPED_REWARDS)
     .u64(numRewardPartitions ?? 0n)
     .u32(rewards.length);
   for (const { pubkey, lamports, postBalance, rewardType, commission } of rewards) {
@@ -43,7 +43,7 @@ export function writeRewards(writer: ByteWriter, { rewards, numRewardPartitions 
 export function readRewards(reader: ByteReader): Rewards {
   if (reader.remaining === 0) return { rewards: [] };
   const count = reader.u32();
-  if (count !== TYPED) return { rewards: readList(reader, count, readFee) };
+  if (count !== TYPED_REWARDS) return { rewards: readList(reader, count, readFee) };
   const partitions = reader.u64();
   const rewards = readList(reader, reader.u32(), readReward);
   return partitions === 0n ? { rewards } : { rewards, numRewardPartitions: partitions };
@@ -100,7 +100,7 @@ export function encodeRecord(record: SlotRecord): Uint8Array {
 
 /** @throws CorruptRecord */
 export function decodeRecord(bytes: Uint8Array): SlotRecord {
-  return reading(bytes, (reader) => {
+  return decodeWith(bytes, (reader) => {
     const header = readHeader(reader);
     const block = readBlock(reader.bytes(reader.u32()));
     const accounts = readAccounts(reader);
@@ -111,7 +111,7 @@ export function decodeRecord(bytes: Uint8Array): SlotRecord {
 
 /** Skips the accounts. */
 export function decodeBlock(bytes: Uint8Array): RecordedBlock {
-  return reading(bytes, (reader) => {
+  return decodeWith(bytes, (reader) => {
     const header = readHeader(reader);
     return { header, ...readBlock(reader.bytes(reader.u32())) };
   });
@@ -119,14 +119,14 @@ export function decodeBlock(bytes: Uint8Array): RecordedBlock {
 
 /** Skips the transactions. */
 export function decodeChanges(bytes: Uint8Array): Pick<SlotRecord, 'header' | 'accounts'> {
-  return reading(bytes, (reader) => {
+  return decodeWith(bytes, (reader) => {
     const header = readHeader(reader);
     reader.skipBytes(reader.u32());
     return { header, accounts: readAccounts(reader) };
   });
 }
 
-export const decodeHeader = (bytes: Uint8Array): SlotHeader => reading(bytes, readHeader);
+export const decodeHeader = (bytes: Uint8Array): SlotHeader => decodeWith(bytes, readHeader);
 
 function readTransactions(reader: ByteReader): RecordedTransaction[] {
   const transactions: RecordedTransaction[] = [];
@@ -148,7 +148,7 @@ function readAccounts(reader: ByteReader): Map<Address, Account | null> {
   return accounts;
 }
 
-function reading<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T {
+function decodeWith<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T {
   try {
     return read(new ByteReader(bytes));
   } catch (cause) {

@@ -37,10 +37,13 @@ export type RequestOptions = Readonly<{
   log: Logger;
 }>;
 
-const NOBODY = 'null';
+const NO_ID = 'null';
 const methodNotFound = new RpcError(-32601, 'Method not found');
 const internalError = new RpcError(-32603, 'Internal error');
-const batchAnswerFull = new RpcError(-32603, 'Batch answer too large: ask for less at once');
+const batchResponseTooLarge = new RpcError(
+  -32603,
+  'Batch response too large. Split the batch into smaller ones.',
+);
 
 const errorOf = (code: FailureCode): RpcError => new RpcError(failures[code].rpc, failures[code].text);
 
@@ -78,7 +81,7 @@ async function answerItem(item: EnvelopeItem, options: RequestOptions): Promise<
 
 /** Rejects the remaining calls of a batch whose response has reached its size limit. */
 const rejectCall = async (item: EnvelopeItem): Promise<string | null> =>
-  item.kind === 'notification' ? null : encodeError(idText(item.id), batchAnswerFull);
+  item.kind === 'notification' ? null : encodeError(idText(item.id), batchResponseTooLarge);
 
 async function answerBatch(items: readonly EnvelopeItem[], options: RequestOptions): Promise<string | null> {
   const running: Promise<string | null>[] = [];
@@ -98,13 +101,13 @@ async function answerBatch(items: readonly EnvelopeItem[], options: RequestOptio
 }
 
 /** Response to an invalid body. @throws unrelated errors. */
-function answerSpoilt(thrown: unknown, { batchMaxCalls }: RequestOptions): string {
+function answerInvalidBody(thrown: unknown, { batchMaxCalls }: RequestOptions): string {
   if (!(thrown instanceof Failure)) throw thrown;
   const error =
     thrown.code === 'BATCH_TOO_LARGE'
       ? new RpcError(-32600, `Batch too large; max ${batchMaxCalls}`)
       : errorOf(thrown.code);
-  return encodeError(NOBODY, error);
+  return encodeError(NO_ID, error);
 }
 
 async function answerBody(body: Buffer, options: RequestOptions): Promise<string | null> {
@@ -114,7 +117,7 @@ async function answerBody(body: Buffer, options: RequestOptions): Promise<string
     const limits = { ...envelopeLimits, batchMax: options.batchMaxCalls, idMaxBytes: body.length };
     envelope = decodeEnvelope(body, limits);
   } catch (thrown) {
-    return answerSpoilt(thrown, options);
+    return answerInvalidBody(thrown, options);
   }
   const [first] = envelope.items;
   if (envelope.batch || first === undefined) return answerBatch(envelope.items, options);

@@ -72,7 +72,8 @@ describe('server limits', () => {
     });
     const three = [1, 2, 3].map((id) => call(`"id":${id}`)).join(',');
     const seen = await sendTo(brief.port, `[${three}]`, { headers: JSON_TYPE });
-    const full = '"error":{"code":-32603,"message":"Batch answer too large: ask for less at once"}';
+    const full =
+      '"error":{"code":-32603,"message":"Batch response too large. Split the batch into smaller ones."}';
     expect(seen.text).toBe(`[${ok('1')},${ok('2')},{"jsonrpc":"2.0",${full},"id":3}]\n`);
     await brief.close();
   });

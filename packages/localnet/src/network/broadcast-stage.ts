@@ -29,15 +29,15 @@ export const BATCH_MAX_BYTES: number = fecSetCapacity(false) - COUNT_BYTES;
 /** Splits transactions into batches that fit into one announcement. */
 export function inBatches(transactions: readonly Transaction[]): Transaction[][] {
   const batches: Transaction[][] = [];
-  let left = 0;
+  let remainingBytes = 0;
   for (const transaction of transactions) {
     const bytes = transaction.wire.length + ENTRY_BYTES;
-    if (bytes > left) {
+    if (bytes > remainingBytes) {
       batches.push([]);
-      left = BATCH_MAX_BYTES;
+      remainingBytes = BATCH_MAX_BYTES;
     }
     batches.at(-1)?.push(transaction);
-    left -= bytes;
+    remainingBytes -= bytes;
   }
   return batches;
 }
@@ -67,7 +67,7 @@ export class BroadcastStage {
   /** Merkle root of the previous set; not known after a restart. */
   #chainedRoot: Uint8Array = new Uint8Array(MERKLE_ROOT_BYTES);
   /** Code and padding shreds of transactions that have not been executed. Only recovery needs them. */
-  #rest: Uint8Array[] = [];
+  #deferred: Uint8Array[] = [];
 
   constructor(options: BroadcastStageOptions) {
     this.#options = options;
@@ -107,9 +107,9 @@ export class BroadcastStage {
 
   /** Sends the deferred shreds, after the transactions have been executed. */
   sendDeferred(): void {
-    const rest = this.#rest;
+    const rest = this.#deferred;
     if (rest.length === 0) return;
-    this.#rest = [];
+    this.#deferred = [];
     this.#options.send(rest, 'soon');
   }
 
@@ -143,6 +143,6 @@ export class BroadcastStage {
     const isUrgent = (packet: Uint8Array, index: number): boolean =>
       index % SET_SHREDS < FEC_SET_DATA_SHREDS && isNeeded(packet);
     send(made.packets.filter(isUrgent), 'now');
-    this.#rest.push(...made.packets.filter((packet, index) => !isUrgent(packet, index)));
+    this.#deferred.push(...made.packets.filter((packet, index) => !isUrgent(packet, index)));
   }
 }

@@ -11,7 +11,7 @@ type ShredSenderOptions = Readonly<{
   /** Maximum queued bytes per target; further packets are dropped. */
   queueMaxBytes?: number;
   /** Maximum queued deferred packets; further ones are dropped. */
-  laterMaxPackets?: number;
+  deferredMaxPackets?: number;
 }>;
 
 /** `now`: passed to the system before `send` returns. `soon`: sent at a limited rate. */
@@ -39,15 +39,15 @@ async function connect({ host, port }: ShredTarget): Promise<Socket> {
 }
 
 /** Sends to one UDP target; lost packets are not resent. */
-class Way {
+class TargetSender {
   readonly #socket: Socket;
   readonly #queueMaxBytes: number;
-  readonly #drops: Drops;
+  readonly #drops: DropCounter;
 
   constructor(socket: Socket, queueMaxBytes: number, warn: (dropped: number) => void) {
     this.#socket = socket;
     this.#queueMaxBytes = queueMaxBytes;
-    this.#drops = new Drops(warn);
+    this.#drops = new DropCounter(warn);
     // Such as ECONNREFUSED while no receiver is listening.
     socket.on('error', () => {});
   }
@@ -65,7 +65,7 @@ class Way {
 }
 
 /** Counts dropped packets and warns at a limited rate. */
-class Drops {
+class DropCounter {
   readonly #warn: (dropped: number) => void;
   #dropped = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
@@ -85,27 +85,27 @@ class Drops {
 }
 
 /** Queue of deferred packets, sent at a limited rate. */
-class Later {
+class DeferredQueue {
   readonly #max: number;
   readonly #send: (packets: readonly Uint8Array[]) => void;
-  readonly #drops: Drops;
+  readonly #drops: DropCounter;
   #packets: Uint8Array[] = [];
   #timer: NodeJS.Timeout | null = null;
 
   constructor(max: number, send: (packets: readonly Uint8Array[]) => void, warn: (dropped: number) => void) {
     this.#max = max;
     this.#send = send;
-    this.#drops = new Drops(warn);
+    this.#drops = new DropCounter(warn);
   }
 
   add(packets: readonly Uint8Array[]): void {
-    const taken = packets.slice(0, Math.max(0, this.#max - this.#packets.length));
-    this.#packets.push(...taken);
-    this.#drops.add(packets.length - taken.length);
+    const accepted = packets.slice(0, Math.max(0, this.#max - this.#packets.length));
+    this.#packets.push(...accepted);
+    this.#drops.add(packets.length - accepted.length);
     this.#timer ??= setTimeout(() => this.#next(), PACE_MS);
   }
 
-  /** Sends the rest at once. */
+  /** Sends the remaining packets at once. */
   end(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#send(this.#packets.splice(0));
@@ -120,31 +120,31 @@ class Later {
 
 /** @throws the system's error for an unknown host. */
 export async function openShredSender(options: ShredSenderOptions): Promise<ShredSender> {
-  const { targets, log, queueMaxBytes = 8 * 1024 * 1024, laterMaxPackets = 16_384 } = options;
-  const ways: Way[] = [];
+  const { targets, log, queueMaxBytes = 8 * 1024 * 1024, deferredMaxPackets = 16_384 } = options;
+  const senders: TargetSender[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(ways.map((way) => way.close()));
+    await Promise.all(senders.map((sender) => sender.close()));
   };
   try {
     for (const target of targets) {
       const warn = (dropped: number) =>
         log.warn({ ...target, dropped }, 'shred target queue full; dropped packets');
-      ways.push(new Way(await connect(target), queueMaxBytes, warn));
+      senders.push(new TargetSender(await connect(target), queueMaxBytes, warn));
     }
   } catch (error) {
     await close();
     throw error;
   }
   const sendNow = (packets: readonly Uint8Array[]): void => {
-    for (const way of ways) way.send(packets);
+    for (const sender of senders) sender.send(packets);
   };
-  const later = new Later(laterMaxPackets, sendNow, (dropped) =>
+  const deferred = new DeferredQueue(deferredMaxPackets, sendNow, (dropped) =>
     log.warn({ dropped }, 'deferred shred queue full; dropped packets'),
   );
   return {
-    send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : later.add(packets)),
+    send: (packets, urgency) => (urgency === 'now' ? sendNow(packets) : deferred.add(packets)),
     close: async () => {
-      later.end();
+      deferred.end();
       await close();
     },
   };

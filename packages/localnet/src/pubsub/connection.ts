@@ -25,7 +25,7 @@ import type { Subscriber, SubscriptionRegistry } from './subscriptions.ts';
  * rpc/src/rpc_subscription_tracker.rs, `AccountSubscriptionParams` and `ProgramSubscriptionParams`.
  * @param params - as parsed by `parseSubscription`.
  */
-function idleParameters(kind: SubscriptionKind, params: JsonValue | undefined): string {
+function distinctParamsOf(kind: SubscriptionKind, params: JsonValue | undefined): string {
   if (kind !== 'account' && kind !== 'program') return '';
   const config = configObject(positional(params, 1, 2)[1], 'RpcAccountInfoConfig');
   const slice = optional(member(config, 'dataSlice'), readDataSlice);
@@ -42,18 +42,18 @@ type Method = (params: JsonValue | undefined) => WritableJson;
 function methodsOf(
   node: LocalNode,
   topics: SubscriptionRegistry,
-  holder: Subscriber,
-  held: Set<number>,
+  subscriber: Subscriber,
+  subscriptionIds: Set<number>,
 ): Methods {
   const subscribe = (kind: SubscriptionKind, params: JsonValue | undefined): number => {
-    const id = topics.subscribe(parseSubscription(kind, params), holder, idleParameters(kind, params));
-    held.add(id);
+    const id = topics.subscribe(parseSubscription(kind, params), subscriber, distinctParamsOf(kind, params));
+    subscriptionIds.add(id);
     return id;
   };
   const unsubscribe = (params: JsonValue | undefined): true => {
     const id = Number(parseUnsubscribe(params));
-    if (!held.delete(id)) throw invalidSubscriptionId();
-    topics.unsubscribe(id, holder);
+    if (!subscriptionIds.delete(id)) throw invalidSubscriptionId();
+    topics.unsubscribe(id, subscriber);
     return true;
   };
   const methods = new Map<string, Method>([['getVersion', (params) => getVersion(node, params)]]);
@@ -85,13 +85,13 @@ export class PubsubConnection implements Subscriber {
   readonly #options: ConnectionOptions;
   readonly #answering: RequestOptions;
   /** Subscription ids. */
-  readonly #held = new Set<number>();
+  readonly #subscriptionIds = new Set<number>();
   /** Notifications that wait until the response with their subscription id has been sent. */
-  readonly #late: NotificationFrame[] = [];
+  readonly #deferred: NotificationFrame[] = [];
   #unanswered: Buffer[] = [];
   #isAnswering = false;
-  #isWorking = false;
-  #isGone = false;
+  #isHandling = false;
+  #isClosed = false;
 
   constructor(
     socket: WebSocket,
@@ -104,7 +104,7 @@ export class PubsubConnection implements Subscriber {
     this.#topics = topics;
     this.#options = options;
     this.#answering = {
-      methods: methodsOf(node, topics, this, this.#held),
+      methods: methodsOf(node, topics, this, this.#subscriptionIds),
       // The size of a batch is limited by the message size.
       batchMaxCalls: Number.MAX_SAFE_INTEGER,
       batchAnswerMaxChars: Number.MAX_SAFE_INTEGER,
@@ -112,14 +112,14 @@ export class PubsubConnection implements Subscriber {
     };
     socket.on('message', (data: Buffer) => this.#receive(data));
     socket.on('close', () => {
-      this.#isGone = true;
-      if (!this.#isWorking) this.#leave();
+      this.#isClosed = true;
+      if (!this.#isHandling) this.#unsubscribeAll();
     });
   }
 
   notify(id: number, frame: NotificationFrame, last: boolean): void {
-    if (last) this.#held.delete(id);
-    if (this.#isAnswering) this.#late.push(frame);
+    if (last) this.#subscriptionIds.delete(id);
+    if (this.#isAnswering) this.#deferred.push(frame);
     else this.#outbox.push(frame);
   }
 
@@ -137,11 +137,11 @@ export class PubsubConnection implements Subscriber {
     }
     this.#unanswered.push(data);
     if (this.#unanswered.length >= this.#options.unansweredMax) this.#socket.pause();
-    if (!this.#isWorking) void this.#work();
+    if (!this.#isHandling) void this.#handleMessages();
   }
 
-  async #work(): Promise<void> {
-    this.#isWorking = true;
+  async #handleMessages(): Promise<void> {
+    this.#isHandling = true;
     try {
       while (this.#unanswered.length > 0) await this.#answerEach(this.#unanswered.splice(0));
       if (this.#socket.isPaused) this.#socket.resume();
@@ -149,13 +149,13 @@ export class PubsubConnection implements Subscriber {
       this.#options.log.error({ err: error }, 'failed to handle a WebSocket message');
       this.#socket.terminate();
     }
-    this.#isWorking = false;
-    if (this.#isGone) this.#leave();
+    this.#isHandling = false;
+    if (this.#isClosed) this.#unsubscribeAll();
   }
 
   async #answerEach(messages: readonly Buffer[]): Promise<void> {
     for (const [at, data] of messages.entries()) {
-      if (this.#isGone) return;
+      if (this.#isClosed) return;
       if (at % ANSWERS_PER_TURN === ANSWERS_PER_TURN - 1) await setImmediate();
       await this.#answer(data);
     }
@@ -165,7 +165,7 @@ export class PubsubConnection implements Subscriber {
     this.#isAnswering = true;
     const text = (await handleRequestBody(data, this.#answering)).trimEnd();
     if (text !== '') this.#outbox.push(textFrame([Buffer.from(text)]));
-    for (const frame of this.#late.splice(0)) this.#outbox.push(frame);
+    for (const frame of this.#deferred.splice(0)) this.#outbox.push(frame);
     this.#isAnswering = false;
   }
 
@@ -175,8 +175,8 @@ export class PubsubConnection implements Subscriber {
     this.#socket.terminate();
   }
 
-  #leave(): void {
-    for (const id of this.#held) this.#topics.unsubscribe(id, this);
-    this.#held.clear();
+  #unsubscribeAll(): void {
+    for (const id of this.#subscriptionIds) this.#topics.unsubscribe(id, this);
+    this.#subscriptionIds.clear();
   }
 }

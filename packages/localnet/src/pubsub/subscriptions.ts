@@ -17,7 +17,7 @@ type Topic = {
   readonly id: number;
   readonly key: string;
   readonly method: string;
-  readonly holders: Set<Subscriber>;
+  readonly subscribers: Set<Subscriber>;
   end: () => void;
 };
 
@@ -32,7 +32,7 @@ export class SubscriptionRegistry {
   readonly #byId = new Map<number, Topic>();
   #nextId = 0;
   /** Active subscriptions, counted per subscriber. */
-  #held = 0;
+  #activeCount = 0;
 
   /** @param subscriptionsMax - Agave's `--rpc-pubsub-max-active-subscriptions`. */
   constructor(notifier: LedgerNotifier, subscriptionsMax: number) {
@@ -42,27 +42,27 @@ export class SubscriptionRegistry {
 
   /**
    * Subscribes; a repeated call has no effect.
-   * @param idle - parameters that do not affect notifications, but make subscriptions distinct.
+   * @param distinctParams - parameters that do not affect notifications, but make subscriptions distinct.
    * @returns the id.
    * @throws RpcError -32603 at the limit.
    */
-  subscribe(subscription: Subscription, holder: Subscriber, idle: string): number {
-    if (this.#held >= this.#subscriptionsMax) {
+  subscribe(subscription: Subscription, subscriber: Subscriber, distinctParams: string): number {
+    if (this.#activeCount >= this.#subscriptionsMax) {
       throw new RpcError(-32603, 'Internal Error: Subscription refused. Node subscription limit reached');
     }
-    const key = `${topicKey(subscription)} ${idle}`;
+    const key = `${topicKey(subscription)} ${distinctParams}`;
     const topic = this.#byKey.get(key) ?? this.#open(key, subscription);
-    if (!topic.holders.has(holder)) this.#held++;
-    topic.holders.add(holder);
+    if (!topic.subscribers.has(subscriber)) this.#activeCount++;
+    topic.subscribers.add(subscriber);
     return topic.id;
   }
 
   /** @returns false if there was no such subscription. */
-  unsubscribe(id: number, holder: Subscriber): boolean {
+  unsubscribe(id: number, subscriber: Subscriber): boolean {
     const topic = this.#byId.get(id);
-    if (topic === undefined || !topic.holders.delete(holder)) return false;
-    this.#held--;
-    if (topic.holders.size === 0) this.#close(topic);
+    if (topic === undefined || !topic.subscribers.delete(subscriber)) return false;
+    this.#activeCount--;
+    if (topic.subscribers.size === 0) this.#close(topic);
     return true;
   }
 
@@ -71,7 +71,7 @@ export class SubscriptionRegistry {
       id: this.#nextId++,
       key,
       method: subscriptions[subscription.kind].notification,
-      holders: new Set(),
+      subscribers: new Set(),
       end: () => {},
     };
     this.#byKey.set(key, topic);
@@ -85,14 +85,14 @@ export class SubscriptionRegistry {
 
   #notify(topic: Topic, result: Buffer, last: boolean): void {
     const frame = new Notification(topic.method, result).frame(topic.id);
-    const holders = [...topic.holders];
+    const subscribers = [...topic.subscribers];
     if (last) this.#close(topic);
-    for (const holder of holders) holder.notify(topic.id, frame, last);
+    for (const subscriber of subscribers) subscriber.notify(topic.id, frame, last);
   }
 
   #close(topic: Topic): void {
-    this.#held -= topic.holders.size;
-    topic.holders.clear();
+    this.#activeCount -= topic.subscribers.size;
+    topic.subscribers.clear();
     this.#byId.delete(topic.id);
     this.#byKey.delete(topic.key);
     topic.end();

@@ -18,17 +18,17 @@ export const parseGetBlockCommitment = (params: JsonValue | undefined) => ({
 
 /** Number of votes in a tower; earlier ones are rooted. */
 const VOTES_MAX = 31n;
-/** Confirmation counts, and last the rooted count. */
-const PLACES = 32;
+/** Entries of the list: one per number of confirmations; the last one is rooted. */
+const COMMITMENT_LENGTH = 32;
 /** Source: agave runtime/src/status_cache.rs, `MAX_CACHE_ENTRIES`. */
 const ROOTS_MAX = 300n;
 
 /** Index of the node's stake in the list; null if it did not vote for the slot or the slot has expired. */
-function placeOf(slot: bigint, tip: bigint): number | null {
+function commitmentIndexOf(slot: bigint, tip: bigint): number | null {
   if (tip === 0n || slot > tip) return null;
   const root = tip - VOTES_MAX;
   if (slot <= root - ROOTS_MAX) return null;
-  if (root > 0n && slot <= root) return PLACES - 1;
+  if (root > 0n && slot <= root) return COMMITMENT_LENGTH - 1;
   // The first vote, for slot 1, also covers slot 0.
   return Number(tip - (slot === 0n ? 1n : slot));
 }
@@ -42,9 +42,10 @@ export function getBlockCommitment(node: LocalNode, params: JsonValue | undefine
   const bank = node.bank('processed');
   const stakes = activeStakes(bank);
   const own = stakes.get(node.genesis.voteAccount) ?? 0n;
-  const place = placeOf(slot, bank.slot);
+  const index = commitmentIndexOf(slot, bank.slot);
   return {
-    commitment: place === null ? null : Array.from({ length: PLACES }, (_, i) => (i === place ? own : 0n)),
+    commitment:
+      index === null ? null : Array.from({ length: COMMITMENT_LENGTH }, (_, i) => (i === index ? own : 0n)),
     totalStake: [...stakes.values()].reduce((sum: bigint, stake) => sum + stake, 0n),
   };
 }

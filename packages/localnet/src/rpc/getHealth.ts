@@ -10,7 +10,7 @@ export function requireHealthy(node: LocalNode): void {
 
 /** Code -32603 makes clients retry or use another node. */
 export const queueFull = (): RpcError =>
-  new RpcError(-32603, 'Too many transactions wait for a block with room; send it again later');
+  new RpcError(-32603, 'Too many transactions are waiting for block capacity; retry later');
 
 /** The ledger is never behind. @throws RpcError -32005 when the ledger has halted. */
 export function getHealth(node: LocalNode, params: JsonValue | undefined): 'ok' {

@@ -59,15 +59,15 @@ export function parseGetLeaderSchedule(params: JsonValue | undefined): GetLeader
   };
 }
 
-/** Cached text: 432,000 positions take 3 MB and never change. */
-const written = new WeakMap<LocalNode, RawJson>();
+/** Serialized leader slots per node, cached because 432,000 of them take 3 MB and never change. */
+const serializedPositions = new WeakMap<LocalNode, RawJson>();
 
 function allPositions(node: LocalNode): RawJson {
-  const before = written.get(node);
+  const before = serializedPositions.get(node);
   if (before !== undefined) return before;
   const slots = Number(node.genesis.epochSchedule.slotsPerEpoch);
   const json = new RawJson(`[${Array.from({ length: slots }, (_, i) => i).join(',')}]`);
-  written.set(node, json);
+  serializedPositions.set(node, json);
   return json;
 }
 

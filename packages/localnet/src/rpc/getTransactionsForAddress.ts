@@ -50,7 +50,7 @@ const historyLimits = { signatures: 1000, full: 100 } as const;
 type Bounds<T> = Readonly<{ gt: T | null; gte: T | null; lt: T | null; lte: T | null; eq: T | null }>;
 
 /** Position of a transaction in the chain. */
-type HistoryPlace = Readonly<{ slot: bigint; index: bigint }>;
+type HistoryPosition = Readonly<{ slot: bigint; index: bigint }>;
 
 type GetTransactionsForAddressParams = Readonly<{
   address: Address;
@@ -58,7 +58,7 @@ type GetTransactionsForAddressParams = Readonly<{
   order: 'asc' | 'desc';
   limit: number;
   /** Last entry of the previous page. */
-  after: HistoryPlace | null;
+  after: HistoryPosition | null;
   slot: Bounds<bigint>;
   /** Unix seconds. */
   blockTime: Bounds<bigint>;
@@ -71,7 +71,7 @@ type GetTransactionsForAddressParams = Readonly<{
 }>;
 
 /** @throws RpcError -32602 when the text is not `<slot>:<position>`, both u64. */
-function readToken(text: string): HistoryPlace {
+function readToken(text: string): HistoryPosition {
   const parts = /^(\d{1,20}):(\d{1,20})$/.exec(text);
   if (parts === null) throw invalidParams('Invalid paginationToken; expected "<slot>:<position>"');
   return { slot: BigInt(parts[1] ?? 0), index: BigInt(parts[2] ?? 0) };
@@ -149,7 +149,7 @@ const above = (slot: bigint): ChainPosition => ({ slot: slot + 1n, index: -1n })
 type Range = Readonly<{ after: ChainPosition; before: ChainPosition }>;
 
 /** Narrows a range by exclusive bounds. */
-function narrowed<T>(
+function narrowRange<T>(
   range: Range,
   { gt, gte, lt, lte, eq }: Bounds<T>,
   ends: (
@@ -176,12 +176,12 @@ function signatureEnds(node: LocalNode, newest: Slot): (signature: Signature) =>
   return (signature) => {
     const found = node.history.locate(signature);
     if (found === null || found.slot > newest) throw filterTransactionNotFound(signature);
-    const place = { slot: found.slot, index: BigInt(found.index) };
+    const pagePosition = { slot: found.slot, index: BigInt(found.index) };
     return {
-      before: { ...place, index: place.index - 1n },
-      after: { ...place, index: place.index + 1n },
-      first: place,
-      last: place,
+      before: { ...pagePosition, index: pagePosition.index - 1n },
+      after: { ...pagePosition, index: pagePosition.index + 1n },
+      first: pagePosition,
+      last: pagePosition,
     };
   };
 }
@@ -193,8 +193,8 @@ function queryOf(
 ): AddressHistoryQuery {
   const { order, status, tokenAccounts, limit, after: token, blockTime: time } = params;
   let range: Range = { after: { slot: -1n, index: END }, before: above(newest) };
-  range = narrowed(range, params.slot, slotEnds);
-  range = narrowed(range, params.signature, signatureEnds(node, newest));
+  range = narrowRange(range, params.slot, slotEnds);
+  range = narrowRange(range, params.signature, signatureEnds(node, newest));
   if (token !== null) {
     range =
       order === 'asc'

@@ -39,7 +39,7 @@ function writeInfo(info: TransactionInfo): Offsets {
 }
 
 /** View of the error, which is at the start of the meta. */
-function errIn(meta: Uint8Array): Uint8Array | null {
+function errorInMeta(meta: Uint8Array): Uint8Array | null {
   return meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null;
 }
 
@@ -75,7 +75,7 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
-    err: errIn(meta),
+    err: errorInMeta(meta),
     keys: { bytes: tail, offsets: offsets.keys },
     meta,
   };

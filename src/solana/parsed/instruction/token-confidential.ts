@@ -11,7 +11,7 @@ import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants 
  * Instruction with one proof, between `names` and the authority.
  * @param text - members of the data, with `proofInstructionOffset`.
  */
-function provenOnce(type: string, names: readonly string[], authority: string, text: string): Variant {
+function withOneProof(type: string, names: readonly string[], authority: string, text: string): Variant {
   const read = exactly(membersReader(text));
   const at = names.length;
   return (data, given) => {
@@ -39,7 +39,7 @@ const offsetMembers = (offsets: Offsets): Members =>
   Object.fromEntries([...offsets].map(([proof, offset]) => [`${proof}InstructionOffset`, offset]));
 
 /** Instruction with several proofs. */
-type Proven = Readonly<{
+type ProofLayout = Readonly<{
   /** Accounts before the proofs. */
   accounts: readonly string[];
   /** Optional accounts between proofs and authority. */
@@ -56,7 +56,7 @@ type Proven = Readonly<{
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
 /** As in nodes, accounts count as proofs while enough remain for the required ones. */
-function proven(type: string, form: Proven): Variant {
+function withProofs(type: string, form: ProofLayout): Variant {
   const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = form;
   const read = membersReader(form.data);
   return (data, given) => {
@@ -75,7 +75,7 @@ function proven(type: string, form: Proven): Variant {
   };
 }
 
-const transfer: Proven = {
+const transfer: ProofLayout = {
   accounts: ['source', 'mint', 'destination'],
   data: 'newSourceDecryptableAvailableBalance balance, _ skippedAuditorAmount',
 };
@@ -104,25 +104,25 @@ export const confidentialTransfer = byU8(
     configureConfidentialAccountWithRegistry account mint registry
   `,
     {
-      configureAccount: provenOnce(
+      configureAccount: withOneProof(
         'configureConfidentialTransferAccount',
         ['account', 'mint'],
         'owner',
         'decryptableZeroBalance balance, maximumPendingBalanceCreditCounter u64, proofInstructionOffset i8',
       ),
-      emptyAccount: provenOnce(
+      emptyAccount: withOneProof(
         'emptyConfidentialTransferAccount',
         ['account'],
         'owner',
         'proofInstructionOffset i8',
       ),
-      withdraw: proven('withdrawConfidentialTransfer', {
+      withdraw: withProofs('withdrawConfidentialTransfer', {
         accounts: ['account', 'mint'],
         data: 'amount u64, decimals u8, newDecryptableAvailableBalance balance',
         proofs: ['equalityProof', 'rangeProof'],
       }),
-      transfer: proven('confidentialTransfer', transfer),
-      transferWithFee: proven('confidentialTransferWithFee', {
+      transfer: withProofs('confidentialTransfer', transfer),
+      transferWithFee: withProofs('confidentialTransferWithFee', {
         ...transfer,
         proofs: [
           ...['equalityProof', 'transferAmountCiphertextValidityProof', 'feeSigmaProof'],
@@ -133,7 +133,7 @@ export const confidentialTransfer = byU8(
   ),
 );
 
-const withdrawFromMint = provenOnce(
+const withdrawFromMint = withOneProof(
   'withdrawWithheldConfidentialTransferTokensFromMint',
   ['mint', 'feeRecipient'],
   'withdrawWithheldAuthority',
@@ -166,7 +166,7 @@ export const confidentialTransferFee = byU8(
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
 /** Nodes call the burning account the destination. */
-const burnt: Proven = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
+const burnt: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
 /** Source: the same folder, confidential_mint_burn.rs */
 export const confidentialMintBurn = byU8(
@@ -180,17 +180,17 @@ export const confidentialMintBurn = byU8(
     applyPendingBurn mint !owner
   `,
     {
-      rotateSupplyKey: provenOnce(
+      rotateSupplyKey: withOneProof(
         'rotateConfidentialMintBurnSupplyElGamalPubkey',
         ['mint'],
         'owner',
         'newSupplyElGamalPubkey elGamal, proofInstructionOffset i8',
       ),
-      confidentialMint: proven('confidentialMint', {
+      confidentialMint: withProofs('confidentialMint', {
         ...burnt,
         data: 'newDecryptableSupply balance, _ skippedAuditorAmount',
       }),
-      confidentialBurn: proven('confidentialBurn', burnt),
+      confidentialBurn: withProofs('confidentialBurn', burnt),
     },
   ),
 );
@@ -205,7 +205,7 @@ export const permissionedBurn = byU8(
     @permissionedConfidentialBurn
   `,
     {
-      permissionedConfidentialBurn: proven('permissionedConfidentialBurn', {
+      permissionedConfidentialBurn: withProofs('permissionedConfidentialBurn', {
         accounts: ['account', 'mint'],
         reserved: ['permissionedBurnAuthority'],
         authority: 'authority',

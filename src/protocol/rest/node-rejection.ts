@@ -10,7 +10,7 @@ const MESSAGE_MAX = 1_000;
 const DATA_MAX_BYTES = 16 * 1024;
 
 /** Limits an error to what may be sent to the client. */
-function truncated({ code, message: fullMessage, data }: NodeError): NodeError {
+function truncate({ code, message: fullMessage, data }: NodeError): NodeError {
   const message = fullMessage.slice(0, MESSAGE_MAX).toWellFormed();
   const isIncluded = data !== undefined && Buffer.byteLength(writeJson(data)) <= DATA_MAX_BYTES;
   return isIncluded ? { code, message, data } : { code, message };
@@ -27,13 +27,13 @@ export function parseNodeError(error: JsonValue, code: number): NodeError | null
 /**
  * Error of a node for a call made by an endpoint. The caller's input is already validated, so the service is
  * at fault; endpoints that forward signed transactions use TRANSACTION_REFUSED.
- * The message is truncated to 1,000 characters; `data` above 16 KiB is dropped.
+ * The message is truncate to 1,000 characters; `data` above 16 KiB is dropped.
  */
-export class NodeRefusal extends Failure {
+export class NodeRejection extends Failure {
   readonly error: NodeError;
 
   constructor(error: NodeError, code: FailureCode = 'UPSTREAM_UNAVAILABLE') {
     super(code);
-    this.error = truncated(error);
+    this.error = truncate(error);
   }
 }
