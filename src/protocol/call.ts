@@ -72,7 +72,7 @@ export interface PendingCall {
 }
 
 /**
- * Anything that answers calls: the pool, or a middleware in front of it. `request` (rpc-dispatcher.ts)
+ * Dispatches calls: the node pool, or a middleware in front of it. `request` (rpc-dispatcher.ts)
  * returns a promise.
  */
 export interface RpcDispatcher {

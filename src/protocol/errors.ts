@@ -63,8 +63,8 @@ export const failures = {
   INVALID_KEY: row('client', 403, -32041, 16, 1008, 'The API key is invalid, inactive or expired'),
   UNAUTHORIZED_PRODUCT: row('client', 403, -32042, 7, 1008, 'The API key belongs to a different product'),
   RATE_LIMITED: row('client', 429, -32043, 8, 1008,
-    'Rate limit exceeded: wait as long as Retry-After says', {
-      grpcText: 'Rate limit exceeded: wait as long as retry-after says, in seconds',
+    'Rate limit exceeded: retry after the delay given in Retry-After', {
+      grpcText: 'Rate limit exceeded: retry after the seconds given in retry-after',
       limits: true,
     }),
   QUOTA_EXCEEDED: row('client', 429, -32087, 8, 1008,
@@ -80,8 +80,8 @@ export const failures = {
   NETWORK_NOT_SERVED: row('client', 400, -32096, 3, 1008,
     '"network": this service does not serve "{network}". Networks served here: {served}'),
   TOO_MANY_WRONG_KEYS: row('client', 429, -32092, 8, 1008,
-    'Too many invalid API keys from this address: wait as long as Retry-After says', {
-      grpcText: 'Too many invalid API keys from this address: wait as long as retry-after says, in seconds',
+    'Too many invalid API keys from this address: retry after the delay given in Retry-After', {
+      grpcText: 'Too many invalid API keys from this address: retry after the seconds given in retry-after',
       limits: true,
     }),
 
@@ -159,7 +159,7 @@ export const failures = {
     }),
   WRONG_PASSWORD: row('client', 400, -32076, 16, 1008, 'Incorrect password', { rest: true }),
   TOO_MANY_TRIES: row('client', 429, -32077, 8, 1008,
-    'Too many attempts: wait as long as Retry-After says', { limits: true, rest: true }),
+    'Too many attempts: retry after the delay given in Retry-After', { limits: true, rest: true }),
   MALFORMED_MULTIPART: row('client', 400, -32078, 3, 1007,
     'The body is not a complete multipart/form-data with one part "file"', { rest: true }),
   FILE_TOO_LARGE: row('client', 413, -32079, 8, 1009,

@@ -1,5 +1,5 @@
 /**
- * Table of JSON-RPC errors of nodes. Unlisted codes are returned at once and are the least informative.
+ * Table of JSON-RPC errors of nodes. Unlisted codes are returned without a retry and rank as least informative.
  * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers'
  * practice for throttling codes.
  */

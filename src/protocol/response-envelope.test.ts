@@ -46,7 +46,7 @@ describe('failure envelope', () => {
     });
     expect(JSON.parse(String(failureBody(failure)))).toEqual({
       code: -32043,
-      message: 'Rate limit exceeded: wait as long as Retry-After says',
+      message: 'Rate limit exceeded: retry after the delay given in Retry-After',
       data: { code: 'RATE_LIMITED', limit: 5, retryAfter: 3 },
     });
   });

@@ -4,7 +4,7 @@ import type { Failure } from './errors.ts';
 /** For a call that completed before `dispatch` returned, or that cannot be canceled. */
 export const noopPendingCall: PendingCall = { cancel: () => {} };
 
-/** Wraps a dispatcher: answers a call itself or forwards it to `next`. */
+/** Wraps a dispatcher: responds to a call itself or forwards it to `next`. */
 export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
 
 /** Chains middleware in front of a dispatcher. The first is the outermost; null is skipped. */

@@ -6,7 +6,7 @@ export type Address = Brand<string, 'Address'>;
 export const ADDRESS_BYTES = 32;
 export const ADDRESS_TEXT_MAX = 44;
 
-/** Agave's words (`ParsePubkeyError`). */
+/** Variants of Agave's `ParsePubkeyError`. */
 export type AddressFault = 'Invalid' | 'WrongSize';
 
 export function parseAddress(text: string): { address: Address } | { fault: AddressFault } {

@@ -115,7 +115,7 @@ describe('keypair', () => {
 
   it('rejects mismatching halves and wrong sizes', () => {
     const secret = Uint8Array.from(JSON.parse(Keypair.generate().toJson()));
-    expect(() => Keypair.fromSecretKey(withBit(secret, 400))).toThrow('does not belong');
+    expect(() => Keypair.fromSecretKey(withBit(secret, 400))).toThrow('does not match');
     expect(() => Keypair.fromSecretKey(secret.subarray(1))).toThrow(RangeError);
     expect(() => Keypair.fromSeed(secret)).toThrow(RangeError);
   });

@@ -115,7 +115,7 @@ export function readTransactions(
   return { entries, transactions };
 }
 
-/** Prefixes keep leaves and nodes distinct. Source: solana merkle-tree. */
+/** Hash prefixes distinguish leaves from inner nodes. Source: solana merkle-tree. */
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
 

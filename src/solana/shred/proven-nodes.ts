@@ -61,7 +61,7 @@ export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | nu
   return node;
 }
 
-/** Levels from the leaves to the root. An odd last node is paired with itself. */
+/** Levels from the leaves to the root. The last node of an odd level is paired with itself. */
 type MerkleTree = readonly (readonly Uint8Array[])[];
 
 /** @param leaves - at least one. */

@@ -104,7 +104,7 @@ const SHARDS_MAX = 256;
 const SHAPES_MAX = 16;
 /** Cached decode matrices by loss pattern. */
 const PATTERNS_MAX = 64;
-/** Outputs computed at once: one byte of each per table entry. */
+/** Outputs computed together: a table entry holds one byte of each. */
 const LANES = 4;
 
 /**

@@ -47,7 +47,7 @@ const LEGACY_SHARD_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES;
 
 /** Data and code shreds per set; the limit of Reed-Solomon over bytes. */
 export const FEC_SET_SHREDS_MAX = 256;
-/** Proof length for that many leaves. */
+/** Proof length of a set with the maximum number of shreds. */
 const PROOF_ENTRIES_MAX = 8;
 
 /** Data shreds per slot, and likewise code shreds. Source: agave, `MAX_DATA_SHREDS_PER_SLOT`. */

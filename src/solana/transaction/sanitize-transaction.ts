@@ -21,7 +21,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Agave's words (`SanitizeError`). */
+/** Agave's error texts (`SanitizeError`). */
 type MessageFault = 'index out of bounds' | 'invalid value';
 
 /** As `sanitizeTransaction`, without the checks of signatures and of the instruction limit. */

@@ -166,7 +166,7 @@ export class TransactionIntake {
     }
   }
 
-  /** Takes the next batch. A transaction at its start that cannot be charged is run at once, to be rejected. */
+  /** Takes the next batch. If the first transaction cannot be charged, it is run immediately, which rejects it. */
   #nextBatch(): Arrived[] {
     const batch: Arrived[] = [];
     let bytes = 0;

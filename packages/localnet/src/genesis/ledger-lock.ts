@@ -43,7 +43,7 @@ export class LedgerInUseError extends Error {
 }
 
 /**
- * Locks a ledger directory. A stale lock is taken over by exactly one process.
+ * Locks a ledger directory. Exactly one process can take over a stale lock.
  * @throws LedgerInUseError if a running process holds the lock.
  */
 export function lockLedger(dir: string): LedgerLock {

@@ -93,7 +93,7 @@ function partitionBlock(node: LocalNode, boundary: Block, bank: Bank, address: A
   return blockAt(node, at, bank.slot);
 }
 
-/** Votes are paid in the first block of the next epoch, stakes in those that follow; before, all in the first. */
+/** Vote accounts are paid in the first block of the next epoch, stakes in later ones; without partitions, all in the first. */
 function findPaid(node: LocalNode, boundary: Block, bank: Bank, addresses: readonly Address[]) {
   const found = new Map<Address, FoundReward>();
   if (boundary.numRewardPartitions === undefined) {

@@ -22,7 +22,7 @@ import type { LocalNode } from '../node.ts';
 import { epochPosition, hasSchedule } from './leader-schedule.ts';
 
 type GetLeaderScheduleParams = Readonly<{
-  /** A slot of the wanted epoch; null for the bank's own. */
+  /** Any slot of the requested epoch; null for the epoch of the bank. */
   slot: Slot | null;
   identity: Address | null;
   commitment: Commitment;

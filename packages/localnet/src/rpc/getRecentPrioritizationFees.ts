@@ -27,23 +27,23 @@ export function parseGetRecentPrioritizationFees(params: JsonValue | undefined) 
 
 /** Source: Agave runtime/src/prioritization_fee_cache.rs, `MAX_NUM_RECENT_BLOCKS`. */
 const RECENT_BLOCKS = 150;
-/** Slots searched for these blocks; slots without a priced transaction are skipped. */
+/** Maximum slots searched for these blocks; those without a priced transaction are skipped. */
 const SLOTS_MAX = 300;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 /** Lowest compute unit prices of a block, in micro-lamports. */
 type BlockPrices = Readonly<{ lowest: bigint; byWritable: ReadonlyMap<Address, bigint> }>;
 
-/** Cached by slot: blocks never change, and reading one may hit the disk. */
+/** Prices cached per slot: frozen blocks never change, and reading one may access the disk. */
 const summaries = new WeakMap<History, Map<Slot, BlockPrices | null>>();
 
 const lower = (known: bigint | undefined, price: bigint): bigint =>
   known === undefined || price < known ? price : known;
 
 /**
- * Price per compute unit: the whole fee over the limit, rounded down. Since fees are whole lamports, it may
- * exceed the offered price.
- * @returns null for votes and transactions without unit request.
+ * Price per compute unit: priority fee divided by the unit limit, rounded down. It may exceed the requested price,
+ * because the fee is rounded up to lamports.
+ * @returns null for votes, and for transactions without a valid or nonzero unit limit.
  */
 function priceOf(transaction: Transaction): bigint | null {
   if (isSimpleVote(transaction)) return null;
@@ -72,16 +72,16 @@ function summarize(block: Block): BlockPrices | null {
 /** Newest first. */
 function recentPrices(history: History, newest: Slot): [Slot, BlockPrices][] {
   const known = summaries.get(history);
-  const looked = new Map<Slot, BlockPrices | null>();
+  const searched = new Map<Slot, BlockPrices | null>();
   const prices: [Slot, BlockPrices][] = [];
   for (const at of history.slotsInUse(newest, SLOTS_MAX)) {
     if (prices.length === RECENT_BLOCKS) break;
     const before = known?.get(at);
     const found = before === undefined ? summarizeSlot(history, at) : before;
-    looked.set(at, found);
+    searched.set(at, found);
     if (found !== null) prices.push([at, found]);
   }
-  summaries.set(history, looked);
+  summaries.set(history, searched);
   return prices;
 }
 

@@ -42,7 +42,7 @@ export function mintFacts(bank: Bank, mint: Address): MintFacts {
   return facts;
 }
 
-/** The account must belong to a token program. */
+/** As `mintFacts`, but the mint must be owned by a token program. */
 export function tokenMintFacts(bank: Bank, mint: Address): MintFacts {
   const facts = mintFacts(bank, mint);
   if (!isTokenProgram(facts.program)) throw invalidParams('Invalid param: not a Token mint');

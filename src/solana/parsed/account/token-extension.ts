@@ -24,8 +24,8 @@ const own: Types = {
 type Kind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
 
 /**
- * By u16 type: where the extension stands, its name and members. A missing ElGamal key is null in one extension, zeros
- * in the others. Layouts from spl-token-2022-interface, its metadata and group interfaces.
+ * By u16 type: whether the extension is of mints or accounts, its name and members. A missing ElGamal key is null in
+ * one extension and zeros in the others. Layouts from spl-token-2022-interface, its metadata and group interfaces.
  */
 const kinds: readonly Kind[] = `
   both uninitialized

@@ -67,7 +67,7 @@ const createAccountAllowPrefund: Variant = (data, given) => {
   return addresses && { type: 'createAccountAllowPrefund', info };
 };
 
-/** The base account of `…WithSeed` signs second, but its address comes from the data. */
+/** The base account of `…WithSeed` is the second signer, but its address is read from the data. */
 export const systemVariants = variants(
   `
   createAccount source newAccount: lamports space u64, owner pubkey

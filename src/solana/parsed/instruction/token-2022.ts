@@ -24,7 +24,7 @@ const withdrawFromAccounts: Variant = (data, given) => {
   };
 };
 
-/** Nodes write this multisig in lower case. */
+/** Nodes do not capitalize the authority name after `multisig` in this instruction. */
 const setTransferFee: Variant = (data, given) => {
   if (given.length < 2) return null;
   const name = 'transferFeeConfigAuthority';

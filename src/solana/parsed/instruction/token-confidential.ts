@@ -38,7 +38,7 @@ function proofAccountNames(offsets: Offsets): string[] {
 const offsetMembers = (offsets: Offsets): Members =>
   Object.fromEntries([...offsets].map(([proof, offset]) => [`${proof}InstructionOffset`, offset]));
 
-/** Instruction with several proofs. */
+/** Layout of an instruction with several proofs. */
 type ProofLayout = Readonly<{
   /** Accounts before the proofs. */
   accounts: readonly string[];
@@ -55,7 +55,7 @@ type ProofLayout = Readonly<{
 /** In the order of offsets and accounts. */
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
-/** As in nodes, accounts count as proofs while enough remain for the required ones. */
+/** As in nodes, an account is taken as a proof as long as enough remain for the required accounts. */
 function withProofs(type: string, form: ProofLayout): Variant {
   const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = form;
   const read = membersReader(form.data);
@@ -67,8 +67,8 @@ function withProofs(type: string, form: ProofLayout): Variant {
       offsets = readOffsets(rest, proofs);
       return { ...first, ...offsetMembers(offsets) };
     })(data);
-    const room = given.length - accounts.length - reserved.length - 1;
-    const names = [...accounts, ...proofAccountNames(offsets).slice(0, Math.max(0, room)), ...reserved];
+    const available = given.length - accounts.length - reserved.length - 1;
+    const names = [...accounts, ...proofAccountNames(offsets).slice(0, Math.max(0, available)), ...reserved];
     const named = nameAddresses(names, given);
     if (named === null) return null;
     return { type, info: { ...named, ...authorityMembers(authority, given, names.length), ...members } };

@@ -30,7 +30,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** Cached by text; texts come from tables only. */
+/** Parsed names cached by text. Bounded, because the texts are those of the tables. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
