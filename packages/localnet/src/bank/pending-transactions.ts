@@ -38,15 +38,15 @@ export class WaitingTransactions {
   /**
    * Transactions whose last known costs fit into the remaining capacity, oldest first.
    * @param tip - as for `offer`.
-   * @param room - remaining cost units.
+   * @param capacity - remaining cost units.
    */
-  fitting(tip: number, room: bigint): Transaction[] {
+  fitting(tip: number, capacity: bigint): Transaction[] {
     const fitting: Transaction[] = [];
-    let left = room;
+    let remaining = capacity;
     for (const { transaction, cost, lastTip } of this.#entries.values()) {
-      if (tip > lastTip || cost > left) continue;
+      if (tip > lastTip || cost > remaining) continue;
       fitting.push(transaction);
-      left -= cost;
+      remaining -= cost;
     }
     return fitting;
   }

@@ -43,7 +43,7 @@ export async function readBody(
 }
 
 type LocalnetServerOptions = Readonly<{
-  /** Default loopback. */
+  /** Listening address. Default: loopback. */
   host?: string;
   /** 0 picks a free port. */
   port: number;

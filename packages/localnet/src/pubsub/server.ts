@@ -56,7 +56,7 @@ export function followLedger(
 }
 
 export type PubsubServerOptions = Readonly<{
-  /** Default loopback. */
+  /** Listening address. Default: loopback. */
   host?: string;
   /** 0 picks a free port. */
   port: number;
@@ -65,7 +65,7 @@ export type PubsubServerOptions = Readonly<{
   connectionsMax?: number;
   /** Maximum subscriptions of all connections; Agave's `--rpc-pubsub-max-active-subscriptions`. */
   subscriptionsMax?: number;
-  /** Per client message. */
+  /** Maximum bytes of a client message. */
   messageMaxBytes?: number;
   /** Maximum unanswered messages per client. */
   unansweredMax?: number;

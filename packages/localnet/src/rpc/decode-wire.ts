@@ -79,7 +79,7 @@ export function decodeMessageText(text: string): Message {
   return decoded.message;
 }
 
-/** Duplicate compute budget request, which Agave checks first. */
+/** Error for a duplicate compute budget instruction, which Agave checks first. */
 function repeatedBudgetRequest(message: Message): TransactionError | null {
   const budget = computeBudgetOf(message);
   if (!('fault' in budget)) return null;
