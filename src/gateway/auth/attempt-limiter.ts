@@ -28,7 +28,7 @@ const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as con
 
 /**
  * Limits password attempts per name. After some free failures, each further one doubles the pause; an early
- * attempt is refused before any hash is computed. Concurrent attempts count as sequential ones. State is per
+ * attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. State is per
  * process and lost on restart, which clients cannot trigger.
  */
 export class AttemptLimiter {

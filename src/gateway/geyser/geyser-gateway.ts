@@ -48,7 +48,7 @@ export class GeyserGateway implements GeyserHandler {
       call.succeed();
       return stream;
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 
@@ -57,7 +57,7 @@ export class GeyserGateway implements GeyserHandler {
     try {
       this.#unaryOpenerOf(this.#authenticate(caller, call).product, rpc);
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 
@@ -72,7 +72,7 @@ export class GeyserGateway implements GeyserHandler {
       call.succeed(response.length);
       return response;
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 

@@ -82,7 +82,7 @@ export class RateLimiter {
    * @param nowMs - monotonic milliseconds.
    * @returns null if the plan has no rate limit.
    */
-  take(
+  consume(
     familyId: string,
     limits: RatePlan,
     nowMs: number,
@@ -121,7 +121,7 @@ export class RateLimiter {
 
   /**
    * Applies the total of missing tokens over all gateways, which acknowledges the last report.
-   * @param missing - may exceed the capacity; the family is then refused until it is refilled.
+   * @param missing - may exceed the capacity; the family is then rejected until it is refilled.
    */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
@@ -187,7 +187,7 @@ export class RateLimiter {
 /**
  * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
  * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded
- * up: a client that spreads `limit` calls over it is never refused.
+ * up: a client that spreads `limit` calls over it is never rejected.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -7,7 +7,7 @@ import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
 /**
- * End of a call: a result, a JSON-RPC error of the node, a refusal by a limit, or a failure of the named
+ * End of a call: a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named
  * owner.
  */
 export const usageStatuses = [

@@ -115,7 +115,7 @@ export class RestGateway implements RestHandler {
     const key = admission.authenticate(request, 'rpc', null, context);
     admission.authorize(context, name, MIN_RESERVED_CREDITS);
     admission.consumeAddressRate(context);
-    context.rateDecision = this.#groupLimiter.take(`${group} ${key.familyId}`, context.startedAt);
+    context.rateDecision = this.#groupLimiter.consume(`${group} ${key.familyId}`, context.startedAt);
     if (!context.rateDecision.allowed) throw rateLimited(context.rateDecision);
     context.limitedAt = performance.now();
     return key;
@@ -140,7 +140,7 @@ export class RestGateway implements RestHandler {
       params: null,
       // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
-      // The endpoint's own price is not charged for a refused request.
+      // The endpoint's own price is not charged for a rejected request.
       cost: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }

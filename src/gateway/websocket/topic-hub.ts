@@ -188,18 +188,18 @@ export class Topic implements FeedListener {
 
   #open(feed: Feed): Promise<void> {
     return new Promise((resolve, reject) => {
-      const refuse = (refusal: unknown): void => {
+      const fail = (reason: unknown): void => {
         clearTimeout(timer);
         this.#finish();
-        reject(refusal);
+        reject(reason);
       };
-      const timer = setTimeout(() => refuse(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
+      const timer = setTimeout(() => fail(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
       this.#openWithRetry(feed).then((end) => {
         clearTimeout(timer);
         if (this.#isEnded) end();
         else this.#closeFeed = end;
         resolve();
-      }, refuse);
+      }, fail);
     });
   }
 

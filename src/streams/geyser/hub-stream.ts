@@ -85,7 +85,7 @@ export class HubStream implements OpenedStream {
 
   /**
    * @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE, Failure UPSTREAM_UNAVAILABLE and what the source
-   * refuses with; the stream is then to be closed.
+   * rejects with; the stream is then to be closed.
    */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const subscribeRequest = request as SubscribeRequest;

@@ -16,7 +16,7 @@ export type NodeSubscriptionRequest = Readonly<{ kind: SubscriptionKind; params:
 
 export type SubscribeResponse = Readonly<
   | { kind: 'opened'; close: () => void }
-  | { kind: 'refused'; error: RpcError }
+  | { kind: 'rejected'; error: RpcError }
   /** No acknowledgement before the timeout, or one that contains a secret. */
   | { kind: 'timeout' }
   /** The connection ended. */
@@ -160,7 +160,7 @@ export class NodeSubscriptions {
     this.#remove(entry);
     entry.listeners.clear();
     const isRevealing = this.#options.isRevealing(body);
-    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'refused', error: rpcError(body) });
+    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'rejected', error: rpcError(body) });
   }
 
   #handleTimeout(id: number, entry: Entry): void {

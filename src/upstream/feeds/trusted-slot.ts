@@ -1,6 +1,6 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
-import { newer } from './gap/continuity.ts';
+import { newer } from './gap/gap-recovery.ts';
 
 type NodeSlots = Readonly<{
   /** From a recent poll; null without one. */

@@ -13,7 +13,7 @@ import { readAccount } from '../../solana/encoding/ui-account.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { contextValue } from '../feeds/gap/continuity.ts';
+import { contextValue } from '../feeds/gap/gap-recovery.ts';
 import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
@@ -184,7 +184,7 @@ export class AccountSubscriptions {
       if (accountSubscription.isClosed) end();
       else accountSubscription.end = end;
     } catch (error) {
-      const reason = error instanceof Failure ? error.code : 'refused';
+      const reason = error instanceof Failure ? error.code : 'rejected';
       this.#log.warn({ reason }, 'PubSub account subscription failed; retrying');
       void this.#reopenLater(accountSubscription);
     }

@@ -76,7 +76,7 @@ export class ConfirmedBlockFollower {
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {
-      this.#streamReader.take(account);
+      this.#streamReader.handleUpdate(account);
       return;
     }
     if (this.#incomplete.has(slot)) return;
@@ -133,7 +133,7 @@ export class ConfirmedBlockFollower {
     if (!/^\d{1,20}$/.test(text)) return;
     const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
     const createdAt = encodeTimestamp(BigInt(Date.now()));
-    this.#streamReader.take(rawSlot({ ...update, status: 'finalized' }, createdAt));
+    this.#streamReader.handleUpdate(rawSlot({ ...update, status: 'finalized' }, createdAt));
   }
 
   #advance(tip: Slot | null): void {
@@ -181,9 +181,9 @@ export class ConfirmedBlockFollower {
     if (this.#end.signal.aborted) return;
     if (this.#incomplete.delete(block.slot)) this.#reportLost(block.slot);
     for (const update of updatesOf(block)) {
-      this.#streamReader.take(update);
+      this.#streamReader.handleUpdate(update);
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
-      for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.take(account);
+      for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.handleUpdate(account);
     }
     // Accounts of older slots belong to forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);

@@ -92,7 +92,7 @@ export class UpdateStream {
           this.#stream.recordProgress();
         }
     }
-    this.#options.reader.take(update);
+    this.#options.reader.handleUpdate(update);
     if (progressKinds.has(update.kind)) this.#listener.onSlot();
   }
 }

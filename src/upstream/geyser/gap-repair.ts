@@ -48,15 +48,15 @@ function oldestIn(message: string): Slot | null {
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
-/** `refused`: no server supports the replay. `unreachable`: a server was unreachable. */
-export type ReplayResult = 'complete' | 'refused' | 'unreachable';
+/** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
+export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
 /**
  * Replays slots from one server after the other until one succeeds, on separate streams: a server ends the
  * stream when it rejects a replay.
  */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
-  let result: ReplayResult = 'refused';
+  let result: ReplayResult = 'unsupported';
   const { connections, limits } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
   const [up, down] = [
@@ -245,7 +245,7 @@ export class GapRepair {
       await reader.eachBlock(slots, signal, (block) => {
         if (merge.record(block.slot)?.isSettled !== false) return;
         if (missing.size > 0) listener.onLost(block.slot, block.slot, missing);
-        for (const update of updatesOf(block)) streamReader.take(update);
+        for (const update of updatesOf(block)) streamReader.handleUpdate(update);
       });
     } finally {
       merge.removeReader(streamReader);

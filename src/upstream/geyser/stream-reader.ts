@@ -135,7 +135,7 @@ export class StreamReader {
     this.maxSlot = this.slot;
   }
 
-  take(update: RawUpdate | RawBlockCounts): void {
+  handleUpdate(update: RawUpdate | RawBlockCounts): void {
     switch (update.kind) {
       case 'slot':
         this.#takeStatus(update);

@@ -152,7 +152,7 @@ const SKIPPED_POLLS_MAX = 4;
 /** A head not read for this many polls is not polled. */
 const HEAD_IDLE_POLLS = 10;
 /** A rejected method is polled at this multiple of its interval. */
-const REFUSED_BACKOFF_FACTOR = 10;
+const REJECTED_BACKOFF_FACTOR = 10;
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -220,7 +220,7 @@ export class NodePoller {
     if (commitment === 'processed') {
       this.#skipped = 0;
       node.recordPoll(outcome, elapsedMs);
-    } else this.#recordRefusal(outcome);
+    } else this.#recordRejection(outcome);
     const slot = slotIn(outcome);
     if (slot === null) return false;
     const now = performance.now();
@@ -235,9 +235,9 @@ export class NodePoller {
     const { shredsIntervalMs } = this.#group.limits;
     const { outcome } = await this.#request('getMaxShredInsertSlot', null);
     const received = slotIn(outcome);
-    this.#recordRefusal(outcome);
+    this.#recordRejection(outcome);
     this.#node.slots.received = received;
-    const factor = received === null ? REFUSED_BACKOFF_FACTOR : 1;
+    const factor = received === null ? REJECTED_BACKOFF_FACTOR : 1;
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
@@ -245,7 +245,7 @@ export class NodePoller {
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
-    this.#recordRefusal(outcome);
+    this.#recordRejection(outcome);
     if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
@@ -256,7 +256,7 @@ export class NodePoller {
   }
 
   /** A node that rejects a method may serve all others. */
-  #recordRefusal(outcome: Outcome): void {
+  #recordRejection(outcome: Outcome): void {
     if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
     else this.#node.circuit.release();
   }

@@ -221,8 +221,8 @@ export class NodeHealth {
   }
 
   #throttle(retryAfterMs: number | null, now: number): void {
-    const backoffMs = this.#limits.restMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
-    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.restMaxMs);
+    const backoffMs = this.#limits.throttleMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
+    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.throttleMaxMs);
     this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }

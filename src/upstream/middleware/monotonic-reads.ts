@@ -76,10 +76,10 @@ export type MonotonicReadsLimits = Readonly<{
   /** Maximum time for retries of a response older than the session's minimum slot. */
   waitMs: number;
   /** First backoff; doubles with each retry. */
-  pauseMs: number;
+  backoffMs: number;
 }>;
 
-export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, pauseMs: 25 };
+export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, backoffMs: 25 };
 
 export type MonotonicReadsOptions = Readonly<{
   keys: CallKeys;
@@ -221,7 +221,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
       this.send(true);
       return;
     }
-    const pauseMs = Math.min(this.#parts.limits.pauseMs * 2 ** (this.#attempts - 1), PAUSE_MAX_MS);
+    const pauseMs = Math.min(this.#parts.limits.backoffMs * 2 ** (this.#attempts - 1), PAUSE_MAX_MS);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.send(true);

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
+import { type ConnectOptions, checkedConnector, ForbiddenAddress } from './checked-connect.ts';
 import { ACCEPT, ACCEPT_ENCODING, type DocumentLimits, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
@@ -14,7 +14,7 @@ export type ExchangeResult =
   /** The connection broke before anything had come: it may have been an old one. */
   | Readonly<{ kind: 'broken' }>
   /** The host's address must not be connected to. */
-  | Readonly<{ kind: 'refused' }>;
+  | Readonly<{ kind: 'forbidden' }>;
 
 export type ExchangeLimits = DocumentLimits &
   Pick<
@@ -73,7 +73,7 @@ export class HostClient {
     try {
       return await this.#exchange(url, over.signal);
     } catch (error) {
-      if (error instanceof RefusedAddress) return { kind: 'refused' };
+      if (error instanceof ForbiddenAddress) return { kind: 'forbidden' };
       return { kind: over.signal.aborted ? 'failed' : 'broken' };
     } finally {
       clearTimeout(timer);

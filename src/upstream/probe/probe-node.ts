@@ -197,7 +197,7 @@ export type SenderReport = Readonly<{
 /** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
 /** Statuses an endpoint may return for it, without JSON-RPC. */
-const refusesContent = (status: number): boolean => status === 400 || status === 422;
+const rejectsContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
 const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'response' || kind === 'withheld';
@@ -205,7 +205,7 @@ const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind
 
 function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
   if (isRpcResponse(outcome)) return [];
-  if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
+  if (outcome.kind !== 'status' || !rejectsContent(outcome.status)) return [unreachable(outcome, tls)];
   return [
     warning(
       `It responds to an invalid transaction with HTTP status ${outcome.status}.`,

@@ -13,7 +13,7 @@ const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
 };
 
 /** Time for a server to reject an accepted stream. */
-const REFUSAL_MS = 500;
+const REJECTION_MS = 500;
 
 /** Method by configured kind. */
 const calls = {
@@ -46,7 +46,7 @@ export function probeShreds(
     const stream = new GrpcStream(options, {
       onOpen() {
         clearTimeout(timer);
-        timer = setTimeout(() => end(null), Math.min(REFUSAL_MS, timeoutMs));
+        timer = setTimeout(() => end(null), Math.min(REJECTION_MS, timeoutMs));
       },
       onMessage: () => end(null),
       onEnd: ({ code, message }) => {

@@ -212,7 +212,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     const throttleMs = throttleWaitMs(state);
     const soonest = state.best === null ? nextWithinBudget(state, now) : null;
     const waitMs = soonest?.budget?.waitMs(now) ?? Number.POSITIVE_INFINITY;
-    if (soonest !== null && waitMs <= state.limits.restWaitMaxMs && waitMs <= (throttleMs ?? waitMs)) {
+    if (soonest !== null && waitMs <= state.limits.throttleWaitMaxMs && waitMs <= (throttleMs ?? waitMs)) {
       soonest.budget?.spend(now);
       this.#reserved = soonest;
       this.#pause(waitMs);

@@ -23,13 +23,13 @@ import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
 /** The node rejected the request itself; another node may have larger limits. */
-const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
+const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
 /** Failure code when every node rejected the request itself; else null. */
-export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
-  const refused = (outcome: Outcome): boolean => outcome.kind === 'status' && refusesRequest(outcome);
-  if (outcomes.length === 0 || !outcomes.every(refused)) return null;
+export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
+  const isRejected = (outcome: Outcome): boolean => outcome.kind === 'status' && rejectsRequest(outcome);
+  if (outcomes.length === 0 || !outcomes.every(isRejected)) return null;
   const tooLarge = outcomes.some((outcome) => outcome.kind === 'status' && outcome.status === 413);
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
@@ -59,7 +59,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
     case 'status':
       if (methodTraits[kind].oneNode) return 'fail';
-      return refusesRequest(outcome) ? 'retry-elsewhere' : 'retry';
+      return rejectsRequest(outcome) ? 'retry-elsewhere' : 'retry';
     case 'invalid':
     case 'withheld':
       return methodTraits[kind].oneNode ? 'fail' : 'retry';
@@ -111,7 +111,7 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
  */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
-  if (throttleMs === null || throttleMs > state.limits.restWaitMaxMs) return null;
+  if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
@@ -208,8 +208,8 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
     return state.traits.signed ? resolveSubmission(state, outcome) : outcome.response;
   }
   const decision = decide(state, node, outcome);
-  state.refused = isConnectionRefused(outcome);
-  if (!state.refused) state.sent++;
+  state.connectionRefused = isConnectionRefused(outcome);
+  if (!state.connectionRefused) state.sent++;
   if (isResponse && decision === 'return') {
     if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
@@ -259,8 +259,8 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
   }
   if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
-  const refusal = refusalOf(state.steps.map((step) => step.outcome));
-  if (refusal !== null) return new Failure(refusal, { facts, cause });
+  const code = rejectionCodeOf(state.steps.map((step) => step.outcome));
+  if (code !== null) return new Failure(code, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
   if (state.timedOut || state.isOutOfTime(performance.now())) {
     return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
@@ -292,8 +292,8 @@ export function conclude(state: RetryState): RpcResponse {
  * null or too large response only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
-  const { refused, sent, steps, nodes, limits, reconnectUntil } = state;
+  const { connectionRefused, sent, steps, nodes, limits, reconnectUntil } = state;
   if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
-  if (!refused) return sent < limits.attemptsMax;
+  if (!connectionRefused) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }

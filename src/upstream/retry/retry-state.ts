@@ -46,7 +46,7 @@ export class RetryState {
   lastNode: UpstreamNode | null;
   /** Attempts that may have been sent. */
   sent: number;
-  refused: boolean;
+  connectionRefused: boolean;
   /** Most informative error or null result so far. */
   best: RpcResponse | null;
   /** One null or error was not accepted without confirmation; the next is. */
@@ -82,7 +82,7 @@ export class RetryState {
     this.hedgeNode = null;
     this.lastNode = null;
     this.sent = 0;
-    this.refused = false;
+    this.connectionRefused = false;
     this.best = null;
     this.isDoubted = false;
     this.ambiguous = false;

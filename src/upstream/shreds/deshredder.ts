@@ -160,8 +160,8 @@ export class Deshredder {
   }
 
   #take(packet: Uint8Array, mayBuffer: boolean): DropReason | null {
-    const refusal = this.#refusalOf(packet);
-    if (refusal !== null) return refusal;
+    const rejection = this.#rejectionOf(packet);
+    if (rejection !== null) return rejection;
     const shred = parseShred(packet);
     if (typeof shred === 'string') return shred;
     const tracked = this.#slots.get(shred.slot);
@@ -175,7 +175,7 @@ export class Deshredder {
   }
 
   /** Checks that need no parsing. */
-  #refusalOf(packet: Uint8Array): DropReason | null {
+  #rejectionOf(packet: Uint8Array): DropReason | null {
     if (packet.length < DATA_HEADERS_BYTES) return 'Length';
     const version = this.#options.shredVersion();
     if (version !== null && version !== versionOf(packet)) return 'version';

@@ -9,7 +9,7 @@ type LeaderScheduleOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'scheduleIntervalMs' | 'scheduleRetryMs' | 'scheduleRetryMaxMs'>;
   log: Logger;
-  learnShredVersion: boolean;
+  discoverShredVersion: boolean;
 }>;
 
 type EpochLeaders = Readonly<{
@@ -198,7 +198,7 @@ export class LeaderSchedule {
   }
 
   async #readShredVersion(): Promise<boolean> {
-    if (!this.#options.learnShredVersion || this.shredVersion !== null) return true;
+    if (!this.#options.discoverShredVersion || this.shredVersion !== null) return true;
     this.shredVersion = readShredVersion(await this.#request('getClusterNodes', []));
     return this.shredVersion !== null;
   }

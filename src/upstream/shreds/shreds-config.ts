@@ -54,9 +54,9 @@ export const deshredLimits = {
   /** Remembered invalid signatures. */
   rejectedMax: 4_096,
   /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
-  forgedPerSecondMax: 2_000,
+  invalidSignaturesPerSecondMax: 2_000,
   /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
-  unjudgedBytesMax: 16 * 1024 * 1024,
+  deferredBytesMax: 16 * 1024 * 1024,
 };
 
 export type DeshredLimits = Readonly<typeof deshredLimits>;

@@ -18,13 +18,13 @@ import type { SubmitTargets } from './submit-targets.ts';
 /** Times in milliseconds, sizes in bytes. */
 export type SubmitLimits = Readonly<{
   /** Distinct transactions awaiting a response; further ones are rejected. */
-  underWayMax: number;
+  inFlightMax: number;
   /** Senders awaiting a response, in total. */
   callersMax: number;
   /** Time per attempt at one target, where no retry follows. */
   attemptTimeoutMs: number;
   rebroadcastIntervalMs: number;
-  rebroadcastsAtATime: number;
+  rebroadcastConcurrency: number;
   /** Tracked transactions; beyond it those rebroadcast most often are shed. */
   pendingMax: number;
   pendingMaxBytes: number;
@@ -42,11 +42,11 @@ export type SubmitLimits = Readonly<{
 }>;
 
 export const submitLimits: SubmitLimits = {
-  underWayMax: 10_000,
+  inFlightMax: 10_000,
   callersMax: 50_000,
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
-  rebroadcastsAtATime: 64,
+  rebroadcastConcurrency: 64,
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,
@@ -87,7 +87,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   #isOver = false;
   /** A target may have accepted it unnoticed. */
   #isAmbiguous = false;
-  #refusal: RpcResponse | null = null;
+  #rejection: RpcResponse | null = null;
   /** Names of targets that accepted it; they are skipped. */
   readonly #acceptedBy = new Set<string>();
 
@@ -130,8 +130,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     if (isAccepted(outcome)) this.#accept();
     else this.#recordRejection(node, outcome);
     if (--this.#outstanding > 0 || this.#isOver) return;
-    if (this.#refusal === null) this.#dispatchWithRetry();
-    else this.onResponse(this.#refusal);
+    if (this.#rejection === null) this.#dispatchWithRetry();
+    else this.onResponse(this.#rejection);
   }
 
   #dispatchWithRetry(): void {
@@ -178,7 +178,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   #recordRejection(node: UpstreamNode, outcome: Outcome): void {
     this.#isAmbiguous ||= isAmbiguous(outcome);
     if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
-    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#refusal ??= outcome.response;
+    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#rejection ??= outcome.response;
   }
 
   /** "Already processed" means accepted, except for a caller that wants a preflight. */

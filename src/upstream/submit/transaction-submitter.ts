@@ -10,11 +10,11 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { type PendingSubmissionParts, PendingSubmissions } from './pending-submissions.ts';
+import { type RebroadcasterParts, Rebroadcaster } from './rebroadcaster.ts';
 import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
-export type TransactionSubmitterOptions = Omit<PendingSubmissionParts, 'next'> & Readonly<{ log: Logger }>;
+export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Readonly<{ log: Logger }>;
 
 /** A submitted transaction cannot be recalled. */
 const uncancelable: PendingCall = { cancel: () => {} };
@@ -27,8 +27,8 @@ const uncancelable: PendingCall = { cancel: () => {} };
  * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
-  readonly #parts: PendingSubmissionParts & Readonly<{ log: Logger }>;
-  readonly #pending: PendingSubmissions;
+  readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
+  readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
   /** Senders awaiting a response. */
   #callers = 0;
@@ -36,7 +36,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 
   constructor(next: RpcDispatcher, options: TransactionSubmitterOptions) {
     this.#parts = { ...options, next };
-    this.#pending = new PendingSubmissions(this.#parts);
+    this.#pending = new Rebroadcaster(this.#parts);
     this.#accepted = new RecentSubmissions(options.limits);
   }
 
@@ -103,8 +103,8 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
   }
 
   #hasCapacity(isNew: boolean): boolean {
-    const { underWayMax, callersMax } = this.#parts.limits;
-    return this.#callers < callersMax && !(isNew && this.#inFlight.size >= underWayMax);
+    const { inFlightMax, callersMax } = this.#parts.limits;
+    return this.#callers < callersMax && !(isNew && this.#inFlight.size >= inFlightMax);
   }
 }
 

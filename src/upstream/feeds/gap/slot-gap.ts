@@ -1,6 +1,6 @@
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlotInfo, type SlotInfo, slotInfoJson } from '../pubsub-message.ts';
-import { type Continuity, type Gap, gapWindow, type NotificationDecision, SeenSlots } from './continuity.ts';
+import { type GapRecovery, type Gap, gapWindow, type NotificationDecision, SeenSlots } from './gap-recovery.ts';
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -10,7 +10,7 @@ export function readRoot(result: Buffer): Slot | null {
 }
 
 /** `root`: emits every missed finalized block in order. Roots only grow. */
-export class RootGap implements Continuity {
+export class RootGap implements GapRecovery {
   #last: Slot | null = null;
 
   decide(result: Buffer): NotificationDecision {
@@ -39,7 +39,7 @@ export class RootGap implements Continuity {
  * `slot`: emits every missed slot with a confirmed block, in order; its parent is the previous block.
  * Abandoned slots are not recovered. `root` is estimated, as history does not contain it.
  */
-export class SlotGap implements Continuity {
+export class SlotGap implements GapRecovery {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;
   /** After a move, slots up to this one are dropped: the new node may be behind. */

@@ -18,7 +18,7 @@ import {
 } from './key-record.ts';
 import { createKeyState, type LoadedKey } from './key-state.ts';
 
-export type KeyDirectoryOptions = Readonly<{
+export type KeyAuthenticatorOptions = Readonly<{
   /** Accepted peppers by version, several during a rotation. Each at least 16 bytes. */
   peppers: ReadonlyMap<number, Buffer>;
   /** Keys in memory. Beyond it, expired keys are dropped; if there are none, new keys are left out. */
@@ -29,7 +29,7 @@ export type KeyDirectoryOptions = Readonly<{
   now?: () => number;
 }>;
 
-export const keyDirectoryOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
+export const keyAuthenticatorOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
 /** Rules interned for sharing between keys. */
@@ -51,7 +51,7 @@ type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: nu
  * latest ids and versions remain: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like
  * any unknown key. About 1,000 bytes per key (`npm run bench -- access`).
  */
-export class KeyDirectory {
+export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** An entry is replaced with every change of its key, so that its secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
@@ -71,8 +71,8 @@ export class KeyDirectory {
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
-  constructor({ peppers, now = Date.now, ...options }: KeyDirectoryOptions) {
-    const { keysMax, revokedMax } = { ...keyDirectoryOptions, ...options };
+  constructor({ peppers, now = Date.now, ...options }: KeyAuthenticatorOptions) {
+    const { keysMax, revokedMax } = { ...keyAuthenticatorOptions, ...options };
     if (peppers.size === 0) throw new RangeError('at least one pepper is needed');
     for (const [version, pepper] of peppers) {
       if (pepper.length < PEPPER_MIN_BYTES) throw new RangeError(`pepper ${version} is too short`);
@@ -255,7 +255,7 @@ export class KeyDirectory {
 }
 
 /**
- * Cause of a refusal of a key that was valid once. It is no guess, so it does not count as failed
+ * Cause of a rejection of a key that was valid once. It is no guess, so it does not count as failed
  * authentication.
  */
 export const KEY_NO_LONGER_VALID = 'the key was good once';

@@ -12,7 +12,7 @@ import type { SubmitRequest } from './submit-request.ts';
 /** Due checks per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
-export type PendingSubmissionParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
+export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
 
 type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
 
@@ -63,8 +63,8 @@ function errText(err: JsonValue): string | null {
  * | Over the limit, the transactions rebroadcast most often are shed first, so that a flood that cannot land
  * does not displace others.
  */
-export class PendingSubmissions {
-  readonly #parts: PendingSubmissionParts;
+export class Rebroadcaster {
+  readonly #parts: RebroadcasterParts;
   readonly #byKey = new Map<string, PendingSubmission>();
   /** By number of rebroadcasts, then in order of arrival. */
   readonly #byCount: Set<PendingSubmission>[] = [];
@@ -75,7 +75,7 @@ export class PendingSubmissions {
   #shed = 0;
   #isClosed = false;
 
-  constructor(parts: PendingSubmissionParts) {
+  constructor(parts: RebroadcasterParts) {
     this.#parts = parts;
   }
 
@@ -156,10 +156,10 @@ export class PendingSubmissions {
       }
     }
     for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
-    const { rebroadcastsAtATime } = this.#parts.limits;
+    const { rebroadcastConcurrency } = this.#parts.limits;
     // Bounds signature verifications per check.
-    for (const submission of due.slice(0, rebroadcastsAtATime)) {
-      if (this.#inFlight >= rebroadcastsAtATime) break;
+    for (const submission of due.slice(0, rebroadcastConcurrency)) {
+      if (this.#inFlight >= rebroadcastConcurrency) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())
         this.#end(submission, { name: 'unconfirmed', ...notLanded });
       else this.#rebroadcast(submission);

@@ -24,7 +24,7 @@ export type Gap = Readonly<{
 }>;
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
-export interface Continuity {
+export interface GapRecovery {
   /** Decides about a live notification and records it. */
   decide(result: Buffer): NotificationDecision;
   /**
