@@ -121,9 +121,9 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * Authorizes, limits and meters a request that is no executable call, such as a malformed body or a notification.
-   * Reading it was work, so it counts against the rate like a call; it costs no credits.
-   * @returns its fault, or why it was rejected; null: neither.
+   * Authorizes, limits and meters a request that is not an executable call, such as a malformed body or a
+   * notification. Parsing it took time, so it counts against the rate like a call; it costs no credits.
+   * @returns its fault, or why it was rejected; null for neither.
    */
   recordInvalidRequest(
     invalidRequest: InvalidRequest,
@@ -135,7 +135,7 @@ export class CallPipeline implements RequestHandler {
       admitted instanceof RequestContext ? admitted : this.start(invalidRequest, product, network);
     let failure = context.rejection ?? fault;
     try {
-      // A lack of capacity is not the caller's fault and is not counted against it.
+      // A lack of capacity is not the caller's fault, so it does not count against the caller.
       if (context.rejection === null && (fault === null || fault.row.owner === 'client')) {
         admission.authorize(context, null);
         admission.consumeRate(context);

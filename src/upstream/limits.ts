@@ -2,16 +2,16 @@
 export type UpstreamLimits = Readonly<{
   /** Attempts per call, including the first. */
   attemptsMax: number;
-  /** Time per call, all attempts together. */
+  /** Timeout of a call over all attempts. */
   timeoutMs: number;
-  /** Time per attempt when another may follow. */
+  /** Timeout of an attempt when another may follow. */
   attemptTimeoutMs: number;
-  /** Time per attempt of sendTransaction. */
+  /** Timeout of an attempt of sendTransaction. */
   sendAttemptTimeoutMs: number;
   connectTimeoutMs: number;
   /** Idle time of a connection before it is closed. */
   idleTimeoutMs: number;
-  /** Per node. */
+  /** Maximum connections per node. */
   connectionsMax: number;
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: number;
@@ -39,7 +39,7 @@ export type UpstreamLimits = Readonly<{
   cordonMs: number;
   /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: number;
-  /** Retry time while no connection can be made; such attempts are not counted. */
+  /** How long a call is retried while no connection can be made; such attempts are not counted. */
   reconnectMaxMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;
@@ -67,7 +67,7 @@ export type UpstreamLimits = Readonly<{
   slowMs: number;
   /** Longest ejection. */
   exclusionMaxMs: number;
-  /** Share of reads mirrored to ejected nodes, and such probes in flight. */
+  /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: number;
   copiesMax: number;
   /** Consecutive successes that re-admit a node. */
@@ -83,7 +83,7 @@ export type UpstreamLimits = Readonly<{
   /** Bounds of the hedge delay. */
   hedgeMinMs: number;
   hedgeMaxMs: number;
-  /** Lifetime of a missing capability. */
+  /** How long a missing capability is remembered. */
   capabilityMs: number;
   /** Whether a null transaction result is confirmed by a second node. */
   confirmNullResults: boolean;

@@ -24,7 +24,7 @@ type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
 /**
  * Checks networks, addresses and origins.
- * @returns the rejection; null if the use is allowed.
+ * @returns why the use is rejected; null if it is allowed.
  */
 export function rejectionOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
   const { networks, cidrs, origins } = key.rules;

@@ -8,7 +8,7 @@ export type KeyWatchOptions = Readonly<{
   sweepIntervalMs: number;
   /** Unix milliseconds. */
   now: () => number;
-  /** Returns why a valid key may no longer be used: its credits are spent. */
+  /** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
   rejection: (key: KeyRecord, nowMs: number) => Failure | null;
 }>;
 

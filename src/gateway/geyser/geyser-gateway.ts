@@ -22,7 +22,9 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
-/** Calls about a stage itself. The others are about the chain, of which the shred stage has no state. */
+/**
+ * Calls about the stage itself. All others are about the chain, whose state the shred stage does not have.
+ */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */

@@ -3,10 +3,10 @@ import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import { TrackedSet } from './tracked-set.ts';
 
-/** So many addresses cost as much rate as one more call. */
+/** Number of addresses that cost as much as one call. */
 const ADDRESSES_PER_CALL = 1_000;
 
-/** Calls that addresses cost beyond the call that names them. */
+/** Calls charged for addresses, besides the call that names them. */
 export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
 export type RateDecision = Readonly<{
@@ -37,7 +37,7 @@ export type RateBucket = {
   limiter: RateLimiter | null;
   tokens: number;
   filledAtMs: number;
-  /** As of the plan when last used. */
+  /** From the plan when the bucket was last used. */
   perSecond: number;
   capacity: number;
   /** Tokens taken that other gateways may not know of. */

@@ -106,7 +106,7 @@ export class WebSocketGateway implements WebSocketHandler {
     } catch (thrown) {
       const failure = toFailure(thrown);
       logInternalError(log, failure, { wire: 'socket' });
-      // The rejection is an HTTP response to the upgrade request.
+      // The rejection is sent as the HTTP response to the upgrade request.
       const rejected = { status: statusOfFailure(failure), failure };
       meter.endRequest(context, { ...emptyRequest, ...rejected, wire: 'rest', product, network });
       throw failure;

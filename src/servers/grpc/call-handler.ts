@@ -39,7 +39,7 @@ export interface CallPeer extends Caller {
   takeSent(): { messages: number; bytes: number };
 }
 
-/** @throws GrpcError or Failure to reject the call. */
+/** Creates the handler of a call. @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
 /** First part of messages that have only one. */

@@ -20,7 +20,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     streamsMax: number;
     /** Open streams without a key (health, reflection); beyond them a call gets OVERLOADED. */
     keylessStreamsMax: number;
-    /** The same per connection. */
+    /** Per connection. */
     keylessStreamsPerConnectionMax: number;
     /** Maximum age of a stream without a key; it then ends with UNAVAILABLE. */
     keylessStreamMaxMs: number;
@@ -28,15 +28,15 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     unaryInFlightMax: number;
     headerListMaxBytes: number;
     messageMaxBytes: number;
-    /** The same for unary calls and calls without a key. */
+    /** Maximum message size of unary calls and of calls without a key. */
     smallMessageMaxBytes: number;
-    /** A compressed request may have this ratio of decompressed to compressed bytes … */
+    /** Maximum ratio of decompressed to compressed bytes of a request, above `unpackedFreeBytes`. */
     unpackedRatioMax: number;
-    /** … and this many bytes in any case. */
+    /** Decompressed bytes that a request may have whatever its ratio. */
     unpackedFreeBytes: number;
     /** Request bytes held for all calls; beyond them a call gets OVERLOADED. */
     requestsMaxBytes: number;
-    /** The same per connection. */
+    /** Per connection. */
     requestsPerConnectionMaxBytes: number;
 
     /** Messages queued for one client; with more the client is LAGGING. */

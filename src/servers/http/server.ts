@@ -187,7 +187,7 @@ export class HttpServer implements FallbackListener {
       return;
     }
     if (isPipelined(socket)) {
-      // As above, but the response was sent by the fast path.
+      // The fast path has sent the response; node:http knows no open one.
       socket.destroySoon();
       return;
     }

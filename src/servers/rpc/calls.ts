@@ -111,7 +111,7 @@ export class RpcCalls {
   }
 
   replyToSingle(item: UndispatchedItem, caller: Caller, admitted: AdmittedRequest | null = null): Reply {
-    // Every HTTP request needs a response: that to a notification says why it was rejected.
+    // Every HTTP request needs a response: the one to a notification reports why it was rejected.
     const reply = this.#replyImmediately(item, item.kind === 'fault' ? item.id : NULL_ID, caller, admitted);
     if (reply.pieces.length > 0) endSingle(reply.pieces);
     return reply;

@@ -28,8 +28,8 @@ export type SubscriptionContext = Readonly<{
   log: Logger;
 }>;
 
-/** Initial pause between attempts to attach or to fill a gap. */
-const PAUSE_MS = 200;
+/** Initial backoff between attempts to attach or to fill a gap. */
+const BACKOFF_MS = 200;
 const PAUSE_MAX_MS = 2_000;
 
 const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
@@ -82,8 +82,8 @@ export class ContinuousSubscription {
 
   /**
    * Attaches to a node.
-   * @throws RpcError when nodes reject it; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED
-   * when all connections are full.
+   * @throws RpcError when nodes reject the subscription; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or
+   * OVERLOADED when all connections are full.
    */
   async open(): Promise<void> {
     const { limits } = this.#context;
@@ -154,9 +154,9 @@ export class ContinuousSubscription {
       if (result === null) {
         // Every node was tried or is backing off.
         if ((isRejectionFinal && rejection !== null) || performance.now() > deadline) break;
-        if (isRejectionFinal) this.#throwIfHopeless();
+        if (isRejectionFinal) this.#throwIfNoNodeAccepts();
         tried.clear();
-        await this.#pause(Math.max(this.#context.nodes.backoffRemainingMs(), PAUSE_MS * 2 ** pauses++));
+        await this.#pause(Math.max(this.#context.nodes.backoffRemainingMs(), BACKOFF_MS * 2 ** pauses++));
       } else tried.add(result.node);
     }
     if (isRejectionFinal && rejection !== null) throw rejection;
@@ -164,7 +164,7 @@ export class ContinuousSubscription {
   }
 
   /** Fails at once when all connections are full or every node rejects the handshake. */
-  #throwIfHopeless(): void {
+  #throwIfNoNodeAccepts(): void {
     const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
     if (!nodes.allRejectHandshake) return;
@@ -223,7 +223,7 @@ export class ContinuousSubscription {
     const { log, network } = this.#context;
     log.warn(
       { network, kind: this.#request.kind, cause: String(cause) },
-      'Subscription failed: gap not filled',
+      'Subscription failed: missed notifications could not be recovered',
     );
     this.close();
     this.#listener.onError(this.#unavailable(cause));
@@ -268,7 +268,7 @@ export class ContinuousSubscription {
       } catch (fault) {
         if (fault instanceof GapTooLong || this.#end.signal.aborted) throw fault;
         if (timeout.aborted || performance.now() > deadline) throw fault;
-        await this.#pause(PAUSE_MS * 2 ** pauses++);
+        await this.#pause(BACKOFF_MS * 2 ** pauses++);
       }
     }
     return false;

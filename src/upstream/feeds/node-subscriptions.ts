@@ -94,7 +94,7 @@ export class NodeSubscriptions {
       return;
     }
     const entry = this.#byId.get(message.id);
-    // The node sent it before it read our unsubscribe.
+    // The node sent the notification before it read our unsubscribe request.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const listener of entry.listeners) listener.onNotification(message.result);
   }

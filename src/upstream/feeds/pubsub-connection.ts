@@ -96,7 +96,7 @@ export class PubsubConnection {
   #slotResolvers: ((info: SlotInfo | null) => void)[] = [];
   #receivedAt = performance.now();
   #end: ConnectionEnd | null = null;
-  /** Handshake done. A failed socket no longer reports CONNECTING. */
+  /** The handshake is complete. Tracked here because a failed socket no longer reports CONNECTING. */
   #isUp = false;
   /** Slots up to this one need no check. */
   #plausibleUpTo: Slot | null = null;

@@ -54,7 +54,7 @@ export type NodeSubscribeResult = Readonly<{
   response: SubscribeResponse;
 }>;
 
-/** Usual distance of the root, for nodes that send no slots. */
+/** Assumed distance of the root for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 /** Longest accepted Retry-After. */
@@ -100,7 +100,7 @@ export class PubsubNodes {
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
       .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
-    // Only now: their subscriptions immediately look for another node.
+    // Disconnected last, because their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
       for (const connection of [...connections]) connection.end('node removed');

@@ -41,6 +41,6 @@ export function maxPlausibleSlot(
   const ownSlot = newer(observed.last, observed.polled);
   const network = observed.network === null ? null : observed.network + NETWORK_LEAD_MAX_SLOTS;
   if (ownSlot === null) return network === null ? null : slotOf(network);
-  const most = ownSlot + LEAD_MAX_SLOTS;
-  return slotOf(network !== null && network < most ? network : most);
+  const highest = ownSlot + LEAD_MAX_SLOTS;
+  return slotOf(network !== null && network < highest ? network : highest);
 }

@@ -58,7 +58,7 @@ type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
   /** More subscriptions are rejected. */
   subscriptionsMax: number;
-  /** Pause before a failed subscription reopens. */
+  /** Delay before a failed subscription reopens. */
   retryMs: number;
   emit: (account: RawAccount) => void;
   log: Logger;
@@ -178,7 +178,7 @@ export class AccountSubscriptions {
     const { feed } = this.#options;
     try {
       const end = await feed.open(accountSubscription.subscription, {
-        onNotification: (result) => this.#take(accountSubscription, result),
+        onNotification: (result) => this.#handleNotification(accountSubscription, result),
         onError: () => void this.#reopenLater(accountSubscription),
       });
       if (accountSubscription.isClosed) end();
@@ -197,7 +197,7 @@ export class AccountSubscriptions {
     if (!accountSubscription.isClosed) await this.#open(accountSubscription);
   }
 
-  #take({ subscription }: AccountSubscription, result: Buffer): void {
+  #handleNotification({ subscription }: AccountSubscription, result: Buffer): void {
     const slot = contextSlot(result);
     if (slot === null) return;
     try {

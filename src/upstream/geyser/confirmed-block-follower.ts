@@ -22,7 +22,7 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Slots per getBlocks request, at least: there may be newer slots than the node has reported. */
+/** Minimum slots per getBlocks request: there may be newer slots than the node has reported. */
 const STRIDE = 64n;
 /** Slots before the tip in which the last confirmed block is searched. */
 const START_REACH = 64n;
@@ -169,7 +169,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // The node answered without a block that it lacks.
+        // The node's list omits a block.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;
@@ -190,7 +190,9 @@ export class ConfirmedBlockFollower {
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /** Reported lost only with the block: a fork's block never comes. */
+  /**
+   * Evicts the accounts of a slot. They are reported lost with its block: the block of a fork never arrives.
+   */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
     this.#log.warn(

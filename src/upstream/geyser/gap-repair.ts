@@ -178,7 +178,7 @@ export class GapRepair {
     void this.#repair(range)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : 'unknown';
-        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up missing slots');
+        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up on missing slots');
         this.#options.merge.giveUp(range);
       })
       .finally(() => {
@@ -194,14 +194,14 @@ export class GapRepair {
   async #repair(range: SlotRange): Promise<void> {
     const { merge, log, limits } = this.#options;
     const { signal } = this.#end;
-    log.warn(logFields(range), 'Geyser slots missing; repairing');
+    log.warn(logFields(range), 'Geyser stream is missing slots; requesting them again');
     const startedAt = performance.now();
     for (;;) {
       const remaining = merge.missingRange(performance.now());
       if (remaining === null || remaining.to !== range.to || signal.aborted) return;
       const triedMs = performance.now() - startedAt;
       if (triedMs > limits.fillTimeoutMs) {
-        log.warn(logFields(remaining), 'Giving up missing slots');
+        log.warn(logFields(remaining), 'Giving up on missing slots');
         merge.giveUp(remaining);
         return;
       }

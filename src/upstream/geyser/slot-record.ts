@@ -110,11 +110,11 @@ class WriteOrder {
   }
 
   /**
+   * Records a write and decides whether to emit it now.
    * @param isNew - whether the write was not emitted yet.
    * @param isAuthoritative - whether a stream still counts for the slot.
-   * @returns whether to emit the write.
    */
-  take<V extends View>(
+  shouldEmit<V extends View>(
     view: V,
     update: RawAccount,
     isNew: boolean,

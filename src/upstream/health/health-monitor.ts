@@ -85,7 +85,7 @@ export class HealthMonitor {
     try {
       await this.#poll(watched);
     } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'health check failed with an internal error');
+      this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
     }
     watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
@@ -113,7 +113,7 @@ export class HealthMonitor {
     if (chains === null) return;
     this.#log.error(
       { network, chains: Object.fromEntries(chains) },
-      'upstream nodes of one network belong to different chains; only one chain is served; run solway doctor',
+      'Upstream nodes of one network are on different chains; serving only one chain; run solway doctor',
     );
   }
 
@@ -135,10 +135,10 @@ export class HealthMonitor {
       const { genesisHash } = node;
       this.#log.error(
         { ...fields, genesisHash },
-        'upstream node belongs to the wrong chain; it receives no calls',
+        'Upstream node is on the wrong chain and receives no calls',
       );
-    } else if (state === 'healthy') this.#log.info(fields, 'upstream node is healthy');
-    else this.#log.warn(fields, `upstream node is ${state}`);
+    } else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
+    else this.#log.warn(fields, `Upstream node is ${state}`);
   }
 }
 
@@ -199,7 +199,10 @@ export class NodePoller {
     return true;
   }
 
-  /** Live responses made this poll unnecessary; never for long, nor for a suspect node. */
+  /**
+   * Whether live responses make this poll unnecessary. Polls are skipped only a few times in a row, and never
+   * for a suspect node.
+   */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -229,7 +232,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Shred slot. A node without the method is not judged by it. */
+  /** Polls the shred slot. A node without the method is not judged by it. */
   async #pollShreds(): Promise<void> {
     if (performance.now() < this.#shredsDueAt) return;
     const { shredsIntervalMs } = this.#group.limits;
@@ -241,7 +244,7 @@ export class NodePoller {
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** First available block; irrelevant with a single node. */
+  /** Polls the first available block, which is irrelevant with a single node. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);

@@ -99,8 +99,8 @@ export class NodeHealth {
   }
 
   /**
-   * No known problem; unknown nodes and past failures are allowed. For targets whose recovery only calls can
-   * detect.
+   * Whether the node has no known problem; unknown nodes and past failures are allowed. For targets whose
+   * recovery only calls can detect.
    */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
@@ -120,7 +120,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** More calls than connections: another call would wait. */
+  /** Whether it has more calls than connections, so that another call would wait. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }

@@ -8,7 +8,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 /** Connection to a forbidden address. The message omits the address, which may be secret. */
 export class ForbiddenAddress extends Error {
   constructor() {
-    super('the host has an address that must not be connected to');
+    super('the host resolves to a forbidden address');
     this.name = 'ForbiddenAddress';
   }
 }

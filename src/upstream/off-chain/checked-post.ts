@@ -30,7 +30,7 @@ export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: re
 
 export type PostResult = Readonly<
   | { kind: 'response'; status: number }
-  /** The host has an address that must not be connected to. */
+  /** The host resolves to a forbidden address. */
   | { kind: 'forbidden' }
   | { kind: 'failed' }
 >;

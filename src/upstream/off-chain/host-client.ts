@@ -7,13 +7,13 @@ import type { OffChainLimits } from './limits.ts';
 export type ExchangeResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
   | Readonly<{ kind: 'redirect'; location: string }>
-  /** The host has said no, or sent what is no JSON: asking again soon makes no sense. */
+  /** The host rejected the request or sent no JSON; a retry is pointless for a while. */
   | Readonly<{ kind: 'absent' }>
-  /** No answer in time, or one that says that the host cannot answer now. */
+  /** The host timed out or reported a transient failure. */
   | Readonly<{ kind: 'failed' }>
-  /** The connection broke before anything had come: it may have been an old one. */
+  /** The connection closed before any response; it may have been a stale one. */
   | Readonly<{ kind: 'broken' }>
-  /** The host's address must not be connected to. */
+  /** The host resolves to a forbidden address. */
   | Readonly<{ kind: 'forbidden' }>;
 
 export type ExchangeLimits = DocumentLimits &

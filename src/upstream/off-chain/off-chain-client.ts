@@ -23,7 +23,7 @@ type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
-  /** Its URI was forgotten: the result is not cached. */
+  /** `forget` was called for its URI: the result is not cached. */
   forgotten: boolean;
 };
 

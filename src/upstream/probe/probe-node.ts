@@ -30,7 +30,7 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
   401: 'Check the key in the URL or in the headers of this node.',
   403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
   404: 'Check the path of the URL.',
-  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+  429: 'The provider limits the rate. Wait, or request a larger plan.',
 };
 
 /** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */

@@ -16,9 +16,9 @@ import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
 /**
  * - `return`: return the response.
  * - `retry`: retry on another node.
- * - `confirm`: retry once to confirm, then return what two nodes say.
+ * - `confirm`: retry once, then return the response that two nodes agree on.
  * - `retry-elsewhere`: retry on other nodes only.
- * - `fail`: fail the call; no retry.
+ * - `fail`: fail the call without a retry.
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
@@ -53,7 +53,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'over-budget':
       return 'fail';
     case 'too-large':
-      // A light read rarely has such a large response: do not trust one node. Heavy reads are not repeated.
+      // A light read rarely has such a large response, so one node is not trusted. Heavy reads are not repeated.
       return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
@@ -124,7 +124,7 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
   const remainingMs = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
-  // A node already said that there is no result.
+  // Another node already reported that there is no result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
   return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
 }
@@ -147,8 +147,8 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
 }
 
 /**
- * Adds to `decideRetry`: a null of history does not win while another attempt is in flight, and is confirmed
- * once where it is addressed by signature.
+ * Extends `decideRetry`: a null result of ledger history is not returned while another attempt is in flight,
+ * and is confirmed once if it is addressed by signature.
  */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
@@ -187,7 +187,10 @@ export function recordMissingCapabilities(state: RetryState): void {
   }
 }
 
-/** Whether the response counts: a node that probably lacks the data does not, unless all nodes lack it. */
+/**
+ * Whether the response is conclusive: one of a node that probably lacks the data is not, unless all nodes
+ * lack it.
+ */
 function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
   const now = performance.now();
   const isMissing = ({ capabilities }: UpstreamNode): boolean =>
@@ -277,8 +280,8 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
 }
 
 /**
- * Ends the call when no node is left: returns the best error or throws. A node's error says nothing about a
- * transaction that an earlier node may have accepted.
+ * Ends the call when no node is left: returns the best error, or throws. An error of one node does not show
+ * whether an earlier node accepted the transaction.
  * @throws Failure
  */
 export function conclude(state: RetryState): RpcResponse {

@@ -147,8 +147,8 @@ export class LeaderSchedule {
     this.#failures = isRead ? 0 : this.#failures + 1;
     const retryMs = exponentialBackoff(scheduleRetryMs, scheduleRetryMaxMs, this.#failures - 1);
     this.#notBefore = performance.now() + scheduleRetryMs;
-    const pauseMs = isRead ? scheduleIntervalMs : retryMs;
-    this.#timer = setTimeout(() => void this.#refresh(), pauseMs * (0.75 + Math.random() / 4));
+    const delayMs = isRead ? scheduleIntervalMs : retryMs;
+    this.#timer = setTimeout(() => void this.#refresh(), delayMs * (0.75 + Math.random() / 4));
     this.#timer.unref();
   }
 

@@ -25,7 +25,7 @@ export type SubmitLimits = Readonly<{
   attemptTimeoutMs: number;
   rebroadcastIntervalMs: number;
   rebroadcastConcurrency: number;
-  /** Tracked transactions; beyond it those rebroadcast most often are shed. */
+  /** Maximum tracked transactions; above it, the most often rebroadcast are dropped. */
   pendingMax: number;
   pendingMaxBytes: number;
   pendingMaxMs: number;
@@ -63,7 +63,7 @@ export type SubmissionParts = Readonly<{
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
 }>;
 
-/** Receives the end exactly once. Must not throw. */
+/** Receives the final result exactly once. Must not throw. */
 export interface SubmissionListener {
   onAccepted(): void;
   onRejected(response: RpcResponse): void;
@@ -72,11 +72,13 @@ export interface SubmissionListener {
 
 /**
  * Submits one transaction to all targets.
- * | With preflight, one node simulates it under the caller's commitment and slot, with retries as for any
- * call. A rejected transaction is sent to no other target; without a simulation it is not sent either. An
- * accepted one is sent to all other targets without preflight, so a transaction costs one simulation.
- * | Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail,
- * it is retried as any call until the timeout.
+ *
+ * With preflight, one node simulates it under the caller's commitment and slot, with retries as for any call.
+ * A transaction that fails the simulation, or cannot be simulated, is not sent to other targets. One that
+ * passes is sent to all other targets without preflight, so each transaction is simulated once.
+ *
+ * Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail, it
+ * is retried like any call until the timeout.
  */
 export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #parts: SubmissionParts;
@@ -84,8 +86,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #request: SubmitRequest;
   readonly #listener: SubmissionListener;
   #outstanding = 0;
-  #isOver = false;
-  /** A target may have accepted it unnoticed. */
+  #isSettled = false;
+  /** A target may have accepted it without confirming it. */
   #isAmbiguous = false;
   #rejection: RpcResponse | null = null;
   /** Names of targets that accepted it; they are skipped. */
@@ -113,10 +115,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
       this.#accept();
       if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
-      // A node's ignorance says nothing about other targets.
+      // If this node does not know it, other targets still may.
       this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
-      this.#isOver = true;
+      this.#isSettled = true;
       this.#listener.onRejected(response);
     }
   }
@@ -129,7 +131,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#call.trace?.onAttempt(toCallAttempt(node, outcome, elapsedMs));
     if (isAccepted(outcome)) this.#accept();
     else this.#recordRejection(node, outcome);
-    if (--this.#outstanding > 0 || this.#isOver) return;
+    if (--this.#outstanding > 0 || this.#isSettled) return;
     if (this.#rejection === null) this.#dispatchWithRetry();
     else this.onResponse(this.#rejection);
   }
@@ -153,7 +155,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#submitPlain(sendOnly);
   }
 
-  /** Outcomes after acceptance are only recorded. */
+  /** The transaction was accepted: further outcomes are recorded but do not change the response. */
   #submitToOthers(): void {
     const { targets } = this.#parts;
     const { network } = this.#call;
@@ -188,13 +190,13 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #accept(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#listener.onAccepted();
   }
 
   #fail(failure: Failure): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
   }
 

@@ -21,9 +21,10 @@ const uncancelable: PendingCall = { cancel: () => {} };
 
 /**
  * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
- * all other calls, and params that are no transaction, so that a node reports the error.
- * | A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without
- * a new submission if its conditions (preflight, slot) are equal. The time is shorter than the interval at
+ * all other calls, and params that are not a transaction, so that a node reports the error.
+ *
+ * A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without a
+ * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
@@ -56,13 +57,15 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     return uncancelable;
   }
 
-  /** Stops rebroadcasts. The first node rebroadcasts by itself, unless the sender limited retries. */
+  /**
+   * Stops rebroadcasts. The first node continues to rebroadcast by itself, unless the sender limited retries.
+   */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
       this.#parts.log.warn(
         { transactions },
-        'shutting down with pending transactions; nodes continue to rebroadcast them',
+        'Shutting down with pending transactions; nodes continue to rebroadcast them',
       );
     }
     this.#parts.targets.close();

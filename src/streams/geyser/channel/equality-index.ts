@@ -7,13 +7,13 @@ import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { KeyShape, ShapeList, type SharedShape, shapeText } from './key-shape.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A filter that asks something of the data or the balance to be equal. */
+/** A filter with an equality condition on the data or the balance. */
 type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualities } };
 
 export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualWatcher =>
   watcher.rule.equalities !== null;
 
-/** In place of the hash of an owner, where a filter asks for none. */
+/** Replaces the owner's hash for filters without an owner. */
 const ANY_OWNER = 0;
 
 /**
@@ -32,7 +32,7 @@ export class EqualityIndex {
   readonly #anyOwner = new ShapeList();
   readonly #chains = new Map<number, ChainHead<AccountRule>>();
 
-  /** Owners, shapes and chains that it keeps: nothing once its filters are gone. */
+  /** Number of stored owners, shapes and chains; 0 once all filters are removed. */
   get size(): number {
     return this.#byOwner.size + this.#shapes.size + this.#chains.size;
   }
@@ -49,8 +49,8 @@ export class EqualityIndex {
   }
 
   /**
-   * Removes a watcher that is gone.
-   * @param run - the number of the sweep, which looks at each chain only once.
+   * Deletes a removed watcher.
+   * @param sweepId - of the sweep, which visits each chain once.
    */
   sweep({ rule: { owners, equalities } }: EqualWatcher, sweepId: number): void {
     const shared = this.#sharedShape(equalities);

@@ -70,7 +70,7 @@ export class AddressTable<Value> {
   /** First free place below `#values.length`. */
   #free = END_OF_CHAIN;
   #size = 0;
-  /** Removed keys that are still in the sieve. */
+  /** Removed keys that are still in the Bloom filter. */
   #staleBloomEntries = 0;
 
   get size(): number {

@@ -85,8 +85,8 @@ export class SlotGap implements GapRecovery {
   /** Assumes that roots advance with slots; bounded by the last emitted and the live root. */
   #rootAt(slot: Slot, chain: readonly Slot[], { opened, to }: Gap): Slot {
     const last = this.#last ?? opened;
-    const most = last.root + (slot - last.slot);
-    const candidates = chain.filter((one) => one > last.root && one <= most && one <= to.root);
+    const maxRoot = last.root + (slot - last.slot);
+    const candidates = chain.filter((one) => one > last.root && one <= maxRoot && one <= to.root);
     return candidates.at(-1) ?? last.root;
   }
 }
