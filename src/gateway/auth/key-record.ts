@@ -38,7 +38,7 @@ export type PlanLimits = Readonly<{
   quotaIsHard: boolean;
   /** Credits per 100,000 bytes of subscription and stream messages. */
   streamCredits: number;
-  /** Credits of single methods, in place of the method table. */
+  /** Credits per method, overriding the method table. */
   prices: Readonly<Record<string, number>>;
 }>;
 

@@ -56,7 +56,7 @@ export const extraCallsOf = (request: StreamRequest): number =>
 
 export type ClientStreamParts = Readonly<{
   gateway: GeyserGatewayParts;
-  /** As of the opening: the owner never changes, the plan may. */
+  /** The key when the stream was opened: its owner never changes, its plan may. */
   key: LoadedKey;
   client: ClientInfo;
   rpc: StreamRpc;

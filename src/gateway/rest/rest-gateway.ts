@@ -21,7 +21,7 @@ export type RestLimits = ResponseLimits &
     requestsPerMinute: number;
     /** Concurrent requests per key family. */
     keyInFlightMax: number;
-    /** Concurrent upstream calls per network; further ones are queued. */
+    /** Maximum concurrent upstream calls per network; further ones are queued. */
     callsInFlightMax: number;
     /** Concurrent upstream calls per network and key family. */
     keyCallsInFlightMax: number;
@@ -173,7 +173,7 @@ export class RestGateway implements RestHandler {
   }
 }
 
-/** Aborts a request when the client disconnects, when its time is over, and when it is disposed of. */
+/** Aborts a request when the client disconnects, on timeout, and when it is disposed of. */
 class RequestDeadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #disconnected: AbortSignal;

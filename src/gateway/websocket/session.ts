@@ -140,7 +140,7 @@ type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: st
 
 class WebSocketSession implements Session {
   readonly #shared: SharedParts;
-  /** As of the connect: the owner never changes, the plan may. */
+  /** The key when the connection was opened: its owner never changes, its plan may. */
   readonly #key: LoadedKey;
   readonly #scope: SessionScope;
   readonly #unwatch: () => void;

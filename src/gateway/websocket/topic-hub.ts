@@ -6,11 +6,11 @@ import { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
 
 export type TopicHubOptions = Readonly<{
-  /** Open topics; beyond it a new one gets OVERLOADED. */
+  /** Maximum open topics; above it, a new one gets OVERLOADED. */
   topicsMax: number;
-  /** Addresses in open topics; beyond it a new one gets OVERLOADED. */
+  /** Maximum addresses in open topics; above it, a new one gets OVERLOADED. */
   addressesMax: number;
-  /** Open topics without a subscriber; beyond it the longest idle are closed. */
+  /** Maximum open topics without a subscriber; above it, the longest idle are closed. */
   idleMax: number;
   /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
   graceMs: number;

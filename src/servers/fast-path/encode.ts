@@ -130,7 +130,7 @@ export class ResponseWriter {
   readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** For the current second; null when it is over. */
+  /** Suffixes of the current second; null when they are outdated. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {

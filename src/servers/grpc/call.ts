@@ -338,7 +338,7 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** In a microtask: the handler itself may have ended the call. */
+  /** Runs the callback in a microtask, since the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {

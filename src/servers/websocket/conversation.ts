@@ -33,7 +33,7 @@ export type ConversationOptions = CallQueueOptions &
   Readonly<{
     batchConcurrency: number;
     responseBudget: ByteBudget;
-    /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
+    /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
     batchAnswersMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;

@@ -26,9 +26,9 @@ export type WebSocketOptions = ConnectionOptions &
     path: string;
     /** Network of calls and subscriptions; a query naming another is rejected. */
     network: Network;
-    /** Connections of all keys; beyond them a handshake gets OVERLOADED. */
+    /** Maximum connections of all keys; above it, a handshake gets OVERLOADED. */
     connectionsMax: number;
-    /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
+    /** Maximum calls of all connections in flight; above it, a call gets OVERLOADED. */
     allCallsInFlightMax: number;
     closeTimeoutMs: number;
     proxies: TrustedProxies;
@@ -192,7 +192,10 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 
 export type ConnectionsOptions = Readonly<{
   lookIntervalMs: number;
-  /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
+  /**
+   * Maximum memory of unsent data of all clients. Above it, closing connections and then the largest queues
+   * are dropped with LAGGING.
+   */
   queuesMaxBytes: number;
 }>;
 

@@ -13,7 +13,7 @@ export const feedLimits = {
    * attempt.
    */
   openTimeoutMs: 9_000,
-  /** Subscriptions per connection; beyond it, another connection opens. */
+  /** Maximum subscriptions per connection; above it, another connection opens. */
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
   /** A connection ends when it reports no new slot for this long while the network advances. */

@@ -28,7 +28,7 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - tracked keys; beyond it, `raise` treats untracked keys as new. */
+  /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
   }

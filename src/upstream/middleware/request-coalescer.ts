@@ -6,7 +6,7 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
 export type CoalescerLimits = Readonly<{
-  /** Distinct calls in flight that can be joined; further calls are not coalesced. */
+  /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: number;
   /** Callers that joined a call, in total; 0 disables joining. */
   waitingMax: number;

@@ -22,9 +22,9 @@ type EpochLeaders = Readonly<{
 type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
 
 const NO_LEADER = 0xffff_ffff;
-/** Twice the epoch length of any public cluster. */
+/** Maximum slots per epoch: twice those of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** Includes the previous epoch, for late shreds. */
+/** Number of cached epochs, including the previous one for late shreds. */
 const EPOCHS_RETAINED = 3;
 
 /** Rereads a schedule this old: a response may have been wrong or incomplete. */

@@ -17,7 +17,7 @@ import type { SubmitTargets } from './submit-targets.ts';
 
 /** Times in milliseconds, sizes in bytes. */
 export type SubmitLimits = Readonly<{
-  /** Distinct transactions awaiting a response; further ones are rejected. */
+  /** Maximum distinct transactions awaiting a response; further ones are rejected. */
   inFlightMax: number;
   /** Senders awaiting a response, in total. */
   callersMax: number;

@@ -17,14 +17,14 @@ export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualW
 const ANY_OWNER = 0;
 
 /**
- * Filters of accounts by all that must be equal: the owner, bytes of the data, its size, the lamports.
+ * Index of account filters by their equality conditions: owner, bytes of the data, data size, lamports.
  *
- *     #byOwner  from each owner to the shapes of the filters that ask for it, and #anyOwner to those of the others
- *     #chains   from the hash of an owner and of a key to the filters that ask for both
+ *     #byOwner  shapes of the filters by required owner; #anyOwner: of filters without an owner
+ *     #chains   filters by the hash of owner and key
  *
- * An account has one key for each shape that its owner leads to, and looks at no filter but those of its keys. So it
- * costs what there are shapes, which programs set by their layouts, and not what there are filters; and of shapes
- * only those count that lie within its data.
+ * An account has one key per shape of its owner and is compared only with the filters of these keys. The cost
+ * grows with the number of shapes, which follow from program layouts, not with the number of filters. Shapes
+ * beyond the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();
