@@ -36,7 +36,9 @@ const supporters = (hashes: readonly string[], hash: string): number =>
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
   const largest = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
-  return majorityChain(hashes, wellKnown) ?? hashes.find((hash) => supporters(hashes, hash) === largest) ?? null;
+  return (
+    majorityChain(hashes, wellKnown) ?? hashes.find((hash) => supporters(hashes, hash) === largest) ?? null
+  );
 }
 
 /**

@@ -121,7 +121,9 @@ describe('health monitoring', () => {
   });
 
   it('throttles a node that reports limits by JSON-RPC', async () => {
-    const { mocks, states, sendMany } = await stage([failing(-32429, 'rate limited')], { throttleMs: 10_000 });
+    const { mocks, states, sendMany } = await stage([failing(-32429, 'rate limited')], {
+      throttleMs: 10_000,
+    });
     only(await sendMany(3), 'UPSTREAM_UNAVAILABLE');
     expect([states(), mocks[0]!.received.length]).toEqual([['resting'], 1]);
   });
@@ -208,7 +210,11 @@ async function stageBroken(limits: Parameters<typeof stage>[1]): Promise<Scene> 
 
 describe('node that answers polls but fails calls', () => {
   it('is tested with mirrored calls and re-admitted after successes', async () => {
-    const scene = await stageBroken({ recoveryProbeRatio: 1, readmitSuccessesMin: 5, readmitPollsMin: 10_000 });
+    const scene = await stageBroken({
+      recoveryProbeRatio: 1,
+      readmitSuccessesMin: 5,
+      readmitPollsMin: 10_000,
+    });
     const { pool, mocks, states } = scene;
     const before = mocks[0]!.count('getBalance');
     only(await scene.sendMany(20), '2');

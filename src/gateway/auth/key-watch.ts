@@ -32,7 +32,10 @@ export class KeyWatch {
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(keys: KeyAuthenticator, options: Partial<KeyWatchOptions> & Readonly<{ rejection: UseRejection }>) {
+  constructor(
+    keys: KeyAuthenticator,
+    options: Partial<KeyWatchOptions> & Readonly<{ rejection: UseRejection }>,
+  ) {
     this.#keys = keys;
     this.#options = { ...keyWatchOptions, ...options };
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));

@@ -45,7 +45,11 @@ describe('rate limiter', () => {
         expect(limit).toBe(rpcBurst);
       }),
     );
-    const { limit, windowSeconds } = new RateLimiter().consume('a', { rpcPerSecond: 2, rpcBurst: 3 }, 0)!.state;
+    const { limit, windowSeconds } = new RateLimiter().consume(
+      'a',
+      { rpcPerSecond: 2, rpcBurst: 3 },
+      0,
+    )!.state;
     expect([limit, windowSeconds]).toEqual([3, 2]);
   });
 

@@ -264,7 +264,10 @@ export class TopicSubscriber implements OpenSubscription {
   notify(notification: Notification, last: boolean): void {
     if (this.#buffered === null) this.#subscriber.onNotification(notification, last);
     else if (this.#buffered.length < this.#bufferedMax) this.#buffered.push({ notification, last });
-    else this.#failure ??= new Failure('OVERLOADED', { cause: 'notification buffer full before the subscription was confirmed' });
+    else
+      this.#failure ??= new Failure('OVERLOADED', {
+        cause: 'notification buffer full before the subscription was confirmed',
+      });
   }
 
   fail(failure: Failure): void {

@@ -132,7 +132,14 @@ export class HttpDispatcher {
     if (verbs === undefined) {
       const notFoundPage = findNotFoundPage(this.#routes, request, path);
       if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
-      else rejectRequest(request, response, pathNotFound(this.#routes), {}, rejectionBodyOf(this.#rejectionBodies, path));
+      else
+        rejectRequest(
+          request,
+          response,
+          pathNotFound(this.#routes),
+          {},
+          rejectionBodyOf(this.#rejectionBodies, path),
+        );
       return;
     }
     const handler =
@@ -156,7 +163,14 @@ export class HttpDispatcher {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
       if (response.headersSent) response.destroy();
-      else rejectRequest(request, response, new Failure('INTERNAL'), {}, rejectionBodyOf(this.#rejectionBodies, path));
+      else
+        rejectRequest(
+          request,
+          response,
+          new Failure('INTERNAL'),
+          {},
+          rejectionBodyOf(this.#rejectionBodies, path),
+        );
     };
     try {
       handler(request, response, query, path)?.catch(fail);

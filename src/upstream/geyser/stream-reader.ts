@@ -173,7 +173,8 @@ export class StreamReader {
     const isNew = record.addUpdate(update, nth);
     if (update.kind !== 'account' || record.writeOrder === null) {
       if (isNew) this.#sink.emitContent(update);
-    } else if (record.writeOrder.shouldEmit(view, update, isNew, isAuthoritative)) this.#sink.emitContent(update);
+    } else if (record.writeOrder.shouldEmit(view, update, isNew, isAuthoritative))
+      this.#sink.emitContent(update);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MethodKind } from '../../protocol/methods.ts';
 import type { Outcome, PreflightFault } from '../outcome.ts';
-import { decideRetry, isAmbiguous, isConnectionRefused, type RetryDecision, rejectionCodeOf } from './policy.ts';
+import {
+  decideRetry,
+  isAmbiguous,
+  isConnectionRefused,
+  type RetryDecision,
+  rejectionCodeOf,
+} from './policy.ts';
 
 const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
   kind: 'response',

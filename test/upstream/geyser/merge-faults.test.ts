@@ -165,7 +165,8 @@ describe('a slot that dies on two servers', () => {
     for (const each of [one, other]) for (const update of [bank(11), write(11, 1)]) each.handleUpdate(update);
     for (const update of [dead(11), bank(11), write(11, 4)]) one.handleUpdate(update);
     other.handleUpdate(write(11, 2));
-    for (const update of [bank(11), write(11, 1), write(11, 2), write(11, 5), dead(11)]) slow.handleUpdate(update);
+    for (const update of [bank(11), write(11, 1), write(11, 2), write(11, 5), dead(11)])
+      slow.handleUpdate(update);
     for (const update of [dead(11), bank(11), write(11, 4), write(11, 7)]) other.handleUpdate(update);
     for (const update of [write(11, 7), ...ends(11)]) one.handleUpdate(update);
     for (const update of [bank(11), write(11, 4), write(11, 7), ...ends(11)]) slow.handleUpdate(update);

@@ -93,7 +93,11 @@ function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpda
 describe('filters of accounts in an index', () => {
   it('pass what they pass one after the other, in their order, whichever of them come and go', () => {
     const seen = { updates: 0, matches: 0, together: 0 };
-    const turn = fc.record({ who: fc.nat(2), wanted: filters, updates: fc.array(account, { maxLength: 20 }) });
+    const turn = fc.record({
+      who: fc.nat(2),
+      wanted: filters,
+      updates: fc.array(account, { maxLength: 20 }),
+    });
     fc.assert(
       fc.property(fc.array(turn, { minLength: 3, maxLength: 8 }), (turns) => {
         const channel = new Channel();

@@ -1,6 +1,12 @@
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlotInfo, type SlotInfo, slotInfoJson } from '../pubsub-message.ts';
-import { type GapRecovery, type Gap, gapWindow, type NotificationDecision, SeenSlots } from './gap-recovery.ts';
+import {
+  type GapRecovery,
+  type Gap,
+  gapWindow,
+  type NotificationDecision,
+  SeenSlots,
+} from './gap-recovery.ts';
 
 const DIGITS = /^\d{1,20}$/;
 

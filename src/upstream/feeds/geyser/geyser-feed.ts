@@ -177,7 +177,8 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     if (this.#entries.size === 0) return;
     switch (update.kind) {
       case 'slot':
-        if (update.status !== 'firstShredReceived' && update.status !== 'completed') this.#handleUpdate(update);
+        if (update.status !== 'firstShredReceived' && update.status !== 'completed')
+          this.#handleUpdate(update);
         return;
       case 'account':
       case 'transaction':
