@@ -1,5 +1,5 @@
 import { digestApiKey, generateApiKey } from '../src/gateway/auth/api-key.ts';
-import { KeyDirectory } from '../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type PlanLimits } from '../src/gateway/auth/key-record.ts';
 import type { Product } from '../src/protocol/product.ts';
 
@@ -7,9 +7,9 @@ import type { Product } from '../src/protocol/product.ts';
 export function openDirectory(
   product: Product,
   limits: Partial<PlanLimits>,
-): { keys: KeyDirectory; secret: string } {
+): { keys: KeyAuthenticator; secret: string } {
   const pepper = Buffer.alloc(32, 1);
-  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  const keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
   const { text: secret, id } = generateApiKey(product);
   keys.setStoreReachable(true);
   keys.apply([

@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord } from '../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
 import { RateLimiter } from '../../src/gateway/limits/rate-limiter.ts';
@@ -50,7 +50,7 @@ const rules = {
   methods: ['get*', 'sendTransaction'],
 } as const;
 
-const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]), keysMax: 2 * count });
+const keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]), keysMax: 2 * count });
 const used: string[] = [];
 
 function makeKey(version: number, everyNth: number): KeyRecord {

@@ -22,7 +22,7 @@ export function openGate(standard: StreamOpener, log: Logger): { gate: GeyserGat
     admission: new Admission({ keys }),
     meter: new CallMeter({ usage: new UsageMeter() }),
     messageLimiter: new MessageRateLimiter(),
-    watch: new KeyWatch(keys, { refusal: () => null }),
+    watch: new KeyWatch(keys, { rejection: () => null }),
     standard,
     shred: null,
     network: 'mainnet-beta',

@@ -51,7 +51,7 @@ const gate = new WebSocketGateway(
     meter: new CallMeter({ usage: new UsageMeter() }),
     log,
     feed,
-    refusal: () => null,
+    rejection: () => null,
   },
   { topics: { graceMs: 0 }, subscriptionLimits: { keySubscriptionsMax: MANY, keyAddressesMax: MANY } },
 );

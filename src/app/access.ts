@@ -10,7 +10,7 @@ import type { Peppers } from '../control/pepper.ts';
 import { openPeppers } from '../control/pepper-proof.ts';
 import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
-import { KeyDirectory, keyDirectoryOptions } from '../gateway/auth/key-directory.ts';
+import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
 import { LastUsedTracker } from '../gateway/metering/last-used.ts';
 import type { UsageMeter } from '../gateway/metering/usage-meter.ts';
 import { type Limits, openLimits } from './limits.ts';
@@ -22,7 +22,7 @@ import { openUsage } from './usage.ts';
 
 /** Keys in memory, loaded from the store, and their usage, counted in memory and written to the store. */
 export type Access = Readonly<{
-  keys: KeyDirectory;
+  keys: KeyAuthenticator;
   usage: UsageMeter;
   limits: Limits;
   /** Last use of keys. */
@@ -103,10 +103,10 @@ async function watchStore(
 ): Promise<Access> {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
-  const keys = new KeyDirectory({
+  const keys = new KeyAuthenticator({
     peppers: peppers.secrets,
     // Expired keys still take memory here, and keys_max may have been lowered.
-    keysMax: Math.max(keyDirectoryOptions.keysMax, limits.keysMax * 2),
+    keysMax: Math.max(keyAuthenticatorOptions.keysMax, limits.keysMax * 2),
   });
   const feed = new KeyFeed({
     store,

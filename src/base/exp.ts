@@ -35,7 +35,7 @@ function taylor(x: bigint): bigint {
 
 /** Below this, 1 + x is the nearest f64. */
 const TINY = 2 ** -54;
-/** Beyond these the result is infinite or zero. */
+/** Above this the result is infinite. */
 const LARGEST = 710;
 const SMALLEST = -746;
 

@@ -6,7 +6,7 @@ import type { ClientInfo } from '../protocol/request-handler.ts';
 import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
-import { KeyDirectory } from './auth/key-directory.ts';
+import { KeyAuthenticator } from './auth/key-authenticator.ts';
 import {
   defaultPlanLimits,
   internalKey,
@@ -20,11 +20,11 @@ const pepper = Buffer.alloc(32, 1);
 const home = clientInfoFor('192.0.2.1', 'https://app.example.com');
 
 describe('admission', () => {
-  let keys: KeyDirectory;
+  let keys: KeyAuthenticator;
   let admission: Admission;
 
   beforeEach(() => {
-    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ failedAuthPerMinute: 3 }) });
   });

@@ -3,9 +3,9 @@ import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { Caller, LimitStatus } from '../protocol/request-handler.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
-import { isUsable, KEY_NO_LONGER_VALID, type KeyDirectory } from './auth/key-directory.ts';
+import { isUsable, KEY_NO_LONGER_VALID, type KeyAuthenticator } from './auth/key-authenticator.ts';
 import { type KeyId, unrestrictedRules } from './auth/key-record.ts';
-import { checkMethod, type KeyUse, refusalOf } from './auth/key-rules.ts';
+import { checkMethod, type KeyUse, rejectionOf } from './auth/key-rules.ts';
 import type { LoadedKey } from './auth/key-state.ts';
 import { QuotaLedger } from './limits/quota.ts';
 import { type RateDecision, RateLimiter } from './limits/rate-limiter.ts';
@@ -13,7 +13,7 @@ import type { RequestContext } from './metering/call-meter.ts';
 import { priceOf } from './metering/usage-meter.ts';
 
 export type AdmissionParts = Readonly<{
-  keys: KeyDirectory;
+  keys: KeyAuthenticator;
   limiter?: RateLimiter;
   quota?: QuotaLedger;
   failedAuthLimiter?: FailedAuthLimiter;
@@ -26,7 +26,7 @@ export type AdmissionParts = Readonly<{
  * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
  */
 export class Admission {
-  readonly keys: KeyDirectory;
+  readonly keys: KeyAuthenticator;
   readonly #limiter: RateLimiter;
   readonly #quota: QuotaLedger;
   readonly #failedAuthLimiter: FailedAuthLimiter;
@@ -100,7 +100,7 @@ export class Admission {
   }
 
   /**
-   * Raises the reservation of an authorized request. Never refuses it: only later requests are affected.
+   * Raises the reservation of an authorized request. Never rejects it: only later requests are affected.
    * @param cost - total credits by the method table.
    */
   reserveMore(context: RequestContext, meteredAs: string, cost: number): void {
@@ -112,7 +112,7 @@ export class Admission {
   }
 
   /**
-   * Takes calls from the rate of the address, if the key sets one, and then from the rate of the key. A call refused by
+   * Takes calls from the rate of the address, if the key sets one, and then from the rate of the key. A call rejected by
    * the first takes nothing from the second.
    * @throws Failure RATE_LIMITED
    */
@@ -121,7 +121,7 @@ export class Admission {
     if (key === null) return;
     const nowMs = performance.now();
     if (key.addressPerSecond !== null) this.consumeAddressRate(context, calls, nowMs);
-    const decision = this.#limiter.take(key.familyId, key.limits, nowMs, calls, key.keyState);
+    const decision = this.#limiter.consume(key.familyId, key.limits, nowMs, calls, key.keyState);
     recordDecision(context, decision, nowMs);
   }
 
@@ -135,7 +135,7 @@ export class Admission {
     if (key === null || key.addressPerSecond === null) return;
     const bucketKey = `${key.familyId} ${client.ip?.site ?? ''}`;
     const rate = { rpcPerSecond: key.addressPerSecond, rpcBurst: key.addressPerSecond };
-    recordDecision(context, this.#addressLimiter.take(bucketKey, rate, nowMs, calls), nowMs);
+    recordDecision(context, this.#addressLimiter.consume(bucketKey, rate, nowMs, calls), nowMs);
   }
 
   /** Rate limit and quota of a request, for its response headers. */
@@ -148,8 +148,8 @@ export class Admission {
 }
 
 function checkKeyUse(key: LoadedKey, use: KeyUse): void {
-  const refusal = refusalOf(key, use);
-  if (refusal !== null) throw refusal;
+  const rejection = rejectionOf(key, use);
+  if (rejection !== null) throw rejection;
 }
 
 function recordDecision(context: RequestContext, decision: RateDecision | null, nowMs: number): void {

@@ -16,7 +16,7 @@ import { request as requestUpstream } from '../protocol/rpc-dispatcher.ts';
 import type { StreamedResponse } from '../protocol/streamed-response.ts';
 import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
-import { KeyDirectory } from './auth/key-directory.ts';
+import { KeyAuthenticator } from './auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord } from './auth/key-record.ts';
 import { CallMeter } from './metering/call-meter.ts';
 import { LastUsedTracker } from './metering/last-used.ts';
@@ -30,7 +30,7 @@ const ok: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
 describe('pipeline', () => {
   const lines: string[] = [];
-  let keys: KeyDirectory;
+  let keys: KeyAuthenticator;
   let usage: UsageMeter;
   let forwarded: { call: Call; signal: AbortSignal | undefined }[];
   let respond: (call: Call) => Promise<RpcResponse>;
@@ -46,7 +46,7 @@ describe('pipeline', () => {
       forwarded.push({ call, signal });
       return respond(call);
     });
-    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     const key = generateApiKey('rpc');
     text = key.text;
@@ -280,7 +280,7 @@ describe('pipeline', () => {
 
 it('records an invalid request in usage, request log and last use, at no credits', () => {
   const [usage, lastUsed, requestLog] = [new UsageMeter(), new LastUsedTracker(), new RequestLog()];
-  const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  const keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
   const { id, text } = generateApiKey('rpc');
   // The plan's price of `other` is for unknown methods, not for invalid requests.
   const limits = { ...defaultPlanLimits, prices: { other: 9 } };

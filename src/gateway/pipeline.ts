@@ -58,38 +58,38 @@ export class CallPipeline implements RequestHandler {
     this.#wire = wire;
   }
 
-  /** Starts and authenticates a request. The context holds the key, or why it was refused. */
+  /** Starts and authenticates a request. The context holds the key, or why it was rejected. */
   start(caller: Caller, product: Product, network: Network | null): RequestContext {
     const { admission, meter } = this.#parts;
     const context = meter.startRequest(caller.client, caller.traceparent);
     try {
       admission.authenticate(caller, product, network, context);
     } catch (thrown) {
-      context.refusal = toFailure(thrown);
+      context.rejection = toFailure(thrown);
     }
     return context;
   }
 
   /**
-   * Authenticates a caller before the body is read, and meters the request if it is refused.
+   * Authenticates a caller before the body is read, and meters the request if it is rejected.
    * @param network - null for none.
    */
   admit(caller: Caller, product: Product, network: Network | null): AdmittedRequest | Failure {
     const context = this.start(caller, product, network);
-    const { refusal } = context;
-    if (refusal === null) return context;
+    const { rejection } = context;
+    if (rejection === null) return context;
     const { meter, log } = this.#parts;
-    logInternalError(log, refusal, { wire: this.#wire });
-    const status = statusOfFailure(refusal);
+    logInternalError(log, rejection, { wire: this.#wire });
+    const status = statusOfFailure(rejection);
     meter.endRequest(context, {
       ...emptyRequest,
       wire: this.#wire,
       product,
       network,
       status,
-      failure: refusal,
+      failure: rejection,
     });
-    return refusal;
+    return rejection;
   }
 
   /** Authorizes, limits, routes and forwards a call, and meters its response. */
@@ -101,8 +101,8 @@ export class CallPipeline implements RequestHandler {
     const { key, trace } = context;
     const row = methodRow(method);
     const handler = new CallHandler(this.#parts, this.#wire, context, request, row.cost, responder);
-    if (context.refusal !== null || key === null) {
-      handler.onError(context.refusal ?? new Failure('INTERNAL'));
+    if (context.rejection !== null || key === null) {
+      handler.onError(context.rejection ?? new Failure('INTERNAL'));
       return handler;
     }
     try {
@@ -121,9 +121,9 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * Authorizes, limits and meters a request that is no executable call, such as a malformed body or a notification.
-   * Reading it was work, so it counts against the rate like a call; it costs no credits.
-   * @returns its fault, or why it was refused; null: neither.
+   * Authorizes, limits and meters a request that is not an executable call, such as a malformed body or a
+   * notification. Parsing it took time, so it counts against the rate like a call; it costs no credits.
+   * @returns its fault, or why it was rejected; null for neither.
    */
   recordInvalidRequest(
     invalidRequest: InvalidRequest,
@@ -133,10 +133,10 @@ export class CallPipeline implements RequestHandler {
     const { product, network, fault, bytesIn, idBytes } = invalidRequest;
     const context =
       admitted instanceof RequestContext ? admitted : this.start(invalidRequest, product, network);
-    let failure = context.refusal ?? fault;
+    let failure = context.rejection ?? fault;
     try {
-      // A lack of capacity is not the caller's fault and is not counted against it.
-      if (context.refusal === null && (fault === null || fault.row.owner === 'client')) {
+      // A lack of capacity is not the caller's fault, so it does not count against the caller.
+      if (context.rejection === null && (fault === null || fault.row.owner === 'client')) {
         admission.authorize(context, null);
         admission.consumeRate(context);
       }
@@ -170,7 +170,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler, Respon
   readonly #responder: Responder;
   /** Null if the responder takes whole responses only. */
   readonly stream: StreamHandler | null;
-  /** The forwarded call; null before it is forwarded, and if it was refused. */
+  /** The forwarded call; null before it is forwarded, and if it was rejected. */
   pending: PendingCall | null;
 
   constructor(

@@ -26,7 +26,7 @@ export const networkIn = (query: string): string | null =>
   query.includes(PARAMETER) ? new URLSearchParams(query).get(PARAMETER) : null;
 
 /** The failure for a network that is not served; null for a served one or none. */
-export const networkRefusal = (
+export const networkRejection = (
   named: string | null | undefined,
   served: readonly Network[],
 ): Failure | null =>

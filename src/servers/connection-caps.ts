@@ -20,7 +20,7 @@ export class ConnectionCaps {
   readonly #exempt: CidrSet;
   readonly #proxies: TrustedProxies;
   readonly #open = new Map<string, number>();
-  #refused = 0;
+  #rejected = 0;
 
   constructor(
     { connectionsPerAddressMax, connectionsExempt }: ConnectionCapsOptions,
@@ -31,8 +31,8 @@ export class ConnectionCaps {
     this.#proxies = proxies;
   }
 
-  get refused(): number {
-    return this.#refused;
+  get rejected(): number {
+    return this.#rejected;
   }
 
   get sites(): number {
@@ -47,7 +47,7 @@ export class ConnectionCaps {
     const { site } = peer;
     const open = this.#open.get(site) ?? 0;
     if (open >= this.#max) {
-      this.refuse(socket);
+      this.reject(socket);
       return false;
     }
     this.#open.set(site, open + 1);
@@ -55,9 +55,9 @@ export class ConnectionCaps {
     return true;
   }
 
-  /** Resets a connection that is refused for another reason, and counts it. */
-  refuse(socket: Socket): void {
-    this.#refused += 1;
+  /** Resets a connection that is rejected for another reason, and counts it. */
+  reject(socket: Socket): void {
+    this.#rejected += 1;
     // A reset leaves no state in the system.
     socket.resetAndDestroy();
   }

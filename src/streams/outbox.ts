@@ -93,7 +93,7 @@ export class FlushScheduler {
 }
 
 export type OutboxOptions = Readonly<{
-  /** Queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; beyond it, the client lags. */
+  /** Maximum queued bytes per socket, plus FRAME_OVERHEAD_BYTES per frame; above it, the client lags. */
   queueMaxBytes: number;
 }>;
 

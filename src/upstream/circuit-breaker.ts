@@ -59,7 +59,7 @@ export class CircuitBreaker {
     this.#openUntil = now + this.#openForMs;
   }
 
-  /** The request ended without a verdict about the node. */
+  /** The request ended without showing whether the node works. */
   release(): void {
     this.#isProbing = false;
   }

@@ -35,8 +35,10 @@ const supporters = (hashes: readonly string[], hash: string): number =>
  * @returns null if there are none.
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
-  const most = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
-  return majorityChain(hashes, wellKnown) ?? hashes.find((hash) => supporters(hashes, hash) === most) ?? null;
+  const largest = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
+  return (
+    majorityChain(hashes, wellKnown) ?? hashes.find((hash) => supporters(hashes, hash) === largest) ?? null
+  );
 }
 
 /**
@@ -70,7 +72,7 @@ export async function fetchGenesis(
   if (node.isGenesisFetched) return;
   const { outcome } = await attempt(node, genesisCall(node.network), timeoutMs, signal);
   const throttled = outcome.kind === 'status' && outcome.status === 429;
-  // A node that rejects this method may serve all others.
+  // A node that rejects this method may still serve all others.
   if (throttled) node.recordOutcome(outcome, null);
   else node.circuit.release();
   node.isGenesisFetched = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';

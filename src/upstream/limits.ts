@@ -2,16 +2,16 @@
 export type UpstreamLimits = Readonly<{
   /** Attempts per call, including the first. */
   attemptsMax: number;
-  /** Time per call, all attempts together. */
+  /** Timeout of a call over all attempts. */
   timeoutMs: number;
-  /** Time per attempt when another may follow. */
+  /** Timeout of an attempt when another may follow. */
   attemptTimeoutMs: number;
-  /** Time per attempt of sendTransaction. */
+  /** Timeout of an attempt of sendTransaction. */
   sendAttemptTimeoutMs: number;
   connectTimeoutMs: number;
   /** Idle time of a connection before it is closed. */
   idleTimeoutMs: number;
-  /** Per node. */
+  /** Maximum connections per node. */
   connectionsMax: number;
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: number;
@@ -30,16 +30,16 @@ export type UpstreamLimits = Readonly<{
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: number;
   /** Throttling time after a 429 without Retry-After. */
-  restMs: number;
+  throttleMs: number;
   /** Upper bound for Retry-After. */
-  restMaxMs: number;
+  throttleMaxMs: number;
   /** Longest a call waits for a throttled node when no other is available. */
-  restWaitMaxMs: number;
+  throttleWaitMaxMs: number;
   /** Ejection time of a node that reported itself unhealthy (-32005). */
   cordonMs: number;
   /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: number;
-  /** Retry time while no connection can be made; such attempts are not counted. */
+  /** How long a call is retried while no connection can be made; such attempts are not counted. */
   reconnectMaxMs: number;
   pollIntervalMs: number;
   pollTimeoutMs: number;
@@ -67,11 +67,11 @@ export type UpstreamLimits = Readonly<{
   slowMs: number;
   /** Longest ejection. */
   exclusionMaxMs: number;
-  /** Share of reads mirrored to ejected nodes, and such probes in flight. */
-  copyShare: number;
+  /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
+  recoveryProbeRatio: number;
   copiesMax: number;
   /** Consecutive successes that re-admit a node. */
-  readmitAnswersMin: number;
+  readmitSuccessesMin: number;
   /** Consecutive successful polls that re-admit a node on probation. */
   readmitPollsMin: number;
   /** Share of reads that may be hedged. */
@@ -83,7 +83,7 @@ export type UpstreamLimits = Readonly<{
   /** Bounds of the hedge delay. */
   hedgeMinMs: number;
   hedgeMaxMs: number;
-  /** Lifetime of a missing capability. */
+  /** How long a missing capability is remembered. */
   capabilityMs: number;
   /** Whether a null transaction result is confirmed by a second node. */
   confirmNullResults: boolean;
@@ -108,9 +108,9 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   longAnswersMax: 32,
   circuitFailuresMax: 5,
   circuitOpenMs: 2_000,
-  restMs: 1_000,
-  restMaxMs: 60_000,
-  restWaitMaxMs: 2_000,
+  throttleMs: 1_000,
+  throttleMaxMs: 60_000,
+  throttleWaitMaxMs: 2_000,
   cordonMs: 2_000,
   backoffMs: 50,
   reconnectMaxMs: 5_000,
@@ -129,9 +129,9 @@ export const defaultUpstreamLimits: UpstreamLimits = {
   throttledShareMax: 0.4,
   slowMs: 3_000,
   exclusionMaxMs: 300_000,
-  copyShare: 0.1,
+  recoveryProbeRatio: 0.1,
   copiesMax: 4,
-  readmitAnswersMin: 10,
+  readmitSuccessesMin: 10,
   readmitPollsMin: 5,
   hedgeRatio: 0.05,
   hedgeBurst: 10,

@@ -120,7 +120,7 @@ export function ownStateOf(node: NodeHealth, now: number): NodeState {
 
 /** Explanation of the state; null if there is none. */
 export function reasonOf(node: NodeHealth, now: number): string | null {
-  if (node.wrongChain) return 'genesis hash is not the one of its network';
+  if (node.wrongChain) return 'genesis hash does not match its network';
   if (node.cordon === null) return ownReasonOf(node, now);
   return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;
 }

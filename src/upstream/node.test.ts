@@ -4,7 +4,7 @@ import { UpstreamNode } from './node.ts';
 import { stateOf } from './node-status.ts';
 import type { Outcome } from './outcome.ts';
 
-const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, restMs: 1_000, restMaxMs: 10_000 };
+const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, throttleMs: 1_000, throttleMaxMs: 10_000 };
 const ok: Outcome = { kind: 'response', response: { body: Buffer.from('1'), errorCode: 0 }, preflight: null };
 const unhealthy: Outcome = { ...ok, response: { body: Buffer.from('{}'), errorCode: -32005 } };
 const late: Outcome = { kind: 'transport', wasSent: true, timedOut: true };
@@ -40,7 +40,7 @@ describe('node health', () => {
     expect(node.isThrottled(before + 4_999)).toBe(true);
     expect(node.isThrottled(performance.now() + 5_000)).toBe(false);
     node.recordOutcome(throttled(86_400_000), 1);
-    expect(node.isThrottled(performance.now() + limits.restMaxMs)).toBe(false);
+    expect(node.isThrottled(performance.now() + limits.throttleMaxMs)).toBe(false);
   });
 
   it('keeps a longer throttling when a shorter one follows', () => {

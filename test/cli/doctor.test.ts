@@ -116,7 +116,7 @@ describe('solway doctor', () => {
   it.each([
     ['none', 'connect failed|handshake rejected'],
     ['silent', 'invalid PubSub response'],
-    ['refuses', 'slotSubscribe is refused'],
+    ['refuses', 'slotSubscribe is rejected'],
   ])('reports a PubSub that is %s', async (pubsub, why) => {
     writeFileSync(join(folder, 'solway.toml'), '[upstream_pool]\nattempt_timeout_ms = 500\n');
     const node = await startNode(MAINNET, pubsub);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openDatabase } from '../../src/control/database/open.ts';
 import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
-import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { postgresPrograms, startPostgres } from '../control/postgres-server.ts';
 import { runHere, runSolway } from './run-solway.ts';
 
@@ -140,9 +140,9 @@ describe('solway keys', () => {
     const store = await openDatabase({ file: join(dataDir, 'solway.db') });
     const { secrets } = await openPeppers(store, { dataDir });
     let seen = Promise.withResolvers<number>();
-    const directory = new KeyDirectory({ peppers: secrets });
+    const directory = new KeyAuthenticator({ peppers: secrets });
     const sink = {
-      apply: (records: Parameters<KeyDirectory['apply']>[0]) => {
+      apply: (records: Parameters<KeyAuthenticator['apply']>[0]) => {
         directory.apply(records);
         seen.resolve(performance.now());
       },

@@ -4,7 +4,7 @@ import { type OpenOptions, openDatabase, type Store } from '../../src/control/da
 import { revokeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../src/control/keys/key-feed.ts';
-import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { FreezingProxy } from './freezing-proxy.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
 import { registerOn, testPeppers } from './register.ts';
@@ -48,7 +48,7 @@ describe.skipIf(postgresPrograms === null)(
 
     async function follow(options: Partial<KeyFeedOptions> = {}) {
       const store = await open();
-      const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+      const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
       const states: string[] = [];
       const onStore = (state: string) => void states.push(state);
       const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, ...options });
@@ -107,7 +107,7 @@ describe.skipIf(postgresPrograms === null)(
       way.delayMs = 160;
       const store = await openDatabase({ url: place, connectTimeoutMs: 10_000, hangsAfterMs: 400 });
       ends.push(() => store.close());
-      const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+      const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
       const states: string[] = [];
       const onStore = (state: string) => void states.push(state);
       const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, awayAfterMs: 60_000 });

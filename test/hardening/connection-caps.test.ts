@@ -80,7 +80,7 @@ describe('addresses', () => {
     expect(
       ['192.0.2.1', '::ffff:192.0.2.1', '192.0.2.1', '192.0.2.2'].map((address) => take(counted, address)),
     ).toEqual([...[true, true, false, true]]);
-    expect(counted.refused).toBe(2);
+    expect(counted.rejected).toBe(2);
   });
 
   it('are forgotten with the last connection', async () => {
@@ -99,6 +99,6 @@ describe('addresses', () => {
     expect(['::1', '::1', '::1', '', ''].map((address) => take(counted, address))).toEqual(
       Array(5).fill(true),
     );
-    expect([counted.sites, counted.refused]).toEqual([0, 0]);
+    expect([counted.sites, counted.rejected]).toEqual([0, 0]);
   });
 });

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import {
   defaultPlanLimits,
   internalKey,
@@ -36,7 +36,7 @@ export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonl
 
 /** The HTTP servers with a gateway and a scripted source. */
 export class TestHttpServer {
-  readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  readonly keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
   readonly lines: string[] = [];
   readonly secrets: string[] = [];

@@ -4,7 +4,7 @@ import WebSocket, { type ClientOptions } from 'ws';
 import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { KeyDirectory } from '../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import {
   defaultPlanLimits,
   internalKey,
@@ -42,7 +42,7 @@ export type TestWebSocketOptions = Readonly<{
 
 /** The HTTP and WebSocket servers with a gateway, a scripted source and a scripted feed. */
 export class TestWebSocketServer {
-  readonly keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+  readonly keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
   readonly usage = new UsageMeter();
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
@@ -74,7 +74,7 @@ export class TestWebSocketServer {
       log,
     };
     const refusal = () => null;
-    this.gateway = new WebSocketGateway({ ...parts, feed: feed ?? this.feed, refusal }, gate);
+    this.gateway = new WebSocketGateway({ ...parts, feed: feed ?? this.feed, rejection: refusal }, gate);
     this.webSocket = new WebSocketDialect(this.gateway, log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);

@@ -19,20 +19,20 @@ type Flood = Readonly<{
   forge: () => readonly Uint8Array[];
   /** Milliseconds between valid packets, each after the forged ones. */
   pace: number;
-  unjudgedBytesMax?: number;
+  deferredBytesMax?: number;
 }>;
 
 /** Forged packets only, to use up the verification budget. */
 const WARMING_MS = 1_000;
 
 function demoIn(flood: Flood, packets: readonly Uint8Array[]) {
-  const { forge, pace, unjudgedBytesMax = deshredLimits.unjudgedBytesMax } = flood;
-  const limits = { unjudgedBytesMax };
+  const { forge, pace, deferredBytesMax = deshredLimits.deferredBytesMax } = flood;
+  const limits = { deferredBytesMax };
   const rig = deshredding({ leaderOf: () => demoLeader, shredVersion: () => DEMO_VERSION, limits });
   const passOneMs = (): void => {
     vi.advanceTimersByTime(1);
     for (const packet of forge()) rig.deshredder.push(packet);
-    expect(rig.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(unjudgedBytesMax);
+    expect(rig.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(deferredBytesMax);
   };
   for (let ms = 0; ms < WARMING_MS; ms++) passOneMs();
   for (const packet of packets) {
@@ -78,7 +78,7 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds in a flood of forged ones a
   });
 
   it('yield them while pairs of forged shreds fill the buffer', () => {
-    expectAll({ forge: groups(2, 8, random), pace: 1, unjudgedBytesMax: 512 * 1024 });
+    expectAll({ forge: groups(2, 8, random), pace: 1, deferredBytesMax: 512 * 1024 });
   });
 
   it('yield them when forged shreds copy valid signatures', () => {
@@ -103,14 +103,14 @@ describe('deferred shreds', () => {
   const forged = (): Uint8Array => invalidShred(packets[random() % packets.length] as Uint8Array, random);
 
   it('use limited memory, are verified in small batches, and leave nothing behind', () => {
-    const limits = { unjudgedBytesMax: 1024 * 1024 };
+    const limits = { deferredBytesMax: 1024 * 1024 };
     const rig = madeIn(limits);
     const FORGED = 30_000;
     for (let nth = 0; nth < FORGED; nth++) {
       rig.deshredder.push(forged());
-      expect(rig.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(limits.unjudgedBytesMax);
+      expect(rig.deshredder.usage.unverifiedBytes).toBeLessThanOrEqual(limits.deferredBytesMax);
     }
-    expect(rig.deshredder.usage.unverifiedBytes).toBeGreaterThan(limits.unjudgedBytesMax - 2_500);
+    expect(rig.deshredder.usage.unverifiedBytes).toBeGreaterThan(limits.deferredBytesMax - 2_500);
     for (let before = rig.deshredder.stats.signatures; rig.deshredder.usage.unverifiedBytes > 0; ) {
       vi.advanceTimersToNextTimer();
       expect(rig.deshredder.stats.signatures - before).toBeLessThanOrEqual(16);

@@ -33,7 +33,7 @@ const reader = {
 
 describe('the leader schedule of the embedded ledger', () => {
   it('has its identity for every slot of this and the next epoch, and its shred version', async () => {
-    const schedule = new LeaderSchedule({ reader, limits: shredLimits, log, learnShredVersion: true });
+    const schedule = new LeaderSchedule({ reader, limits: shredLimits, log, discoverShredVersion: true });
     onTestFinished(() => schedule.close());
     await schedule.start();
     const { identity, hash } = lab.node.genesis;

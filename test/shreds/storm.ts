@@ -34,7 +34,7 @@ const GROWTH_MAX_MIB = 64;
 
 /**
  * A fake clock advances with the packets, so that the load is the same on any machine: several times more invalid
- * signatures than may be verified (`forgedPerSecondMax`).
+ * signatures than may be verified (`invalidSignaturesPerSecondMax`).
  */
 const PACKETS_PER_MS = 20;
 const wallClock = performance.now.bind(performance);

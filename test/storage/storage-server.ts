@@ -7,7 +7,7 @@ import { createLogger } from '../../src/base/log.ts';
 import type { StorageLimits } from '../../src/control/storage/file-store.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
 import type { Failure } from '../../src/protocol/errors.ts';
-import { refuse } from '../../src/servers/http/encode.ts';
+import { rejectRequest } from '../../src/servers/http/encode.ts';
 import { type HttpHandler, joinRoutes } from '../../src/servers/http/routes.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/servers/ipfs/server.ts';
@@ -101,7 +101,7 @@ export class StorageServer {
       const stored = await this.storage.uploads.put(this.#watched(bytes), sent, leaving.signal);
       response.end(JSON.stringify(stored));
     } catch (failure) {
-      if (!response.destroyed) refuse(request, response, failure as Failure, {}, errorBody);
+      if (!response.destroyed) rejectRequest(request, response, failure as Failure, {}, errorBody);
     }
   };
 

@@ -429,7 +429,7 @@ describe('a hub', () => {
     hub.onLost(slot(10), slot(12), new Set(['account']));
     expect(accounts.ended).toEqual({
       code: 'DATA_LOSS',
-      message: 'updates of slots 10 to 12 were lost: subscribe again',
+      message: 'updates of slots 10 to 12 were lost; subscribe again',
     });
     expect(metas.ended).toBeNull();
     tell(...processedSlot(13));

@@ -107,8 +107,8 @@ describe('health monitoring', () => {
 
   it('marks a node that throttles polls as throttled, never failing', async () => {
     const { pool, mocks, states } = await stage([throttling()], {
-      restMs: 5,
-      restMaxMs: 5,
+      throttleMs: 5,
+      throttleMaxMs: 5,
       pollIntervalMs: 10,
     });
     pool.start();
@@ -121,7 +121,9 @@ describe('health monitoring', () => {
   });
 
   it('throttles a node that reports limits by JSON-RPC', async () => {
-    const { mocks, states, sendMany } = await stage([failing(-32429, 'rate limited')], { restMs: 10_000 });
+    const { mocks, states, sendMany } = await stage([failing(-32429, 'rate limited')], {
+      throttleMs: 10_000,
+    });
     only(await sendMany(3), 'UPSTREAM_UNAVAILABLE');
     expect([states(), mocks[0]!.received.length]).toEqual([['resting'], 1]);
   });
@@ -208,7 +210,11 @@ async function stageBroken(limits: Parameters<typeof stage>[1]): Promise<Scene> 
 
 describe('node that answers polls but fails calls', () => {
   it('is tested with mirrored calls and re-admitted after successes', async () => {
-    const scene = await stageBroken({ copyShare: 1, readmitAnswersMin: 5, readmitPollsMin: 10_000 });
+    const scene = await stageBroken({
+      recoveryProbeRatio: 1,
+      readmitSuccessesMin: 5,
+      readmitPollsMin: 10_000,
+    });
     const { pool, mocks, states } = scene;
     const before = mocks[0]!.count('getBalance');
     only(await scene.sendMany(20), '2');
@@ -220,7 +226,7 @@ describe('node that answers polls but fails calls', () => {
   });
 
   it('is re-admitted by polls without traffic and ejected again by one failed call', async () => {
-    const { pool, mocks, states, send } = await stageBroken({ copyShare: 0 });
+    const { pool, mocks, states, send } = await stageBroken({ recoveryProbeRatio: 0 });
     await until(() => states()[0] === 'healthy');
     expect(pool.status()[0]!.copies).toBe(0);
     const before = mocks[0]!.count('getBalance');
@@ -233,7 +239,7 @@ describe('node that answers polls but fails calls', () => {
   });
 
   it('receives no mirrored scans or writes', async () => {
-    const { sendMany, counts } = await stageBroken({ copyShare: 1, readmitPollsMin: 10_000 });
+    const { sendMany, counts } = await stageBroken({ recoveryProbeRatio: 1, readmitPollsMin: 10_000 });
     for (const method of ['getProgramAccounts', 'simulateTransaction', 'sendTransaction', 'getAsset']) {
       await sendMany(5, method);
       expect(counts(method)[0]).toBe(0);

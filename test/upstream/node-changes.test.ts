@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** Limits of the fixture. */
 const limits = {
-  ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, restMs: 60 },
+  ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, throttleMs: 60 },
   ...{ pollIntervalMs: 30, pollTimeoutMs: 2_000 },
 };
 

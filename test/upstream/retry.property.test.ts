@@ -17,7 +17,7 @@ const limits = {
   timeoutMs: 4_000,
   attemptTimeoutMs: 1_000,
   reconnectMaxMs: 100,
-  restMs: 40,
+  throttleMs: 40,
   hedgeMinMs: 20,
   hedgeMaxMs: 20,
 };

@@ -35,7 +35,7 @@ describe('request budget of a node', () => {
 
   it('fails with Retry-After if the wait is too long', async () => {
     const { mock, node } = await limited(0.2, 1);
-    const { send, pool } = await stage([node], { restWaitMaxMs: 1_000 });
+    const { send, pool } = await stage([node], { throttleWaitMaxMs: 1_000 });
     await send();
     const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('OVERLOADED');

@@ -179,7 +179,7 @@ describe('duplicate transaction', () => {
   it('is rejected beyond the limits and accepted when others have ended', async () => {
     const held: (() => void)[] = [];
     const { submit, mocks } = await open([holding(held, accepting())], [], {
-      limits: { underWayMax: 1, callersMax: 2 },
+      limits: { inFlightMax: 1, callersMax: 2 },
     });
     const { wire, signature } = signedTransaction();
     const answers = [submit(wire), submit(wire)];

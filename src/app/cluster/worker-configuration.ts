@@ -27,7 +27,7 @@ export const dividedFields = {
   ],
   upstreamPool: ['connectionsMax', 'inFlightMax', 'responseBufferMaxBytes', 'longAnswersMax', 'copiesMax'],
   transactions: [
-    ...(['underWayMax', 'callersMax', 'rebroadcastsAtATime', 'pendingMax', 'pendingMaxBytes'] as const),
+    ...(['inFlightMax', 'callersMax', 'rebroadcastConcurrency', 'pendingMax', 'pendingMaxBytes'] as const),
     ...(['callsAtATime', 'acceptedMax'] as const),
   ],
   cache: [

@@ -47,7 +47,7 @@ function optionsOf(
 export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions): GrpcListener {
   const { admissionServices, limits, proxies, streams, isReady, log } = parts;
   const { streams: streamLimit, quota } = limits;
-  const watch = new KeyWatch(admissionServices.admission.keys, { refusal: quota.exceeded.bind(quota) });
+  const watch = new KeyWatch(admissionServices.admission.keys, { rejection: quota.exceeded.bind(quota) });
   const pace = new MessageRateLimiter({ messagesPerSecond: configuration.grpc.messagesPerSecond });
   const { standard, shred } = streams;
   const network = configuration.networks.default;

@@ -92,7 +92,7 @@ function buildStreamGate(
   const subscriptionLimits: SubscriptionLimits = websocket;
   const refusal = quota.exceeded.bind(quota);
   return new WebSocketGateway(
-    { ...parts, feed, connectionLimit, refusal },
+    { ...parts, feed, connectionLimit, rejection: refusal },
     { topics, messageRate: pace, subscriptionLimits },
   );
 }

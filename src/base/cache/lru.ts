@@ -15,7 +15,7 @@ type Entry<Key, Value> = {
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
-  /** An entry is not moved again until so many others were moved to the front. */
+  /** Number of entries that must be moved to the front before an entry is moved again. */
   readonly #near: number;
   readonly #onEvicted: ((value: Value) => void) | null;
   #links = 0;

@@ -52,7 +52,7 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#entries.delete(key);
   }
 
-  /** Checks so many entries, round-robin over calls, and removes the expired ones. */
+  /** Checks `checks` entries, round-robin over calls, and removes the expired ones. */
   sweep(checks: number, isExpired: (value: Value) => boolean): void {
     for (let i = 0; i < checks; i++) {
       const entry = this.#entries.next();

@@ -45,9 +45,9 @@ export class MetricsText {
   }
 
   /**
-   * The samples of one histogram.
-   * @param bounds - upper ends of the buckets, ascending.
-   * @param counts - in each bucket, not summed up; the last is of what is above all bounds.
+   * Adds the samples of one histogram.
+   * @param bounds - upper bounds of the buckets, ascending.
+   * @param counts - count of each bucket, not cumulative; the last bucket holds values above all bounds.
    */
   histogram(
     name: string,

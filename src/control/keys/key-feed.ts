@@ -132,7 +132,7 @@ export async function* keysOfPlansChangedAfter(
   }
 }
 
-/** Implemented by gateway/auth/key-directory.ts. */
+/** Implemented by gateway/auth/key-authenticator.ts. */
 interface KeySink {
   apply(records: readonly KeyRecord[]): unknown;
   /** While false, an unknown id may be a new key that could not be loaded. */

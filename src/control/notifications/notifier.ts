@@ -28,7 +28,7 @@ const permanentFailure = (problem: string): DeliveryResult => ({ problem, isFina
 const HTTP_GONE = 410;
 
 function toDeliveryResult(posted: PostResult): DeliveryResult {
-  if (posted.kind === 'refused') return permanentFailure('the host of the URL has no public address');
+  if (posted.kind === 'forbidden') return permanentFailure('the host of the URL has no public address');
   if (posted.kind === 'failed') return retryableFailure('the host of the URL did not answer in time');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
@@ -49,7 +49,7 @@ async function callWebhook(
   const webhook = seal.open(target, target.customer_id, target.id);
   if (webhook === null)
     return permanentFailure('the webhook cannot be decrypted with the current pepper. Add it again');
-  const refusal = webhooks.refusal(webhook.url);
+  const refusal = webhooks.rejectionReason(webhook.url);
   if (refusal !== null) return permanentFailure(`the URL ${refusal}`);
   const body = JSON.stringify(notice);
   const headers = signedHeaders(webhook.secret, id, body, nowMs);

@@ -5,7 +5,7 @@ import { JsonSeal } from '../semi-wallets/wrap.ts';
 /** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {
   /** Why the URL is not allowed, completing "the URL …"; null if allowed. */
-  refusal(url: string): string | null;
+  rejectionReason(url: string): string | null;
   /** Sends one request and follows no redirect. Never rejects. */
   post(
     url: string,
@@ -16,7 +16,7 @@ export interface WebhookSender {
 }
 
 export type PostResult = Readonly<
-  { kind: 'response'; status: number } | { kind: 'refused' } | { kind: 'failed' }
+  { kind: 'response'; status: number } | { kind: 'forbidden' } | { kind: 'failed' }
 >;
 
 const SECRET_PREFIX = 'whsec_';

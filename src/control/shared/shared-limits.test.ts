@@ -90,7 +90,7 @@ it('bounds the total rate of gateways between two syncs', () => {
   const plan = { rpcPerSecond: 100, rpcBurst: 100 };
   const take = (most: number): number => {
     let taken = 0;
-    while (taken < most && rates.take('f', plan, clock.now)?.allowed) taken++;
+    while (taken < most && rates.consume('f', plan, clock.now)?.allowed) taken++;
     return taken;
   };
   const sync = (isReplied: boolean): void => {
@@ -130,7 +130,7 @@ it.each([
   for (clock.now = 1; clock.now <= 60_000; clock.now++) {
     for (const { rates, limitSync, syncsAt } of gateways) {
       for (let i = callsIn(clock.now - 1); i < callsIn(clock.now); i++)
-        if (rates.take('f', plan, clock.now)?.allowed) taken++;
+        if (rates.consume('f', plan, clock.now)?.allowed) taken++;
       if (clock.now % intervalMs !== Math.floor(syncsAt)) continue;
       const command = limitSync.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
       const [answer] = store.execute(command === null ? [] : [command]);

@@ -27,9 +27,9 @@ const DOUBLINGS_MAX = 30;
 const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as const;
 
 /**
- * Limits password attempts per name. After some free failures, each further one doubles the pause; an early
- * attempt is refused before any hash is computed. Concurrent attempts count as sequential ones. State is per
- * process and lost on restart, which clients cannot trigger.
+ * Limits password attempts per name. After some free failures, each further one doubles the delay; an early
+ * attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. The state is
+ * per process and lost on restart, which clients cannot trigger.
  */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
@@ -85,8 +85,8 @@ export class AttemptLimiter {
     state.updatedAt = this.#now();
     const paid = ++state.failures - freeTries;
     if (paid < 0) return;
-    const pauseMs = Math.min(firstPauseMs * 2 ** Math.min(paid, DOUBLINGS_MAX), pauseMaxMs);
-    state.blockedUntil = state.updatedAt + pauseMs;
+    const backoffMs = Math.min(firstPauseMs * 2 ** Math.min(paid, DOUBLINGS_MAX), pauseMaxMs);
+    state.blockedUntil = state.updatedAt + backoffMs;
   }
 
   #tooManyAttempts(waitMs: number): Failure {

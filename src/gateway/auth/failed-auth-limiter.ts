@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000;
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
 /**
- * Blocks addresses that send many invalid keys, before the key is read: a valid key is refused too, so that a
+ * Blocks addresses that send many invalid keys, before the key is read: a valid key is rejected too, so that a
  * guess reveals nothing. IPv6 addresses count per /64.
  */
 export class FailedAuthLimiter {

@@ -34,11 +34,11 @@ export type PlanLimits = Readonly<{
   grpcCuckooMaxBytes: number;
   /** Credits per calendar month (UTC), shared by a customer's keys of this plan; 0 means no quota. */
   monthlyCredits: number;
-  /** Whether requests beyond the quota are refused, or only reported. */
+  /** Whether requests beyond the quota are rejected, or only reported. */
   quotaIsHard: boolean;
   /** Credits per 100,000 bytes of subscription and stream messages. */
   streamCredits: number;
-  /** Credits of single methods, in place of the method table. */
+  /** Credits per method, overriding the method table. */
   prices: Readonly<Record<string, number>>;
 }>;
 
@@ -66,7 +66,7 @@ export type KeyRules = Readonly<{
   cidrs: readonly string[] | null;
   /**
    * Allowed origins: `https://app.example.com` or `https://*.example.com`. Requests without an origin are
-   * refused.
+   * rejected.
    */
   origins: readonly string[] | null;
   /** Allowed methods and endpoints; a trailing `*` matches any suffix. */

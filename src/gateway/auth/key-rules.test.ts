@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { clientInfoFor, unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { type KeyRules, unrestrictedRules } from './key-record.ts';
-import { checkMethod, checkNetwork, refusalOf } from './key-rules.ts';
+import { checkMethod, checkNetwork, rejectionOf } from './key-rules.ts';
 import { createKeyState } from './key-state.ts';
 
 const refused = (
   rules: Partial<KeyRules>,
   client = clientInfoFor('192.0.2.1'),
   network: 'devnet' | null = 'devnet',
-) => refusalOf({ rules: { ...unrestrictedRules, ...rules } }, { client, network })?.code ?? null;
+) => rejectionOf({ rules: { ...unrestrictedRules, ...rules } }, { client, network })?.code ?? null;
 
 function codeOf(call: () => void): Failure | null {
   try {

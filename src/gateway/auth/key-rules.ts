@@ -24,9 +24,9 @@ type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
 /**
  * Checks networks, addresses and origins.
- * @returns the refusal; null if the use is allowed.
+ * @returns why the use is rejected; null if it is allowed.
  */
-export function refusalOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
+export function rejectionOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
   const { networks, cidrs, origins } = key.rules;
   if (networks === null && cidrs === null && origins === null) return null;
   if (network !== null && networks !== null && !networks.includes(network)) {

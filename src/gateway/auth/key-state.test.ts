@@ -21,21 +21,21 @@ describe('key state', () => {
   describe('at the rate limiter', () => {
     const takeAll = (limiter: RateLimiter, at: KeyState | null, limits = slow): number => {
       let taken = 0;
-      while (limiter.take('family', limits, 0, 1, at)?.allowed) taken += 1;
+      while (limiter.consume('family', limits, 0, 1, at)?.allowed) taken += 1;
       return taken;
     };
 
     it('caches the bucket of the family', () => {
       const limiter = new RateLimiter();
-      limiter.take('family', slow, 0, 4, keyState);
-      limiter.take('family', slow, 0, 3, createKeyState());
+      limiter.consume('family', slow, 0, 4, keyState);
+      limiter.consume('family', slow, 0, 3, createKeyState());
       expect(takeAll(limiter, null) + takeAll(limiter, keyState)).toBe(3);
     });
 
     it('does not use an evicted bucket or one of another limiter', () => {
       const limiter = new RateLimiter({ familiesMax: 1 });
       expect(takeAll(limiter, keyState)).toBe(10);
-      limiter.take('other', slow, 0);
+      limiter.consume('other', slow, 0);
       expect(takeAll(limiter, keyState)).toBe(10);
       expect(takeAll(limiter, null)).toBe(0);
       expect(takeAll(new RateLimiter(), keyState)).toBe(10);
@@ -43,8 +43,8 @@ describe('key state', () => {
 
     it('uses the current plan', () => {
       const limiter = new RateLimiter();
-      limiter.take('family', slow, 0, 1, keyState);
-      const decision = limiter.take('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, keyState);
+      limiter.consume('family', slow, 0, 1, keyState);
+      const decision = limiter.consume('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, keyState);
       expect(decision?.state).toMatchObject({ limit: 3, remaining: 2 });
     });
   });

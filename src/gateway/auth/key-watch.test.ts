@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientInfoFor } from '../../protocol/client-info.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
-import { KeyDirectory } from './key-directory.ts';
+import { KeyAuthenticator } from './key-authenticator.ts';
 import {
   defaultPlanLimits,
   internalKey,
@@ -16,7 +16,7 @@ const pepper = Buffer.alloc(32, 1);
 const use = { client: clientInfoFor('192.0.2.1'), network: 'devnet' } as const;
 
 describe('key watch', () => {
-  let keys: KeyDirectory;
+  let keys: KeyAuthenticator;
   let watch: KeyWatch;
   let record: KeyRecord;
   let ended: string[];
@@ -24,8 +24,8 @@ describe('key watch', () => {
 
   beforeEach(() => {
     vi.useFakeTimers();
-    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
-    watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now(), refusal: () => null });
+    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+    watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now(), rejection: () => null });
     ended = [];
     const { id, text } = generateApiKey('rpc');
     record = {

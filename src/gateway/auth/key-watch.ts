@@ -1,20 +1,20 @@
 import { Failure } from '../../protocol/errors.ts';
-import { isUsable, type KeyDirectory } from './key-directory.ts';
+import { isUsable, type KeyAuthenticator } from './key-authenticator.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
-import { type KeyUse, refusalOf } from './key-rules.ts';
+import { type KeyUse, rejectionOf } from './key-rules.ts';
 
 export type KeyWatchOptions = Readonly<{
   /** How often watched keys are checked for expiry. */
   sweepIntervalMs: number;
   /** Unix milliseconds. */
   now: () => number;
-  /** Returns why a valid key may no longer be used: its credits are spent. */
-  refusal: (key: KeyRecord, nowMs: number) => Failure | null;
+  /** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
+  rejection: (key: KeyRecord, nowMs: number) => Failure | null;
 }>;
 
-export type UseRefusal = KeyWatchOptions['refusal'];
+export type UseRejection = KeyWatchOptions['rejection'];
 
-export const keyWatchOptions: Omit<KeyWatchOptions, 'refusal'> = { sweepIntervalMs: 500, now: Date.now };
+export const keyWatchOptions: Omit<KeyWatchOptions, 'rejection'> = { sweepIntervalMs: 500, now: Date.now };
 
 /** Called when the key or its use is no longer valid. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
@@ -26,13 +26,16 @@ type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
  * forbid this use, within a sweep when it expires or its credits are spent. One timer for all watches.
  */
 export class KeyWatch {
-  readonly #keys: KeyDirectory;
+  readonly #keys: KeyAuthenticator;
   readonly #options: KeyWatchOptions;
   readonly #watchers = new Map<KeyId, Set<Watcher>>();
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(keys: KeyDirectory, options: Partial<KeyWatchOptions> & Readonly<{ refusal: UseRefusal }>) {
+  constructor(
+    keys: KeyAuthenticator,
+    options: Partial<KeyWatchOptions> & Readonly<{ rejection: UseRejection }>,
+  ) {
     this.#keys = keys;
     this.#options = { ...keyWatchOptions, ...options };
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
@@ -82,22 +85,22 @@ export class KeyWatch {
     if (watchers === undefined) return;
     const record = this.#keys.find(id);
     const nowMs = this.#options.now();
-    const refusal =
+    const rejection =
       record === undefined || !isUsable(record, nowMs)
         ? new Failure('INVALID_KEY')
-        : this.#options.refusal(record, nowMs);
-    if (refusal !== null) {
+        : this.#options.rejection(record, nowMs);
+    if (rejection !== null) {
       this.#unwatch(id);
-      for (const { onEnd } of watchers) onEnd(refusal);
+      for (const { onEnd } of watchers) onEnd(rejection);
     } else if (isChanged && record !== undefined) this.#checkUses(record, watchers);
   }
 
   #checkUses(record: KeyRecord, watchers: Set<Watcher>): void {
     for (const watcher of watchers) {
-      const refusal = refusalOf(record, watcher.use);
-      if (refusal === null) continue;
+      const rejection = rejectionOf(record, watcher.use);
+      if (rejection === null) continue;
       watchers.delete(watcher);
-      watcher.onEnd(refusal);
+      watcher.onEnd(rejection);
     }
     if (watchers.size === 0) this.#unwatch(record.id);
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { generateApiKey } from './api-key.ts';
-import { VerifiedCredentialCache } from './key-directory.ts';
+import { VerifiedCredentialCache } from './key-authenticator.ts';
 
 it('returns stored values for equal credentials only', () => {
   const known = new VerifiedCredentialCache<string>();

@@ -39,13 +39,13 @@ const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
  * @throws Failure FILTER_LIMIT.
  */
 export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
-  const refuseAbove = (count: number, max: number, of: string): void => {
+  const rejectAbove = (count: number, max: number, of: string): void => {
     if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
   };
-  refuseAbove(filtersCount(request), limits.grpcFiltersMax, 'filters');
-  refuseAbove(blocksCount(request), limits.grpcBlocksMax, 'block filters');
-  refuseAbove(pubkeysCount(request), limits.grpcPubkeysMax, 'Pubkeys');
-  refuseAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
+  rejectAbove(filtersCount(request), limits.grpcFiltersMax, 'filters');
+  rejectAbove(blocksCount(request), limits.grpcBlocksMax, 'block filters');
+  rejectAbove(pubkeysCount(request), limits.grpcPubkeysMax, 'Pubkeys');
+  rejectAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
 }
 
 /** Calls that a request costs beyond the first. */
@@ -56,7 +56,7 @@ export const extraCallsOf = (request: StreamRequest): number =>
 
 export type ClientStreamParts = Readonly<{
   gateway: GeyserGatewayParts;
-  /** As of the opening: the owner never changes, the plan may. */
+  /** The key when the stream was opened: its owner never changes, its plan may. */
   key: LoadedKey;
   client: ClientInfo;
   rpc: StreamRpc;
@@ -120,7 +120,7 @@ export class ClientStream implements GeyserStream {
       this.#live.update(request);
       call.succeed();
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 

@@ -12,7 +12,7 @@ import type { Address } from '../../solana/address.ts';
 import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyDirectory } from '../auth/key-directory.ts';
+import { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
@@ -33,7 +33,7 @@ const wanted = (count: number): SubscribeRequest => ({
 const by = (credential: string | null): Caller => ({ credential, client: unknownClient });
 
 describe('Geyser gateway', () => {
-  let keys: KeyDirectory;
+  let keys: KeyAuthenticator;
   let watch: KeyWatch;
   let usage: UsageMeter;
   let quota: QuotaLedger;
@@ -81,11 +81,11 @@ describe('Geyser gateway', () => {
       .sort();
 
   beforeEach(() => {
-    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     usage = new UsageMeter();
     quota = new QuotaLedger();
-    watch = new KeyWatch(keys, { sweepIntervalMs: 5, refusal: quota.exceeded.bind(quota) });
+    watch = new KeyWatch(keys, { sweepIntervalMs: 5, rejection: quota.exceeded.bind(quota) });
     events = [];
     lines = [];
     ended = [];

@@ -22,7 +22,9 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
-/** Calls about a stage itself. The others are about the chain, of which the shred stage has no state. */
+/**
+ * Calls about the stage itself. All others are about the chain, whose state the shred stage does not have.
+ */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */
@@ -48,7 +50,7 @@ export class GeyserGateway implements GeyserHandler {
       call.succeed();
       return stream;
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 
@@ -57,7 +59,7 @@ export class GeyserGateway implements GeyserHandler {
     try {
       this.#unaryOpenerOf(this.#authenticate(caller, call).product, rpc);
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 
@@ -72,7 +74,7 @@ export class GeyserGateway implements GeyserHandler {
       call.succeed(response.length);
       return response;
     } catch (thrown) {
-      throw call.refuse(thrown);
+      throw call.recordFailure(thrown);
     }
   }
 

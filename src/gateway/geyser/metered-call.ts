@@ -60,7 +60,7 @@ export class MeteredCall {
   }
 
   /** Meters the call as failed. @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
-  refuse(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
+  recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
       this.#record('rpcError', null, 0, grpcCalls[this.#method]);
       return thrown;

@@ -31,7 +31,7 @@ export class ConnectionLimit {
     return this.#open.get(familyId) ?? 0;
   }
 
-  /** Takes `count` slots of the family's `max`. @returns false, taking none, if fewer are free. */
+  /** Acquires `count` of the family's `max` slots. @returns false, acquiring none, if fewer are free. */
   tryAcquire(familyId: string, max: number, count = 1): boolean {
     const open = this.openCount(familyId);
     this.#track(familyId);

@@ -14,7 +14,7 @@ export type MessageRateOptions = Readonly<{
 
 export const messageRateOptions: MessageRateOptions = { messagesPerSecond: 5_000, familiesMax: 100_000 };
 
-/** This many bytes count as one more message, since parsing takes as long. */
+/** Each further message of this many bytes counts as one more message, since parsing takes as long. */
 const BYTES_PER_MESSAGE = 1_024;
 /** Capacity of the bucket in seconds, and the debt in seconds that ends a connection. */
 const BURST_SECONDS = 2;

@@ -22,7 +22,7 @@ export type QuotaAccount = Readonly<{
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
 
 export type QuotaLedgerOptions = Readonly<{
-  /** Accounts (customer and plan) that are counted; further ones have no quota. */
+  /** Maximum accounts (customer and plan) that are counted; further ones have no quota. */
   accountsMax: number;
 }>;
 

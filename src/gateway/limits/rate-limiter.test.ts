@@ -7,14 +7,14 @@ const limits = { rpcPerSecond: 10, rpcBurst: 5 };
 describe('rate limiter', () => {
   it('admits a burst, then the sustained rate', () => {
     const limiter = new RateLimiter();
-    const take = (nowMs: number) => limiter.take('a', limits, nowMs)?.allowed;
+    const take = (nowMs: number) => limiter.consume('a', limits, nowMs)?.allowed;
     expect(Array.from({ length: 6 }, () => take(0))).toEqual([true, true, true, true, true, false]);
     expect([take(99), take(100), take(100), take(200)]).toEqual([false, true, false, true]);
   });
 
   it('reports its state', () => {
     const limiter = new RateLimiter();
-    expect(limiter.take('a', limits, 0)).toEqual({
+    expect(limiter.consume('a', limits, 0)).toEqual({
       allowed: true,
       state: { limit: 5, remaining: 4, windowSeconds: 1, resetSeconds: 1 },
       retryAfter: 0,
@@ -24,46 +24,50 @@ describe('rate limiter', () => {
   it('reports a retry time not before the reset', () => {
     const slow = { rpcPerSecond: 0.1, rpcBurst: 1 };
     const limiter = new RateLimiter();
-    expect(limiter.take('a', slow, 0)?.allowed).toBe(true);
-    const refused = limiter.take('a', slow, 1_000);
+    expect(limiter.consume('a', slow, 0)?.allowed).toBe(true);
+    const refused = limiter.consume('a', slow, 1_000);
     expect(refused).toMatchObject({
       allowed: false,
       retryAfter: 9,
       state: { remaining: 0, resetSeconds: 9 },
     });
-    expect(limiter.take('a', slow, 1_000 + 9_000)?.allowed).toBe(true);
+    expect(limiter.consume('a', slow, 1_000 + 9_000)?.allowed).toBe(true);
   });
 
   it('reports a window not faster than the plan', () => {
     const rate = fc.integer({ min: 1, max: 50 });
     fc.assert(
       fc.property(rate, fc.integer({ min: 1, max: 500 }), (rpcPerSecond, rpcBurst) => {
-        const { limit, windowSeconds } = new RateLimiter().take('a', { rpcPerSecond, rpcBurst }, 0)!.state;
+        const { limit, windowSeconds } = new RateLimiter().consume('a', { rpcPerSecond, rpcBurst }, 0)!.state;
         const pace = limit / windowSeconds;
         if (rpcBurst % rpcPerSecond === 0) expect(pace).toBe(rpcPerSecond);
         else expect(pace).toBeLessThan(rpcPerSecond);
         expect(limit).toBe(rpcBurst);
       }),
     );
-    const { limit, windowSeconds } = new RateLimiter().take('a', { rpcPerSecond: 2, rpcBurst: 3 }, 0)!.state;
+    const { limit, windowSeconds } = new RateLimiter().consume(
+      'a',
+      { rpcPerSecond: 2, rpcBurst: 3 },
+      0,
+    )!.state;
     expect([limit, windowSeconds]).toEqual([3, 2]);
   });
 
   it('counts families separately', () => {
     const limiter = new RateLimiter();
-    for (let i = 0; i < 6; i++) limiter.take('a', limits, 0);
-    expect(limiter.take('a', limits, 0)?.allowed).toBe(false);
-    expect(limiter.take('b', limits, 0)?.allowed).toBe(true);
+    for (let i = 0; i < 6; i++) limiter.consume('a', limits, 0);
+    expect(limiter.consume('a', limits, 0)?.allowed).toBe(false);
+    expect(limiter.consume('b', limits, 0)?.allowed).toBe(true);
   });
 
   it('does not count where there is no limit', () => {
-    expect(new RateLimiter().take('a', { rpcPerSecond: 0, rpcBurst: 0 }, 0)).toBeNull();
+    expect(new RateLimiter().consume('a', { rpcPerSecond: 0, rpcBurst: 0 }, 0)).toBeNull();
   });
 
   it('follows a plan that changes', () => {
     const limiter = new RateLimiter();
-    limiter.take('a', { rpcPerSecond: 1, rpcBurst: 100 }, 0);
-    expect(limiter.take('a', { rpcPerSecond: 1, rpcBurst: 3 }, 0)?.state).toMatchObject({
+    limiter.consume('a', { rpcPerSecond: 1, rpcBurst: 100 }, 0);
+    expect(limiter.consume('a', { rpcPerSecond: 1, rpcBurst: 3 }, 0)?.state).toMatchObject({
       limit: 3,
       remaining: 2,
     });
@@ -71,9 +75,9 @@ describe('rate limiter', () => {
 
   it('gives nothing for a clock that goes back', () => {
     const limiter = new RateLimiter();
-    for (let i = 0; i < 5; i++) limiter.take('a', limits, 1_000);
-    expect(limiter.take('a', limits, 0)?.allowed).toBe(false);
-    expect(limiter.take('a', limits, 1_050)?.allowed).toBe(false);
+    for (let i = 0; i < 5; i++) limiter.consume('a', limits, 1_000);
+    expect(limiter.consume('a', limits, 0)?.allowed).toBe(false);
+    expect(limiter.consume('a', limits, 1_050)?.allowed).toBe(false);
   });
 
   it('never lets more through than burst and time allow', () => {
@@ -89,7 +93,7 @@ describe('rate limiter', () => {
           let allowed = 0;
           for (const waitMs of waits) {
             nowMs += waitMs;
-            if (limiter.take('a', { rpcPerSecond, rpcBurst }, nowMs)?.allowed === true) allowed += 1;
+            if (limiter.consume('a', { rpcPerSecond, rpcBurst }, nowMs)?.allowed === true) allowed += 1;
           }
           expect(allowed).toBeLessThanOrEqual(rpcBurst + (nowMs * rpcPerSecond) / 1000 + 1e-6);
         },

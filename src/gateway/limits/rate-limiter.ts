@@ -3,10 +3,10 @@ import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import { TrackedSet } from './tracked-set.ts';
 
-/** So many addresses cost as much rate as one more call. */
+/** Number of addresses that cost as much as one call. */
 const ADDRESSES_PER_CALL = 1_000;
 
-/** Calls that addresses cost beyond the call that names them. */
+/** Calls charged for addresses, besides the call that names them. */
 export const callsForAddresses = (addresses: number): number => Math.floor(addresses / ADDRESSES_PER_CALL);
 
 export type RateDecision = Readonly<{
@@ -37,7 +37,7 @@ export type RateBucket = {
   limiter: RateLimiter | null;
   tokens: number;
   filledAtMs: number;
-  /** As of the plan when last used. */
+  /** From the plan when the bucket was last used. */
   perSecond: number;
   capacity: number;
   /** Tokens taken that other gateways may not know of. */
@@ -82,7 +82,7 @@ export class RateLimiter {
    * @param nowMs - monotonic milliseconds.
    * @returns null if the plan has no rate limit.
    */
-  take(
+  consume(
     familyId: string,
     limits: RatePlan,
     nowMs: number,
@@ -121,7 +121,7 @@ export class RateLimiter {
 
   /**
    * Applies the total of missing tokens over all gateways, which acknowledges the last report.
-   * @param missing - may exceed the capacity; the family is then refused until it is refilled.
+   * @param missing - may exceed the capacity; the family is then rejected until it is refilled.
    */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
@@ -187,7 +187,7 @@ export class RateLimiter {
 /**
  * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
  * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded
- * up: a client that spreads `limit` calls over it is never refused.
+ * up: a client that spreads `limit` calls over it is never rejected.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -7,7 +7,7 @@ const options = { requestsMax: 600, windowMs: 60_000, namesMax: 1_000 };
 describe('a limit over a sliding window', () => {
   it('lets 600 requests through at once and refuses the next one', () => {
     const limit = new SlidingWindowLimiter(options);
-    const decisions = Array.from({ length: 601 }, () => limit.take('a', 0));
+    const decisions = Array.from({ length: 601 }, () => limit.consume('a', 0));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(600);
     expect(decisions[0]?.state).toEqual({ limit: 600, remaining: 599, windowSeconds: 60, resetSeconds: 60 });
     expect(decisions[600]).toMatchObject({ allowed: false, state: { remaining: 0 } });
@@ -15,9 +15,9 @@ describe('a limit over a sliding window', () => {
 
   it('counts each name by itself', () => {
     const limit = new SlidingWindowLimiter({ ...options, requestsMax: 1 });
-    expect(limit.take('a', 0).allowed).toBe(true);
-    expect(limit.take('b', 0).allowed).toBe(true);
-    expect(limit.take('a', 0).allowed).toBe(false);
+    expect(limit.consume('a', 0).allowed).toBe(true);
+    expect(limit.consume('b', 0).allowed).toBe(true);
+    expect(limit.consume('a', 0).allowed).toBe(false);
   });
 
   it('has room when Retry-After is over, and not a second sooner', () => {
@@ -31,13 +31,13 @@ describe('a limit over a sliding window', () => {
           let nowMs = 0;
           for (const step of steps) {
             nowMs += step;
-            const { allowed, retryAfter } = limit.take('a', nowMs);
-            twin.take('a', nowMs);
+            const { allowed, retryAfter } = limit.consume('a', nowMs);
+            twin.consume('a', nowMs);
             if (allowed) continue;
             expect(retryAfter).toBeGreaterThanOrEqual(1);
             if (retryAfter > 1)
-              expect(twin.take('a', nowMs + (retryAfter - 1) * 1_000 - 1).allowed).toBe(false);
-            expect(limit.take('a', nowMs + retryAfter * 1_000).allowed).toBe(true);
+              expect(twin.consume('a', nowMs + (retryAfter - 1) * 1_000 - 1).allowed).toBe(false);
+            expect(limit.consume('a', nowMs + retryAfter * 1_000).allowed).toBe(true);
             return;
           }
         },
@@ -46,7 +46,7 @@ describe('a limit over a sliding window', () => {
   });
 
   const burst = (limit: SlidingWindowLimiter, nowMs: number): number =>
-    Array.from({ length: 600 }, () => limit.take('a', nowMs)).filter(({ allowed }) => allowed).length;
+    Array.from({ length: 600 }, () => limit.consume('a', nowMs)).filter(({ allowed }) => allowed).length;
 
   it('counts a burst as a whole for all but a second of a window, whenever it comes', () => {
     const limit = new SlidingWindowLimiter(options);
@@ -57,7 +57,7 @@ describe('a limit over a sliding window', () => {
 
   it('refuses nobody who paces requests by the limit', () => {
     const limit = new SlidingWindowLimiter(options);
-    const refused = Array.from({ length: 6_000 }, (_, at) => limit.take('a', at * 100)).filter(
+    const refused = Array.from({ length: 6_000 }, (_, at) => limit.consume('a', at * 100)).filter(
       ({ allowed }) => !allowed,
     );
     expect(refused).toEqual([]);
@@ -76,7 +76,7 @@ describe('a limit over a sliding window', () => {
         for (const wait of waits) {
           nowMs += wait;
           const within = (ms: number): number => passed.filter((at) => at > nowMs - ms).length;
-          const { allowed, state } = limit.take('a', nowMs);
+          const { allowed, state } = limit.consume('a', nowMs);
           if (within(60_000) < requestsMax) expect(allowed).toBe(true);
           if (within(59_000) >= requestsMax) expect(allowed).toBe(false);
           if (allowed) passed.push(nowMs);
@@ -88,10 +88,10 @@ describe('a limit over a sliding window', () => {
 
   it('reports when a unit is free again, and when all are', () => {
     const limit = new SlidingWindowLimiter({ ...options, requestsMax: 2 });
-    expect(limit.take('a', 500).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
-    expect(limit.take('a', 30_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
-    expect(limit.take('a', 40_000)).toMatchObject({ allowed: false, retryAfter: 20 });
-    expect(limit.take('a', 60_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
-    expect(limit.take('a', 500_000).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
+    expect(limit.consume('a', 500).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
+    expect(limit.consume('a', 30_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.consume('a', 40_000)).toMatchObject({ allowed: false, retryAfter: 20 });
+    expect(limit.consume('a', 60_000).state).toMatchObject({ remaining: 0, resetSeconds: 30 });
+    expect(limit.consume('a', 500_000).state).toMatchObject({ remaining: 1, resetSeconds: 60 });
   });
 });

@@ -72,7 +72,7 @@ export class SlidingWindowLimiter {
    * Counts a request if the window has capacity.
    * @param nowMs - monotonic milliseconds.
    */
-  take(name: string, nowMs: number): RateDecision {
+  consume(name: string, nowMs: number): RateDecision {
     const count = this.#countFor(name, this.#bucketAt(nowMs));
     const requestsMax = Math.max(1, Math.floor(this.#options.requestsMax / this.#gateways));
     const allowed = this.#totalOf(count) < requestsMax;

@@ -1,4 +1,4 @@
-/** Reports of a name after its last use, each of which also fetches the counts of others. */
+/** Number of reports of a name after its last use. Each report also fetches the counts of others. */
 const REPORT_COUNT = 10;
 
 /** Names used lately, reported round-robin. */

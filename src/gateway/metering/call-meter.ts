@@ -14,10 +14,10 @@ import { priceOf, type SentMessages, type UsageMeter, type UsageStatus } from '.
 export class RequestContext {
   readonly client: ClientInfo;
   readonly startedAt: number;
-  /** Set as soon as the key is identified, also when its use is then refused. */
+  /** Set as soon as the key is identified, also when its use is then rejected. */
   key: LoadedKey | null;
   /** Why authentication failed; null: it did not. */
-  refusal: Failure | null;
+  rejection: Failure | null;
   authenticatedAt: number | null;
   /** When the request passed the rate limits. */
   limitedAt: number | null;
@@ -32,7 +32,7 @@ export class RequestContext {
     this.client = client;
     this.startedAt = performance.now();
     this.key = null;
-    this.refusal = null;
+    this.rejection = null;
     this.authenticatedAt = null;
     this.limitedAt = null;
     this.rateDecision = null;

@@ -22,7 +22,7 @@ type UseCache = { lastUse: UseEntry | null };
 export const lastUsedOptions = { keysMax: 200_000, minIntervalMs: 20_000 } as const;
 
 export type LastUsedOptions = Readonly<{
-  /** Tracked keys; further ones are ignored until some are evicted. */
+  /** Maximum tracked keys; further ones are ignored until some are evicted. */
   keysMax?: number;
   /** Minimum milliseconds between saves of a key whose address does not change. */
   minIntervalMs?: number;

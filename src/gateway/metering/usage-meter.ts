@@ -7,8 +7,8 @@ import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
 /**
- * End of a call: a result, a JSON-RPC error of the node, a refusal by a limit, or a failure of the named
- * owner.
+ * How a call ended: with a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the
+ * named owner.
  */
 export const usageStatuses = [
   'ok',
@@ -103,7 +103,7 @@ export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]
   readonly slot: number;
   /** State that may cache this counter. */
   readonly keyState: CounterCache | null;
-  /** Null once its minute is over. */
+  /** Null after its minute has ended. */
   meter: UsageMeter | null;
 };
 

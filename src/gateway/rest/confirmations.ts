@@ -16,7 +16,7 @@ export type ConfirmationLimits = StatusPollLimits &
   Readonly<{
     /** Maximum wait in milliseconds. */
     waitMaxMs: number;
-    /** Concurrent waits; further transactions are not waited for. */
+    /** Maximum concurrent waits; further transactions are not waited for. */
     waitersMax: number;
   }>;
 

@@ -5,7 +5,7 @@ import { unknownClient } from '../../protocol/client-info.ts';
 import type { RestCaller, RestOutcome } from '../../protocol/rest/route.ts';
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyDirectory } from '../auth/key-directory.ts';
+import { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
@@ -22,7 +22,7 @@ describe('the quota of REST requests', () => {
   ) => Promise<RestOutcome>;
 
   beforeEach(() => {
-    const keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    const keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     const quota = new QuotaLedger();
     const usage = new UsageMeter();

@@ -21,7 +21,7 @@ export type RestLimits = ResponseLimits &
     requestsPerMinute: number;
     /** Concurrent requests per key family. */
     keyInFlightMax: number;
-    /** Concurrent upstream calls per network; further ones are queued. */
+    /** Maximum concurrent upstream calls per network; further ones are queued. */
     callsInFlightMax: number;
     /** Concurrent upstream calls per network and key family. */
     keyCallsInFlightMax: number;
@@ -115,7 +115,7 @@ export class RestGateway implements RestHandler {
     const key = admission.authenticate(request, 'rpc', null, context);
     admission.authorize(context, name, MIN_RESERVED_CREDITS);
     admission.consumeAddressRate(context);
-    context.rateDecision = this.#groupLimiter.take(`${group} ${key.familyId}`, context.startedAt);
+    context.rateDecision = this.#groupLimiter.consume(`${group} ${key.familyId}`, context.startedAt);
     if (!context.rateDecision.allowed) throw rateLimited(context.rateDecision);
     context.limitedAt = performance.now();
     return key;
@@ -140,7 +140,7 @@ export class RestGateway implements RestHandler {
       params: null,
       // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
-      // The endpoint's own price is not charged for a refused request.
+      // The endpoint's own price is not charged for a rejected request.
       cost: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }
@@ -173,7 +173,7 @@ export class RestGateway implements RestHandler {
   }
 }
 
-/** Aborts a request when the client disconnects, when its time is over, and when it is disposed of. */
+/** Aborts a request when the client disconnects, on timeout, and when it is disposed of. */
 class RequestDeadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #disconnected: AbortSignal;

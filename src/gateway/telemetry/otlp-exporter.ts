@@ -7,7 +7,7 @@ export type OtlpOptions = Readonly<{
   flushIntervalMs: number;
   /** Spans per export request. */
   batchMax: number;
-  /** Queued spans; further ones are dropped. */
+  /** Maximum queued spans; further ones are dropped. */
   queueMax: number;
   timeoutMs: number;
 }>;

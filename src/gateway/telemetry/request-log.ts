@@ -18,7 +18,7 @@ export type RequestLogOptions = Readonly<{
   lateMax: number;
   /** Latency from which a request is slow. */
   slowMs: number;
-  /** Entries waiting to be written; beyond it the oldest are dropped. */
+  /** Maximum entries waiting to be written; above it, the oldest are dropped. */
   entriesMax: number;
   /** Bytes of parameters and results, for keys that allow logging them. */
   bodyMaxBytes: number;

@@ -39,7 +39,7 @@ export type SubmissionAttempt = Readonly<{
 }>;
 
 export const submissionLogOptions = {
-  /** Submissions waiting to be written; beyond it the oldest are dropped. */
+  /** Maximum submissions waiting to be written; above it, the oldest are dropped. */
   entriesMax: 5_000,
   /** Attempts stored per submission. */
   attemptsMax: 100,

@@ -10,7 +10,7 @@ import type { Notification } from '../../streams/notification.ts';
 import type { Session, SubscribeOutcome, Subscriber } from '../../streams/session.ts';
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyDirectory } from '../auth/key-directory.ts';
+import { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
@@ -44,7 +44,7 @@ function listOf(count: number): string {
 }
 
 describe('WebSocket session', () => {
-  let keys: KeyDirectory;
+  let keys: KeyAuthenticator;
   let usage: UsageMeter;
   let quota: QuotaLedger;
   let feed: ScriptedFeed;
@@ -60,7 +60,7 @@ describe('WebSocket session', () => {
   let submissions: SubmissionLog;
 
   beforeEach(() => {
-    keys = new KeyDirectory({ peppers: new Map([[1, pepper]]) });
+    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
     keys.setStoreReachable(true);
     usage = new UsageMeter();
     quota = new QuotaLedger();
@@ -82,7 +82,7 @@ describe('WebSocket session', () => {
           ...{ admission: new Admission({ keys, quota }), source, log, feed },
           meter: new CallMeter({ usage, quota }),
           ...{ connections, submissions },
-          refusal: quota.exceeded.bind(quota),
+          rejection: quota.exceeded.bind(quota),
         },
         options,
       );

@@ -19,7 +19,7 @@ import type {
   WebSocketHandler,
 } from '../../streams/session.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
-import { KeyWatch, type KeyWatchOptions, type UseRefusal } from '../auth/key-watch.ts';
+import { KeyWatch, type KeyWatchOptions, type UseRejection } from '../auth/key-watch.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { MessageRateLimiter, type MessageRateOptions } from '../limits/message-rate-limiter.ts';
 import { callsForAddresses } from '../limits/rate-limiter.ts';
@@ -49,11 +49,11 @@ export type WebSocketGatewayParts = PipelineParts &
     /** Absent: connections are counted in this process only. */
     connectionLimit?: ConnectionLimit;
     /** Reason to end a connection whose key is valid. */
-    refusal: UseRefusal;
+    rejection: UseRejection;
   }>;
 export type WebSocketGatewayOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
-  keys?: Partial<Omit<KeyWatchOptions, 'refusal'>>;
+  keys?: Partial<Omit<KeyWatchOptions, 'rejection'>>;
   messageRate?: Partial<MessageRateOptions>;
   subscriptionLimits?: Partial<SubscriptionLimits>;
 }>;
@@ -74,7 +74,7 @@ type SharedParts = PipelineParts &
 export class WebSocketGateway implements WebSocketHandler {
   readonly #shared: SharedParts;
 
-  constructor({ feed, refusal, ...parts }: WebSocketGatewayParts, options: WebSocketGatewayOptions = {}) {
+  constructor({ feed, rejection, ...parts }: WebSocketGatewayParts, options: WebSocketGatewayOptions = {}) {
     this.#shared = {
       ...parts,
       topics: new TopicHub(feed, options.topics),
@@ -82,7 +82,7 @@ export class WebSocketGateway implements WebSocketHandler {
       subscriptions: new ConnectionLimit(),
       addresses: new ConnectionLimit(),
       subscriptionLimits: withDefaults(subscriptionLimits, options.subscriptionLimits),
-      watch: new KeyWatch(parts.admission.keys, { ...options.keys, refusal }),
+      watch: new KeyWatch(parts.admission.keys, { ...options.keys, rejection }),
       messageLimiter: new MessageRateLimiter(options.messageRate),
       pipeline: new CallPipeline(parts, 'socket'),
     };
@@ -106,9 +106,9 @@ export class WebSocketGateway implements WebSocketHandler {
     } catch (thrown) {
       const failure = toFailure(thrown);
       logInternalError(log, failure, { wire: 'socket' });
-      // The refusal is an HTTP response to the upgrade request.
-      const refused = { status: statusOfFailure(failure), failure };
-      meter.endRequest(context, { ...emptyRequest, ...refused, wire: 'rest', product, network });
+      // The rejection is sent as the HTTP response to the upgrade request.
+      const rejected = { status: statusOfFailure(failure), failure };
+      meter.endRequest(context, { ...emptyRequest, ...rejected, wire: 'rest', product, network });
       throw failure;
     }
   }
@@ -140,7 +140,7 @@ type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: st
 
 class WebSocketSession implements Session {
   readonly #shared: SharedParts;
-  /** As of the connect: the owner never changes, the plan may. */
+  /** The key when the connection was opened: its owner never changes, its plan may. */
   readonly #key: LoadedKey;
   readonly #scope: SessionScope;
   readonly #unwatch: () => void;
@@ -214,7 +214,7 @@ class WebSocketSession implements Session {
       return { opened: entry, error: null };
     } catch (thrown) {
       entry.close();
-      return { opened: null, error: this.#refuse(request, thrown) };
+      return { opened: null, error: this.#recordRejection(request, thrown) };
     }
   }
 
@@ -262,7 +262,7 @@ class WebSocketSession implements Session {
       if (this.#ended) throw new Failure('CLIENT_GONE');
       admission.reauthenticate(this.#key.id, this.#scope, context);
     } catch (thrown) {
-      context.refusal = toFailure(thrown);
+      context.rejection = toFailure(thrown);
     }
     return context;
   }
@@ -270,7 +270,7 @@ class WebSocketSession implements Session {
   /** @throws Failure as of a call, SUBSCRIPTION_LIMIT. */
   #admit(entry: SessionSubscription, { method, context }: SubscribeRequest): void {
     const { admission, subscriptions: open, subscriptionLimits: familyLimits } = this.#shared;
-    if (context.refusal !== null) throw context.refusal;
+    if (context.rejection !== null) throw context.rejection;
     admission.authorize(context, method, costOf(method));
     admission.consumeRate(context);
     const { familyId, limits } = context.key ?? this.#key;
@@ -301,7 +301,7 @@ class WebSocketSession implements Session {
     return this.#shared.admission.keys.current(this.#key);
   }
 
-  #refuse(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
+  #recordRejection(request: SubscribeRequest, thrown: unknown): Failure | RpcError {
     const { method } = request;
     if (thrown instanceof RpcError) {
       this.#meter(request, 'rpcError', null, thrown.code, costOf(method));

@@ -6,11 +6,11 @@ import { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
 
 export type TopicHubOptions = Readonly<{
-  /** Open topics; beyond it a new one gets OVERLOADED. */
+  /** Maximum open topics; above it, a new one gets OVERLOADED. */
   topicsMax: number;
-  /** Addresses in open topics; beyond it a new one gets OVERLOADED. */
+  /** Maximum addresses in open topics; above it, a new one gets OVERLOADED. */
   addressesMax: number;
-  /** Open topics without a subscriber; beyond it the longest idle are closed. */
+  /** Maximum open topics without a subscriber; above it, the longest idle are closed. */
   idleMax: number;
   /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
   graceMs: number;
@@ -188,18 +188,18 @@ export class Topic implements FeedListener {
 
   #open(feed: Feed): Promise<void> {
     return new Promise((resolve, reject) => {
-      const refuse = (refusal: unknown): void => {
+      const fail = (reason: unknown): void => {
         clearTimeout(timer);
         this.#finish();
-        reject(refusal);
+        reject(reason);
       };
-      const timer = setTimeout(() => refuse(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
+      const timer = setTimeout(() => fail(new Failure('UPSTREAM_TIMEOUT')), this.#options.openTimeoutMs);
       this.#openWithRetry(feed).then((end) => {
         clearTimeout(timer);
         if (this.#isEnded) end();
         else this.#closeFeed = end;
         resolve();
-      }, refuse);
+      }, fail);
     });
   }
 
@@ -264,7 +264,10 @@ export class TopicSubscriber implements OpenSubscription {
   notify(notification: Notification, last: boolean): void {
     if (this.#buffered === null) this.#subscriber.onNotification(notification, last);
     else if (this.#buffered.length < this.#bufferedMax) this.#buffered.push({ notification, last });
-    else this.#failure ??= new Failure('OVERLOADED', { cause: 'notification buffer full before start' });
+    else
+      this.#failure ??= new Failure('OVERLOADED', {
+        cause: 'notification buffer full before the subscription was confirmed',
+      });
   }
 
   fail(failure: Failure): void {

@@ -66,12 +66,12 @@ export function readDashboard(folder: string): DashboardFiles | null {
 
 /** The smallest encoding that `accept-encoding` allows; null for plain bytes. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
-  const refused = /^(?:0|0\.0{1,3})$/;
+  const zeroQuality = /^(?:0|0\.0{1,3})$/;
   const acceptedEncodings = new Set(
     (accepted ?? '').split(',').flatMap((part) => {
       const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-      const isRefused = parameters.some((text) => text.startsWith('q=') && refused.test(text.slice(2)));
-      return isRefused ? [] : [name];
+      const isExcluded = parameters.some((text) => text.startsWith('q=') && zeroQuality.test(text.slice(2)));
+      return isExcluded ? [] : [name];
     }),
   );
   for (const [encoding] of encodings)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
-import { refuse } from '../http/encode.ts';
+import { rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, NOT_FOUND_PAGE, PageVerbs } from '../http/routes.ts';
 import { type DashboardFile, type DashboardFiles, encodingFor, readDashboard } from './files.ts';
 
@@ -93,7 +93,7 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   const asset: HttpHandler = (request, response, _query, path) => {
     const file = files()?.assets.get(path);
     if (file !== undefined) sendFile(request, response, file);
-    else refuse(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
+    else rejectRequest(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
   return new Map([

@@ -13,7 +13,7 @@ import type {
 import { endSingle, NULL_ID, pushFailure, pushResponse } from '../../protocol/response-envelope.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
 import { isValidHost } from '../http/decode.ts';
-import { refuseSocket } from '../http/encode.ts';
+import { rejectSocket } from '../http/encode.ts';
 import { type BatchReply, noLimits, type Reply, type ResponseMemoryReservation } from '../rpc/calls.ts';
 import { JOIN_MAX_BYTES } from '../rpc/encode.ts';
 import { CallerReader } from './caller-reader.ts';
@@ -26,7 +26,7 @@ import { FastStreamWriter, type HeadPrefix, streamBodyBytes } from './encode.ts'
  *      ▼                                                                          │
  *    IDLE ── head ──▶ BUSY ── response ──▶ FLUSHING ── flushed ───────────────────┤
  *      │                                              DISCARDING the rest of      ┘
- *      ▼                                              a refused body
+ *      ▼                                              a rejected body
  *    DETACHED: moved to node:http, or closing
  */
 const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
@@ -165,10 +165,10 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     this.#isCounted = true;
     this.#context.load.inFlight++;
     this.#body.missing = head.contentLength;
-    const refusal = this.#admit(bytes);
-    if (refusal === null) return headEnd;
+    const rejection = this.#admit(bytes);
+    if (rejection === null) return headEnd;
     const stop = this.#body.discard(headEnd, end);
-    this.#refuse(refusal, noLimits);
+    this.#reject(rejection, noLimits);
     return stop;
   }
 
@@ -207,7 +207,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
       const outcome = calls.recordInvalidRequest(thrown, body?.length ?? 0, NULL_ID, caller, admitted);
-      this.#refuse(outcome.failure ?? thrown, outcome);
+      this.#reject(outcome.failure ?? thrown, outcome);
     }
     if (this.#state === BUSY && this.#isPending) this.dueAt = this.#context.now + options.idleTimeoutMs;
     return stop;
@@ -273,15 +273,15 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     this.#send(this.#context.writer.prefixFor(ending), limits, ending, pieces);
   }
 
-  #refuse(failure: Failure, limits: LimitStatus): void {
+  #reject(failure: Failure, limits: LimitStatus): void {
     const pieces: Buffer[] = [];
     pushFailure(pieces, failure, NULL_ID);
-    this.#send(this.#context.writer.prefixForRefusal(failure), limits, failure, endSingle(pieces));
+    this.#send(this.#context.writer.prefixForRejection(failure), limits, failure, endSingle(pieces));
   }
 
   #fail(thrown: unknown): void {
     this.#context.log.error({ err: thrown }, 'Request failed unexpectedly');
-    if (this.#isCounted) this.#refuse(new Failure('INTERNAL'), noLimits);
+    if (this.#isCounted) this.#reject(new Failure('INTERNAL'), noLimits);
   }
 
   #send(prefix: HeadPrefix, limits: LimitStatus, failure: Failure | null, pieces: readonly Buffer[]): void {
@@ -345,14 +345,14 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
     socket.destroySoon();
   }
 
-  #refusePartial(code: 'MALFORMED_HTTP' | 'REQUEST_TIMEOUT'): void {
-    refuseSocket(this.#socket, new Failure(code));
+  #rejectPartial(code: 'MALFORMED_HTTP' | 'REQUEST_TIMEOUT'): void {
+    rejectSocket(this.#socket, new Failure(code));
     this.#close();
   }
 
   #onEnd(): void {
     if (this.#state === DISCARDING || (this.#state === BUSY && !this.#isPending)) {
-      this.#refusePartial('MALFORMED_HTTP');
+      this.#rejectPartial('MALFORMED_HTTP');
       return;
     }
     this.#cancel();
@@ -368,7 +368,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
 
   onTimeout(): void {
     const isSilent = this.#state === IDLE && !this.#wasUsed;
-    if (isSilent || (this.#state === BUSY && !this.#isPending)) this.#refusePartial('REQUEST_TIMEOUT');
+    if (isSilent || (this.#state === BUSY && !this.#isPending)) this.#rejectPartial('REQUEST_TIMEOUT');
     else this.destroy();
   }
 

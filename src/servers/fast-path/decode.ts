@@ -32,11 +32,12 @@ export const NOT_FAST = -1;
 const NOT_SIMPLE = -2;
 
 /**
- * Parser of request heads for the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes, with a
- * content length. Every other request goes to node:http, which also does all refusals.
+ * Parser of request heads for the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes,
+ * with a content length. Every other request goes to node:http, which also sends all rejections.
  *
- * Most heads are parsed by a plain loop, which costs less than a call into llhttp (WebAssembly). The loop accepts only
- * what llhttp parses in the same way; llhttp parses the rest. Source: RFC 9112 §5, RFC 9110 §5.6.2.
+ * Most heads are parsed by a plain loop, which costs less than a call into llhttp (WebAssembly). The loop
+ * accepts only what llhttp parses in the same way; llhttp parses the rest. Source: RFC 9112 §5, RFC 9110
+ * §5.6.2.
  * The spans are valid until the next `read`.
  */
 export class FastHead implements HttpSink {

@@ -6,7 +6,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import type { LimitStatus, RateLimitState } from '../../protocol/request-handler.ts';
 import { resultPrefix, resultSuffix } from '../../protocol/response-envelope.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
-import { refusalHeaders } from '../http/encode.ts';
+import { rejectionHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 
@@ -127,10 +127,10 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
   readonly #prefixes = new Map<number, HeadPrefix>();
-  readonly #refusalPrefixes = new Map<number, HeadPrefix>();
+  readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** For the current second; null when it is over. */
+  /** Suffixes of the current second; null when they are outdated. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {
@@ -147,15 +147,15 @@ export class ResponseWriter {
     return prefix;
   }
 
-  prefixForRefusal(failure: Failure): HeadPrefix {
+  prefixForRejection(failure: Failure): HeadPrefix {
     const { http } = failure.row;
-    const cached = this.#refusalPrefixes.get(http);
+    const cached = this.#rejectionPrefixes.get(http);
     if (cached !== undefined) return cached;
-    const fields = Object.entries(refusalHeaders(failure, NOTHING)).filter(
+    const fields = Object.entries(rejectionHeaders(failure, NOTHING)).filter(
       ([name]) => !VARIABLE_FIELDS.includes(name),
     );
     const prefix = buildHeadPrefix(http, fields.flat() as string[]);
-    this.#refusalPrefixes.set(http, prefix);
+    this.#rejectionPrefixes.set(http, prefix);
     return prefix;
   }
 

@@ -39,7 +39,7 @@ export interface CallPeer extends Caller {
   takeSent(): { messages: number; bytes: number };
 }
 
-/** @throws GrpcError or Failure to refuse the call. */
+/** Creates the handler of a call. @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
 /** First part of messages that have only one. */
@@ -55,7 +55,7 @@ export function withRelease(handler: GrpcCallHandler, release: () => void): Grpc
   return handler;
 }
 
-/** For no request or several. Source: grpc, doc/statuscodes.md. */
+/** Failure of a call with no request or several. Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
@@ -85,7 +85,7 @@ export class UnaryCall implements GrpcCallHandler {
     this.#request = Buffer.from(message);
   }
 
-  /** Only now the number of requests is known. */
+  /** Called on half-close, when the number of requests is known. */
   onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
     this.#isStarted = true;

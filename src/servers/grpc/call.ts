@@ -14,7 +14,7 @@ import {
   endingOf,
   endingOfFailure,
   okay,
-  refusalHeaders,
+  trailersOnlyHeaders,
   responseEncoding,
   responseHeaders,
   trailersOf,
@@ -44,7 +44,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 const withoutDate = { sendDate: false };
 
 /** Ends a stream with headers only, even if the client is still sending. */
-export function refuseStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
+export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });
   stream.close(NGHTTP2_NO_ERROR);
@@ -309,7 +309,7 @@ export class Call implements CallPeer, OutboxListener {
     if (stream.headersSent) this.#outbox.finish();
     else {
       this.#outbox.close();
-      refuseStream(stream, refusalHeaders(ending));
+      rejectStream(stream, trailersOnlyHeaders(ending));
     }
     stream.resume();
   }
@@ -338,7 +338,7 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** In a microtask: the handler itself may have ended the call. */
+  /** Runs the callback in a microtask, since the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {

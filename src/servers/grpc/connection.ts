@@ -9,9 +9,9 @@ import { Failure } from '../../protocol/errors.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { Heartbeat } from '../connection-lifecycle.ts';
 import { LeakyBucket } from './abuse-limits.ts';
-import { Call, type CallContext, refuseStream } from './call.ts';
+import { Call, type CallContext, rejectStream } from './call.ts';
 import { decodeHead, isGrpc } from './decode.ts';
-import { endingOf, endingOfFailure, refusalHeaders } from './encode.ts';
+import { endingOf, endingOfFailure, trailersOnlyHeaders } from './encode.ts';
 import type { Services } from './services.ts';
 
 export type ConnectionEvents = Readonly<{
@@ -109,9 +109,9 @@ export class Connection {
     if (this.#session.destroyed || stream.destroyed) return;
     this.#hasCalled = true;
     this.#heartbeat.recordActivity(performance.now());
-    const refusal = httpRefusal(headers);
-    if (refusal !== null) {
-      refuseStream(stream, refusal);
+    const rejection = httpRejection(headers);
+    if (rejection !== null) {
+      rejectStream(stream, rejection);
       return;
     }
     try {
@@ -121,7 +121,7 @@ export class Connection {
     } catch (thrown) {
       if (endingOf(thrown) === null)
         this.#context.log.error({ err: thrown }, 'gRPC call failed unexpectedly');
-      refuseStream(stream, refusalHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
+      rejectStream(stream, trailersOnlyHeaders(endingOf(thrown) ?? endingOfFailure(new Failure('INTERNAL'))));
     }
   }
 
@@ -205,7 +205,7 @@ function sizeOf(raw: readonly string[]): number {
 }
 
 /** HTTP status for requests that are not gRPC; null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
-function httpRefusal(headers: IncomingHttpHeaders): Record<string, unknown> | null {
+function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };
 }

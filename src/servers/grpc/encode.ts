@@ -18,7 +18,7 @@ export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
 }
 
 /** Headers and trailers in one ("Trailers-Only"), without messages. */
-export const refusalHeaders = (ending: Ending): OutgoingHttpHeaders => ({
+export const trailersOnlyHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...responseHeaders('identity'),
   ...trailersOf(ending),
 });

@@ -16,37 +16,43 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Connections beyond this number are closed at once. */
     connectionsMax: number;
     streamsPerConnectionMax: number;
-    /** Open streams with a key; beyond them a call gets OVERLOADED. */
+    /** Maximum open streams with a key; above it, a call gets OVERLOADED. */
     streamsMax: number;
-    /** Open streams without a key (health, reflection); beyond them a call gets OVERLOADED. */
+    /** Maximum open streams without a key (health, reflection); above it, a call gets OVERLOADED. */
     keylessStreamsMax: number;
-    /** The same per connection. */
+    /** Per connection. */
     keylessStreamsPerConnectionMax: number;
     /** Maximum age of a stream without a key; it then ends with UNAVAILABLE. */
     keylessStreamMaxMs: number;
-    /** Unary calls in flight; beyond them a call gets OVERLOADED. */
+    /** Maximum unary calls in flight; above it, a call gets OVERLOADED. */
     unaryInFlightMax: number;
     headerListMaxBytes: number;
     messageMaxBytes: number;
-    /** The same for unary calls and calls without a key. */
+    /** Maximum message size of unary calls and of calls without a key. */
     smallMessageMaxBytes: number;
-    /** A compressed request may have this ratio of decompressed to compressed bytes … */
+    /** Maximum ratio of decompressed to compressed bytes of a request, above `unpackedFreeBytes`. */
     unpackedRatioMax: number;
-    /** … and this many bytes in any case. */
+    /** Decompressed bytes that a request may have whatever its ratio. */
     unpackedFreeBytes: number;
-    /** Request bytes held for all calls; beyond them a call gets OVERLOADED. */
+    /** Maximum request bytes held for all calls; above it, a call gets OVERLOADED. */
     requestsMaxBytes: number;
-    /** The same per connection. */
+    /** Per connection. */
     requestsPerConnectionMaxBytes: number;
 
-    /** Messages queued for one client; with more the client is LAGGING. */
+    /** Maximum messages queued for one client; above it, the client is LAGGING. */
     queueMaxMessages: number;
-    /** Bytes queued for one client; with more the client is LAGGING. */
+    /** Maximum bytes queued for one client; above it, the client is LAGGING. */
     queueMaxBytes: number;
-    /** Bytes queued for all clients, shared ones counted per client; beyond them the largest queues are LAGGING. */
+    /**
+     * Maximum bytes queued for all clients, counting shared bytes per client; above it, the largest queues
+     * are LAGGING.
+     */
     queuesMaxBytes: number;
 
-    /** Time for which messages are joined into one write, which is most of the cost of a message. 0: one event loop turn. */
+    /**
+     * How long messages are collected into one write, which is most of the cost of a message. 0: one event
+     * loop turn.
+     */
     joinMs: number;
 
     pingIntervalMs: number;
@@ -60,9 +66,14 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Time for a request message to arrive completely. */
     requestTimeoutMs: number;
     endTimeoutMs: number;
-    /** PING and SETTINGS frames per second without other traffic, or tiny DATA frames; beyond, the connection closes. */
+    /**
+     * Maximum PING and SETTINGS frames per second without other traffic, or tiny DATA frames; above it, the
+     * connection closes.
+     */
     controlFramesPerSecondMax: number;
-    /** Calls that a connection may cancel at once, and per second; beyond, it is closed. */
+    /**
+     * Maximum calls that a connection may cancel at once, and per second; above it, the connection closes.
+     */
     cancelsBurstMax: number;
     cancelsPerSecondMax: number;
     /** Time for which an address may not reconnect after a flood; 0: it may. */

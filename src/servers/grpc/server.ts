@@ -73,7 +73,7 @@ export class GrpcServer {
 
   /** Connections closed at once: too many for their address, or the address is blocked. */
   get connectionsRefused(): number {
-    return this.#caps.refused;
+    return this.#caps.rejected;
   }
 
   get queuedBytes(): number {
@@ -143,7 +143,7 @@ export class GrpcServer {
     const address = socket.remoteAddress ?? '';
     // A proxy is not blocked for one of its clients.
     if (this.#blocklist.has(address, performance.now()) && !this.#options.proxies.isProxySocket(socket)) {
-      this.#caps.refuse(socket);
+      this.#caps.reject(socket);
       return;
     }
     if (!this.#caps.accept(socket)) return;

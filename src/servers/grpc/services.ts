@@ -69,7 +69,7 @@ export class Services {
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
 
-  /** Admission happens before the request is read. */
+  /** Authorizes the call before its request is read. */
   #serveUnary(rpc: UnaryRpc): void {
     this.#factories.set(`/geyser.Geyser/${rpc}`, (peer) => {
       this.#handler.admit(peer, rpc);

@@ -8,7 +8,7 @@ import type { ListenerLoad } from './routes.ts';
 const openResponseSet = Symbol('open responses');
 /** The first bytes arrived while the fast path answered the request before them. */
 const pipelined = Symbol('pipelined');
-/** A request was refused as malformed; nothing behind it is trustworthy. */
+/** A request was rejected as malformed; nothing behind it is trustworthy. */
 const untrusted = Symbol('untrusted');
 type Connection = Duplex & {
   [openResponseSet]?: Set<ServerResponse>;

@@ -16,22 +16,22 @@ const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 /** node:http drops a body up to this size after the response and keeps the connection. */
 const SMALL_BODY_MAX_BYTES = 64 * 1024;
 
-export function refusalBody(failure: Failure): Buffer {
+export function rejectionBody(failure: Failure): Buffer {
   const pieces: Buffer[] = [];
   pushFailure(pieces, failure, NULL_ID);
   return Buffer.concat(endSingle(pieces));
 }
 
-export type RefusalBody = (failure: Failure) => Buffer;
+export type RejectionBody = (failure: Failure) => Buffer;
 
-export type Refusals = ReadonlyMap<string, RefusalBody>;
+export type RejectionBodies = ReadonlyMap<string, RejectionBody>;
 
-export function refusalOf(refusals: Refusals, path: string | null): RefusalBody {
-  for (const [prefix, body] of refusals) if (path?.startsWith(prefix)) return body;
-  return refusalBody;
+export function rejectionBodyOf(rejectionBodies: RejectionBodies, path: string | null): RejectionBody {
+  for (const [prefix, body] of rejectionBodies) if (path?.startsWith(prefix)) return body;
+  return rejectionBody;
 }
 
-export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
+export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(body.length),
@@ -43,18 +43,18 @@ export function refusalHeaders(failure: Failure, body: Buffer): OutgoingHttpHead
 }
 
 /**
- * Refuses a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
+ * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
  * the client could read the response: closing a socket with unread input resets it, and a reset discards the response.
  */
-export function refuse(
+export function rejectRequest(
   request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
   extra: OutgoingHttpHeaders = {},
-  bodyOf: RefusalBody = refusalBody,
+  bodyOf: RejectionBody = rejectionBody,
 ): void {
   const body = bodyOf(failure);
-  const headers = { ...refusalHeaders(failure, body), ...extra };
+  const headers = { ...rejectionHeaders(failure, body), ...extra };
   if (request.complete || hasSmallBody(request)) {
     response.writeHead(failure.row.http, headers);
     response.end(body);
@@ -88,19 +88,19 @@ function linger(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
 }
 
-/** Refuses on the bare socket and closes it: malformed HTTP, timeouts, refused upgrades. */
-export function refuseSocket(
+/** Rejects on the bare socket and closes it: malformed HTTP, timeouts, rejected upgrades. */
+export function rejectSocket(
   socket: Socket,
   failure: Failure,
   extra: Record<string, string> = {},
-  bodyOf: RefusalBody = refusalBody,
+  bodyOf: RejectionBody = rejectionBody,
 ): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const body = bodyOf(failure);
-  const headers = { ...refusalHeaders(failure, body), ...extra, connection: 'close' };
+  const headers = { ...rejectionHeaders(failure, body), ...extra, connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const status = `HTTP/1.1 ${failure.row.http} ${STATUS_CODES[failure.row.http] ?? 'Error'}`;
   socket.write([status, ...lines, '', ''].join('\r\n'));

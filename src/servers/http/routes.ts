@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { type Refusals, refusalOf, refuse } from './encode.ts';
+import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
 /**
  * Handler of one HTTP request. An exception is logged and becomes a 500.
@@ -107,7 +107,7 @@ export interface HttpUpgrade {
   readonly paths: readonly string[];
   readonly protocol: string;
   /**
-   * Takes over a connection, or refuses it in HTTP. An exception is logged and closes the connection.
+   * Takes over a connection, or rejects it in HTTP. An exception is logged and closes the connection.
    * @param head - bytes already received behind the request.
    * @param query - as for HttpHandler.
    */
@@ -118,12 +118,12 @@ export interface HttpUpgrade {
 
 export class HttpDispatcher {
   readonly #routes: HttpRoutes;
-  readonly #refusals: Refusals;
+  readonly #rejectionBodies: RejectionBodies;
   readonly #log: Logger;
 
-  constructor(routes: HttpRoutes, refusals: Refusals, log: Logger) {
+  constructor(routes: HttpRoutes, rejectionBodies: RejectionBodies, log: Logger) {
     this.#routes = routes;
-    this.#refusals = refusals;
+    this.#rejectionBodies = rejectionBodies;
     this.#log = log;
   }
 
@@ -132,7 +132,14 @@ export class HttpDispatcher {
     if (verbs === undefined) {
       const notFoundPage = findNotFoundPage(this.#routes, request, path);
       if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
-      else refuse(request, response, pathNotFound(this.#routes), {}, refusalOf(this.#refusals, path));
+      else
+        rejectRequest(
+          request,
+          response,
+          pathNotFound(this.#routes),
+          {},
+          rejectionBodyOf(this.#rejectionBodies, path),
+        );
       return;
     }
     const handler =
@@ -140,7 +147,7 @@ export class HttpDispatcher {
     if (handler === undefined) {
       const allow = [...verbs.keys()].join(', ');
       const failure = new Failure('METHOD_NOT_ALLOWED');
-      refuse(request, response, failure, { allow }, refusalOf(this.#refusals, path));
+      rejectRequest(request, response, failure, { allow }, rejectionBodyOf(this.#rejectionBodies, path));
       return;
     }
     this.#invoke(handler, request, response, query, path);
@@ -156,7 +163,14 @@ export class HttpDispatcher {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
       if (response.headersSent) response.destroy();
-      else refuse(request, response, new Failure('INTERNAL'), {}, refusalOf(this.#refusals, path));
+      else
+        rejectRequest(
+          request,
+          response,
+          new Failure('INTERNAL'),
+          {},
+          rejectionBodyOf(this.#rejectionBodies, path),
+        );
     };
     try {
       handler(request, response, query, path)?.catch(fail);

@@ -19,7 +19,7 @@ import {
 } from './connection.ts';
 import { type ClientError, codeOf, faultOfHead, splitUrl, targetIn } from './decode.ts';
 import { HttpDrain } from './drain.ts';
-import { type Refusals, refusalOf, refuse, refuseSocket } from './encode.ts';
+import { type RejectionBodies, rejectionBodyOf, rejectRequest, rejectSocket } from './encode.ts';
 import { type HttpOptions, httpOptions } from './options.ts';
 import {
   type FallbackListener,
@@ -36,7 +36,7 @@ export class HttpServer implements FallbackListener {
   readonly server: Server;
   readonly #routes: HttpRoutes;
   readonly #upgrades: readonly HttpUpgrade[];
-  readonly #refusals: Refusals;
+  readonly #rejectionBodies: RejectionBodies;
   readonly #options: HttpOptions;
   readonly #log: Logger;
   readonly #caps: ConnectionCaps;
@@ -57,14 +57,14 @@ export class HttpServer implements FallbackListener {
     log: Logger,
     options: Partial<HttpOptions> = {},
     upgrades: readonly HttpUpgrade[] = [],
-    refusals: Refusals = new Map(),
+    rejectionBodies: RejectionBodies = new Map(),
     fastPath: Listener | null = null,
   ) {
     this.#options = { ...httpOptions, ...options };
     this.#routes = routes;
     this.#upgrades = upgrades;
-    this.#refusals = refusals;
-    this.#dispatcher = new HttpDispatcher(routes, refusals, log);
+    this.#rejectionBodies = rejectionBodies;
+    this.#dispatcher = new HttpDispatcher(routes, rejectionBodies, log);
     this.#fastPath = fastPath;
     this.#log = log;
     fastPath?.setFallback(this, this.#load);
@@ -79,11 +79,11 @@ export class HttpServer implements FallbackListener {
     const holders = { server: this.server, fastPath, tls: this.#tls, upgrades };
     this.#drain = new HttpDrain({ ...holders, load: this.#load });
     const handleRequest: StartRequest = (request, response) => this.#handle(request, response, true);
-    const refuseExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
+    const rejectExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
     this.server.on('request', (request, response) => this.#enqueue(request, response, handleRequest));
     this.server.on('checkContinue', (request, response) => this.#enqueue(request, response, handleRequest));
     this.server.on('checkExpectation', (request, response) =>
-      this.#enqueue(request, response, refuseExpectation),
+      this.#enqueue(request, response, rejectExpectation),
     );
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
@@ -103,7 +103,7 @@ export class HttpServer implements FallbackListener {
 
   /** Connections closed because their address had too many. */
   get connectionsRefused(): number {
-    return this.#caps.refused;
+    return this.#caps.rejected;
   }
 
   /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
@@ -155,7 +155,7 @@ export class HttpServer implements FallbackListener {
   }
 
   #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
-    // The parser reads on while a refusal is being sent.
+    // The parser reads on while a rejection is being sent.
     if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
   }
 
@@ -164,15 +164,15 @@ export class HttpServer implements FallbackListener {
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
     const { path, query } = splitUrl(request.url ?? '/');
-    const bodyOf = refusalOf(this.#refusals, path);
+    const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
     if (this.inFlight > this.#options.requestsInFlightMax) {
-      refuse(request, response, new Failure('OVERLOADED'), {}, bodyOf);
+      rejectRequest(request, response, new Failure('OVERLOADED'), {}, bodyOf);
       return;
     }
     const fault = isUnderstood ? faultOfHead(request) : 'MALFORMED_HTTP';
     if (fault !== null) {
       markUntrusted(request.socket);
-      refuse(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
+      rejectRequest(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
       return;
     }
     this.#dispatcher.dispatch(request, response, query, path);
@@ -187,7 +187,7 @@ export class HttpServer implements FallbackListener {
       return;
     }
     if (isPipelined(socket)) {
-      // As above, but the response was sent by the fast path.
+      // The fast path has sent the response; node:http knows no open one.
       socket.destroySoon();
       return;
     }
@@ -197,7 +197,7 @@ export class HttpServer implements FallbackListener {
       const code = this.draining ? 'DRAINING' : 'MALFORMED_HTTP';
       const isNotFound = !this.draining && upgrade === undefined;
       const failure = isNotFound ? pathNotFound(this.#routes) : new Failure(code);
-      refuseSocket(socket, failure, {}, refusalOf(this.#refusals, path));
+      rejectSocket(socket, failure, {}, rejectionBodyOf(this.#rejectionBodies, path));
       return;
     }
     try {
@@ -209,8 +209,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Refuses malformed or timed-out requests, after the responses to complete requests before them: an executed call must
-   * not look refused. Behind a partial response the connection closes without a refusal.
+   * Rejects malformed or timed-out requests, after the responses to complete requests before them: an executed call must
+   * not look rejected. Behind a partial response the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;
@@ -220,8 +220,8 @@ export class HttpServer implements FallbackListener {
       return;
     }
     const url = responses.at(-1)?.req.url ?? targetIn(fault.rawPacket);
-    const bodyOf = refusalOf(this.#refusals, url === null ? null : splitUrl(url).path);
-    refuseSocket(socket as Socket, new Failure(codeOf(fault)), {}, bodyOf);
+    const bodyOf = rejectionBodyOf(this.#rejectionBodies, url === null ? null : splitUrl(url).path);
+    rejectSocket(socket as Socket, new Failure(codeOf(fault)), {}, bodyOf);
   }
 }
 
@@ -244,7 +244,7 @@ export function createListener(options: HttpOptions, upgrades: readonly HttpUpgr
     // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
     requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
     keepAliveTimeout: keepAliveTimeoutMs,
-    // Refused by decode.ts, with a body.
+    // Rejected by decode.ts, with a body.
     requireHostHeader: false,
     // Unsupported upgrades are ignored (RFC 9110 §7.8).
     shouldUpgradeCallback: ({ method, headers }) =>

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { refuse } from '../http/encode.ts';
+import { rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
@@ -221,5 +221,5 @@ function redirect({ url }: IncomingMessage, response: ServerResponse, cid: strin
 }
 
 function fail(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
-  refuse(request, response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
+  rejectRequest(request, response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
 }

@@ -63,7 +63,7 @@ export function send(response: ServerResponse, outcome: RestOutcome, route: Pick
   response.end(body);
 }
 
-/** For invalid fields the first problem, for a transaction refused by a node the node's message. */
+/** For invalid fields the first problem, for a transaction rejected by a node the node's message. */
 function messageOf(failure: Failure): string {
   if (failure instanceof InvalidFields) {
     const [first] = failure.problems;

@@ -7,7 +7,7 @@ import { createLogger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
-import { refuse } from '../http/encode.ts';
+import { rejectRequest } from '../http/encode.ts';
 import type { HttpOptions } from '../http/options.ts';
 import type { HttpHandler } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
@@ -52,7 +52,7 @@ class Rig {
       } catch (failure) {
         const fields = failure instanceof InvalidFields ? failure.problems.map((one) => one.field) : [];
         this.outcomes.push({ refused: (failure as Failure).code, fields });
-        if (!response.destroyed) refuse(request, response, failure as Failure);
+        if (!response.destroyed) rejectRequest(request, response, failure as Failure);
       }
     };
     const routes = new Map([['/upload', new Map([['POST', post]])]]);

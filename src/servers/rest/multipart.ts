@@ -246,7 +246,7 @@ class UploadReader {
       this.#completed.resolve();
       return;
     }
-    // The code that refuses the request drops the rest.
+    // The code that rejects the request drops the rest.
     this.#request.pause();
     this.#file.reject(failure);
     this.#completed.reject(failure);

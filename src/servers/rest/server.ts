@@ -12,7 +12,7 @@ import { traceparentOf } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { isJsonType, readBody } from '../http/decode.ts';
-import { refuse } from '../http/encode.ts';
+import { rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
 import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
@@ -95,7 +95,7 @@ class RestDialect {
     );
     if (response.destroyed) return;
     if (outcome.failure === null || request.complete) send(response, outcome, route);
-    else refuse(request, response, outcome.failure, responseHeaders(outcome, route), errorBody);
+    else rejectRequest(request, response, outcome.failure, responseHeaders(outcome, route), errorBody);
   }
 
   async #work(

@@ -22,7 +22,7 @@ import {
   pushFailure,
   pushResponse,
 } from '../../protocol/response-envelope.ts';
-import { networkRefusal } from '../caller.ts';
+import { networkRejection } from '../caller.ts';
 import { isJsonType } from '../http/decode.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
@@ -53,19 +53,19 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** Checks the head of a request. A Failure refuses it before its body is read. */
+  /** Checks the head of a request. A Failure rejects it before its body is read. */
   admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (contentType !== JSON_TYPE && !isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
     const { network } = caller;
     if (network == null) return this.#handler.admit(caller, 'rpc', this.options.network);
-    const refusal = networkRefusal(network, this.options.served());
-    if (refusal === null) return this.#handler.admit(caller, 'rpc', network as Network);
+    const rejection = networkRejection(network, this.options.served());
+    if (rejection === null) return this.#handler.admit(caller, 'rpc', network as Network);
     // An invalid key is reported before an invalid network.
     const admitted = this.#handler.admit(caller, 'rpc', null);
-    return admitted instanceof Failure ? admitted : refusal;
+    return admitted instanceof Failure ? admitted : rejection;
   }
 
-  /** Checked with the head; the pool refuses a network that has lost its nodes since. */
+  /** Checked with the head; the pool rejects a network that has lost its nodes since. */
   #networkOf({ network }: Caller): Network {
     return (network ?? this.options.network) as Network;
   }
@@ -111,7 +111,7 @@ export class RpcCalls {
   }
 
   replyToSingle(item: UndispatchedItem, caller: Caller, admitted: AdmittedRequest | null = null): Reply {
-    // Every HTTP request needs a response: that to a notification says why it was refused.
+    // Every HTTP request needs a response: the one to a notification reports why it was rejected.
     const reply = this.#replyImmediately(item, item.kind === 'fault' ? item.id : NULL_ID, caller, admitted);
     if (reply.pieces.length > 0) endSingle(reply.pieces);
     return reply;
@@ -152,15 +152,15 @@ export class RpcCalls {
       return this.#replyImmediately(item, item.kind === 'fault' ? item.id : null, caller);
     const pieces: Buffer[] = [];
     if (reservation.isFull) {
-      const refusal = reservation.refusal();
-      pushFailure(pieces, refusal, item.id);
-      return { pieces, ending: refusal, limits: noLimits };
+      const rejection = reservation.rejection();
+      pushFailure(pieces, rejection, item.id);
+      return { pieces, ending: rejection, limits: noLimits };
     }
     const outcome = await outcomeOf((responder) => this.dispatch(item, caller, responder), signal);
-    const refusal = outcome.response === null ? null : reservation.reserve(outcome.response.body.length);
-    if (refusal === null) pushOutcome(pieces, outcome, item.id);
-    else pushFailure(pieces, refusal, item.id);
-    return { pieces, ending: refusal ?? outcome.failure, limits: outcome };
+    const rejection = outcome.response === null ? null : reservation.reserve(outcome.response.body.length);
+    if (rejection === null) pushOutcome(pieces, outcome, item.id);
+    else pushFailure(pieces, rejection, item.id);
+    return { pieces, ending: rejection ?? outcome.failure, limits: outcome };
   }
 
   #replyImmediately(
@@ -183,7 +183,7 @@ export function pushOutcome(pieces: Buffer[], { response, failure }: Outcome, id
   else pushFailure(pieces, failure, id);
 }
 
-/** A batch without any response still reports why all of its members were refused. */
+/** A batch without any response still reports why all of its members were rejected. */
 function joinReplies(replies: readonly Reply[]): Reply {
   const nonEmpty = replies.filter(({ pieces }) => pieces.length > 0);
   const { limits } = replies.findLast((reply) => reply.limits !== noLimits) ?? { limits: noLimits };
@@ -207,7 +207,7 @@ export type Ending = Failure | null;
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
 /**
- * The failure shared by all calls of a batch, if it has an HTTP status of its own: a client that is refused altogether
+ * The failure shared by all calls of a batch, if it has an HTTP status of its own: a client that is rejected altogether
  * gets 401 or 429 as for a single call. null otherwise, which is a 200.
  */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
@@ -238,14 +238,14 @@ export class ResponseMemoryReservation {
   reserve(bytes: number): Failure | null {
     if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
       this.#hasExceeded = true;
-      return this.refusal();
+      return this.rejection();
     }
     if (!this.#budget.tryReserve(bytes)) return new Failure('OVERLOADED');
     this.#reservedBytes += bytes;
     return null;
   }
 
-  refusal(): Failure {
+  rejection(): Failure {
     return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
   }
 

@@ -8,11 +8,11 @@ export type RpcServerOptions = Readonly<{
   /** Networks that a request may select. */
   served: () => readonly Network[];
   bodyMaxBytes: number;
-  /** Memory of bodies of all requests; beyond it requests get OVERLOADED. */
+  /** Maximum memory of bodies of all requests; above it, requests get OVERLOADED. */
   bodiesMaxBytes: number;
-  /** Memory of unsent responses; beyond it calls get OVERLOADED. */
+  /** Maximum memory of unsent responses; above it, calls get OVERLOADED. */
   answersMaxBytes: number;
-  /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
+  /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchAnswersMaxBytes: number;
   batchConcurrency: number;
   envelope: EnvelopeLimits;

@@ -6,7 +6,7 @@ import { NULL_ID } from '../../protocol/response-envelope.ts';
 import { callerOf } from '../caller.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { readBody } from '../http/decode.ts';
-import { refuse } from '../http/encode.ts';
+import { rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
@@ -67,7 +67,7 @@ async function receive(
 ): Promise<Envelope | null> {
   const admitted = calls.admit(request.headers['content-type'], caller);
   if (admitted instanceof Failure) {
-    refuse(request, response, admitted);
+    rejectRequest(request, response, admitted);
     return null;
   }
   let bytes = 0;
@@ -79,7 +79,7 @@ async function receive(
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown;
     const outcome = calls.recordInvalidRequest(thrown, bytes, NULL_ID, caller);
-    refuse(request, response, outcome.failure ?? thrown, rateLimitHeaders('rpc', outcome));
+    rejectRequest(request, response, outcome.failure ?? thrown, rateLimitHeaders('rpc', outcome));
     return null;
   }
 }

@@ -1,6 +1,6 @@
 export type CallQueueOptions = Readonly<{
   callsInFlightMax: number;
-  /** Waiting calls of one connection; beyond them a call gets OVERLOADED. */
+  /** Maximum waiting calls of one connection; above it, a call gets OVERLOADED. */
   callsWaitingMax: number;
   callsWaitingMaxBytes: number;
 }>;

@@ -33,7 +33,7 @@ export type ConversationOptions = CallQueueOptions &
   Readonly<{
     batchConcurrency: number;
     responseBudget: ByteBudget;
-    /** The same for one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
+    /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
     batchAnswersMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;
@@ -88,7 +88,7 @@ export class Conversation {
     const { envelope, failure } = decodeMessage(message, this.#options.envelope);
     if (envelope === null || envelope.items.length === 0) {
       const rejection = this.#session.recordInvalidRequest(failure, message.length, NULL_ID.length);
-      if (rejection !== null) this.#peer.send(textFrame(refusal(rejection, NULL_ID).pieces));
+      if (rejection !== null) this.#peer.send(textFrame(failureReply(rejection, NULL_ID).pieces));
       return 1;
     }
     this.#answering += 1;
@@ -167,18 +167,18 @@ export class Conversation {
   #replyToInvalid(item: Exclude<EnvelopeItem, ClientCall>): Reply {
     const [fault, id] = item.kind === 'fault' ? [new Failure(item.code), item.id] : [null, null];
     const failure = this.#session.recordInvalidRequest(fault, item.bytes, id?.length ?? null);
-    return id !== null && failure !== null ? refusal(failure, id) : noReply;
+    return id !== null && failure !== null ? failureReply(failure, id) : noReply;
   }
 
   async #call(call: ClientCall, reservation: ResponseMemoryReservation | null): Promise<Reply> {
-    if (reservation?.isFull === true) return refusal(reservation.refusal(), call.id);
-    if (this.#peer.isFull) return refusal(new Failure('OVERLOADED'), call.id);
+    if (reservation?.isFull === true) return failureReply(reservation.rejection(), call.id);
+    if (this.#peer.isFull) return failureReply(new Failure('OVERLOADED'), call.id);
     this.#queue ??= new CallQueue(this.#options);
     const queue = this.#queue;
     const acquired = queue.acquire(call.bytes);
     // Awaited only if needed, so that a call is dispatched before the next message is read.
     const isAdmitted = typeof acquired === 'boolean' ? acquired : await acquired;
-    if (!isAdmitted) return refusal(new Failure('OVERLOADED'), call.id);
+    if (!isAdmitted) return failureReply(new Failure('OVERLOADED'), call.id);
     try {
       return await this.#dispatch(call, reservation);
     } finally {
@@ -190,14 +190,14 @@ export class Conversation {
     { method, params, id, bytes }: ClientCall,
     reservation: ResponseMemoryReservation | null,
   ): Promise<Reply> {
-    if (!this.#callLimit.tryAcquire()) return refusal(new Failure('OVERLOADED'), id);
+    if (!this.#callLimit.tryAcquire()) return failureReply(new Failure('OVERLOADED'), id);
     this.#controller ??= new AbortController();
     const { response, failure } = await this.#session
       .call(method, params, bytes, id.length, this.#controller.signal)
       .finally(() => this.#callLimit.release());
-    if (failure !== null) return refusal(failure, id);
+    if (failure !== null) return failureReply(failure, id);
     const overflow = reservation?.reserve(response.body.length) ?? null;
-    if (overflow !== null) return refusal(overflow, id);
+    if (overflow !== null) return failureReply(overflow, id);
     const pieces: Buffer[] = [];
     pushResponse(pieces, response, id);
     return { pieces, isCallResponse: true, opened: null };
@@ -206,7 +206,7 @@ export class Conversation {
   async #subscribe({ method, params, id, bytes }: ClientCall, kind: SubscriptionKind): Promise<Reply> {
     const subscription = this.#subscriptions.create(kind);
     const outcome = await this.#session.subscribe(method, params, bytes, subscription);
-    if (outcome.opened === null) return refusal(outcome.error, id);
+    if (outcome.opened === null) return failureReply(outcome.error, id);
     const { opened } = outcome;
     if (!this.#peer.isOpen) {
       opened.close();
@@ -223,7 +223,7 @@ export class Conversation {
       return { pieces: resultPieces(TRUE, id), isCallResponse: false, opened: null };
     } catch (thrown) {
       if (!(thrown instanceof RpcError)) throw thrown;
-      return refusal(thrown, id);
+      return failureReply(thrown, id);
     }
   }
 }
@@ -236,7 +236,7 @@ function resultPieces(body: Buffer, id: Buffer): Buffer[] {
   return pieces;
 }
 
-function refusal(why: Failure | RpcError, id: Buffer): Reply {
+function failureReply(why: Failure | RpcError, id: Buffer): Reply {
   const pieces: Buffer[] = [];
   if (why instanceof Failure) pushFailure(pieces, why, id);
   else pushResponse(pieces, { body: errorBody(why), errorCode: why.code }, id);

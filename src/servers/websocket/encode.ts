@@ -39,10 +39,10 @@ export function closeReason({ code, row, facts }: Failure): string {
   return `${code}: ${row.text}${behind}${limit}`.slice(0, CLOSE_REASON_MAX_BYTES);
 }
 
-export const errorBody = (refusal: Failure | RpcError): Buffer =>
-  refusal instanceof RpcError
-    ? Buffer.from(writeJson({ code: refusal.code, message: refusal.message, data: refusal.data }))
-    : failureBody(refusal);
+export const errorBody = (rejection: Failure | RpcError): Buffer =>
+  rejection instanceof RpcError
+    ? Buffer.from(writeJson({ code: rejection.code, message: rejection.message, data: rejection.data }))
+    : failureBody(rejection);
 
 const faults: Readonly<Record<number, FailureCode>> = {
   1002: 'MALFORMED_FRAME',

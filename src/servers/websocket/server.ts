@@ -10,10 +10,10 @@ import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
-import { callerOf, networkRefusal } from '../caller.ts';
+import { callerOf, networkRejection } from '../caller.ts';
 import { noProxies, type TrustedProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
-import { refuse, refuseSocket } from '../http/encode.ts';
+import { rejectRequest, rejectSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { CallConcurrencyLimit } from './call-queue.ts';
@@ -24,11 +24,11 @@ export type WebSocketOptions = ConnectionOptions &
   ConnectionsOptions &
   Readonly<{
     path: string;
-    /** Network of calls and subscriptions; a query naming another is refused. */
+    /** Network of calls and subscriptions; a query naming another is rejected. */
     network: Network;
-    /** Connections of all keys; beyond them a handshake gets OVERLOADED. */
+    /** Maximum connections of all keys; above it, a handshake gets OVERLOADED. */
     connectionsMax: number;
-    /** Calls of all connections in flight; beyond them a call gets OVERLOADED. */
+    /** Maximum calls of all connections in flight; above it, a call gets OVERLOADED. */
     allCallsInFlightMax: number;
     closeTimeoutMs: number;
     proxies: TrustedProxies;
@@ -58,7 +58,7 @@ export const webSocketOptions: WebSocketOptions = {
 
 /** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
-/** Minimum average chunk size of a message; smaller chunks are refused. */
+/** Minimum average chunk size of a message; smaller chunks are rejected. */
 const CHUNK_MIN_BYTES = 512;
 const CHUNKS_MIN = 128;
 
@@ -94,7 +94,7 @@ export class WebSocketDialect implements HttpUpgrade {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
       const failure = this.#explain(request, query);
-      refuse(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
+      rejectRequest(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
     };
     return new Map([[this.#options.path, new Map([['GET', get]])]]);
   }
@@ -102,7 +102,7 @@ export class WebSocketDialect implements HttpUpgrade {
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void {
     const fault = handshakeFault(request);
     if (fault !== null) {
-      refuseSocket(socket, fault, fault.code === 'UPGRADE_REQUIRED' ? upgradeHeaders : {});
+      rejectSocket(socket, fault, fault.code === 'UPGRADE_REQUIRED' ? upgradeHeaders : {});
       return;
     }
     let connection: Connection | null = null;
@@ -114,7 +114,7 @@ export class WebSocketDialect implements HttpUpgrade {
       connection = this.#completeHandshake(request, socket, head, session);
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;
-      refuseSocket(socket, thrown);
+      rejectSocket(socket, thrown);
     }
   }
 
@@ -122,10 +122,10 @@ export class WebSocketDialect implements HttpUpgrade {
   #connect(caller: Caller, onEnd: (failure: Failure) => void): Session {
     const { network } = this.#options;
     const session = this.#handler.connect(caller, 'rpc', network, onEnd);
-    const refusal = networkRefusal(caller.network, [network]);
-    if (refusal === null) return session;
+    const rejection = networkRejection(caller.network, [network]);
+    if (rejection === null) return session;
     session.close();
-    throw refusal;
+    throw rejection;
   }
 
   drain(graceMs: number): Promise<boolean> {
@@ -134,7 +134,7 @@ export class WebSocketDialect implements HttpUpgrade {
 
   /**
    * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
-   * refused. UPGRADE_REQUIRED if it would succeed.
+   * rejected. UPGRADE_REQUIRED if it would succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
@@ -192,7 +192,10 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 
 export type ConnectionsOptions = Readonly<{
   lookIntervalMs: number;
-  /** Memory of unsent data of all clients; beyond it closing connections and then the largest queues are cut with LAGGING. */
+  /**
+   * Maximum memory of unsent data of all clients. Above it, closing connections and then the largest queues
+   * are dropped with LAGGING.
+   */
   queuesMaxBytes: number;
 }>;
 

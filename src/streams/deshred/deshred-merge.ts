@@ -8,7 +8,7 @@ import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } fro
 type DeshredMergeLimits = Readonly<{
   /** Tracked slots, least recently used first out. */
   slotsTracked: number;
-  /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
+  /** Maximum tracked transactions per slot, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: number;
 }>;
 

@@ -3,27 +3,24 @@ import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
 import { type Level, levelOf } from './slot-content.ts';
 
-/** How long a blockhash may be used. Source: Agave, `MAX_PROCESSING_AGE`. */
+/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 export const BLOCKHASH_AGE_MAX = 150n;
-/** Blocks that are remembered, also of forks: more than a blockhash lives. */
+/** Maximum stored blocks, including forks: more than a blockhash lives. */
 const BLOCKS_MAX = 400;
 
-/** A block as callers ask for it. */
+/** A block as unary calls return it. */
 type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
 
 type TrackedBlock = ChainBlock & { level: Level | -1 };
 
-/** What the newest blocks are, for the calls that ask and do not stream. */
+/** The newest blocks, for unary calls. */
 export class ChainView {
   readonly #blocks = new Map<Slot, TrackedBlock>();
   readonly #byHash = new Map<string, TrackedBlock>();
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
   readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
 
-  /**
-   * A block was told, in place of one that an earlier version of the slot had; a node that does not tell its height is
-   * of no use here.
-   */
+  /** Adds a block, replacing one of an earlier version of the slot. Blocks without a height are ignored. */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
     this.#remove(this.#blocks.get(slot));
@@ -33,7 +30,7 @@ export class ChainView {
     if (this.#blocks.size > BLOCKS_MAX) this.#remove(this.#blocks.values().next().value);
   }
 
-  /** A slot has come so far, and with it those before it. */
+  /** The slot and its ancestors reached a level. */
   advance(slot: Slot, level: Level): void {
     const newest = this.#newestSlot[level];
     if (newest === null || slot > newest) this.#newestSlot[level] = slot;
@@ -44,17 +41,19 @@ export class ChainView {
     if (newestBlock === null || slot >= newestBlock.slot) this.#newestBlock[level] = block;
   }
 
-  /** null before any was told. */
+  /** null while unknown. */
   slot(commitment: Commitment): Slot | null {
     return this.#newestSlot[levelOf(commitment)];
   }
 
-  /** null before any was told. */
+  /** null while unknown. */
   block(commitment: Commitment): ChainBlock | null {
     return this.#newestBlock[levelOf(commitment)];
   }
 
-  /** Whether a transaction with the blockhash may still land; null while too little is known to say no. */
+  /**
+   * Whether a transaction with the blockhash may still land; null if too few blocks are known to exclude it.
+   */
   isBlockhashValid(blockhash: string, commitment: Commitment): boolean | null {
     const level = levelOf(commitment);
     const newest = this.#newestBlock[level];

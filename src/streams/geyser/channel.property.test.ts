@@ -180,20 +180,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Stream = { member: Member; stream: RecordingSink; request: SubscribeRequest };
 
-/** What each stream should have been told of one update. */
-function expected({ request: wanted }: Stream, told: Step): string[][] {
-  if (told.kind === 'account') {
-    return messages(namesThat(wanted.accounts, (filter) => accountPasses(filter, told.drawn)));
+/** What each stream should have received for one update. */
+function expected({ request: wanted }: Stream, step: Step): string[][] {
+  if (step.kind === 'account') {
+    return messages(namesThat(wanted.accounts, (filter) => accountPasses(filter, step.drawn)));
   }
-  if (told.kind !== 'transaction') return [];
-  const passes = (filter: TransactionsFilter) => transactionPasses(filter, told.drawn);
+  if (step.kind !== 'transaction') return [];
+  const passes = (filter: TransactionsFilter) => transactionPasses(filter, step.drawn);
   return messages(namesThat(wanted.transactions, passes), namesThat(wanted.transactionsStatus, passes));
 }
 
-function walk(steps: readonly Step[]): number {
+function runSteps(steps: readonly Step[]): number {
   const channel = new Channel(new BlockScheduler({ blocksTimeSliceMs: 60_000 }));
   const streams: Stream[] = [];
-  let told = 0;
+  let received = 0;
   const at = (who: number) => streams[who % Math.max(streams.length, 1)];
   for (const each of steps) {
     if (each.kind === 'join') {
@@ -213,22 +213,22 @@ function walk(steps: readonly Step[]): number {
       for (const stream of streams) {
         const names = stream.stream.take();
         expect(names).toEqual(expected(stream, each));
-        told += names.length;
+        received += names.length;
       }
     }
   }
-  return told;
+  return received;
 }
 
 describe('a channel', () => {
-  it('tells each stream what a walk through all filters finds, whoever joins, changes its mind or leaves', () => {
-    let told = 0;
+  it('emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
+    let received = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
-        told += walk(steps);
+        received += runSteps(steps);
       }),
       { numRuns: 400 },
     );
-    expect(told).toBeGreaterThan(1000);
+    expect(received).toBeGreaterThan(1000);
   });
 });

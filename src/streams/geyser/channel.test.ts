@@ -43,7 +43,7 @@ function stage(...requests: readonly SubscribeRequest[]) {
 
 const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Object.entries(filters));
 
-describe('a stream is told', () => {
+describe('a stream receives', () => {
   it('an account once, with the names of all filters that it passes, in their order', () => {
     const accounts = named({
       z: { owner: [key(2)] },
@@ -113,7 +113,7 @@ describe('a stream is told', () => {
     expect(streams[0]?.take()).toEqual([]);
   });
 
-  it('nothing more when it left, be it while others are told', () => {
+  it('nothing after it was closed, even while an update is emitted to others', () => {
     const { channel, streams, members } = stage(
       { accounts: named({ a: {} }) },
       { accounts: named({ b: {} }) },
@@ -144,7 +144,7 @@ describe('a block', () => {
   const entries = [entryUpdate()];
   const block = blockUpdate({ transactions, accounts, entries });
 
-  it('is told once for each filter, with its transactions unless it says otherwise', () => {
+  it('is emitted once for each filter, with its transactions unless excluded', () => {
     const { channel, streams } = stage({ blocks: named({ a: {}, b: { includeTransactions: false } }) });
     channel.emit(block);
     const tails = streams[0]?.messages.map(({ tail }) => tail);
@@ -227,8 +227,8 @@ describe('streams share', () => {
   });
 });
 
-describe('nothing is made that nobody is told', () => {
-  it('reads the rest of a message only when a stream is told', () => {
+describe('lazy encoding', () => {
+  it('reads the rest of a message only when a stream receives it', () => {
     const { channel } = stage({ transactions: named({ t: { accountInclude: [key(9)] } }) });
     const transaction = { ...transactionUpdate() };
     Object.defineProperty(transaction, 'tail', {
@@ -253,7 +253,7 @@ describe('a cuckoo filter', () => {
     expect(streams[0]?.take()).toEqual([['c', 'd'], ['d']]);
   });
 
-  it('does not stand for the owner that is asked for beside it', () => {
+  it('does not replace the owner that is required beside it', () => {
     const accounts = named({ c: { owner: [key(5)], cuckooAccounts: cuckoo } });
     const { channel, streams } = stage({ accounts });
     for (const owner of [1, 5]) channel.emit(accountUpdate({ address: 1, owner }));

@@ -18,13 +18,13 @@ import type { Filters } from './filters/compile.ts';
 import { TokenOwners } from './filters/token-owners.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
-/** What all members of a channel want, by what happens: an event leads to those whom it concerns. */
+/** Index of the filters of all members, by kind of update. */
 class FilterIndex {
   readonly #owners = new TokenOwners();
   readonly #accounts = new AccountIndex();
   readonly #transactions = new TransactionIndex(this.#owners);
   readonly #statuses = new TransactionIndex(this.#owners);
-  /** Who wants some slots; and so on. */
+  /** Members with slot filters; below, those with filters of the other kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();
@@ -56,46 +56,47 @@ class FilterIndex {
     this.#transactions.match(transaction, matches);
   }
 
-  /** Of those who want to hear only whether a transaction succeeded. */
+  /** Matches filters that request only the status of a transaction. */
   matchStatus(transaction: RawTransaction, matches: Matches): void {
     this.#statuses.match(transaction, matches);
   }
 }
 
-/** A stream among those that one channel tells. */
+/** A stream of a channel. */
 export interface Member {
-  /** What it wants from now on, in place of what it wanted. */
+  /** Replaces its filters. */
   replace(filters: Filters): void;
-  /** Ends it: it is told nothing more but what waits of blocks. Harmless when it is over. */
+  /** Removes the stream; only pending block messages are still sent. Idempotent. */
   close(): void;
 }
 
 /**
- * Streams that are told the same updates, each what passes its filters. Filters are found by an index, so that an
- * update costs what it has matches, however many filters there are. The rest of a message is read from an update when
- * the first stream is told, and what only some of them are told (parts of an account's data, the status of a
- * transaction, a block) is encoded for the first and shared by the others. Blocks may be told later, and then what
- * follows on the streams that want them is too.
+ * Streams with the same commitment. Emits each update to the streams whose filters match, found by index, so
+ * that the cost depends on the matches and not on the number of filters.
+ *
+ * Message parts that only some streams need (slices of account data, transaction statuses, blocks) are
+ * encoded for the first of them and shared. Blocks may be sent later; messages behind them on the same stream
+ * are delayed too.
  */
 export class Channel {
   readonly #index = new FilterIndex();
   readonly #matches = new Matches();
-  /** Tails of the account that is being told, by what parts of its data are wanted. */
+  /** Tails of the account being emitted, by requested slices of its data. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
   #size = 0;
 
-  /** @param blocks - shared by all channels that may tell the same stream. */
+  /** @param blocks - shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }
 
-  /** Its members. */
+  /** Number of members. */
   get size(): number {
     return this.#size;
   }
 
-  /** @returns a member that wants nothing yet. */
+  /** @returns a member without filters. */
   add(sink: GeyserSink): Member {
     let memberFilters: MemberFilters | null = null;
     let isOpen = true;
@@ -142,7 +143,7 @@ export class Channel {
     }
   }
 
-  /** Streams that want no blocks, and wait for none, are told without a detour. */
+  /** Streams without block filters or pending blocks are written to directly. */
   #sinkFor(sink: GeyserSink, { blocks }: Filters): GeyserSink {
     return blocks.length > 0 || this.#blocks.hasPendingBlock(sink) ? this.#blocks.ordered(sink) : sink;
   }

@@ -7,8 +7,8 @@ import type { GeyserSink } from './geyser-sink.ts';
 /** A hub's view of a stream, without key or plan limits. */
 export interface OpenedStream {
   /**
-   * Replaces what the stream wants.
-   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with what the wire's other servers say.
+   * Replaces the filters of the stream.
+   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** Idempotent. */
@@ -49,16 +49,17 @@ export interface GeyserStream {
   /** Limits for decoding requests: larger ones would be rejected. */
   readonly bounds: RequestBounds;
   /**
-   * A request, which replaces the one before. Pings are not its business. A stream of `SubscribeEntries` has none.
+   * Applies a request, which replaces the previous one. Pings are handled by the caller. A `SubscribeEntries`
+   * stream has no requests.
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** Counts messages and bytes passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
-   * Counts messages that came from the client.
-   * @param bytes - that came, and that messages have more than came, unpacked.
-   * @returns milliseconds for which nothing more should be read; Infinity when the stream should end.
+   * Counts received messages.
+   * @param bytes - received, or the bytes by which decompression exceeds them.
+   * @returns milliseconds to pause reading; Infinity to end the stream.
    */
   recordReceived(messages: number, bytes: number): number;
   /** The client was disconnected because it reads too slowly. */
@@ -69,8 +70,8 @@ export interface GeyserStream {
 
 export interface GeyserHandler {
   /**
-   * Opens a stream: checks the key, takes one of its places.
-   * @param onEnd - called at most once, when the key no longer holds.
+   * Opens a stream: checks the key and acquires a stream permit.
+   * @param onEnd - called at most once, when the key is no longer valid.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, METHOD_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED,
    * CONNECTION_LIMIT.

@@ -23,14 +23,14 @@ import { respondUnary } from './unary-responses.ts';
 
 /** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
-  source: { code: 'UNAVAILABLE', message: 'what feeds the streams is another now: subscribe again' },
-  chain: { code: 'DATA_LOSS', message: 'what was told is not what goes on: subscribe again' },
+  source: { code: 'UNAVAILABLE', message: 'the update source changed; subscribe again' },
+  chain: { code: 'DATA_LOSS', message: 'the chain was reset and earlier updates are void; subscribe again' },
 };
 
 /**
- * What a ledger tells goes in, and comes out of every stream that wants it: at once where a stream is at processed,
- * slot by slot as they are confirmed or finalized where it is at those. Holds the newest slots, for those who wait
- * and for those who begin in the past. Source: reference solana-grpc.md §2.8, §2.9.
+ * Distributes ledger updates to the streams that request them: at `processed` as they arrive, at `confirmed`
+ * and `finalized` slot by slot. Stores the newest slots for streams that await a commitment or start in the
+ * past. Source: reference solana-grpc.md §2.8, §2.9.
  */
 export class GeyserHub implements GeyserListener, StreamOpener {
   readonly #options: GeyserHubOptions;
@@ -42,7 +42,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #chain = new ChainView();
   readonly #streams = new Set<HubStream>();
   #source: GeyserSource = unfilteredSource;
-  /** First live slot before any replay: lower ones are only for replays. */
+  /** The first live slot. Lower slots are emitted to replays only. */
   #liveFrom: Slot | null = null;
   #hasPast = false;
 
@@ -73,7 +73,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   }
 
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
-    const message = `updates of slots ${from} to ${to} were lost: subscribe again`;
+    const message = `updates of slots ${from} to ${to} were lost; subscribe again`;
     for (const stream of [...this.#streams]) {
       if (stream.requestsAnyOf(kinds)) stream.end({ code: 'DATA_LOSS', message });
     }
@@ -175,7 +175,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#prune();
   }
 
-  /** Emits every level on the way, including skipped ones. */
+  /** Emits each level up to the new one, including skipped ones. */
   #raise(content: SlotContent, level: Level, cause: RawSlot): void {
     for (let next = content.level + 1; next <= level; next++) {
       const at = next as Level;
@@ -195,7 +195,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     return rawSlot({ kind: 'slot', slot, parent, status: commitments[level], deadError: null }, createdAt);
   }
 
-  /** Content precedes the status; at processed it was emitted on arrival. */
+  /** Emits the content before the status; at processed it was emitted on arrival. */
   #flush(content: SlotContent, level: Level, createdAt: Uint8Array): void {
     const channel = this.#channels[level];
     if (channel.size === 0) return;
@@ -225,7 +225,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
       const [first] = missing;
       if (first === undefined) continue;
       const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
-      const message = `updates of ${slots} were let go before they reached the commitment: more waits than may be held`;
+      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
       stream.end({ code: 'DATA_LOSS', message });
     }
   }

@@ -13,10 +13,10 @@ export interface FilterSet {
 /** Source of updates; may emit only what filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - slots from it on, which may have been told without what is wanted now, are told again as far as
-   * that is possible; what was told before is not told twice.
-   * @param before - ends when this one is there: what it alone names takes no room from what is wanted in its place.
-   * @throws Failure FILTER_LIMIT, OVERLOADED when it names more than the source can tell.
+   * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as
+   * far as possible; emitted updates are not repeated.
+   * @param previous - ends once this set exists: its exclusive names do not count against the limit.
+   * @throws Failure FILTER_LIMIT, OVERLOADED when it names more than the source supports.
    */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }

@@ -11,7 +11,7 @@ import { lamports, type Slot } from '../../solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
-/** The time of updates, encoded once for all that follow each other in one millisecond. */
+/** Creation time of updates, encoded once per millisecond. */
 export class CreatedAt {
   #unixMs: bigint | null = null;
   #encoded: Uint8Array = new Uint8Array();
@@ -27,16 +27,16 @@ export class CreatedAt {
 }
 
 type LedgerUpdatesOptions = Readonly<{
-  /** Slots above the root that are remembered; beyond it the one known for longest is forgotten. */
+  /** Maximum tracked slots above the root; above it, the oldest entry is evicted. */
   slotsMax: number;
   /** Unix milliseconds. */
   now: () => number;
 }>;
 
-/** What is remembered of a ledger when nothing else is said. */
+/** Default options. */
 const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
 
-/** What a drained account looks like. Source: solana-account, `AccountSharedData::default`. */
+/** A drained account. Source: solana-account, `AccountSharedData::default`. */
 const DRAINED: Account = {
   lamports: lamports(0),
   data: new Uint8Array(),
@@ -45,14 +45,14 @@ const DRAINED: Account = {
   rentEpoch: 0n,
 };
 
-/** What is known of a slot that is not rooted yet. */
+/** State of a slot that is not rooted yet. */
 type SlotState = { parent: Slot | null; entries: number };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
 
 /**
- * Turns what a ledger tells into the updates that a Geyser plugin makes of it. Source: yellowstone-grpc,
- * `plugin/message.rs`; reference solana-grpc.md §2.8.
+ * Converts ledger events into the updates of a Geyser plugin. Source: yellowstone-grpc, `plugin/message.rs`;
+ * reference solana-grpc.md §2.8.
  */
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
@@ -65,7 +65,7 @@ export class LedgerUpdates {
     this.#options = { ...ledgerUpdatesDefaults, ...options };
   }
 
-  /** Takes the next event; what is made of it is told before this returns. */
+  /** Handles the next event; its updates are emitted before this returns. */
   onEvent(event: LedgerEvent): void {
     const update = this.#updateOf(event);
     if (update !== null) this.#listener.onUpdate(update);

@@ -32,8 +32,8 @@ type ReplayOptions = Readonly<{
 }>;
 
 /**
- * How a slot was made is not told again: clients that come back take a new bank for a new version of the slot, and
- * would hear all of it twice. Source: the plugin's replay, which has the three commitments only.
+ * Only the three commitments are replayed, as in the plugin: reconnecting clients treat a created bank as a
+ * new version of the slot and would emit everything twice.
  */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {

@@ -15,12 +15,12 @@ import type { Slot } from '../../solana/units.ts';
 import { BLOCKHASH_AGE_MAX, type ChainView } from './chain-view.ts';
 import type { UnaryRpc } from './geyser-handler.ts';
 
-/** What answers are made from. */
+/** Chain state that responses are built from. */
 type ChainState = Readonly<{
   chain: ChainView;
   /** JSON text. */
   version: string;
-  /** The lowest slot that a stream may begin at; null for none. */
+  /** The lowest slot that a stream may start at; null for none. */
   firstAvailable: Slot | null;
 }>;
 
@@ -42,7 +42,7 @@ function isBlockhashValid(request: Uint8Array, { chain }: ChainState): Uint8Arra
 function latestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   const { slot, blockhash, blockHeight } = requireAvailable(chain.block(commitment));
-  // As JSON-RPC and the ledger itself have it; the plugin says twice as much.
+  // The same height as JSON-RPC and the ledger; the plugin adds twice as many blocks.
   return encodeGetLatestBlockhashResponse({
     slot,
     blockhash,
@@ -71,8 +71,8 @@ const handlers: Readonly<Record<UnaryRpc, UnaryHandler>> = {
 };
 
 /**
- * The answer to a call that asks about the chain and streams nothing.
- * @throws GrpcError INTERNAL where the ledger has told too little yet; InvalidProtobuf.
+ * Response to a unary call about the chain.
+ * @throws GrpcError INTERNAL while too few blocks are known; InvalidProtobuf.
  */
 export const respondUnary = (rpc: UnaryRpc, request: Uint8Array, state: ChainState): Uint8Array =>
   handlers[rpc](request, state);

@@ -18,21 +18,21 @@ function stage() {
   return { notifier, story: new LedgerScript(notifier) };
 }
 
-function hearAccount(notifier: LedgerNotifier, encoding: AccountEncoding): NotificationRecorder {
-  const heard = new NotificationRecorder();
-  notifier.add({ kind: 'account', address: key(1), commitment: 'processed', encoding }, heard);
-  return heard;
+function watchAccount(notifier: LedgerNotifier, encoding: AccountEncoding): NotificationRecorder {
+  const recorder = new NotificationRecorder();
+  notifier.add({ kind: 'account', address: key(1), commitment: 'processed', encoding }, recorder);
+  return recorder;
 }
 
-function hearProgram(
+function watchProgram(
   notifier: LedgerNotifier,
   filters: readonly AccountFilter[] = [],
   encoding: AccountEncoding = 'base64',
   program = programs.token,
 ): NotificationRecorder {
-  const heard = new NotificationRecorder();
-  notifier.add({ kind: 'program', program, commitment: 'processed', encoding, filters }, heard);
-  return heard;
+  const recorder = new NotificationRecorder();
+  notifier.add({ kind: 'program', program, commitment: 'processed', encoding, filters }, recorder);
+  return recorder;
 }
 
 /** A token account of `MINT` with 1234 base units. */
@@ -57,21 +57,21 @@ function leave(
 }
 
 describe('an account', () => {
-  it('is told with its members in the order of Agave', () => {
+  it('is emitted with its members in the order of Agave', () => {
     const { notifier, story } = stage();
-    const heard = hearAccount(notifier, 'base64');
+    const recorder = watchAccount(notifier, 'base64');
     leave(story, 3, { 1: { data: Uint8Array.of(1, 2), lamports: lamports(18446744073709551615n) } });
-    expect(heard.texts).toEqual([
+    expect(recorder.texts).toEqual([
       `{"context":{"slot":3},"value":{"lamports":18446744073709551615,"data":["AQI=","base64"],` +
         `"owner":"${programs.system}","executable":false,"rentEpoch":18446744073709551615,"space":2}}`,
     ]);
   });
 
-  it('that is gone is told as the empty account', () => {
+  it('that was closed is emitted as the empty account', () => {
     const { notifier, story } = stage();
-    const heard = hearAccount(notifier, 'jsonParsed');
+    const recorder = watchAccount(notifier, 'jsonParsed');
     leave(story, 3, { 1: null });
-    expect(heard.texts).toEqual([
+    expect(recorder.texts).toEqual([
       `{"context":{"slot":3},"value":{"lamports":0,"data":["","base64"],"owner":"${programs.system}",` +
         `"executable":false,"rentEpoch":0,"space":0}}`,
     ]);
@@ -82,10 +82,10 @@ describe('an account', () => {
     ['base58', ['5Q', 'base58'], ['error: data too large for bs58 encoding', 'base58']],
   ] as const)('says in %s that its data is too long for it', (encoding, short, long) => {
     const { notifier, story } = stage();
-    const heard = hearAccount(notifier, encoding);
+    const recorder = watchAccount(notifier, encoding);
     leave(story, 1, { 1: { data: Uint8Array.of(255) } });
     leave(story, 2, { 1: { data: new Uint8Array(129) } });
-    expect(heard.values).toMatchObject([
+    expect(recorder.values).toMatchObject([
       { data: short, space: 1 },
       { data: long, space: 129 },
     ]);
@@ -93,62 +93,62 @@ describe('an account', () => {
 
   it('is parsed with the mint of its slot, and shown in base64 without one', () => {
     const { notifier, story } = stage();
-    const heard = hearAccount(notifier, 'jsonParsed');
+    const recorder = watchAccount(notifier, 'jsonParsed');
     leave(story, 1, { 1: tokenAccount() });
     leave(story, 2, { 1: tokenAccount(key(52)) });
-    expect(heard.texts[0]).toMatch(
+    expect(recorder.texts[0]).toMatch(
       /"data":\{"program":"spl-token","parsed":\{.*"type":"account"\},"space":165\}/,
     );
-    expect(heard.texts[0]).toContain('"uiAmountString":"12.34"');
-    expect(heard.values[1]).toMatchObject({ data: [expect.any(String), 'base64'] });
+    expect(recorder.texts[0]).toContain('"uiAmountString":"12.34"');
+    expect(recorder.values[1]).toMatchObject({ data: [expect.any(String), 'base64'] });
   });
 
   it('is written once for all who want the same', () => {
-    const told = new AccountNotification(3n as never, key(1), account(), lookup);
-    expect(told.result('base64')).toBe(told.result('base64'));
-    expect(told.keyedResult('base58')).toBe(told.keyedResult('base58'));
+    const notification = new AccountNotification(3n as never, key(1), account(), lookup);
+    expect(notification.result('base64')).toBe(notification.result('base64'));
+    expect(notification.keyedResult('base58')).toBe(notification.keyedResult('base58'));
   });
 });
 
 describe("a program's accounts", () => {
-  it('are told with their addresses, each as the slot left it', () => {
+  it('are emitted with their addresses, in their final state of the slot', () => {
     const { notifier, story } = stage();
-    const heard = hearProgram(notifier);
+    const recorder = watchProgram(notifier);
     leave(story, 4, { 1: { owner: programs.token }, 2: {}, 3: { owner: programs.token } });
-    expect(heard.values).toMatchObject([{ pubkey: key(1) }, { pubkey: key(3) }]);
-    expect(heard.texts[0]).toMatch(
+    expect(recorder.values).toMatchObject([{ pubkey: key(1) }, { pubkey: key(3) }]);
+    expect(recorder.texts[0]).toMatch(
       /^\{"context":\{"slot":4\},"value":\{"pubkey":"[^"]+","account":\{"lamports":5,/,
     );
   });
 
-  it('are not told when they left the program or are gone', () => {
+  it('are not emitted when they left the program or were closed', () => {
     const { notifier, story } = stage();
-    const heard = hearProgram(notifier);
+    const recorder = watchProgram(notifier);
     story.created(1);
     story.account(1, 1, { owner: programs.token });
     story.account(1, 1, { owner: programs.system });
     story.account(1, 2, { owner: programs.token });
     story.account(1, 2, null);
     story.processed(1);
-    expect(heard.texts).toEqual([]);
+    expect(recorder.texts).toEqual([]);
   });
 
-  it('pass every filter of who is told', () => {
+  it('match every filter of a notified subscription', () => {
     const { notifier, story } = stage();
     const memcmp = (offset: bigint, ...bytes: number[]): AccountFilter => ({
       kind: 'memcmp',
       offset,
       bytes: Uint8Array.from(bytes),
     });
-    const heard = {
-      ofSize: hearProgram(notifier, [{ kind: 'dataSize', size: 3n }]),
-      of12: hearProgram(notifier, [memcmp(0n, 1, 2)]),
-      of12Again: hearProgram(notifier, [memcmp(0n, 1, 2)]),
-      of12Long: hearProgram(notifier, [memcmp(0n, 1, 2), { kind: 'dataSize', size: 3n }]),
-      of2then3: hearProgram(notifier, [memcmp(1n, 2), memcmp(2n, 3)]),
-      ofNothing: hearProgram(notifier, [memcmp(2n)]),
-      farOff: hearProgram(notifier, [memcmp(18446744073709551615n, 1)]),
-      tokens: hearProgram(notifier, [{ kind: 'tokenAccountState' }]),
+    const recorder = {
+      ofSize: watchProgram(notifier, [{ kind: 'dataSize', size: 3n }]),
+      of12: watchProgram(notifier, [memcmp(0n, 1, 2)]),
+      of12Again: watchProgram(notifier, [memcmp(0n, 1, 2)]),
+      of12Long: watchProgram(notifier, [memcmp(0n, 1, 2), { kind: 'dataSize', size: 3n }]),
+      of2then3: watchProgram(notifier, [memcmp(1n, 2), memcmp(2n, 3)]),
+      ofNothing: watchProgram(notifier, [memcmp(2n)]),
+      farOff: watchProgram(notifier, [memcmp(18446744073709551615n, 1)]),
+      tokens: watchProgram(notifier, [{ kind: 'tokenAccountState' }]),
     };
     const { token: owner } = programs;
     leave(story, 1, {
@@ -160,7 +160,7 @@ describe("a program's accounts", () => {
     });
     const numbers = (one: NotificationRecorder) =>
       one.values.map((value) => addressBytes((value as { pubkey: never }).pubkey)[0]);
-    expect(Object.fromEntries(Object.entries(heard).map(([name, one]) => [name, numbers(one)]))).toEqual({
+    expect(Object.fromEntries(Object.entries(recorder).map(([name, one]) => [name, numbers(one)]))).toEqual({
       ofSize: [1],
       of12: [1, 2],
       of12Again: [1, 2],
@@ -179,7 +179,7 @@ describe("a program's accounts", () => {
     const subscription = { kind: 'program', program: programs.token, commitment: 'processed' } as const;
     const end = notifier.add({ ...subscription, encoding: 'base64', filters }, ended);
     const endOther = notifier.add({ ...subscription, encoding: 'base64', filters: [] }, ended);
-    const stays = hearProgram(notifier, filters);
+    const stays = watchProgram(notifier, filters);
     end();
     endOther();
     end();
@@ -189,8 +189,8 @@ describe("a program's accounts", () => {
 
   it('of a token program are left out of jsonParsed when they do not parse; of others they are not', () => {
     const { notifier, story } = stage();
-    const tokens = hearProgram(notifier, [], 'jsonParsed');
-    const systems = hearProgram(notifier, [], 'jsonParsed', programs.system);
+    const tokens = watchProgram(notifier, [], 'jsonParsed');
+    const systems = watchProgram(notifier, [], 'jsonParsed', programs.system);
     leave(story, 1, { 1: tokenAccount(), 2: { owner: programs.token }, 3: {}, 4: tokenAccount(key(52)) });
     expect(tokens.values).toMatchObject([{ pubkey: key(1) }]);
     expect(systems.values).toMatchObject([{ pubkey: key(3) }]);

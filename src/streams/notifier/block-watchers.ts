@@ -9,7 +9,7 @@ import { type BlockNotification, type BlockShape, blockShape, noBlockResult } fr
 
 type Watcher = Readonly<{ shape: BlockShape; listener: FeedListener }>;
 
-/** Who watches blocks, whole or for what mentions an address. */
+/** Watchers of blocks, complete or filtered by a mentioned address. */
 export class BlockWatchers {
   readonly #all = new Set<Watcher>();
   readonly #byMention = new WatchIndex<Address, Watcher>();
@@ -39,12 +39,14 @@ export class BlockWatchers {
     }
   }
 
-  /** The block of a slot cannot be had. Who wants mentions is not told: there may be none. */
+  /**
+   * Reports an unavailable block. Watchers of mentions are not notified, since the block may contain none.
+   */
   notifyMissing(slot: Slot): void {
     for (const { listener } of this.#all) listener.onNotification(noBlockResult(slot), false);
   }
 
-  /** The transactions of the block by the watched addresses that they mention. */
+  /** The block's transactions by the watched address that they mention. */
   #mentioned({ block }: BlockNotification): Map<Address, ExecutedTransaction[]> {
     const mentioned = new Map<Address, ExecutedTransaction[]>();
     for (const executed of block.transactions) {

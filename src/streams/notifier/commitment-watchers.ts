@@ -13,7 +13,7 @@ import { TransactionWatchers } from './transaction-watchers.ts';
 
 type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
 
-/** Everybody who watches slots as they reach one commitment, by kind of subscription. */
+/** All watchers at one commitment, by kind of subscription. */
 export class CommitmentWatchers {
   readonly account = new AccountWatchers();
   readonly program = new ProgramWatchers();
@@ -39,14 +39,14 @@ export class CommitmentWatchers {
     };
   }
 
-  /** Whether somebody here is owed something of a slot. */
+  /** Whether a watcher has pending notifications of a slot. */
   hasPending(pending: PendingSlot): boolean {
     if (!this.block.isEmpty && (pending.block !== null || pending.expectsBlock)) return true;
     for (const notification of pending.accounts.values()) if (this.matchesAccount(notification)) return true;
     return pending.transactions.some((notification) => this.matchesTransaction(notification));
   }
 
-  /** Tells everybody that nothing more comes. */
+  /** Fails all subscriptions. */
   failAll(failure: Failure): void {
     for (const { listener } of this.#listeners) listener.onError(failure);
     this.#listeners.clear();

@@ -6,7 +6,7 @@ import type { TransactionNotification } from './transaction-notification.ts';
 
 type Watcher = Readonly<{ listener: FeedListener }>;
 
-/** Who watches the logs of which transactions. */
+/** Watchers of transaction logs. */
 export class LogsWatchers {
   readonly #all = new Set<Watcher>();
   readonly #allWithVotes = new Set<Watcher>();

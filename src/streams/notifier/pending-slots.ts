@@ -4,23 +4,23 @@ import type { AccountNotification } from './account-notification.ts';
 import type { BlockNotification } from './block-notification.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 
-/** How far a slot has come: not told of yet, or told at a commitment and at those below it. */
+/** Emitted level of a slot: `none`, or the highest emitted commitment. */
 export const levels = { none: 0, processed: 1, confirmed: 2, finalized: 3 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
-/** What happened in a slot, until everybody who wants it has been told. */
+/** Events of a slot that are not emitted at all commitments yet. */
 export class PendingSlot {
   readonly slot: Slot;
-  /** null when nobody told it: the slot is then taken to be on the chain. */
+  /** null if not reported: the slot is then assumed to be on the chain. */
   parent: Slot | null = null;
-  /** The level whose watchers have been told. */
+  /** The highest emitted level. */
   emittedLevel: Level = levels.none;
-  /** The level that it came to before it was whole; its watchers are told then. */
+  /** Level reached before the slot was complete; emitted once it is. */
   dueLevel: Level = levels.none;
-  /** Somebody watched blocks when the slot began. */
+  /** Blocks were watched when the slot began. */
   expectsBlock = false;
   block: BlockNotification | null = null;
-  /** Each account as it was told last. */
+  /** The last state of each account. */
   readonly accounts = new Map<Address, AccountNotification>();
   readonly transactions: TransactionNotification[] = [];
   #isCreated = false;
@@ -39,7 +39,7 @@ export class PendingSlot {
     this.#isFrozen = true;
   }
 
-  /** Nothing more happens in it. Of a slot whose beginning was not told, the end is not told either. */
+  /** Whether the slot is complete. The end of a slot is not reported if its beginning was not. */
   get isComplete(): boolean {
     return this.#isFrozen || !this.#isCreated;
   }
@@ -50,22 +50,22 @@ export class PendingSlot {
 }
 
 export type PendingSlotsOptions = Readonly<{
-  /** Slots held between their creation and their root; beyond it the oldest is let go, and told. */
+  /** Maximum slots between creation and root; above it, the oldest is evicted and reported. */
   slotsMax: number;
-  /** Accounts and transactions held in all slots; beyond it the oldest slot is let go, and told. */
+  /** Maximum accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
   entriesMax: number;
 }>;
 
 const bySlot = (a: PendingSlot, b: PendingSlot): number => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0);
 
-/** The slots between their creation and their root, with the links to their parents. */
+/** The slots between creation and root, with their parents. */
 export class PendingSlots {
   readonly #options: PendingSlotsOptions;
   readonly #onEvicted: (pending: PendingSlot) => void;
   readonly #slots = new Map<Slot, PendingSlot>();
   #entryCount = 0;
 
-  /** @param onForgotten - called with a slot that is let go before it is over. */
+  /** @param onEvicted - called with a slot that is evicted before it is finished. */
   constructor(options: PendingSlotsOptions, onEvicted: (pending: PendingSlot) => void) {
     this.#options = options;
     this.#onEvicted = onEvicted;
@@ -75,7 +75,7 @@ export class PendingSlots {
     return this.#slots.get(slot);
   }
 
-  /** The slot, from now on held. */
+  /** Returns the slot, adding it if needed. */
   getOrCreate(slot: Slot): PendingSlot {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
@@ -85,7 +85,7 @@ export class PendingSlots {
     return pending;
   }
 
-  /** One more account or transaction is held in a slot. */
+  /** Counts one more account or transaction of a slot. */
   count(pending: PendingSlot): void {
     this.#entryCount++;
     if (this.#entryCount > this.#options.entriesMax) this.#evictOldest(pending);
@@ -99,8 +99,8 @@ export class PendingSlots {
   }
 
   /**
-   * The slots that reach a level when a slot does: it and what it stands on, oldest first, but for those that
-   * reached it already. Confirmed slots are never left by the chain, so a root reaches all of them below it.
+   * The slots that reach a level together with a slot: the slot and its ancestors, oldest first, except those
+   * that reached it before. The chain never abandons confirmed slots, so a root reaches all of them below it.
    */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = this.#ancestorsOf(slot);
@@ -113,7 +113,7 @@ export class PendingSlots {
     return reaching.sort(bySlot);
   }
 
-  /** Drops the slots up to a root: told to everybody, or left by the chain. Those that are due stay. */
+  /** Removes the slots up to a root: fully emitted or abandoned. Those with a due level stay. */
   removeFinished(root: Slot): void {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);
@@ -130,7 +130,7 @@ export class PendingSlots {
     return ancestors;
   }
 
-  /** The slot that is being filled is spared. */
+  /** Evicts the oldest slot other than the one being filled. */
   #evictOldest(except: PendingSlot): void {
     let oldest: PendingSlot | null = null;
     for (const pending of this.#slots.values()) {

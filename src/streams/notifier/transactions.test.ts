@@ -39,12 +39,12 @@ const transactions = (changes: Partial<TransactionSubscription> = {}): Transacti
 
 function stage() {
   const notifier = new LedgerNotifier();
-  const hear = (subscription: Parameters<LedgerNotifier['add']>[0]): NotificationRecorder => {
-    const heard = new NotificationRecorder();
-    notifier.add(subscription, heard);
-    return heard;
+  const subscribe = (subscription: Parameters<LedgerNotifier['add']>[0]): NotificationRecorder => {
+    const recorder = new NotificationRecorder();
+    notifier.add(subscription, recorder);
+    return recorder;
   };
-  return { hear, story: new LedgerScript(notifier) };
+  return { subscribe, story: new LedgerScript(notifier) };
 }
 
 function run(
@@ -77,37 +77,37 @@ describe('logs', () => {
     of,
     commitment: 'processed',
   });
-  const signatures = (heard: NotificationRecorder): unknown[] =>
-    heard.values.map((value) => (value as { signature: unknown }).signature);
+  const signatures = (recorder: NotificationRecorder): unknown[] =>
+    recorder.values.map((value) => (value as { signature: unknown }).signature);
 
-  it('are told with signature and error', () => {
-    const { hear, story } = stage();
-    const heard = hear(logs('all'));
+  it('are emitted with signature and error', () => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(logs('all'));
     run(story, { n: 1, meta: { err: 'AccountInUse' } });
-    expect(heard.texts).toEqual([
+    expect(recorder.texts).toEqual([
       `{"context":{"slot":1},"value":{"signature":"${signature(1)}","err":"AccountInUse","logs":["log of 1"]}}`,
     ]);
   });
 
   it('of all transactions leave out votes', () => {
-    const { hear, story } = stage();
-    const all = hear(logs('all'));
-    const allWithVotes = hear(logs('allWithVotes'));
+    const { subscribe, story } = stage();
+    const all = subscribe(logs('all'));
+    const allWithVotes = subscribe(logs('allWithVotes'));
     run(story, { n: 1 }, { n: 2, isVote: true });
     expect(signatures(all)).toEqual([signature(1)]);
     expect(signatures(allWithVotes)).toEqual([signature(1), signature(2)]);
   });
 
   it('of a mention are those of every transaction that names the address, loaded or not, votes too', () => {
-    const { hear, story } = stage();
-    const heard = hear(logs({ mentions: key(7) }));
+    const { subscribe, story } = stage();
+    const recorder = subscribe(logs({ mentions: key(7) }));
     run(story, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7), { n: 4, keys: [7], isVote: true });
-    expect(signatures(heard)).toEqual([signature(1), signature(3), signature(4)]);
+    expect(signatures(recorder)).toEqual([signature(1), signature(3), signature(4)]);
   });
 
-  it('are not told of transactions that were only charged, or whose logs nobody kept', () => {
-    const { hear, story } = stage();
-    const heard = hear(logs('all'));
+  it('are not emitted for transactions that were only charged, or whose logs were not stored', () => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(logs('all'));
     const failed = { InstructionError: [0, 'GenericError'] } as const;
     run(
       story,
@@ -116,13 +116,13 @@ describe('logs', () => {
       { n: 3, meta: { logMessages: [] } },
       { n: 4, meta: { err: failed, logMessages: [] } },
     );
-    expect(signatures(heard)).toEqual([signature(3), signature(4)]);
+    expect(signatures(recorder)).toEqual([signature(3), signature(4)]);
   });
 });
 
 describe('transactions', () => {
-  const shown = (heard: NotificationRecorder): unknown[] =>
-    heard.texts.map((text) => JSON.parse(text).signature);
+  const shown = (recorder: NotificationRecorder): unknown[] =>
+    recorder.texts.map((text) => JSON.parse(text).signature);
   const filtered = (filter: Partial<TransactionFilter>): TransactionSubscription =>
     transactions({ details: 'signatures', filter: { ...anything, ...filter } });
 
@@ -143,9 +143,9 @@ describe('transactions', () => {
     ['owners of tokens that moved', { include: [key(60), key(61)], tokenAccounts: 'balanceChanged' }, [4]],
     ['all but owners of tokens', { exclude: [key(60)], tokenAccounts: 'all' }, [1, 2, 3]],
     ['an owner and an address', { required: [key(10), key(60)], tokenAccounts: 'all' }, [4]],
-  ])('that ask for %s', (_what, filter, expected) => {
-    const { hear, story } = stage();
-    const heard = hear(filtered(filter));
+  ])('that filter by %s', (_what, filter, expected) => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(filtered(filter));
     const balances = [balance(key(60), 5n), balance(null, 6n, 1)];
     const unchanged = { preTokenBalances: balances, postTokenBalances: balances };
     const moved = {
@@ -160,20 +160,20 @@ describe('transactions', () => {
       { ...loading(4, 10), meta: { ...loading(4, 10).meta, ...moved } },
       { ...loading(5, 12), meta: { ...loading(5, 12).meta, ...unchanged } },
     );
-    expect(shown(heard)).toEqual(expected.map(signature));
+    expect(shown(recorder)).toEqual(expected.map(signature));
   });
 
-  it('are told once to who asks for several of their addresses', () => {
-    const { hear, story } = stage();
-    const heard = hear(filtered({ include: [key(1), key(2)] }));
+  it('are emitted once to a filter with several of their addresses', () => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(filtered({ include: [key(1), key(2)] }));
     run(story, { n: 1, keys: [1, 2] });
-    expect(shown(heard)).toEqual([signature(1)]);
+    expect(shown(recorder)).toEqual([signature(1)]);
   });
 
   it('have the shape of Helius', () => {
-    const { hear, story } = stage();
-    const full = hear(transactions());
-    const none = hear(transactions({ details: 'none' }));
+    const { subscribe, story } = stage();
+    const full = subscribe(transactions());
+    const none = subscribe(transactions({ details: 'none' }));
     run(story, { n: 8 }, { n: 9 });
     const last = `"signature":"${signature(9)}","slot":1,"transactionIndex":1}`;
     expect(full.texts[1]).toMatch(
@@ -184,10 +184,10 @@ describe('transactions', () => {
   });
 
   it('have the shape of Whirligig', () => {
-    const { hear, story } = stage();
-    const full = hear(transactions({ dialect: 'whirligig' }));
-    const signatures = hear(transactions({ dialect: 'whirligig', details: 'signatures' }));
-    const none = hear(transactions({ dialect: 'whirligig', details: 'none' }));
+    const { subscribe, story } = stage();
+    const full = subscribe(transactions({ dialect: 'whirligig' }));
+    const signatures = subscribe(transactions({ dialect: 'whirligig', details: 'signatures' }));
+    const none = subscribe(transactions({ dialect: 'whirligig', details: 'none' }));
     run(story, { n: 9 });
     expect(full.texts[0]).toMatch(
       /^\{"context":\{"slot":1\},"value":\{"slot":1,"transaction":\{"transaction":\["CQ==","base64"\],"meta":/,
@@ -196,10 +196,10 @@ describe('transactions', () => {
     expect(none.values).toEqual([{ slot: 1 }]);
   });
 
-  it('of a version that the client does not understand are not told, or as an error', () => {
-    const { hear, story } = stage();
-    const helius = hear(transactions({ maxVersion: undefined }));
-    const whirligig = hear(transactions({ maxVersion: undefined, dialect: 'whirligig' }));
+  it('of a version that the client does not support are omitted, or reported as an error', () => {
+    const { subscribe, story } = stage();
+    const helius = subscribe(transactions({ maxVersion: undefined }));
+    const whirligig = subscribe(transactions({ maxVersion: undefined, dialect: 'whirligig' }));
     run(story, { n: 1, version: 0 }, { n: 2 });
     expect(shown(helius)).toEqual([signature(2)]);
     expect(whirligig.values[0]).toEqual({ slot: 1, error: { UnsupportedTransactionVersion: 0 } });
@@ -218,60 +218,60 @@ describe('blocks', () => {
     ...changes,
   });
 
-  function tell(story: LedgerScript, at: number, ...all: readonly Partial<TransactionOptions>[]): void {
+  function emitBlock(story: LedgerScript, at: number, ...all: readonly Partial<TransactionOptions>[]): void {
     story.created(at);
     story.frozen(at);
     story.block(block(at, all.map(executed)));
     story.confirmed(at);
   }
 
-  it('are told with their members in the order of Agave', () => {
-    const { hear, story } = stage();
-    const heard = hear(blocks());
-    tell(story, 2, { n: 1 });
+  it('are emitted with their members in the order of Agave', () => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(blocks());
+    emitBlock(story, 2, { n: 1 });
     const { blockhash, previousBlockhash } = block(2, []);
-    expect(heard.texts).toEqual([
+    expect(recorder.texts).toEqual([
       `{"context":{"slot":2},"value":{"slot":2,"block":{"previousBlockhash":"${previousBlockhash}",` +
         `"blockhash":"${blockhash}","parentSlot":1,"signatures":["${signature(1)}"],"rewards":[],` +
         `"blockTime":1002,"blockHeight":2},"err":null}}`,
     ]);
   });
 
-  it('of a mention have only what mentions it, and are not told when nothing does', () => {
-    const { hear, story } = stage();
-    const heard = hear(blocks({ mentions: key(7), maxVersion: 0 }));
-    tell(story, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));
-    tell(story, 3, { n: 4 });
-    expect(heard.slots).toEqual([2]);
-    expect(heard.values).toMatchObject([{ block: { signatures: [signature(1), signature(3)] } }]);
+  it('of a mention have only what mentions it, and are not emitted when nothing does', () => {
+    const { subscribe, story } = stage();
+    const recorder = subscribe(blocks({ mentions: key(7), maxVersion: 0 }));
+    emitBlock(story, 2, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7));
+    emitBlock(story, 3, { n: 4 });
+    expect(recorder.slots).toEqual([2]);
+    expect(recorder.values).toMatchObject([{ block: { signatures: [signature(1), signature(3)] } }]);
   });
 
   it('are an error when the client does not understand a transaction', () => {
-    const { hear, story } = stage();
-    const heard = hear(blocks({ details: 'full' }));
-    tell(story, 2, { n: 1, version: 0 });
-    expect(heard.texts).toEqual([
+    const { subscribe, story } = stage();
+    const recorder = subscribe(blocks({ details: 'full' }));
+    emitBlock(story, 2, { n: 1, version: 0 });
+    expect(recorder.texts).toEqual([
       '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":{"UnsupportedTransactionVersion":0}}}',
     ]);
   });
 
   it('are an error when they cannot be had', () => {
-    const { hear, story } = stage();
-    const heard = hear(blocks());
+    const { subscribe, story } = stage();
+    const recorder = subscribe(blocks());
     story.created(2);
     story.frozen(2);
     story.confirmed(2);
-    expect(heard.texts).toEqual([
+    expect(recorder.texts).toEqual([
       '{"context":{"slot":2},"value":{"slot":2,"block":null,"err":"BlockStoreError"}}',
     ]);
   });
 
   it('that nobody waited for when they began are no error', () => {
-    const { hear, story } = stage();
+    const { subscribe, story } = stage();
     story.created(2);
-    const heard = hear(blocks());
+    const recorder = subscribe(blocks());
     story.frozen(2);
     story.confirmed(2);
-    expect(heard.texts).toEqual([]);
+    expect(recorder.texts).toEqual([]);
   });
 });

@@ -19,9 +19,9 @@ export class RecoveryProbes {
   }
 
   maybeProbe(call: Call, nodes: readonly UpstreamNode[]): void {
-    const { copyShare, copiesMax, attemptTimeoutMs } = this.#limits;
+    const { recoveryProbeRatio, copiesMax, attemptTimeoutMs } = this.#limits;
     if (!methodTraits[call.row.kind].hedged || this.#inFlight >= copiesMax) return;
-    if (this.#random() >= copyShare) return;
+    if (this.#random() >= recoveryProbeRatio) return;
     const node = this.#selectEjected(nodes, performance.now());
     if (node === null) return;
     this.#inFlight++;

@@ -32,7 +32,7 @@ export type StatusPollLimits = Readonly<{
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Results of one round; reads from before the tip do not count. */
+/** Results of one polling round. A read older than the tip is ignored. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
@@ -99,7 +99,8 @@ export class StatusPoller {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
     const { pollMs, subscribedPollMs } = this.#limits;
-    // Timers may fire early. A transaction that becomes due during the call is polled again.
+    // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
+    // call is polled again.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];

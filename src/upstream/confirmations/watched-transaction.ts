@@ -82,14 +82,14 @@ export class WatchedTransaction implements FeedListener {
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
   }
 
-  /** The subscription ended: polled like others. */
+  /** The subscription ended; the transaction is polled like others. */
   onError(): void {
     this.#feedFailed = true;
     this.#endSubscription = null;
     this.dueAt = 0;
   }
 
-  /** null: no node knows it. */
+  /** Applies a polled status. @param status - null if no node knows the transaction. */
   onStatus(status: LandedStatus | null): void {
     this.status =
       status === null ? null : (commitments.findLast((level) => status.hasCommitment(level)) ?? 'processed');
@@ -111,7 +111,7 @@ export class WatchedTransaction implements FeedListener {
     this.#outcome.resolve(confirmation);
   }
 
-  /** No waiters are left. */
+  /** Called when no waiters are left. */
   abandon(): void {
     this.settle({ status: this.status, err: null, failure: new Failure('CLIENT_GONE') });
   }

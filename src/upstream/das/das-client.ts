@@ -40,7 +40,7 @@ export const dasLimits: DasLimits = {
 /** Response, retryable error, or no response. */
 type ServerResult =
   | Readonly<{ kind: 'result'; result: JsonValue }>
-  | Readonly<{ kind: 'refusal'; error: NodeError; isFinal: boolean }>
+  | Readonly<{ kind: 'rejection'; error: NodeError; isFinal: boolean }>
   | Readonly<{ kind: 'none' }>;
 
 const NONE = { kind: 'none' } as const;
@@ -62,7 +62,7 @@ function parseOutcome(outcome: Outcome): ServerResult {
   if (errorCode === 0) return { kind: 'result', result: value };
   const error = parseNodeError(value, errorCode);
   if (error === null) return NONE;
-  return { kind: 'refusal', error, isFinal: nodeErrorRow(errorCode).rule === 'accept' };
+  return { kind: 'rejection', error, isFinal: nodeErrorRow(errorCode).rule === 'accept' };
 }
 
 /** Client of DAS servers with failover. */
@@ -97,7 +97,7 @@ export class DasClient {
   ): Promise<JsonValue> {
     const call = { network, method, row: unknownMethod, params: Buffer.from(writeJson(params)) };
     const deadline = performance.now() + this.#limits.timeoutMs;
-    let refusal: NodeError | null = null;
+    let rejection: NodeError | null = null;
     for (const server of this.#availableServers(network)) {
       if (signal.aborted) throw new Failure('CLIENT_GONE');
       const remainingMs = deadline - performance.now();
@@ -110,11 +110,11 @@ export class DasClient {
       );
       if (serverResult.kind === 'result') return serverResult.result;
       if (serverResult.kind === 'none') continue;
-      refusal = serverResult.error;
+      rejection = serverResult.error;
       if (serverResult.isFinal) break;
     }
     if (signal.aborted) throw new Failure('CLIENT_GONE');
-    throw refusal === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRejection(refusal);
+    throw rejection === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRefusal(rejection);
   }
 
   async close(): Promise<void> {

@@ -114,7 +114,7 @@ export class BlockFollower {
     if (this.#end.signal.aborted) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
   }
 
-  /** Nothing was emitted yet: starts at the tip. */
+  /** Opens a subscription that emitted nothing yet, at the tip. */
   #openInBackground(subscription: BlockSubscription, listener: FeedListener): () => void {
     let isEnded = false;
     let end: (() => void) | null = null;
@@ -160,7 +160,7 @@ export class BlockFollower {
         return;
       } catch {
         if (performance.now() > deadline) {
-          for (const stream of this.#streams()) stream.giveUp('no node sends slots');
+          for (const stream of this.#streams()) stream.giveUp('no node delivers slot notifications');
           this.#stopIfIdle();
           return;
         }

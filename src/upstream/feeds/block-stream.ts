@@ -43,7 +43,7 @@ type ResumePoint = Readonly<{
   notBefore: Slot;
 }>;
 
-/** Joins the other subscriptions once all slots that the other feed emitted have passed. */
+/** A resumed subscription, which joins the others after all slots that the other feed emitted. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
@@ -174,7 +174,7 @@ export class BlockStream {
     const slots = await this.#next(last, tip);
     await this.#options.reader.eachBlock(slots, this.#end.signal, async (block) => {
       if (this.#last === null || block.slot <= this.#last) return;
-      // The node answered without a block that it lacks.
+      // The node's list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       this.#emit(block);
       await nextTurn();

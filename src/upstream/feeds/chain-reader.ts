@@ -118,8 +118,8 @@ export class ReadError extends Error {
 const VERSION_MAX = 255;
 /** getBlocks looks this far beyond the last slot, to detect a node that is behind. */
 const REACH = 64n;
-/** Pause before asking again a node that is behind. */
-const PAUSE_MS = 150;
+/** Backoff before a node that is behind is queried again. */
+const BACKOFF_MS = 150;
 
 const CACHE_IDLE_MS = 30_000;
 
@@ -190,11 +190,11 @@ export class ChainReader {
       );
       const last = available.at(-1);
       if (last !== undefined && last >= to) return available.filter((one) => one <= to);
-      await sleep(withJitter(PAUSE_MS), undefined, { signal });
+      await sleep(withJitter(BACKOFF_MS), undefined, { signal });
     }
   }
 
-  /** The same without waiting for a node that has caught up. */
+  /** As `slots`, without waiting for a node that has caught up. */
   async availableSlots(from: Slot, to: Slot, commitment: HistoryCommitment): Promise<readonly Slot[]> {
     const key = `${from} ${to} ${commitment}`;
     const inFlightRead = this.#inFlight.get(key) ?? this.#getBlocks(from, to, commitment);

@@ -8,8 +8,8 @@ import { upstreamParams } from '../../protocol/pubsub/topic-key.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
-import { type Continuity, type Gap, GapTooLong } from './gap/continuity.ts';
-import { continuityOf, type PubsubSubscription } from './gap/continuity-of.ts';
+import { type GapRecovery, type Gap, GapTooLong } from './gap/gap-recovery.ts';
+import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
 import type { PubsubConnection } from './pubsub-connection.ts';
@@ -28,8 +28,8 @@ export type SubscriptionContext = Readonly<{
   log: Logger;
 }>;
 
-/** Initial pause between attempts to attach or to fill a gap. */
-const PAUSE_MS = 200;
+/** Initial backoff between attempts to attach or to fill a gap. */
+const BACKOFF_MS = 200;
 const PAUSE_MAX_MS = 2_000;
 
 const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2);
@@ -51,7 +51,7 @@ export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
   readonly #listener: FeedListener;
   readonly #request: NodeSubscriptionRequest;
-  readonly #continuity: Continuity;
+  readonly #gapRecovery: GapRecovery;
   readonly #onClose: () => void;
   readonly #end = new AbortController();
   #attachment: Attachment | null = null;
@@ -64,26 +64,26 @@ export class ContinuousSubscription {
 
   /**
    * @param onClose - called once.
-   * @param continuity - state of the feed that had the subscription before.
+   * @param gapRecovery - state of the feed that had the subscription before.
    */
   constructor(
     context: SubscriptionContext,
     subscription: PubsubSubscription,
     listener: FeedListener,
     onClose: () => void,
-    continuity: Continuity = continuityOf(subscription, context.limits.seenMax),
+    gapRecovery: GapRecovery = createGapRecovery(subscription, context.limits.seenMax),
   ) {
     this.#context = context;
     this.#listener = listener;
     this.#onClose = onClose;
     this.#request = { kind: subscription.kind, params: upstreamParams(subscription) };
-    this.#continuity = continuity;
+    this.#gapRecovery = gapRecovery;
   }
 
   /**
    * Attaches to a node.
-   * @throws RpcError when nodes reject it; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or OVERLOADED
-   * when all connections are full.
+   * @throws RpcError when nodes reject the subscription; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or
+   * OVERLOADED when all connections are full.
    */
   async open(): Promise<void> {
     const { limits } = this.#context;
@@ -138,36 +138,36 @@ export class ContinuousSubscription {
 
   /**
    * Tries one node after the other until the deadline.
-   * @param isRefusalFinal - fail when every node rejects the subscription; otherwise keep waiting for one
+   * @param isRejectionFinal - fail when every node rejects the subscription; otherwise keep waiting for one
    * that accepts it.
    */
-  async #attach(deadline: number, isRefusalFinal: boolean): Promise<Attachment> {
+  async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
-    let refusal: RpcError | null = null;
+    let rejection: RpcError | null = null;
     for (let pauses = 0; !this.#end.signal.aborted; ) {
       const { attachment, result } = await this.#tryAttach(tried);
       if (result?.response.kind === 'opened') return attachment;
-      if (result?.response.kind === 'refused') {
-        refusal = result.response.error;
-        if (isRefusalFinal && nodeErrorRow(refusal.code).rule === 'accept') break;
+      if (result?.response.kind === 'rejected') {
+        rejection = result.response.error;
+        if (isRejectionFinal && nodeErrorRow(rejection.code).rule === 'accept') break;
       }
       if (result === null) {
         // Every node was tried or is backing off.
-        if ((isRefusalFinal && refusal !== null) || performance.now() > deadline) break;
-        if (isRefusalFinal) this.#throwIfHopeless();
+        if ((isRejectionFinal && rejection !== null) || performance.now() > deadline) break;
+        if (isRejectionFinal) this.#throwIfNoNodeAccepts();
         tried.clear();
-        await this.#pause(Math.max(this.#context.nodes.backoffRemainingMs(), PAUSE_MS * 2 ** pauses++));
+        await this.#pause(Math.max(this.#context.nodes.backoffRemainingMs(), BACKOFF_MS * 2 ** pauses++));
       } else tried.add(result.node);
     }
-    if (isRefusalFinal && refusal !== null) throw refusal;
-    throw this.#unavailable(refusal);
+    if (isRejectionFinal && rejection !== null) throw rejection;
+    throw this.#unavailable(rejection);
   }
 
   /** Fails at once when all connections are full or every node rejects the handshake. */
-  #throwIfHopeless(): void {
+  #throwIfNoNodeAccepts(): void {
     const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
-    if (!nodes.allRefuseHandshake) return;
+    if (!nodes.allRejectHandshake) return;
     const retryAfter = Math.max(1, Math.ceil(nodes.backoffRemainingMs() / 1_000));
     throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, retryAfter });
   }
@@ -206,7 +206,7 @@ export class ContinuousSubscription {
   }
 
   #process(result: Buffer): void {
-    const decision = this.#continuity.decide(result);
+    const decision = this.#gapRecovery.decide(result);
     if (decision === 'drop') return;
     if (decision === 'last') this.#attachment?.connection?.endedByNode(this.#request);
     this.#emit(result, decision === 'last');
@@ -223,7 +223,7 @@ export class ContinuousSubscription {
     const { log, network } = this.#context;
     log.warn(
       { network, kind: this.#request.kind, cause: String(cause) },
-      'Subscription failed: gap not filled',
+      'Subscription failed: missed notifications could not be recovered',
     );
     this.close();
     this.#listener.onError(this.#unavailable(cause));
@@ -268,7 +268,7 @@ export class ContinuousSubscription {
       } catch (fault) {
         if (fault instanceof GapTooLong || this.#end.signal.aborted) throw fault;
         if (timeout.aborted || performance.now() > deadline) throw fault;
-        await this.#pause(PAUSE_MS * 2 ** pauses++);
+        await this.#pause(BACKOFF_MS * 2 ** pauses++);
       }
     }
     return false;
@@ -277,7 +277,7 @@ export class ContinuousSubscription {
   async #read(gap: Gap): Promise<void> {
     const fill = async (): Promise<void> => {
       gap.signal.throwIfAborted();
-      await this.#continuity.fill(gap);
+      await this.#gapRecovery.fill(gap);
     };
     // Account reads are batched, so they must not queue behind the semaphore.
     if (this.#request.kind === 'account') await fill();

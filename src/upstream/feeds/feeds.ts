@@ -8,7 +8,7 @@ import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
 import { ChainReader } from './chain-reader.ts';
-import { continuityOf } from './gap/continuity-of.ts';
+import { createGapRecovery } from './gap/create-gap-recovery.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
 import { openPreferred, openPreferredTransactions, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
@@ -94,8 +94,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     if (kind === 'transaction') {
       return openPreferredTransactions({ preferred: feed, blocks, onFailover }, subscription, listener);
     }
-    const continuity = continuityOf(subscription, limits.seenMax);
-    return openPreferred({ preferred: feed, pubsub, continuity, onFailover }, subscription, listener);
+    const gapRecovery = createGapRecovery(subscription, limits.seenMax);
+    return openPreferred({ preferred: feed, pubsub, gapRecovery, onFailover }, subscription, listener);
   };
 
   return {

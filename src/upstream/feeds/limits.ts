@@ -13,16 +13,16 @@ export const feedLimits = {
    * attempt.
    */
   openTimeoutMs: 9_000,
-  /** Subscriptions per connection; beyond it, another connection opens. */
+  /** Maximum subscriptions per connection; above it, another connection opens. */
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
-  /** How long a connection may report no new slot while the network advances. */
+  /** A connection ends when it reports no new slot for this long while the network advances. */
   stallMs: 5_000,
   lagMaxSlots: 50,
   /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
-  /** Concurrent moves to another node. */
+  /** Maximum subscriptions that move to another node at the same time. */
   movesMax: 64,
   /** Time to attach to another node and to fill the gap. */
   gapTimeoutMs: 120_000,

@@ -16,7 +16,7 @@ export type NodeSubscriptionRequest = Readonly<{ kind: SubscriptionKind; params:
 
 export type SubscribeResponse = Readonly<
   | { kind: 'opened'; close: () => void }
-  | { kind: 'refused'; error: RpcError }
+  | { kind: 'rejected'; error: RpcError }
   /** No acknowledgement before the timeout, or one that contains a secret. */
   | { kind: 'timeout' }
   /** The connection ended. */
@@ -94,7 +94,7 @@ export class NodeSubscriptions {
       return;
     }
     const entry = this.#byId.get(message.id);
-    // The node sent it before it read our unsubscribe.
+    // The node sent the notification before it read our unsubscribe request.
     if (entry === undefined || !this.#options.isCredible(entry.request.kind, message.result)) return;
     for (const listener of entry.listeners) listener.onNotification(message.result);
   }
@@ -160,7 +160,7 @@ export class NodeSubscriptions {
     this.#remove(entry);
     entry.listeners.clear();
     const isRevealing = this.#options.isRevealing(body);
-    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'refused', error: rpcError(body) });
+    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'rejected', error: rpcError(body) });
   }
 
   #handleTimeout(id: number, entry: Entry): void {

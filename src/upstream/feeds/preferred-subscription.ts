@@ -4,8 +4,8 @@ import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedListener } from '../../streams/feed.ts';
 import type { BlockFollower } from './block-follower.ts';
 import type { EmittedTransactions } from './block-stream.ts';
-import type { Continuity } from './gap/continuity.ts';
-import type { PubsubSubscription } from './gap/continuity-of.ts';
+import type { GapRecovery } from './gap/gap-recovery.ts';
+import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 
@@ -62,7 +62,7 @@ async function openWith<Opened, Position>(
 type PreferredSubscriptionOptions = Readonly<{
   preferred: PositionedFeed;
   pubsub: PubsubFeed;
-  continuity: Continuity;
+  gapRecovery: GapRecovery;
   onFailover: () => void;
 }>;
 
@@ -72,13 +72,13 @@ type PreferredSubscriptionOptions = Readonly<{
  * @throws as the preferred feed's `open` does.
  */
 export function openPreferred(
-  { preferred, pubsub, continuity, onFailover }: PreferredSubscriptionOptions,
+  { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
   listener: FeedListener,
 ): Promise<() => void> {
   const filtered: FeedListener = {
     onNotification(result, last) {
-      if (continuity.decide(result) !== 'drop') listener.onNotification(result, last);
+      if (gapRecovery.decide(result) !== 'drop') listener.onNotification(result, last);
     },
     onError: (failure) => listener.onError(failure),
   };
@@ -90,7 +90,7 @@ export function openPreferred(
       onFailover();
       // Without a position, either one precedes anything missed.
       const start = opened ?? from ?? pubsub.position();
-      return pubsub.resume(subscription, listener, { continuity, opened: start, from: from ?? start });
+      return pubsub.resume(subscription, listener, { gapRecovery, opened: start, from: from ?? start });
     },
   });
 }

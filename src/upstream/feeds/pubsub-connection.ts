@@ -5,7 +5,7 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
-import { newer } from './gap/continuity.ts';
+import { newer } from './gap/gap-recovery.ts';
 import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';
 import {
@@ -71,13 +71,13 @@ function codeOf(fault: Error & { code?: unknown }): string | null {
 }
 
 /** A response that is no handshake; 5xx comes from a proxy of a node that is restarting. */
-const isRefusal = (status: number): boolean => status < 500;
+const isRejection = (status: number): boolean => status < 500;
 
 /**
  * HTTP parse errors count as rejection; connect failures and timeouts do not. For other handshake errors, ws
  * sets no code.
  */
-const isHandshakeRefused = ({ message, code }: Error & { code?: unknown }): boolean =>
+const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boolean =>
   typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
@@ -96,7 +96,7 @@ export class PubsubConnection {
   #slotResolvers: ((info: SlotInfo | null) => void)[] = [];
   #receivedAt = performance.now();
   #end: ConnectionEnd | null = null;
-  /** Handshake done. A failed socket no longer reports CONNECTING. */
+  /** The handshake is complete. Tracked here because a failed socket no longer reports CONNECTING. */
   #isUp = false;
   /** Slots up to this one need no check. */
   #plausibleUpTo: Slot | null = null;
@@ -201,7 +201,7 @@ export class PubsubConnection {
       this.end(
         this.#isUp
           ? 'closed by the node'
-          : isHandshakeRefused(fault)
+          : isHandshakeRejected(fault)
             ? 'handshake rejected'
             : 'connect failed',
         codeOf(fault),
@@ -209,7 +209,7 @@ export class PubsubConnection {
     );
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      const end = isRefusal(statusCode) ? 'handshake rejected' : 'connect failed';
+      const end = isRejection(statusCode) ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
     socket.on('close', () => this.end('closed by the node'));

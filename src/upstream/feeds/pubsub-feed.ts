@@ -5,8 +5,8 @@ import type { FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
-import type { Continuity } from './gap/continuity.ts';
-import type { PubsubSubscription } from './gap/continuity-of.ts';
+import type { GapRecovery } from './gap/gap-recovery.ts';
+import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
@@ -80,13 +80,13 @@ export class PubsubFeed {
   /**
    * Resumes a subscription of another feed: missed notifications first. Failures are reported through
    * `onError`.
-   * @param before.continuity - has seen everything that the other feed emitted.
+   * @param before.gapRecovery - has seen everything that the other feed emitted.
    * @returns a function that ends the subscription.
    */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,
-    before: Readonly<{ continuity: Continuity; opened: SlotInfo | null; from: SlotInfo | null }>,
+    before: Readonly<{ gapRecovery: GapRecovery; opened: SlotInfo | null; from: SlotInfo | null }>,
   ): () => void {
     if (this.#isClosed) return () => {};
     const continuous = new ContinuousSubscription(
@@ -94,7 +94,7 @@ export class PubsubFeed {
       subscription,
       listener,
       () => this.#open.delete(continuous),
-      before.continuity,
+      before.gapRecovery,
     );
     this.#open.add(continuous);
     continuous.resume(before.opened, before.from);

@@ -6,7 +6,7 @@ import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
-import { newer } from './gap/continuity.ts';
+import { newer } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import type {
   NodeSubscriptionListener,
@@ -36,7 +36,7 @@ type NodeEntry = {
   failedAt: number;
   backoffUntil: number;
   /** The last handshake was rejected. */
-  refusesHandshake: boolean;
+  rejectsHandshake: boolean;
 };
 
 const newEntry = (node: NodeConfig): NodeEntry => ({
@@ -45,7 +45,7 @@ const newEntry = (node: NodeConfig): NodeEntry => ({
   failures: 0,
   failedAt: Number.NEGATIVE_INFINITY,
   backoffUntil: 0,
-  refusesHandshake: false,
+  rejectsHandshake: false,
 });
 
 export type NodeSubscribeResult = Readonly<{
@@ -54,7 +54,7 @@ export type NodeSubscribeResult = Readonly<{
   response: SubscribeResponse;
 }>;
 
-/** Usual distance of the root, for nodes that send no slots. */
+/** Assumed distance of the root for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 /** Longest accepted Retry-After. */
@@ -100,7 +100,7 @@ export class PubsubNodes {
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
       .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
-    // Only now: their subscriptions immediately look for another node.
+    // Disconnected last, because their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
       for (const connection of [...connections]) connection.end('node removed');
@@ -152,9 +152,9 @@ export class PubsubNodes {
     return usable.length > 0 && !usable.some((entry) => this.#hasCapacity(entry));
   }
 
-  get allRefuseHandshake(): boolean {
+  get allRejectHandshake(): boolean {
     const entries = this.#entries.filter((entry) => this.#stateOf(entry) !== 'wrong-chain');
-    return entries.length > 0 && entries.every(({ refusesHandshake }) => refusesHandshake);
+    return entries.length > 0 && entries.every(({ rejectsHandshake }) => rejectsHandshake);
   }
 
   /** Position of a connection, or that of the network if the node sends no slots. */
@@ -263,7 +263,7 @@ export class PubsubNodes {
     entry.connections.add(connection);
     void connection.ready.then((ready) => {
       if (!ready) return;
-      entry.refusesHandshake = false;
+      entry.rejectsHandshake = false;
       this.#options.log.info(this.#facts(entry), 'Connected to upstream PubSub');
     });
     return connection;
@@ -282,7 +282,7 @@ export class PubsubNodes {
     } catch {
       // The error message may contain the address.
       log.warn(this.#facts(entry), 'Invalid upstream PubSub address or header');
-      entry.refusesHandshake = true;
+      entry.rejectsHandshake = true;
       this.#backOff(entry);
       return null;
     }
@@ -295,7 +295,7 @@ export class PubsubNodes {
   ): void {
     entry.connections.delete(connection);
     if (this.#stopped || end === 'node removed') return;
-    entry.refusesHandshake = end === 'handshake rejected';
+    entry.rejectsHandshake = end === 'handshake rejected';
     this.#backOff(entry, connection.retryAfterMs);
     this.#options.log.warn(
       { ...this.#facts(entry), end, ...(detail !== null && { detail }), subscriptions: connection.load },

@@ -1,6 +1,6 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
-import { newer } from './gap/continuity.ts';
+import { newer } from './gap/gap-recovery.ts';
 
 type NodeSlots = Readonly<{
   /** From a recent poll; null without one. */
@@ -41,6 +41,6 @@ export function maxPlausibleSlot(
   const ownSlot = newer(observed.last, observed.polled);
   const network = observed.network === null ? null : observed.network + NETWORK_LEAD_MAX_SLOTS;
   if (ownSlot === null) return network === null ? null : slotOf(network);
-  const most = ownSlot + LEAD_MAX_SLOTS;
-  return slotOf(network !== null && network < most ? network : most);
+  const highest = ownSlot + LEAD_MAX_SLOTS;
+  return slotOf(network !== null && network < highest ? network : highest);
 }

@@ -13,7 +13,7 @@ import { readAccount } from '../../solana/encoding/ui-account.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import { contextValue } from '../feeds/gap/continuity.ts';
+import { contextValue } from '../feeds/gap/gap-recovery.ts';
 import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
@@ -58,7 +58,7 @@ type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
   /** More subscriptions are rejected. */
   subscriptionsMax: number;
-  /** Pause before a failed subscription reopens. */
+  /** Delay before a failed subscription reopens. */
   retryMs: number;
   emit: (account: RawAccount) => void;
   log: Logger;
@@ -178,13 +178,13 @@ export class AccountSubscriptions {
     const { feed } = this.#options;
     try {
       const end = await feed.open(accountSubscription.subscription, {
-        onNotification: (result) => this.#take(accountSubscription, result),
+        onNotification: (result) => this.#handleNotification(accountSubscription, result),
         onError: () => void this.#reopenLater(accountSubscription),
       });
       if (accountSubscription.isClosed) end();
       else accountSubscription.end = end;
     } catch (error) {
-      const reason = error instanceof Failure ? error.code : 'refused';
+      const reason = error instanceof Failure ? error.code : 'rejected';
       this.#log.warn({ reason }, 'PubSub account subscription failed; retrying');
       void this.#reopenLater(accountSubscription);
     }
@@ -197,7 +197,7 @@ export class AccountSubscriptions {
     if (!accountSubscription.isClosed) await this.#open(accountSubscription);
   }
 
-  #take({ subscription }: AccountSubscription, result: Buffer): void {
+  #handleNotification({ subscription }: AccountSubscription, result: Buffer): void {
     const slot = contextSlot(result);
     if (slot === null) return;
     try {

@@ -22,7 +22,7 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Slots per getBlocks request, at least: there may be newer slots than the node has reported. */
+/** Minimum slots per getBlocks request: there may be newer slots than the node has reported. */
 const STRIDE = 64n;
 /** Slots before the tip in which the last confirmed block is searched. */
 const START_REACH = 64n;
@@ -76,7 +76,7 @@ export class ConfirmedBlockFollower {
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {
-      this.#streamReader.take(account);
+      this.#streamReader.handleUpdate(account);
       return;
     }
     if (this.#incomplete.has(slot)) return;
@@ -133,7 +133,7 @@ export class ConfirmedBlockFollower {
     if (!/^\d{1,20}$/.test(text)) return;
     const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
     const createdAt = encodeTimestamp(BigInt(Date.now()));
-    this.#streamReader.take(rawSlot({ ...update, status: 'finalized' }, createdAt));
+    this.#streamReader.handleUpdate(rawSlot({ ...update, status: 'finalized' }, createdAt));
   }
 
   #advance(tip: Slot | null): void {
@@ -169,7 +169,7 @@ export class ConfirmedBlockFollower {
       if (slots.length === 0) return;
       await reader.eachBlock(slots, signal, (block) => {
         if (this.#last === null || block.slot <= this.#last) return;
-        // The node answered without a block that it lacks.
+        // The node's list omits a block.
         if (block.parentSlot > this.#last) throw new ReadError('getBlocks', 0);
         this.#emitBlock(block);
         this.#last = block.slot;
@@ -181,16 +181,18 @@ export class ConfirmedBlockFollower {
     if (this.#end.signal.aborted) return;
     if (this.#incomplete.delete(block.slot)) this.#reportLost(block.slot);
     for (const update of updatesOf(block)) {
-      this.#streamReader.take(update);
+      this.#streamReader.handleUpdate(update);
       if (update.kind !== 'slot' || update.status !== 'createdBank') continue;
-      for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.take(account);
+      for (const account of this.#accounts.get(block.slot) ?? []) this.#streamReader.handleUpdate(account);
     }
     // Accounts of older slots belong to forks.
     for (const slot of this.#accounts.keys()) if (slot <= block.slot) this.#deleteAccounts(slot);
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /** Reported lost only with the block: a fork's block never comes. */
+  /**
+   * Evicts the accounts of a slot. They are reported lost with its block: the block of a fork never arrives.
+   */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
     this.#log.warn(

@@ -23,7 +23,7 @@ type UpdateStreamOptions = Readonly<{
 interface UpdateStreamListener {
   onOpen(): void;
   onPong(id: number): void;
-  /** An update about a slot's progress was passed to the reader. */
+  /** Called after an update about a slot's progress was passed to the reader. */
   onSlot(): void;
   /** Called once, and not after `close`. */
   onEnd(status: GrpcStatus): void;
@@ -43,7 +43,8 @@ export class UpdateStream {
     this.#listener = listener;
     const { node, limits, log } = options;
     const { grpc: url, headers = {}, name } = node;
-    // Write versions are comparable only within one stream: a restarted server counts from zero.
+    // Identifies this stream: write versions are comparable only within it, since a restarted server counts from
+    // zero.
     const origin = {};
     this.#stream = new MonitoredStream(
       {
@@ -92,7 +93,7 @@ export class UpdateStream {
           this.#stream.recordProgress();
         }
     }
-    this.#options.reader.take(update);
+    this.#options.reader.handleUpdate(update);
     if (progressKinds.has(update.kind)) this.#listener.onSlot();
   }
 }

@@ -48,15 +48,15 @@ function oldestIn(message: string): Slot | null {
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
-/** `refused`: no server supports the replay. `unreachable`: a server was unreachable. */
-export type ReplayResult = 'complete' | 'refused' | 'unreachable';
+/** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
+export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
 /**
  * Replays slots from one server after the other until one succeeds, on separate streams: a server ends the
  * stream when it rejects a replay.
  */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
-  let result: ReplayResult = 'refused';
+  let result: ReplayResult = 'unsupported';
   const { connections, limits } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
   const [up, down] = [
@@ -178,7 +178,7 @@ export class GapRepair {
     void this.#repair(range)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.name : 'unknown';
-        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up missing slots');
+        this.#options.log.warn({ ...logFields(range), reason }, 'Giving up on missing slots');
         this.#options.merge.giveUp(range);
       })
       .finally(() => {
@@ -194,14 +194,14 @@ export class GapRepair {
   async #repair(range: SlotRange): Promise<void> {
     const { merge, log, limits } = this.#options;
     const { signal } = this.#end;
-    log.warn(logFields(range), 'Geyser slots missing; repairing');
+    log.warn(logFields(range), 'Geyser stream is missing slots; requesting them again');
     const startedAt = performance.now();
     for (;;) {
       const remaining = merge.missingRange(performance.now());
       if (remaining === null || remaining.to !== range.to || signal.aborted) return;
       const triedMs = performance.now() - startedAt;
       if (triedMs > limits.fillTimeoutMs) {
-        log.warn(logFields(remaining), 'Giving up missing slots');
+        log.warn(logFields(remaining), 'Giving up on missing slots');
         merge.giveUp(remaining);
         return;
       }
@@ -245,7 +245,7 @@ export class GapRepair {
       await reader.eachBlock(slots, signal, (block) => {
         if (merge.record(block.slot)?.isSettled !== false) return;
         if (missing.size > 0) listener.onLost(block.slot, block.slot, missing);
-        for (const update of updatesOf(block)) streamReader.take(update);
+        for (const update of updatesOf(block)) streamReader.handleUpdate(update);
       });
     } finally {
       merge.removeReader(streamReader);

@@ -16,13 +16,13 @@ export const geyserSourceOptions = {
   /** How long a filter set waits for servers to accept it. */
   openTimeoutMs: 3_000,
   /**
-   * Filters per request; beyond it, WebSocket subscriptions are rejected, and broader filters replace those
+   * Filters per request; above it, WebSocket subscriptions are rejected, and broader filters replace those
    * of gRPC streams.
    */
   filtersMax: 100,
   /**
-   * Addresses per filter kind; beyond it, all updates of that kind are requested. With the PubSub fallback:
-   * account and program subscriptions; beyond it, filter sets are rejected.
+   * Addresses per filter kind; above it, all updates of that kind are requested. With the PubSub fallback:
+   * account and program subscriptions; above it, filter sets are rejected.
    */
   addressesMax: 20_000,
   stallMs: 5_000,
@@ -46,7 +46,7 @@ export const geyserSourceOptions = {
   slotsMax: 512,
   /** Tracked updates per slot; updates beyond it may be duplicated. */
   slotUpdatesMax: 1_000_000,
-  /** PubSub fallback: accounts waiting for their block; beyond it, those of the oldest slot are lost. */
+  /** PubSub fallback: accounts waiting for their block; above it, those of the oldest slot are lost. */
   waitingAccountsMax: 20_000,
 };
 

@@ -179,7 +179,7 @@ export class GrpcStream {
     this.#stream.on('error', (error) =>
       this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
     );
-    // Without this, our half of the stream stays open.
+    // Close our half of the stream too.
     this.#stream.on('end', () =>
       this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
     );

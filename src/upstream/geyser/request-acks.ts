@@ -53,7 +53,7 @@ export class RequestAcks {
     return this.#id;
   }
 
-  /** From here on, no answer within `ackTimeoutMs` means acceptance. */
+  /** The stream is open: from now on, no answer within `ackTimeoutMs` means acceptance. */
   markOpen(): void {
     this.#markOpen = true;
     this.#startSilenceTimer();

@@ -28,7 +28,7 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - tracked keys; beyond it, `raise` treats untracked keys as new. */
+  /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -110,11 +110,11 @@ class WriteOrder {
   }
 
   /**
+   * Records a write and decides whether to emit it now.
    * @param isNew - whether the write was not emitted yet.
    * @param isAuthoritative - whether a stream still counts for the slot.
-   * @returns whether to emit the write.
    */
-  take<V extends View>(
+  shouldEmit<V extends View>(
     view: V,
     update: RawAccount,
     isNew: boolean,

@@ -6,7 +6,7 @@ import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
 /** Receives the updates of stream readers. */
 export interface UpdateSink {
-  /** Null for a finished slot. */
+  /** @returns the record of a slot; null if the slot is finished. */
   record(slot: Slot): SlotRecord | null;
   /** Whether a slot precedes the first one of the source. */
   isEarlier(slot: Slot): boolean;
@@ -18,7 +18,7 @@ export interface UpdateSink {
    */
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   emitContent(update: RawContent): void;
-  /** The request of all streams; null when they differ or may be changing. */
+  /** @returns the request that all streams share; null while they differ or may be changing. */
   request(): string | null;
   endSlot(record: SlotRecord, end: SlotEnd): void;
   /** @param deaths - including this one. */
@@ -42,7 +42,7 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
-/** One stream's view of a slot. */
+/** State of one slot on one stream. */
 type SlotView = {
   readonly record: SlotRecord;
   /** Received from the beginning of the slot. */
@@ -87,7 +87,7 @@ export class StreamReader {
   newest: Slot | null = null;
   /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;
-  /** Maximum of `slot`. */
+  /** Highest value that `slot` has had. */
   maxSlot: Slot | null = null;
 
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
@@ -99,7 +99,7 @@ export class StreamReader {
     return this.#isReplaying;
   }
 
-  /** Whether it may still send a slot completely. */
+  /** Whether the stream may still send the slot completely. */
   maySend(slot: Slot): boolean {
     const view = this.#views.get(slot);
     if (view !== undefined && isAuthoritative(view) && !view.isDone) return true;
@@ -107,7 +107,7 @@ export class StreamReader {
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
 
-  /** Whether it started a slot and did not end it. */
+  /** Whether the stream has started the slot and not ended it. */
   isSending(record: SlotRecord): boolean {
     const view = this.#views.get(record.slot);
     return view?.record === record && isAuthoritative(view) && !view.isDone;
@@ -135,7 +135,7 @@ export class StreamReader {
     this.maxSlot = this.slot;
   }
 
-  take(update: RawUpdate | RawBlockCounts): void {
+  handleUpdate(update: RawUpdate | RawBlockCounts): void {
     switch (update.kind) {
       case 'slot':
         this.#takeStatus(update);
@@ -173,7 +173,8 @@ export class StreamReader {
     const isNew = record.addUpdate(update, nth);
     if (update.kind !== 'account' || record.writeOrder === null) {
       if (isNew) this.#sink.emitContent(update);
-    } else if (record.writeOrder.take(view, update, isNew, isAuthoritative)) this.#sink.emitContent(update);
+    } else if (record.writeOrder.shouldEmit(view, update, isNew, isAuthoritative))
+      this.#sink.emitContent(update);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {

@@ -23,16 +23,16 @@ type UpdateMergeOptions = Readonly<{
   onWaiting: () => void;
 }>;
 
-/** Both included. Slots that no stream is about to send. */
+/** Range of slots, both ends included, that no stream is about to send. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
 /** Tracked ranges of lost slots. */
 const LOST_RANGES_MAX = 64;
 
 /**
- * Merges the updates of many streams: the first copy of each is emitted. A slot becomes `processed` when one
- * stream has sent it completely, and never before its parent. Later updates of it are dropped, except
- * requested replays.
+ * Merges the updates of many streams and emits the first copy of each. A slot becomes `processed` when one
+ * stream has sent it completely, and never before its parent. Later updates of the slot are dropped, except
+ * those of requested replays.
  */
 export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
@@ -342,7 +342,10 @@ export class UpdateMerge implements UpdateSink {
     if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
-  /** Discards all state. @param reason - `chain`: emitted slots were implausible, or the chain was reset. */
+  /**
+   * Discards all state.
+   * @param reason - `chain`: emitted slots were implausible, or the chain was reset.
+   */
   reset(reason: ResetReason): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);
@@ -377,7 +380,7 @@ export class UpdateMerge implements UpdateSink {
     else this.#evictOldest(lowest);
   }
 
-  /** The slot may be implausible; it restarts when the chain reaches it. */
+  /** Evicts an implausible slot; it starts again when the chain reaches it. */
   #evictAhead(record: SlotRecord): void {
     this.#records.delete(record.slot);
     this.#pendingLevels.delete(record.slot);

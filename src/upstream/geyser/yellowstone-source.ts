@@ -103,7 +103,7 @@ export class YellowstoneSource implements GeyserSource {
   #timer: NodeJS.Timeout | null = null;
   /** Resolves when servers have handled the current request: whether one accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
-  /** Slots up to this one may lack updates of the current request. */
+  /** Slots up to this one may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;
   /** `performance.now()` of the last slot update of any server. */
   #progressAt = 0;
@@ -280,7 +280,7 @@ export class YellowstoneSource implements GeyserSource {
   #markDown(): void {
     if (this.#isDown || this.#end.signal.aborted) return;
     this.#isDown = true;
-    this.#options.log.warn('No Geyser server sends slots');
+    this.#options.log.warn('No Geyser server delivers slots');
     for (const each of this.#listeners) each.onDown?.();
   }
 

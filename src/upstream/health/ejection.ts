@@ -117,7 +117,7 @@ const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
   UpstreamLimits,
-  'exclusionMaxMs' | 'readmitAnswersMin' | 'readmitPollsMin' | 'slowMs'
+  'exclusionMaxMs' | 'readmitSuccessesMin' | 'readmitPollsMin' | 'slowMs'
 >;
 
 /**
@@ -168,7 +168,7 @@ export class Ejection {
    * @returns whether it was re-admitted.
    */
   review(isCurrent: boolean, now: number): boolean {
-    const isProven = this.#goodAnswers >= this.#limits.readmitAnswersMin;
+    const isProven = this.#goodAnswers >= this.#limits.readmitSuccessesMin;
     const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;
     if (this.reason === null) {
       if (this.#probation !== null && (isProven || isLongAgo)) this.#clear();

@@ -85,7 +85,7 @@ export class HealthMonitor {
     try {
       await this.#poll(watched);
     } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'health check failed with an internal error');
+      this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
     }
     watched.polled.resolve();
     if (watched.stop.signal.aborted) return;
@@ -113,7 +113,7 @@ export class HealthMonitor {
     if (chains === null) return;
     this.#log.error(
       { network, chains: Object.fromEntries(chains) },
-      'upstream nodes of one network belong to different chains; only one chain is served; run solway doctor',
+      'Upstream nodes of one network are on different chains; serving only one chain; run solway doctor',
     );
   }
 
@@ -135,10 +135,10 @@ export class HealthMonitor {
       const { genesisHash } = node;
       this.#log.error(
         { ...fields, genesisHash },
-        'upstream node belongs to the wrong chain; it receives no calls',
+        'Upstream node is on the wrong chain and receives no calls',
       );
-    } else if (state === 'healthy') this.#log.info(fields, 'upstream node is healthy');
-    else this.#log.warn(fields, `upstream node is ${state}`);
+    } else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
+    else this.#log.warn(fields, `Upstream node is ${state}`);
   }
 }
 
@@ -152,7 +152,7 @@ const SKIPPED_POLLS_MAX = 4;
 /** A head not read for this many polls is not polled. */
 const HEAD_IDLE_POLLS = 10;
 /** A rejected method is polled at this multiple of its interval. */
-const REFUSED_BACKOFF_FACTOR = 10;
+const REJECTED_BACKOFF_FACTOR = 10;
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -199,7 +199,10 @@ export class NodePoller {
     return true;
   }
 
-  /** Live responses made this poll unnecessary; never for long, nor for a suspect node. */
+  /**
+   * Whether live responses make this poll unnecessary. Polls are skipped only a few times in a row, and never
+   * for a suspect node.
+   */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -220,7 +223,7 @@ export class NodePoller {
     if (commitment === 'processed') {
       this.#skipped = 0;
       node.recordPoll(outcome, elapsedMs);
-    } else this.#recordRefusal(outcome);
+    } else this.#recordRejection(outcome);
     const slot = slotIn(outcome);
     if (slot === null) return false;
     const now = performance.now();
@@ -229,23 +232,23 @@ export class NodePoller {
     return true;
   }
 
-  /** Shred slot. A node without the method is not judged by it. */
+  /** Polls the shred slot. A node without the method is not judged by it. */
   async #pollShreds(): Promise<void> {
     if (performance.now() < this.#shredsDueAt) return;
     const { shredsIntervalMs } = this.#group.limits;
     const { outcome } = await this.#request('getMaxShredInsertSlot', null);
     const received = slotIn(outcome);
-    this.#recordRefusal(outcome);
+    this.#recordRejection(outcome);
     this.#node.slots.received = received;
-    const factor = received === null ? REFUSED_BACKOFF_FACTOR : 1;
+    const factor = received === null ? REJECTED_BACKOFF_FACTOR : 1;
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** First available block; irrelevant with a single node. */
+  /** Polls the first available block, which is irrelevant with a single node. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
-    this.#recordRefusal(outcome);
+    this.#recordRejection(outcome);
     if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
@@ -256,7 +259,7 @@ export class NodePoller {
   }
 
   /** A node that rejects a method may serve all others. */
-  #recordRefusal(outcome: Outcome): void {
+  #recordRejection(outcome: Outcome): void {
     if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
     else this.#node.circuit.release();
   }

@@ -99,8 +99,8 @@ export class NodeHealth {
   }
 
   /**
-   * No known problem; unknown nodes and past failures are allowed. For targets whose recovery only calls can
-   * detect.
+   * Whether the node has no known problem; unknown nodes and past failures are allowed. For targets whose
+   * recovery only calls can detect.
    */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
@@ -120,7 +120,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** More calls than connections: another call would wait. */
+  /** Whether it has more calls than connections, so that another call would wait. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }
@@ -221,8 +221,8 @@ export class NodeHealth {
   }
 
   #throttle(retryAfterMs: number | null, now: number): void {
-    const backoffMs = this.#limits.restMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
-    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.restMaxMs);
+    const backoffMs = this.#limits.throttleMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
+    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.throttleMaxMs);
     this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }

@@ -170,8 +170,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   /**
-   * A connection could not be opened. One waiting request fails while other connections serve the queue;
-   * else all fail, so that they are retried on another node.
+   * Handles a failed connect. While other connections serve the queue, one waiting request fails; otherwise
+   * all fail, so that they are retried on another node.
    */
   #notConnected(cause: unknown): void {
     if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
@@ -179,7 +179,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   }
 
   #failWaiting(cause: unknown): void {
-    // Excludes requests added meanwhile.
+    // Only requests that were waiting at the start, not those added meanwhile.
     for (let remaining = this.#waiting.length; remaining > 0; remaining--)
       this.#waiting.shift()?.settle(connectionLost(false, cause));
   }

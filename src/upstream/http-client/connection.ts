@@ -230,7 +230,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /** Keeping a connection is worth a light read. */
+  /** Whether the response to an aborted request is awaited to keep the connection: only for light reads. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&

@@ -102,7 +102,7 @@ export function notifyFailed(
     request.isSettled = true;
     bodyListener.onError(exchange);
   } catch {
-    // The listener was called all the same.
+    // The listener threw; other requests are not affected.
   }
 }
 

@@ -430,7 +430,7 @@ export class BodyBuffer {
   #ensureCapacity(bytes: number): boolean {
     if (bytes <= this.#buffer.length) return true;
     const size = Math.min(this.expectedBytes, Math.max(BUFFER_MIN_BYTES, BUFFER_GROWTH * this.bytes, bytes));
-    if (this.isOverBudget || !this.#take(size - this.#buffer.length)) return false;
+    if (this.isOverBudget || !this.#reserve(size - this.#buffer.length)) return false;
     const before = this.#buffer;
     this.#buffer = Buffer.allocUnsafe(size);
     before.copy(this.#buffer, 0, 0, this.bytes);
@@ -457,14 +457,14 @@ export class BodyBuffer {
       BLOCK_MIN_BYTES,
       Math.min(BLOCK_MAX_BYTES, Math.max(needed, (last?.length ?? 0) * 2)),
     );
-    if (this.isOverBudget || !this.#take(size)) return null;
+    if (this.isOverBudget || !this.#reserve(size)) return null;
     const block = Buffer.allocUnsafe(size);
     blocks.push(block);
     this.#lastBlockUsed = 0;
     return block;
   }
 
-  #take(bytes: number): boolean {
+  #reserve(bytes: number): boolean {
     this.isOverBudget = !this.#budget.tryReserve(bytes);
     if (!this.isOverBudget) this.#reserved += bytes;
     return !this.isOverBudget;

@@ -17,7 +17,7 @@ const BREAKS = /[\r\n\0]/;
 const LATIN1 = /^[\0-\xff]*$/;
 
 function headerLine(name: string, value: string): Buffer {
-  // The header is not named: its value may be a key.
+  // The error does not name the header, whose value may be a key.
   if (!NAME.test(name) || BREAKS.test(value))
     throw new TypeError('invalid node header: it contains a line break or an invalid name');
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');

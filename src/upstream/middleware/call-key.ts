@@ -16,7 +16,7 @@ export type CallKey = Readonly<{
   commitment: Commitment | null;
   /** 0 if absent. */
   minContextSlot: Slot;
-  /** All params were understood. */
+  /** Whether all params were parsed. */
   isPlain: boolean;
   weight: number;
 }> & {

@@ -10,7 +10,7 @@ import { emptySlotTracker, isPlausible, type SlotTracker } from '../slots/slot-t
 import type { CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-/** As deep as a request may nest. */
+/** Maximum nesting depth of a request. */
 const DEPTH_MAX = 127;
 const NAME = 'minContextSlot';
 const SLOT_TEXT = /^\d{1,20}$/;
@@ -22,7 +22,7 @@ function recordElement(spans: ElementSpans, start: number, end: number): void {
   spans.ends.push(end);
 }
 
-/** Position of the member; -1: absent. */
+/** Position of a member; -1 if absent. */
 type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
 
 function recordMember(
@@ -76,10 +76,10 @@ export type MonotonicReadsLimits = Readonly<{
   /** Maximum time for retries of a response older than the session's minimum slot. */
   waitMs: number;
   /** First backoff; doubles with each retry. */
-  pauseMs: number;
+  backoffMs: number;
 }>;
 
-export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, pauseMs: 25 };
+export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, backoffMs: 25 };
 
 export type MonotonicReadsOptions = Readonly<{
   keys: CallKeys;
@@ -105,7 +105,7 @@ function minSlotNotReached(slot: Slot | null): RpcResponse {
 const isBelow = (minSlot: MinSlot['heights'], commitment: Commitment, observed: Slot | null): boolean =>
   observed !== null && observed < minSlot.at(commitment);
 
-const PAUSE_MAX_MS = 400;
+const BACKOFF_MAX_MS = 400;
 
 /** Index of the options object if the method accepts minContextSlot. */
 const configIndexOf = ({ row }: Call, kind: string | null): number | null =>
@@ -129,7 +129,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   #attempts = 0;
   /** Whether minContextSlot was added to the call in flight. */
   #hasMinContextSlot = false;
-  #isOver = false;
+  #isSettled = false;
   #isCanceled = false;
 
   constructor(parts: Parts, call: Call, requirements: Requirements, handler: ResponseHandler) {
@@ -144,13 +144,13 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     const attempts = ++this.#attempts;
     const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
     // The call may have ended, and a retry started.
-    if (this.#isOver || this.#attempts !== attempts || this.#timer !== null) return;
+    if (this.#isSettled || this.#attempts !== attempts || this.#timer !== null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.cancel();
   }
 
   cancel(): void {
-    if (this.#isOver) return;
+    if (this.#isSettled) return;
     this.#isCanceled = true;
     if (this.#timer === null) {
       this.#pending?.cancel();
@@ -190,7 +190,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 
   onError(failure: Failure): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     this.#handler.onError(failure);
   }
 
@@ -201,7 +201,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 
   #end(response: RpcResponse): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     this.#handler.onResponse(response);
   }
 
@@ -221,11 +221,11 @@ class MonotonicCall implements PendingCall, ResponseHandler {
       this.send(true);
       return;
     }
-    const pauseMs = Math.min(this.#parts.limits.pauseMs * 2 ** (this.#attempts - 1), PAUSE_MAX_MS);
+    const backoffMs = Math.min(this.#parts.limits.backoffMs * 2 ** (this.#attempts - 1), BACKOFF_MAX_MS);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.send(true);
-    }, pauseMs);
+    }, backoffMs);
   }
 
   #callFor(hasMinContextSlot: boolean): Call {
@@ -253,7 +253,7 @@ class SyncedCall implements PendingCall, ResponseHandler {
   readonly #handler: ResponseHandler;
   #pending: PendingCall | null = null;
   #isCanceled = false;
-  #isOver = false;
+  #isSettled = false;
 
   constructor(
     reads: MonotonicReads,
@@ -273,13 +273,13 @@ class SyncedCall implements PendingCall, ResponseHandler {
     this.#shared.sync(this.#minSlot, () => {
       if (this.#isCanceled) return;
       const pending = this.#reads.dispatchLocal(this.#call, this.#minSlot, this);
-      if (this.#isOver) return;
+      if (this.#isSettled) return;
       this.#pending = pending;
     });
   }
 
   cancel(): void {
-    if (this.#isOver) return;
+    if (this.#isSettled) return;
     this.#isCanceled = true;
     if (this.#pending !== null) this.#pending.cancel();
     else this.onError(new Failure('CLIENT_GONE', { facts: { network: this.#call.network } }));
@@ -290,13 +290,13 @@ class SyncedCall implements PendingCall, ResponseHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     if (response.errorCode !== 0 || !this.#shared.isAhead(this.#minSlot)) this.#handler.onResponse(response);
     else this.#shared.sync(this.#minSlot, () => this.#handler.onResponse(response));
   }
 
   onError(failure: Failure): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     this.#handler.onError(failure);
   }
 }

@@ -31,7 +31,7 @@ export interface ResponseStore {
 export type RedisCacheLimits = Readonly<{
   /** Maximum wait before a node is called. */
   waitMs: number;
-  /** Pause after a timeout. */
+  /** Time after a timeout during which the store is not used. */
   backoffMs: number;
   /** Largest response that is stored. */
   answerMaxBytes: number;
@@ -51,10 +51,10 @@ export type RedisCacheOptions = Readonly<{
 /** No response nests deeper. */
 const DEPTH_MAX = 256;
 
-/** Slot-bound state would expire before others read it. */
+/** State that changes every slot would expire before others read it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
-/** The store is not trusted: others write to it. */
+/** Validates results, since others may write to the store. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
 type Parts = RedisCacheOptions &

@@ -6,7 +6,7 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
 export type CoalescerLimits = Readonly<{
-  /** Distinct calls in flight that can be joined; further calls are not coalesced. */
+  /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
   callsMax: number;
   /** Callers that joined a call, in total; 0 disables joining. */
   waitingMax: number;
@@ -75,7 +75,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   #first: ResponseHandler | null;
   #others: Set<JoinedCall> | null = null;
   pending: PendingCall | null = null;
-  #isOver = false;
+  #isSettled = false;
   /** All callers have canceled. */
   isAbandoned = false;
 
@@ -94,14 +94,14 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   cancel(): void {
     const first = this.#first;
-    if (first === null || this.#isOver) return;
+    if (first === null || this.#isSettled) return;
     this.#first = null;
     this.#cancelIfUnused();
     first.onError(clientGone(this.started.call));
   }
 
   cancelJoined(joined: JoinedCall): void {
-    if (this.#isOver || this.#others?.delete(joined) !== true) return;
+    if (this.#isSettled || this.#others?.delete(joined) !== true) return;
     this.#calls.releaseWaiters(1);
     this.#cancelIfUnused();
     joined.handler.onError(clientGone(joined.call));
@@ -119,7 +119,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   }
 
   onResponse(response: RpcResponse): void {
-    if (this.#isOver) return;
+    if (this.#isSettled) return;
     this.#end();
     const { listener } = this.#calls;
     if (this.started.key.policy.ttl !== 'never') listener?.onResponse(this.started, response);
@@ -132,7 +132,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   }
 
   onError(failure: Failure): void {
-    if (this.#isOver) return;
+    if (this.#isSettled) return;
     this.#end();
     this.#first?.onError(failure);
     for (const { handler } of this.#takeOthers()) handler.onError(failure);
@@ -146,7 +146,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   }
 
   #end(): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     const { inFlight } = this.#calls;
     const { text } = this.started.key;
     if (inFlight.get(text) === this) inFlight.delete(text);

@@ -166,7 +166,7 @@ export class MemoryCache implements CoalescedListener {
       weight: ENTRY_BYTES + key.text.length + response.body.length,
       expiresAt,
       observedSlot,
-      // Without a slot only time expires it; a slot per poll would invalidate it too early.
+      // A response without a slot expires by time only; the slot of a poll would invalidate it too early.
       slot: observedSlot === null ? null : newer(slot, observedSlot),
     });
     this.#entries.sweep(SWEEP_BATCH, this.#isExpired);

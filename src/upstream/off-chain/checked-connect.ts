@@ -6,10 +6,10 @@ import type { AddressRules } from './address-rules.ts';
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** Connection to a forbidden address. The message omits the address, which may be secret. */
-export class RefusedAddress extends Error {
+export class ForbiddenAddress extends Error {
   constructor() {
-    super('the host has an address that must not be connected to');
-    this.name = 'RefusedAddress';
+    super('the host resolves to a forbidden address');
+    this.name = 'ForbiddenAddress';
   }
 }
 
@@ -45,7 +45,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
       if (first === undefined) done(new Error('no address found for the host'), '', 0);
-      else if (!addresses.every((address) => rules.allows(address))) done(new RefusedAddress(), '', 0);
+      else if (!addresses.every((address) => rules.allows(address))) done(new ForbiddenAddress(), '', 0);
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));
     };
@@ -72,7 +72,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     const host = withoutBrackets(target.hostname);
     // A literal address is not resolved, so it is checked here.
     if (isIP(host) !== 0 && !rules.allows(host)) {
-      done(new RefusedAddress(), null);
+      done(new ForbiddenAddress(), null);
       return;
     }
     connect(target, (...[error, socket]) => {
@@ -82,7 +82,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
         done(null, socket);
       } else {
         socket.destroy();
-        done(new RefusedAddress(), null);
+        done(new ForbiddenAddress(), null);
       }
     });
   };

@@ -5,7 +5,7 @@ import {
   checkedConnector,
   createResolve,
   literalAddresses,
-  RefusedAddress,
+  ForbiddenAddress,
   type Resolve,
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';
@@ -30,8 +30,8 @@ export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: re
 
 export type PostResult = Readonly<
   | { kind: 'response'; status: number }
-  /** The host has an address that must not be connected to. */
-  | { kind: 'refused' }
+  /** The host resolves to a forbidden address. */
+  | { kind: 'forbidden' }
   | { kind: 'failed' }
 >;
 
@@ -69,7 +69,7 @@ export class CheckedPost {
   }
 
   /** Why the URL is not allowed, as the end of "the URL …"; null if it is. */
-  refusal(text: string): string | null {
+  rejectionReason(text: string): string | null {
     if (text.length > this.#limits.urlMaxLength)
       return `is longer than ${this.#limits.urlMaxLength} characters`;
     const url = webUrl(text, this.#rules.ports);
@@ -87,14 +87,14 @@ export class CheckedPost {
     signal: AbortSignal,
   ): Promise<PostResult> {
     const url = webUrl(text, this.#rules.ports);
-    if (url === null) return { kind: 'refused' };
+    if (url === null) return { kind: 'forbidden' };
     try {
       return {
         kind: 'response',
         status: await unlessAborted(this.#send(url, headers, body, signal), signal),
       };
     } catch (error) {
-      return { kind: error instanceof RefusedAddress ? 'refused' : 'failed' };
+      return { kind: error instanceof ForbiddenAddress ? 'forbidden' : 'failed' };
     }
   }
 

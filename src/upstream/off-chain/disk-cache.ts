@@ -13,7 +13,7 @@ export type DiskCacheLimits = Pick<
 >;
 
 /** File operations in flight: the thread pool is shared. */
-const FILES_AT_A_TIME = 2;
+const FILE_CONCURRENCY = 2;
 const NAME = /^[0-9a-f]{64}$/;
 const DRAFT = /\.draft$/;
 const FOLDER = /^[0-9a-f]{2}$/;
@@ -31,7 +31,7 @@ export class DiskCache {
   readonly #files = new Map<string, number>();
   /** Contents of pending writes; null: delete. */
   readonly #pendingWrites = new Map<string, CachedDocument | null>();
-  readonly #semaphore = new Semaphore(FILES_AT_A_TIME);
+  readonly #semaphore = new Semaphore(FILE_CONCURRENCY);
   #bytes = 0;
   #settled: (() => void)[] = [];
 
@@ -127,7 +127,7 @@ export class DiskCache {
         await this.#evict();
       }
     } catch {
-      // A full or broken disk: the document was read all the same.
+      // The disk is full or broken. The document was fetched anyway.
     }
     this.#pendingWrites.delete(name);
     if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
@@ -185,7 +185,7 @@ export class DiskCache {
     const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
     for (const folder of folders) {
       const names = await readdir(join(this.#folder, folder));
-      await mapConcurrent(names, FILES_AT_A_TIME, async (name) => {
+      await mapConcurrent(names, FILE_CONCURRENCY, async (name) => {
         const path = join(this.#folder, folder, name);
         if (DRAFT.test(name)) await rm(path, { force: true }).catch(() => undefined);
         if (!NAME.test(name) || !name.startsWith(folder)) return;

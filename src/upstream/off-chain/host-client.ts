@@ -1,20 +1,20 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
-import { type ConnectOptions, checkedConnector, RefusedAddress } from './checked-connect.ts';
+import { type ConnectOptions, checkedConnector, ForbiddenAddress } from './checked-connect.ts';
 import { ACCEPT, ACCEPT_ENCODING, type DocumentLimits, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
 export type ExchangeResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
   | Readonly<{ kind: 'redirect'; location: string }>
-  /** The host has said no, or sent what is no JSON: asking again soon makes no sense. */
+  /** The host rejected the request or sent no JSON; a retry is pointless for a while. */
   | Readonly<{ kind: 'absent' }>
-  /** No answer in time, or one that says that the host cannot answer now. */
+  /** The host timed out or reported a transient failure. */
   | Readonly<{ kind: 'failed' }>
-  /** The connection broke before anything had come: it may have been an old one. */
+  /** The connection closed before any response; it may have been a stale one. */
   | Readonly<{ kind: 'broken' }>
-  /** The host's address must not be connected to. */
-  | Readonly<{ kind: 'refused' }>;
+  /** The host resolves to a forbidden address. */
+  | Readonly<{ kind: 'forbidden' }>;
 
 export type ExchangeLimits = DocumentLimits &
   Pick<
@@ -73,7 +73,7 @@ export class HostClient {
     try {
       return await this.#exchange(url, over.signal);
     } catch (error) {
-      if (error instanceof RefusedAddress) return { kind: 'refused' };
+      if (error instanceof ForbiddenAddress) return { kind: 'forbidden' };
       return { kind: over.signal.aborted ? 'failed' : 'broken' };
     } finally {
       clearTimeout(timer);

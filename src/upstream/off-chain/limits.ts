@@ -14,7 +14,7 @@ export type OffChainLimits = Readonly<{
   redirectsMax: number;
   /** In characters. */
   uriMaxLength: number;
-  /** Distinct URIs per read; further ones are skipped. */
+  /** Maximum distinct URIs per read; further ones are skipped. */
   urisMax: number;
   /** Compressed and decompressed size; also of `data:` URIs. */
   documentMaxBytes: number;
@@ -30,7 +30,7 @@ export type OffChainLimits = Readonly<{
   perHostMax: number;
   /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: number;
-  /** Queued fetches; further ones are skipped. */
+  /** Maximum queued fetches; further ones are skipped. */
   queueMax: number;
   perHostQueueMax: number;
   /** Queued fetches per host without a recent success. */
@@ -52,7 +52,7 @@ export type OffChainLimits = Readonly<{
   memoryMaxBytes: number;
   diskMaxBytes: number;
   diskFilesMax: number;
-  /** Queued file writes; further documents stay in memory only. */
+  /** Maximum queued file writes; further documents stay in memory only. */
   diskQueueMax: number;
 }>;
 

@@ -23,7 +23,7 @@ type PendingFetch = {
   document: Promise<Buffer | null>;
   readonly controller: AbortController;
   waiters: number;
-  /** Its URI was forgotten: the result is not cached. */
+  /** `forget` was called for its URI: the result is not cached. */
   forgotten: boolean;
 };
 
@@ -239,7 +239,7 @@ const NOT_REQUESTED = { kind: 'skipped' } as const;
 
 /** Effect of an exchange on its host. A host that rejects the request is healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
-  const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'refused';
+  const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'forbidden';
   if (responded) return 'success';
   if (abortedAfterMs === null) return 'failure';
   return abortedAfterMs >= slowMs ? 'failure' : 'inconclusive';
@@ -294,7 +294,7 @@ export class Fetcher {
   }
 
   #endOf({ kind }: ExchangeResult): 'absent' | 'failed' {
-    return kind === 'absent' || kind === 'refused' ? 'absent' : 'failed';
+    return kind === 'absent' || kind === 'forbidden' ? 'absent' : 'failed';
   }
 
   /** Retries a broken connection: a host may close an idle one just as it is used. */

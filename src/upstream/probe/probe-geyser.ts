@@ -16,10 +16,10 @@ export type GeyserReport = Readonly<{
 }>;
 
 const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
-  UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',
+  UNAUTHENTICATED: 'it does not accept the token: check x-token in headers',
   PERMISSION_DENIED: 'the token is not allowed to subscribe',
   UNIMPLEMENTED: 'there is no Geyser at this address',
-  RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
+  RESOURCE_EXHAUSTED: 'it accepts no more streams: request a larger plan',
 };
 
 const faultOf = ({ code, message }: GrpcStatus, node: GeyserNode): string =>

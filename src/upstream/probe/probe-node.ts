@@ -30,7 +30,7 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
   401: 'Check the key in the URL or in the headers of this node.',
   403: 'Check the key in the URL or in the headers of this node, and whether the provider limits it to certain addresses.',
   404: 'Check the path of the URL.',
-  429: 'The provider limits the rate: wait, or ask for a larger plan.',
+  429: 'The provider limits the rate. Wait, or request a larger plan.',
 };
 
 /** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
@@ -197,7 +197,7 @@ export type SenderReport = Readonly<{
 /** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
 /** Statuses an endpoint may return for it, without JSON-RPC. */
-const refusesContent = (status: number): boolean => status === 400 || status === 422;
+const rejectsContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
 const isRpcResponse = ({ kind }: Outcome): boolean => kind === 'response' || kind === 'withheld';
@@ -205,7 +205,7 @@ const isHttpResponse = ({ kind }: Outcome): boolean => kind === 'status' || kind
 
 function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[] {
   if (isRpcResponse(outcome)) return [];
-  if (outcome.kind !== 'status' || !refusesContent(outcome.status)) return [unreachable(outcome, tls)];
+  if (outcome.kind !== 'status' || !rejectsContent(outcome.status)) return [unreachable(outcome, tls)];
   return [
     warning(
       `It responds to an invalid transaction with HTTP status ${outcome.status}.`,

@@ -5,7 +5,7 @@ import type { NodeConfig } from '../node.ts';
 
 export type PubsubReport = Readonly<{
   /** null if slotSubscribe was acknowledged. */
-  fault: ConnectionEnd | 'slotSubscribe is refused' | null;
+  fault: ConnectionEnd | 'slotSubscribe is rejected' | null;
   /** First slot; null if none arrived in time. */
   slot: Slot | null;
 }>;
@@ -26,7 +26,7 @@ export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<
     onEnd: (end) => (fault ??= end),
   });
   const isReady = await connection.ready;
-  if (isReady && !connection.sendsSlots) fault = 'slotSubscribe is refused';
+  if (isReady && !connection.sendsSlots) fault = 'slotSubscribe is rejected';
   const report = { fault, slot: connection.lastSlot?.slot ?? null };
   connection.end('closed by us');
   return report;

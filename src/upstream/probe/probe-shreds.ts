@@ -6,14 +6,14 @@ import { ENTRIES_REQUEST, SUBSCRIBE_DESHRED, SUBSCRIBE_ENTRIES } from '../shreds
 import { type ShredServer, shredLimits } from '../shreds/shreds-config.ts';
 
 const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
-  UNAUTHENTICATED: 'it does not accept the token: look at x-token in headers',
+  UNAUTHENTICATED: 'it does not accept the token: check x-token in headers',
   PERMISSION_DENIED: 'the token is not allowed to open this stream',
   UNIMPLEMENTED: 'there is no such stream at this address',
-  RESOURCE_EXHAUSTED: 'it has no room for another stream: ask for a larger plan',
+  RESOURCE_EXHAUSTED: 'it accepts no more streams: request a larger plan',
 };
 
 /** Time for a server to reject an accepted stream. */
-const REFUSAL_MS = 500;
+const REJECTION_MS = 500;
 
 /** Method by configured kind. */
 const calls = {
@@ -41,12 +41,12 @@ export function probeShreds(
       stream.close();
       resolve(fault);
     };
-    let timer = setTimeout(() => end('it does not take the stream in time'), timeoutMs);
+    let timer = setTimeout(() => end('it did not accept the stream in time'), timeoutMs);
     const options = { ...shredLimits, connectTimeoutMs: timeoutMs, url, headers, method };
     const stream = new GrpcStream(options, {
       onOpen() {
         clearTimeout(timer);
-        timer = setTimeout(() => end(null), Math.min(REFUSAL_MS, timeoutMs));
+        timer = setTimeout(() => end(null), Math.min(REJECTION_MS, timeoutMs));
       },
       onMessage: () => end(null),
       onEnd: ({ code, message }) => {

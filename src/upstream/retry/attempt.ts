@@ -15,7 +15,7 @@ import {
 } from '../response/passthrough-response.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 
-/** Some proxies replace HTTP 200 by one of these when the node returns an error. */
+/** Some proxies replace HTTP 200 with one of these statuses when the node returns an error. */
 const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
@@ -94,7 +94,7 @@ class Attempt implements NodeRequest, StreamListener {
     try {
       outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
     } catch {
-      // Anything that cannot be parsed is garbage.
+      // A response that cannot be parsed is invalid.
       outcome = { kind: 'invalid' };
     }
     this.#listener.onOutcome(outcome, performance.now() - this.#startedAt);

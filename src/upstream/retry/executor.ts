@@ -67,7 +67,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   #timer: NodeJS.Timeout | null = null;
   /** Node whose request budget this call has reserved. */
   #reserved: UpstreamNode | null = null;
-  #isOver = false;
+  #isSettled = false;
   #isCanceled = false;
 
   constructor(state: RetryState, handler: ResponseHandler) {
@@ -81,7 +81,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   }
 
   cancel(): void {
-    if (this.#isOver || this.#state.traits.outlivesCaller) return;
+    if (this.#isSettled || this.#state.traits.outlivesCaller) return;
     this.#isCanceled = true;
     if (this.#timer !== null) {
       clearTimeout(this.#timer);
@@ -102,7 +102,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   }
 
   get acceptsStream(): boolean {
-    return !this.#isOver && this.#handler.stream != null;
+    return !this.#isSettled && this.#handler.stream != null;
   }
 
   onStream(response: StreamedResponse, elapsedMs: number): void {
@@ -136,7 +136,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       this.#conclude();
       return;
     }
-    // Selected and counted as in flight within one tick, so that a burst of calls spreads.
+    // Select and count in one tick, so that a burst of calls is spread over the nodes.
     const node = selectNode(state, now);
     if (node !== null && state.attemptsAt(node) === 0) this.#sendTo(node, now);
     else if (node !== null) this.#retryNode(node, now);
@@ -169,22 +169,22 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
 
   #handleOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
     const state = this.#state;
-    const wasOver = this.#isOver;
-    if (wasOver && !this.#isCanceled) {
+    const wasSettled = this.#isSettled;
+    if (wasSettled && !this.#isCanceled) {
       reportSuperseded(state, node, elapsedMs);
       return;
     }
     try {
       if (state.call.trace != null) reportAttempt(state, node, outcome, elapsedMs);
       recordOutcome(state, node, outcome, elapsedMs);
-      if (wasOver) return;
+      if (wasSettled) return;
       const response = applyOutcome(state, node, outcome);
       if (response !== null) {
         this.#stop();
         this.#handler.onResponse(response);
       } else if (!state.isActive) this.tryNext();
     } catch (thrown) {
-      if (!wasOver) this.#fail(thrown);
+      if (!wasSettled) this.#fail(thrown);
     }
   }
 
@@ -212,7 +212,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     const throttleMs = throttleWaitMs(state);
     const soonest = state.best === null ? nextWithinBudget(state, now) : null;
     const waitMs = soonest?.budget?.waitMs(now) ?? Number.POSITIVE_INFINITY;
-    if (soonest !== null && waitMs <= state.limits.restWaitMaxMs && waitMs <= (throttleMs ?? waitMs)) {
+    if (soonest !== null && waitMs <= state.limits.throttleWaitMaxMs && waitMs <= (throttleMs ?? waitMs)) {
       soonest.budget?.spend(now);
       this.#reserved = soonest;
       this.#pause(waitMs);
@@ -250,7 +250,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     this.#attemptedAt = now;
     const pending = sendAttempt(node, state.call, timeoutOf(state, now), this, now);
     // The attempt may have ended, and the next one started.
-    if (this.#isOver || this.#attempts !== attempt || state.activeNode === null) return;
+    if (this.#isSettled || this.#attempts !== attempt || state.activeNode === null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.abort();
   }
@@ -279,7 +279,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   }
 
   #stop(): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     if (this.#state.hedgeBudget !== null) this.#state.group.hedgeTimer.remove(this);
     this.#pending?.abort();
     this.#hedge?.abort();

@@ -35,7 +35,7 @@ export interface HedgeCandidate {
 const TICK_MS = 20;
 const IDLE_TICKS_MAX = 50;
 
-/** Checks all calls in flight every 20 ms with one timer: a timer per call would be paid by every call. */
+/** Checks all calls in flight every 20 ms with one timer, since a timer per call would cost more. */
 export class HedgeTimer {
   #newest: HedgeCandidate | null = null;
   #timer: NodeJS.Timeout | null = null;

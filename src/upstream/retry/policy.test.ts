@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MethodKind } from '../../protocol/methods.ts';
 import type { Outcome, PreflightFault } from '../outcome.ts';
-import { decideRetry, isAmbiguous, isConnectionRefused, type RetryDecision, refusalOf } from './policy.ts';
+import {
+  decideRetry,
+  isAmbiguous,
+  isConnectionRefused,
+  type RetryDecision,
+  rejectionCodeOf,
+} from './policy.ts';
 
 const answer = (errorCode: number, preflight: PreflightFault | null = null): Outcome => ({
   kind: 'response',
@@ -84,11 +90,11 @@ describe('decideRetry', () => {
   });
 
   it("reports the caller's fault only if every node rejected the request", () => {
-    expect(refusalOf([])).toBeNull();
-    expect(refusalOf([status(400), status(400)])).toBe('INVALID_REQUEST');
-    expect(refusalOf([status(400), status(413)])).toBe('BODY_TOO_LARGE');
-    expect(refusalOf([status(413), refused])).toBeNull();
-    expect(refusalOf([status(413), answer(-32005)])).toBeNull();
+    expect(rejectionCodeOf([])).toBeNull();
+    expect(rejectionCodeOf([status(400), status(400)])).toBe('INVALID_REQUEST');
+    expect(rejectionCodeOf([status(400), status(413)])).toBe('BODY_TOO_LARGE');
+    expect(rejectionCodeOf([status(413), refused])).toBeNull();
+    expect(rejectionCodeOf([status(413), answer(-32005)])).toBeNull();
   });
 
   it('knows when nothing was sent', () => {

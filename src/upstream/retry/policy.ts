@@ -16,20 +16,20 @@ import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
 /**
  * - `return`: return the response.
  * - `retry`: retry on another node.
- * - `confirm`: retry once to confirm, then return what two nodes say.
+ * - `confirm`: retry once, then return the response that two nodes agree on.
  * - `retry-elsewhere`: retry on other nodes only.
- * - `fail`: fail the call; no retry.
+ * - `fail`: fail the call without a retry.
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
 /** The node rejected the request itself; another node may have larger limits. */
-const refusesRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
+const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
 /** Failure code when every node rejected the request itself; else null. */
-export function refusalOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
-  const refused = (outcome: Outcome): boolean => outcome.kind === 'status' && refusesRequest(outcome);
-  if (outcomes.length === 0 || !outcomes.every(refused)) return null;
+export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
+  const isRejected = (outcome: Outcome): boolean => outcome.kind === 'status' && rejectsRequest(outcome);
+  if (outcomes.length === 0 || !outcomes.every(isRejected)) return null;
   const tooLarge = outcomes.some((outcome) => outcome.kind === 'status' && outcome.status === 413);
   return tooLarge ? 'BODY_TOO_LARGE' : 'INVALID_REQUEST';
 }
@@ -53,13 +53,13 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'over-budget':
       return 'fail';
     case 'too-large':
-      // A light read rarely has such a large response: do not trust one node. Heavy reads are not repeated.
+      // A light read rarely has such a large response, so one node is not trusted. Heavy reads are not repeated.
       return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
     case 'status':
       if (methodTraits[kind].oneNode) return 'fail';
-      return refusesRequest(outcome) ? 'retry-elsewhere' : 'retry';
+      return rejectsRequest(outcome) ? 'retry-elsewhere' : 'retry';
     case 'invalid':
     case 'withheld':
       return methodTraits[kind].oneNode ? 'fail' : 'retry';
@@ -111,7 +111,7 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
  */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
-  if (throttleMs === null || throttleMs > state.limits.restWaitMaxMs) return null;
+  if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
@@ -124,7 +124,7 @@ export function timeoutOf({ deadline, traits, limits, best }: RetryState, now: n
   const remainingMs = deadline - now;
   const { attemptTimeoutMs, sendAttemptTimeoutMs, hedgeMaxMs } = limits;
   let limitMs = traits.signed ? Math.min(attemptTimeoutMs, sendAttemptTimeoutMs) : attemptTimeoutMs;
-  // A node already said that there is no result.
+  // Another node already reported that there is no result.
   if (best?.errorCode === 0) limitMs = Math.min(limitMs, hedgeMaxMs);
   return Math.max(1, traits.takesAllTheTime ? remainingMs : Math.min(remainingMs, limitMs));
 }
@@ -147,8 +147,8 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
 }
 
 /**
- * Adds to `decideRetry`: a null of history does not win while another attempt is in flight, and is confirmed
- * once where it is addressed by signature.
+ * Extends `decideRetry`: a null result of ledger history is not returned while another attempt is in flight,
+ * and is confirmed once if it is addressed by signature.
  */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
@@ -187,7 +187,10 @@ export function recordMissingCapabilities(state: RetryState): void {
   }
 }
 
-/** Whether the response counts: a node that probably lacks the data does not, unless all nodes lack it. */
+/**
+ * Whether the response is conclusive: one of a node that probably lacks the data is not, unless all nodes
+ * lack it.
+ */
 function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
   const now = performance.now();
   const isMissing = ({ capabilities }: UpstreamNode): boolean =>
@@ -208,8 +211,8 @@ export function applyOutcome(state: RetryState, node: UpstreamNode, outcome: Out
     return state.traits.signed ? resolveSubmission(state, outcome) : outcome.response;
   }
   const decision = decide(state, node, outcome);
-  state.refused = isConnectionRefused(outcome);
-  if (!state.refused) state.sent++;
+  state.connectionRefused = isConnectionRefused(outcome);
+  if (!state.connectionRefused) state.sent++;
   if (isResponse && decision === 'return') {
     if (outcome.response.errorCode === 0) recordMissingCapabilities(state);
     return resolveSubmission(state, outcome);
@@ -259,8 +262,8 @@ export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
     return new Failure('ANSWER_TOO_LARGE', { facts: { ...facts, answerMaxBytes: responseMaxBytes }, cause });
   }
   if (outcome?.kind === 'over-budget') return new Failure('OVERLOADED', { facts, cause, retryAfter });
-  const refusal = refusalOf(state.steps.map((step) => step.outcome));
-  if (refusal !== null) return new Failure(refusal, { facts, cause });
+  const code = rejectionCodeOf(state.steps.map((step) => step.outcome));
+  if (code !== null) return new Failure(code, { facts, cause });
   if (outcome?.kind === 'aborted') return new Failure('CLIENT_GONE', { facts, cause });
   if (state.timedOut || state.isOutOfTime(performance.now())) {
     return new Failure('UPSTREAM_TIMEOUT', { facts, cause, retryAfter });
@@ -277,8 +280,8 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
 }
 
 /**
- * Ends the call when no node is left: returns the best error or throws. A node's error says nothing about a
- * transaction that an earlier node may have accepted.
+ * Ends the call when no node is left: returns the best error, or throws. An error of one node does not show
+ * whether an earlier node accepted the transaction.
  * @throws Failure
  */
 export function conclude(state: RetryState): RpcResponse {
@@ -292,8 +295,8 @@ export function conclude(state: RetryState): RpcResponse {
  * null or too large response only usable nodes are tried.
  */
 export function canRetry(state: RetryState): boolean {
-  const { refused, sent, steps, nodes, limits, reconnectUntil } = state;
+  const { connectionRefused, sent, steps, nodes, limits, reconnectUntil } = state;
   if ((state.best?.errorCode === 0 || state.isTooLarge) && !hasUsableNode(state, null)) return false;
-  if (!refused) return sent < limits.attemptsMax;
+  if (!connectionRefused) return sent < limits.attemptsMax;
   return performance.now() < reconnectUntil || steps.length < Math.min(limits.attemptsMax, 2 * nodes.length);
 }

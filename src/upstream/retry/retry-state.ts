@@ -13,7 +13,7 @@ export type AttemptStep = Readonly<{
   outcome: Outcome;
   /** Retryable when no fresh node is left. */
   hasNoResponse: boolean;
-  /** The node only reported that it is behind. Retryable if another node did not respond. */
+  /** The node only reported that it is behind. It is retried if another node did not respond. */
   isBehind: boolean;
 }>;
 
@@ -42,14 +42,14 @@ export class RetryState {
   readonly hedgeBudget: HedgeBudget | null;
   activeNode: UpstreamNode | null;
   hedgeNode: UpstreamNode | null;
-  /** Retried last: others come first. */
+  /** The node of the last attempt; other nodes are retried first. */
   lastNode: UpstreamNode | null;
   /** Attempts that may have been sent. */
   sent: number;
-  refused: boolean;
+  connectionRefused: boolean;
   /** Most informative error or null result so far. */
   best: RpcResponse | null;
-  /** One null or error was not accepted without confirmation; the next is. */
+  /** A null result or an error awaits confirmation; the next response is accepted. */
   isDoubted: boolean;
   /** A node may have executed the request. */
   ambiguous: boolean;
@@ -82,7 +82,7 @@ export class RetryState {
     this.hedgeNode = null;
     this.lastNode = null;
     this.sent = 0;
-    this.refused = false;
+    this.connectionRefused = false;
     this.best = null;
     this.isDoubted = false;
     this.ambiguous = false;
@@ -142,7 +142,7 @@ function minSlotOf(call: Call): bigint | null {
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
 const USABLE = 0;
-/** Did not respond recently. */
+/** Rank of a node that did not respond recently. */
 const FAILING = 3;
 
 /** Whether the node probably has the data. Unknown counts as yes. */

@@ -88,7 +88,7 @@ type DropReportOptions = Readonly<{
 }>;
 
 const REPORT_INTERVAL_MS = 60_000;
-/** Drops per interval from which the report is a warning. */
+/** Number of drops per interval from which the report is a warning. */
 const MANY = 1_000;
 
 /** Drops that occur in normal operation. */

@@ -50,7 +50,7 @@ class PendingPackets {
   }
 
   /** Removes packets whose leader is known, in arrival order. */
-  take(isKnown: (slot: Slot) => boolean): Uint8Array[] {
+  takeKnown(isKnown: (slot: Slot) => boolean): Uint8Array[] {
     const all = this.#packets.slice(this.#first);
     const slots = new Map<Slot, boolean>();
     for (const { slot } of all) if (!slots.has(slot)) slots.set(slot, isKnown(slot));
@@ -132,7 +132,7 @@ export class Deshredder {
    */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
-    this.#drop(this.#take(packet, this.#options.unverified === 'hold'));
+    this.#drop(this.#processPacket(packet, this.#options.unverified === 'hold'));
     this.#releaseOnNewSlot();
   }
 
@@ -152,16 +152,16 @@ export class Deshredder {
   /** Processes pending packets whose leaders are now known. Also runs on each new slot. */
   releasePending(): void {
     const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
-    for (const packet of this.#pending.take(isKnown)) this.#drop(this.#take(packet, false));
+    for (const packet of this.#pending.takeKnown(isKnown)) this.#drop(this.#processPacket(packet, false));
   }
 
   #drop(reason: DropReason | null): void {
     if (reason !== null) this.#stats.drops[reason]++;
   }
 
-  #take(packet: Uint8Array, mayBuffer: boolean): DropReason | null {
-    const refusal = this.#refusalOf(packet);
-    if (refusal !== null) return refusal;
+  #processPacket(packet: Uint8Array, mayBuffer: boolean): DropReason | null {
+    const rejection = this.#rejectionOf(packet);
+    if (rejection !== null) return rejection;
     const shred = parseShred(packet);
     if (typeof shred === 'string') return shred;
     const tracked = this.#slots.get(shred.slot);
@@ -174,8 +174,8 @@ export class Deshredder {
     return null;
   }
 
-  /** Checks that need no parsing. */
-  #refusalOf(packet: Uint8Array): DropReason | null {
+  /** Checks a packet without parsing it. @returns why it is dropped; null if it may be valid. */
+  #rejectionOf(packet: Uint8Array): DropReason | null {
     if (packet.length < DATA_HEADERS_BYTES) return 'Length';
     const version = this.#options.shredVersion();
     if (version !== null && version !== versionOf(packet)) return 'version';
@@ -201,7 +201,7 @@ export class Deshredder {
       return kind;
     }
     const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
-    for (const packet of waiting) this.#drop(this.#take(packet, false));
+    for (const packet of waiting) this.#drop(this.#processPacket(packet, false));
     return reason;
   }
 
@@ -217,7 +217,7 @@ export class Deshredder {
     for (let count = 0; count < VERIFY_BATCH; count++) {
       const packet = this.#verifier.takeWaiting();
       if (packet === null) break;
-      this.#drop(this.#take(packet, false));
+      this.#drop(this.#processPacket(packet, false));
     }
     this.#releaseOnNewSlot();
     if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
@@ -264,20 +264,20 @@ export class Deshredder {
       this.#giveUp(shreds);
       this.#slots.delete(slot);
     }
-    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#mostDispensable());
+    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
   /**
    * Of the leader with most open slots, the slot farthest from the newest: a leader that signs shreds of many
    * future slots displaces only its own.
    */
-  #mostDispensable(): SlotShreds {
+  #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));
-    const most = [...leaders.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    const largest = [...leaders.values()].reduce((a, b) => (b.length > a.length ? b : a));
     const newest = this.#window.newest ?? 0n;
     const distanceOf = ({ slot }: SlotShreds): bigint => (slot > newest ? slot - newest : newest - slot);
-    return most.reduce((far, one) => (distanceOf(one) > distanceOf(far) ? one : far));
+    return largest.reduce((far, one) => (distanceOf(one) > distanceOf(far) ? one : far));
   }
 
   #giveUp(slot: SlotShreds): void {

@@ -48,7 +48,7 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     reader: { request: request },
     limits: { ...shredLimits, scheduleRetryMs: 1, ...change.limits },
     log: createLogger('silent', () => {}),
-    learnShredVersion: true,
+    discoverShredVersion: true,
   });
   onTestFinished(() => schedule.close());
   /** Waits for requests until the condition holds. */

@@ -9,7 +9,7 @@ type LeaderScheduleOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'scheduleIntervalMs' | 'scheduleRetryMs' | 'scheduleRetryMaxMs'>;
   log: Logger;
-  learnShredVersion: boolean;
+  discoverShredVersion: boolean;
 }>;
 
 type EpochLeaders = Readonly<{
@@ -22,9 +22,9 @@ type EpochLeaders = Readonly<{
 type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
 
 const NO_LEADER = 0xffff_ffff;
-/** Twice the epoch length of any public cluster. */
+/** Maximum slots per epoch: twice those of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** Includes the previous epoch, for late shreds. */
+/** Number of cached epochs, including the previous one for late shreds. */
 const EPOCHS_RETAINED = 3;
 
 /** Rereads a schedule this old: a response may have been wrong or incomplete. */
@@ -147,8 +147,8 @@ export class LeaderSchedule {
     this.#failures = isRead ? 0 : this.#failures + 1;
     const retryMs = exponentialBackoff(scheduleRetryMs, scheduleRetryMaxMs, this.#failures - 1);
     this.#notBefore = performance.now() + scheduleRetryMs;
-    const pauseMs = isRead ? scheduleIntervalMs : retryMs;
-    this.#timer = setTimeout(() => void this.#refresh(), pauseMs * (0.75 + Math.random() / 4));
+    const delayMs = isRead ? scheduleIntervalMs : retryMs;
+    this.#timer = setTimeout(() => void this.#refresh(), delayMs * (0.75 + Math.random() / 4));
     this.#timer.unref();
   }
 
@@ -198,7 +198,7 @@ export class LeaderSchedule {
   }
 
   async #readShredVersion(): Promise<boolean> {
-    if (!this.#options.learnShredVersion || this.shredVersion !== null) return true;
+    if (!this.#options.discoverShredVersion || this.shredVersion !== null) return true;
     this.shredVersion = readShredVersion(await this.#request('getClusterNodes', []));
     return this.shredVersion !== null;
   }

@@ -79,11 +79,11 @@ export class TableLoader {
   #readAll(): void {
     this.#timer = null;
     while (this.#inFlight < this.#options.limits.tableReadsMax && this.#waiting.size > 0) {
-      void this.#read(this.#take());
+      void this.#read(this.#takeBatch());
     }
   }
 
-  #take(): string[] {
+  #takeBatch(): string[] {
     const keys: string[] = [];
     for (const key of this.#waiting) {
       if (keys.length === ADDRESSES_MAX) break;
@@ -181,7 +181,7 @@ export class LookupTables {
 
   constructor(options: LookupTablesOptions) {
     this.#tables = new Lru(options.limits.tablesMax);
-    const onTable = (key: string, data: Uint8Array, slot: Slot): void => this.#learn(key, data, slot, 0n);
+    const onTable = (key: string, data: Uint8Array, slot: Slot): void => this.#store(key, data, slot, 0n);
     this.#reads = new TableLoader({ ...options, onTable });
   }
 
@@ -192,7 +192,7 @@ export class LookupTables {
   /** Other accounts are ignored. */
   onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
     // Copies, as the update may be a view of a larger buffer.
-    if (OWNER.equals(owner)) this.#learn(bytesKey(address), new Uint8Array(data), slot, writeVersion);
+    if (OWNER.equals(owner)) this.#store(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
   /**
@@ -204,7 +204,7 @@ export class LookupTables {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];
     let isComplete = true;
-    // Does not stop early, so that every unknown table is requested.
+    // Does not stop at the first unknown table, so that every unknown table is requested.
     for (const lookup of lookups) isComplete = this.#load(lookup, slot, writable, readonly) && isComplete;
     if (isComplete) return { writable, readonly };
     this.unresolved++;
@@ -215,7 +215,7 @@ export class LookupTables {
     this.#reads.close();
   }
 
-  #learn(key: string, data: Uint8Array, slot: Slot, writeVersion: bigint): void {
+  #store(key: string, data: Uint8Array, slot: Slot, writeVersion: bigint): void {
     const cached = this.#tables.get(key);
     if (cached !== undefined && slot < cached.slot) return;
     if (cached !== undefined && slot === cached.slot && writeVersion < cached.writeVersion) return;

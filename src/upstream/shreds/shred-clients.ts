@@ -12,7 +12,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   server: ShredServer;
   limits: ShredLimits;
   log: Logger;
-  /** Such as `/geyser.Geyser/SubscribeDeshred`. */
+  /** Path of the gRPC method, such as `/geyser.Geyser/SubscribeDeshred`. */
   method: string;
   /** First message of every stream. */
   request: Uint8Array;

@@ -83,7 +83,7 @@ export class ShredStage {
         transactions: (transactions) => this.#merge.onTransactions(transactions),
       },
     });
-    this.#schedule = new LeaderSchedule({ reader, limits, log, learnShredVersion: shredVersion === null });
+    this.#schedule = new LeaderSchedule({ reader, limits, log, discoverShredVersion: shredVersion === null });
     this.#deshredder = new Deshredder(
       {
         shredVersion: () => shredVersion ?? this.#schedule.shredVersion,

@@ -30,7 +30,7 @@ const parsed = (packet: Uint8Array): Shred => {
 it('limits the verification of invalid signatures and verifies valid ones afterwards', () => {
   let now = 0;
   let nth = 0;
-  const verifier = new ShredVerifier({ ...deshredLimits, forgedPerSecondMax: 1_000 }, () => now);
+  const verifier = new ShredVerifier({ ...deshredLimits, invalidSignaturesPerSecondMax: 1_000 }, () => now);
   const judge = (packet: Uint8Array) =>
     verifier.check(parsed(packet), addressBytes(leader.address), undefined).kind;
   const flood = (count: number) => {

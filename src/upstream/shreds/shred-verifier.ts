@@ -210,12 +210,12 @@ export class ShredVerifier {
 
   /** @param now - monotonic milliseconds. */
   constructor(
-    limits: Pick<DeshredLimits, 'rejectedMax' | 'forgedPerSecondMax' | 'unjudgedBytesMax'>,
+    limits: Pick<DeshredLimits, 'rejectedMax' | 'invalidSignaturesPerSecondMax' | 'deferredBytesMax'>,
     now: () => number = () => performance.now(),
   ) {
     this.#rejected = new Lru(limits.rejectedMax);
-    this.#invalidLimit = new InvalidSignatureLimit(limits.forgedPerSecondMax, now);
-    this.#unverified = new UnverifiedShreds(limits.unjudgedBytesMax);
+    this.#invalidLimit = new InvalidSignatureLimit(limits.invalidSignaturesPerSecondMax, now);
+    this.#unverified = new UnverifiedShreds(limits.deferredBytesMax);
   }
 
   get unverifiedBytes(): number {

@@ -34,12 +34,12 @@ export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shr
 
 /** Memory limits of the deshredder. */
 export const deshredLimits = {
-  /** Slots with shreds; beyond it, the leader with most slots loses one. */
+  /** Maximum slots with shreds; above it, the leader with most slots loses one. */
   slotsMax: 64,
   /** Data shreds, and as many code shreds. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Shreds in bytes; beyond it, the largest slot is evicted. */
+  /** Maximum shreds in bytes; above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   /**
    * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
@@ -49,14 +49,14 @@ export const deshredLimits = {
   slotsBehindMax: 256,
   /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
   staleMs: 10_000,
-  /** Packets with an unknown leader, in bytes; beyond it, the oldest is evicted. */
+  /** Maximum packets with an unknown leader, in bytes; above it, the oldest is evicted. */
   heldBytesMax: 8 * 1024 * 1024,
   /** Remembered invalid signatures. */
   rejectedMax: 4_096,
-  /** Invalid signatures verified per second, about 0.1 ms each; beyond it, shreds are deferred. */
-  forgedPerSecondMax: 2_000,
-  /** Deferred packets in bytes; beyond it, the longest-waiting are evicted. */
-  unjudgedBytesMax: 16 * 1024 * 1024,
+  /** Invalid signatures verified per second, about 0.1 ms each; above it, shreds are deferred. */
+  invalidSignaturesPerSecondMax: 2_000,
+  /** Maximum deferred packets in bytes; above it, the longest-waiting are evicted. */
+  deferredBytesMax: 16 * 1024 * 1024,
 };
 
 export type DeshredLimits = Readonly<typeof deshredLimits>;
@@ -67,7 +67,7 @@ export const shredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   /** Tracked slots, for deduplication. */
   slotsTracked: 64,
-  /** Tracked transactions per slot, and as many batches; beyond it, duplicates are possible. */
+  /** Maximum tracked transactions per slot, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -79,7 +79,7 @@ export const shredLimits = {
   reconnectMaxMs: 10_000,
   /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
-  /** Queued reads of unknown tables; beyond it, they are not requested. */
+  /** Maximum queued reads of unknown tables; above it, they are not requested. */
   tablesWaitingMax: 10_000,
   /** Batching delay of table reads, 100 tables per request. */
   tablesGatherMs: 10,

@@ -7,7 +7,7 @@ const PRESENT = 1;
 const COMPLETE = 2;
 const FIRST_CAPACITY = 1_024;
 
-/** Both included; the last shred completes the batch. */
+/** Range of shreds, both ends included; the last one completes the batch. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
 /**
@@ -91,7 +91,7 @@ export class SlotShreds {
   readonly #pieces = new Map<number, Piece>();
   /** First indexes of batches that were checked before completion. */
   readonly #checkedEarly = new Set<number>();
-  /** The subset that was emitted. */
+  /** First indexes of these batches that were emitted. */
   readonly #emittedEarly = new Set<number>();
   /** -1 while unknown. */
   #lastIndex = -1;

@@ -63,7 +63,7 @@ export class SlotWindow {
     this.#median = null;
   }
 
-  /** Only the median can be stale. */
+  /** Whether the reference is stale, which only the median can be. */
   #isStale(): boolean {
     if (this.#options.newestSlot() !== null || this.#median === null) return false;
     return performance.now() - this.#lastShredAt > this.#options.limits.staleMs;

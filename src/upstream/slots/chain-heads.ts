@@ -78,7 +78,7 @@ export class ChainHeads {
     return this.#heads[commitment];
   }
 
-  /** Whether it was read recently. */
+  /** Whether the head was read recently. */
   isInUse(commitment: Commitment, withinMs: number, now: number): boolean {
     return now - this.#readAt[commitment] < withinMs;
   }

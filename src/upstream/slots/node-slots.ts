@@ -13,9 +13,9 @@ export class NodeSlots {
   finalized: Slot | null = null;
   /** Newest slot received as shreds; null if unknown. */
   received: Slot | null = null;
-  /** Last change of the processed slot. */
+  /** Time of the last change of the processed slot. */
   movedAt = Number.NEGATIVE_INFINITY;
-  /** Jumped ahead implausibly fast: trusted only if others reach the slot. */
+  /** The slot jumped ahead implausibly fast: trusted only if other nodes reach it. */
   isSuspect = false;
   readonly #observedAt = {
     processed: Number.NEGATIVE_INFINITY,

@@ -16,14 +16,14 @@ import {
 } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Senders of one transaction that are notified of its result. */
+/** Maximum senders of one transaction that are notified of its result. */
 const TRACES_MAX = 100;
-/** Recorded pairs of node and outcome per transaction. */
+/** Maximum recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
 
 export type SubmitterInfo = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
 
-/** Accepted transaction until it has landed or expired. */
+/** An accepted transaction that has not landed or expired yet. */
 export class PendingSubmission {
   readonly network: Network;
   /** Network and transaction. */

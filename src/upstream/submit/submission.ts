@@ -17,15 +17,15 @@ import type { SubmitTargets } from './submit-targets.ts';
 
 /** Times in milliseconds, sizes in bytes. */
 export type SubmitLimits = Readonly<{
-  /** Distinct transactions awaiting a response; further ones are rejected. */
-  underWayMax: number;
+  /** Maximum distinct transactions awaiting a response; further ones are rejected. */
+  inFlightMax: number;
   /** Senders awaiting a response, in total. */
   callersMax: number;
   /** Time per attempt at one target, where no retry follows. */
   attemptTimeoutMs: number;
   rebroadcastIntervalMs: number;
-  rebroadcastsAtATime: number;
-  /** Tracked transactions; beyond it those rebroadcast most often are shed. */
+  rebroadcastConcurrency: number;
+  /** Maximum tracked transactions; above it, the most often rebroadcast are dropped. */
   pendingMax: number;
   pendingMaxBytes: number;
   pendingMaxMs: number;
@@ -42,11 +42,11 @@ export type SubmitLimits = Readonly<{
 }>;
 
 export const submitLimits: SubmitLimits = {
-  underWayMax: 10_000,
+  inFlightMax: 10_000,
   callersMax: 50_000,
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
-  rebroadcastsAtATime: 64,
+  rebroadcastConcurrency: 64,
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,
@@ -63,7 +63,7 @@ export type SubmissionParts = Readonly<{
   limits: Pick<SubmitLimits, 'attemptTimeoutMs'>;
 }>;
 
-/** Receives the end exactly once. Must not throw. */
+/** Receives the final result exactly once. Must not throw. */
 export interface SubmissionListener {
   onAccepted(): void;
   onRejected(response: RpcResponse): void;
@@ -72,11 +72,13 @@ export interface SubmissionListener {
 
 /**
  * Submits one transaction to all targets.
- * | With preflight, one node simulates it under the caller's commitment and slot, with retries as for any
- * call. A rejected transaction is sent to no other target; without a simulation it is not sent either. An
- * accepted one is sent to all other targets without preflight, so a transaction costs one simulation.
- * | Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail,
- * it is retried as any call until the timeout.
+ *
+ * With preflight, one node simulates it under the caller's commitment and slot, with retries as for any call.
+ * A transaction that fails the simulation, or cannot be simulated, is not sent to other targets. One that
+ * passes is sent to all other targets without preflight, so each transaction is simulated once.
+ *
+ * Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail, it
+ * is retried like any call until the timeout.
  */
 export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #parts: SubmissionParts;
@@ -84,10 +86,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   readonly #request: SubmitRequest;
   readonly #listener: SubmissionListener;
   #outstanding = 0;
-  #isOver = false;
-  /** A target may have accepted it unnoticed. */
+  #isSettled = false;
+  /** A target may have accepted it without confirming it. */
   #isAmbiguous = false;
-  #refusal: RpcResponse | null = null;
+  #rejection: RpcResponse | null = null;
   /** Names of targets that accepted it; they are skipped. */
   readonly #acceptedBy = new Set<string>();
 
@@ -113,10 +115,10 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
       this.#accept();
       if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
-      // A node's ignorance says nothing about other targets.
+      // If this node does not know it, other targets still may.
       this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
-      this.#isOver = true;
+      this.#isSettled = true;
       this.#listener.onRejected(response);
     }
   }
@@ -129,9 +131,9 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#call.trace?.onAttempt(toCallAttempt(node, outcome, elapsedMs));
     if (isAccepted(outcome)) this.#accept();
     else this.#recordRejection(node, outcome);
-    if (--this.#outstanding > 0 || this.#isOver) return;
-    if (this.#refusal === null) this.#dispatchWithRetry();
-    else this.onResponse(this.#refusal);
+    if (--this.#outstanding > 0 || this.#isSettled) return;
+    if (this.#rejection === null) this.#dispatchWithRetry();
+    else this.onResponse(this.#rejection);
   }
 
   #dispatchWithRetry(): void {
@@ -153,7 +155,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#submitPlain(sendOnly);
   }
 
-  /** Outcomes after acceptance are only recorded. */
+  /** The transaction was accepted: further outcomes are recorded but do not change the response. */
   #submitToOthers(): void {
     const { targets } = this.#parts;
     const { network } = this.#call;
@@ -178,7 +180,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   #recordRejection(node: UpstreamNode, outcome: Outcome): void {
     this.#isAmbiguous ||= isAmbiguous(outcome);
     if (outcome.kind !== 'response' || this.#parts.targets.isSendOnly(node)) return;
-    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#refusal ??= outcome.response;
+    if (decideRetry(this.#call.row.kind, outcome) === 'return') this.#rejection ??= outcome.response;
   }
 
   /** "Already processed" means accepted, except for a caller that wants a preflight. */
@@ -188,13 +190,13 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #accept(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#listener.onAccepted();
   }
 
   #fail(failure: Failure): void {
-    this.#isOver = true;
+    this.#isSettled = true;
     this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
   }
 

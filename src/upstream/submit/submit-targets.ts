@@ -14,9 +14,9 @@ function readyOf(
   return usable.length > 0 ? usable : available;
 }
 
-/** Polls detect recovery. */
+/** Polled nodes: a poll detects their recovery. */
 const isHealthy = (node: UpstreamNode, now: number): boolean => node.isHealthy(now);
-/** Send-only endpoints are not polled: only a transaction detects recovery. */
+/** Send-only endpoints are not polled: only a transaction can detect their recovery. */
 const isUsable = (node: UpstreamNode, now: number): boolean => node.isUsable(now);
 
 /** Moves a selected node to the front. */

@@ -10,25 +10,26 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { type PendingSubmissionParts, PendingSubmissions } from './pending-submissions.ts';
+import { type RebroadcasterParts, Rebroadcaster } from './rebroadcaster.ts';
 import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
-export type TransactionSubmitterOptions = Omit<PendingSubmissionParts, 'next'> & Readonly<{ log: Logger }>;
+export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Readonly<{ log: Logger }>;
 
 /** A submitted transaction cannot be recalled. */
 const uncancelable: PendingCall = { cancel: () => {} };
 
 /**
  * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
- * all other calls, and params that are no transaction, so that a node reports the error.
- * | A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without
- * a new submission if its conditions (preflight, slot) are equal. The time is shorter than the interval at
+ * all other calls, and params that are not a transaction, so that a node reports the error.
+ *
+ * A duplicate of a transaction in flight, or accepted within `acceptedMs`, gets the same response without a
+ * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
 export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
-  readonly #parts: PendingSubmissionParts & Readonly<{ log: Logger }>;
-  readonly #pending: PendingSubmissions;
+  readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
+  readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
   /** Senders awaiting a response. */
   #callers = 0;
@@ -36,7 +37,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 
   constructor(next: RpcDispatcher, options: TransactionSubmitterOptions) {
     this.#parts = { ...options, next };
-    this.#pending = new PendingSubmissions(this.#parts);
+    this.#pending = new Rebroadcaster(this.#parts);
     this.#accepted = new RecentSubmissions(options.limits);
   }
 
@@ -56,13 +57,15 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     return uncancelable;
   }
 
-  /** Stops rebroadcasts. The first node rebroadcasts by itself, unless the sender limited retries. */
+  /**
+   * Stops rebroadcasts. The first node continues to rebroadcast by itself, unless the sender limited retries.
+   */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
       this.#parts.log.warn(
         { transactions },
-        'shutting down with pending transactions; nodes continue to rebroadcast them',
+        'Shutting down with pending transactions; nodes continue to rebroadcast them',
       );
     }
     this.#parts.targets.close();
@@ -103,8 +106,8 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
   }
 
   #hasCapacity(isNew: boolean): boolean {
-    const { underWayMax, callersMax } = this.#parts.limits;
-    return this.#callers < callersMax && !(isNew && this.#inFlight.size >= underWayMax);
+    const { inFlightMax, callersMax } = this.#parts.limits;
+    return this.#callers < callersMax && !(isNew && this.#inFlight.size >= inFlightMax);
   }
 }
 

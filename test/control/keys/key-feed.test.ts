@@ -9,7 +9,7 @@ import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
 import { syncPlans } from '../../../src/control/plans.ts';
-import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { temporaryFolder } from '../../service/program.ts';
@@ -21,7 +21,7 @@ const DAY_MS = 24 * 3_600_000;
 const expire = (store: Store, id: string, at: number) =>
   store.db.updateTable('api_key').set({ expires_at: at }).where('id', '=', id).execute();
 
-class WatchedDirectory extends KeyDirectory {
+class WatchedDirectory extends KeyAuthenticator {
   readonly events = new EventEmitter();
   handedOn = 0;
 

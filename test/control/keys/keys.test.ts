@@ -11,7 +11,7 @@ import {
 import { createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
 import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
 import { listKeys } from '../../../src/control/keys/key-register.ts';
-import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
@@ -26,7 +26,7 @@ async function recordsOf(store: Store): Promise<KeyRecord[]> {
 
 /** The decision of a gateway that has just loaded the store. */
 async function judge(store: Store, secret: string, now: number): Promise<string> {
-  const directory = new KeyDirectory({ peppers: testPeppers.secrets });
+  const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
   directory.apply(await recordsOf(store));
   directory.setStoreReachable(true);
   try {

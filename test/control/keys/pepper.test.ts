@@ -8,7 +8,7 @@ import { createKey } from '../../../src/control/keys/create-key.ts';
 import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
 import { createPepper, findPeppers, parsePeppers, pepperFile } from '../../../src/control/pepper.ts';
 import { openPeppers } from '../../../src/control/pepper-proof.ts';
-import { KeyDirectory } from '../../../src/gateway/auth/key-directory.ts';
+import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -74,7 +74,7 @@ describe('a pepper', () => {
 const DAY_MS = 24 * 3_600_000;
 
 async function accepts(store: Store, secrets: ReadonlyMap<number, Buffer>, secret: string): Promise<boolean> {
-  const directory = new KeyDirectory({ peppers: secrets });
+  const directory = new KeyAuthenticator({ peppers: secrets });
   for await (const page of keysChangedAfter(store, 0, 100)) directory.apply(page);
   directory.setStoreReachable(true);
   try {

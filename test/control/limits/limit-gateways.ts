@@ -87,24 +87,24 @@ export class Gateway {
 
   takeAll(family = 'f', limits = slow): number {
     let taken = 0;
-    while (this.rates.take(family, limits, performance.now())?.allowed) taken += 1;
+    while (this.rates.consume(family, limits, performance.now())?.allowed) taken += 1;
     return taken;
   }
 
   take(count: number): void {
     for (let i = 0; i < count; i++) {
-      expect(this.rates.take('f', slow, performance.now())?.allowed).toBe(true);
+      expect(this.rates.consume('f', slow, performance.now())?.allowed).toBe(true);
     }
   }
 
   requestAll(name = 'wallet f'): number {
     let allowed = 0;
-    while (this.groups.take(name, performance.now()).allowed) allowed += 1;
+    while (this.groups.consume(name, performance.now()).allowed) allowed += 1;
     return allowed;
   }
 
   request(count: number): void {
-    for (let i = 0; i < count; i++) this.groups.take('wallet f', performance.now());
+    for (let i = 0; i < count; i++) this.groups.consume('wallet f', performance.now());
   }
 
   connectAll(max: number): number {

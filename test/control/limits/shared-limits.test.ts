@@ -32,7 +32,7 @@ function promises(gateways: Gateways): void {
     expect(all.map((gateway) => gateway.takeAll())).toEqual([100, 100, 100]);
     await gateways.sync();
     expect(all.map((gateway) => gateway.takeAll())).toEqual([0, 0, 0]);
-    const debt = all[0]?.rates.take('f', slow, performance.now());
+    const debt = all[0]?.rates.consume('f', slow, performance.now());
     // Two gateways have overdrawn the bucket; the wait covers the debt.
     expect(debt?.retryAfter).toBeGreaterThan((bound - 100 - 1) / slow.rpcPerSecond);
   });
@@ -63,7 +63,7 @@ function promises(gateways: Gateways): void {
     expect(a.requestAll()).toBe(20);
     await gateways.sync();
     expect(b.requestAll()).toBe(0);
-    expect(b.groups.take('nft f', performance.now()).allowed).toBe(true);
+    expect(b.groups.consume('nft f', performance.now()).allowed).toBe(true);
   });
 
   it('count open connections of all, and free closed ones', async () => {

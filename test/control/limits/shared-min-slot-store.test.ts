@@ -23,7 +23,7 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   const sessions = new SessionMinSlots({}, minSlots);
   const source = new ScriptedDispatcher();
   source.script = () => at(slots.length > 1 ? slots.shift()! : slots[0]!);
-  const limits = { waitMs: 2_000, pauseMs: 1 };
+  const limits = { waitMs: 2_000, backoffMs: 1 };
   const parts = { keys: new CallKeys(), counts: new ResponseCounts(), limits };
   const met = new MonotonicReads(source, parts);
   /** The slot of a read in the session, or the error. */

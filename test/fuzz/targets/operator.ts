@@ -39,7 +39,7 @@ import {
 } from '../../../src/control/usage/usage-journal.ts';
 import type { StoredUsage } from '../../../src/control/usage/usage-rows.ts';
 import { generateApiKey, parseApiKey } from '../../../src/gateway/auth/api-key.ts';
-import { refusalOf } from '../../../src/gateway/auth/key-rules.ts';
+import { rejectionOf } from '../../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { products } from '../../../src/protocol/product.ts';
 import { acceptedLater } from '../engine/accepted.ts';
@@ -121,7 +121,7 @@ export const keyRulesTarget: Target = {
         ...{ methods: listOf(columns.methods), logsBodies: false },
       };
       const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
-      const refusal = refusalOf({ rules } as never, { client, network: null } as never);
+      const refusal = rejectionOf({ rules } as never, { client, network: null } as never);
       if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
       return true;
     } catch (error) {

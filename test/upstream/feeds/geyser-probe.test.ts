@@ -29,7 +29,7 @@ describe('probeGeyser', () => {
   it('reports a rejected token without the token', async () => {
     server = await GeyserServer.start(TOKEN);
     const { fault } = await probe('another-secret');
-    expect(fault).toBe('it does not accept the token: look at x-token in headers');
+    expect(fault).toBe('it does not accept the token: check x-token in headers');
   });
 
   it("reports the server's message unless it contains the token", async () => {

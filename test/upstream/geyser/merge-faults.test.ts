@@ -21,9 +21,9 @@ describe('a server that reports a slot far ahead', () => {
     it(`suppresses neither the others nor itself: ${status}`, () => {
       const { merge, of } = startMerge();
       const [one, other] = [merge.addReader(live), merge.addReader(live)];
-      for (const each of [one, other]) for (const update of whole(10)) each.take(update);
-      other.take(slotIs(FAR, status, FAR - 1));
-      for (const update of whole(11, write(11, 1))) other.take(update);
+      for (const each of [one, other]) for (const update of whole(10)) each.handleUpdate(update);
+      other.handleUpdate(slotIs(FAR, status, FAR - 1));
+      for (const update of whole(11, write(11, 1))) other.handleUpdate(update);
       expect(of(11)).toEqual(['createdBank', 'written 1', 'blockMeta', 'processed']);
       expect(of(FAR)).toEqual([]);
       expect(merge.newestStarted).toBe(11n);
@@ -33,18 +33,18 @@ describe('a server that reports a slot far ahead', () => {
   it('does not delay later slots when it sends the slot completely', () => {
     const { merge, of } = startMerge();
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
-    for (const update of whole(10)) one.take(update);
-    for (const slot of [FAR, FAR + 1]) for (const update of whole(slot)) other.take(update);
+    for (const update of whole(10)) one.handleUpdate(update);
+    for (const slot of [FAR, FAR + 1]) for (const update of whole(slot)) other.handleUpdate(update);
     expect(merge.missingRange(performance.now())).toBe(null);
-    for (const update of whole(11)) one.take(update);
+    for (const update of whole(11)) one.handleUpdate(update);
     expect(of(11).at(-1)).toBe('processed');
   });
 
   it('is accepted when no closer slot was sent for long', () => {
     const { merge, of } = startMerge({ stallMs: -1 });
     const one = merge.addReader(live);
-    for (const update of whole(10)) one.take(update);
-    for (const slot of [FAR, FAR + 1, FAR + 2]) for (const update of whole(slot)) one.take(update);
+    for (const update of whole(10)) one.handleUpdate(update);
+    for (const slot of [FAR, FAR + 1, FAR + 2]) for (const update of whole(slot)) one.handleUpdate(update);
     expect(of(FAR)).toEqual([]);
     merge.giveUp(merge.missingRange(performance.now())!);
     expect(of(FAR + 2).at(-1)).toBe('processed');
@@ -53,8 +53,8 @@ describe('a server that reports a slot far ahead', () => {
   it('delays the source only for a while when it was first', () => {
     const { merge, of } = startMerge({ stallMs: -1 });
     const one = merge.addReader(live);
-    one.take(bank(FAR));
-    for (const slot of [10, 11, 12]) for (const update of whole(slot)) one.take(update);
+    one.handleUpdate(bank(FAR));
+    for (const slot of [10, 11, 12]) for (const update of whole(slot)) one.handleUpdate(update);
     expect(of(12).at(-1)).toBe('processed');
     expect(merge.newest).toBe(12n);
   });
@@ -85,8 +85,8 @@ describe('a server that runs ahead of the others', () => {
       expect(emittedCount(emitted, 1_010, 1e9)).toBeLessThan(200);
       for (let slot = 1_010; slot <= 4_000; slot++) {
         now.slot = slot;
-        for (const update of whole(slot, write(slot, 1))) honest.take(update);
-        for (const update of whole(slot + 3_000)) other.take(update);
+        for (const update of whole(slot, write(slot, 1))) honest.handleUpdate(update);
+        for (const update of whole(slot + 3_000)) other.handleUpdate(update);
       }
       expect(of(3_999)).toEqual(['createdBank', 'written 1', 'blockMeta', 'processed']);
       expect(emittedCount(emitted, 1_010, 4_000)).toBe(2_991);
@@ -101,9 +101,9 @@ describe('a server that runs ahead of the others', () => {
     sendSlots(honest, 1_000, 1_009);
     sendSlots(other, 1_060, 1_060);
     for (const update of [bank(1_050), metaIs(1_050, 1_009), slotIs(1_050, 'processed', 1_009)]) {
-      other.take(update);
+      other.handleUpdate(update);
     }
-    for (const slot of [1_050, 1_060]) other.take(slotIs(slot, 'finalized', slot - 1));
+    for (const slot of [1_050, 1_060]) other.handleUpdate(slotIs(slot, 'finalized', slot - 1));
     expect(merge.missingRange(performance.now())).toBe(null);
     expect(of(1_050)).toEqual(['createdBank', 'blockMeta', 'processed']);
     sendSlots(honest, 1_010, 1_059);
@@ -115,7 +115,7 @@ describe('a server that runs ahead of the others', () => {
     const { merge, of } = startMerge({ slotsMax: 8 }, now.head);
     const [honest, other] = [merge.addReader(live), merge.addReader(live)];
     sendSlots(honest, 1_000, 1_007);
-    for (let slot = 1_030; slot < 1_060; slot++) other.take(bank(slot));
+    for (let slot = 1_030; slot < 1_060; slot++) other.handleUpdate(bank(slot));
     sendSlots(honest, 1_008, 1_012);
     expect(of(1_012).at(-1)).toBe('processed');
   });
@@ -161,14 +161,15 @@ describe('a slot that dies on two servers', () => {
   it('is emitted as dead when the faster server restarts it, and its dead version is dropped', () => {
     const { merge, of } = startMerge();
     const [one, other, slow] = [merge.addReader(live), merge.addReader(live), merge.addReader(live)];
-    for (const each of [one, other, slow]) for (const update of whole(10)) each.take(update);
-    for (const each of [one, other]) for (const update of [bank(11), write(11, 1)]) each.take(update);
-    for (const update of [dead(11), bank(11), write(11, 4)]) one.take(update);
-    other.take(write(11, 2));
-    for (const update of [bank(11), write(11, 1), write(11, 2), write(11, 5), dead(11)]) slow.take(update);
-    for (const update of [dead(11), bank(11), write(11, 4), write(11, 7)]) other.take(update);
-    for (const update of [write(11, 7), ...ends(11)]) one.take(update);
-    for (const update of [bank(11), write(11, 4), write(11, 7), ...ends(11)]) slow.take(update);
+    for (const each of [one, other, slow]) for (const update of whole(10)) each.handleUpdate(update);
+    for (const each of [one, other]) for (const update of [bank(11), write(11, 1)]) each.handleUpdate(update);
+    for (const update of [dead(11), bank(11), write(11, 4)]) one.handleUpdate(update);
+    other.handleUpdate(write(11, 2));
+    for (const update of [bank(11), write(11, 1), write(11, 2), write(11, 5), dead(11)])
+      slow.handleUpdate(update);
+    for (const update of [dead(11), bank(11), write(11, 4), write(11, 7)]) other.handleUpdate(update);
+    for (const update of [write(11, 7), ...ends(11)]) one.handleUpdate(update);
+    for (const update of [bank(11), write(11, 4), write(11, 7), ...ends(11)]) slow.handleUpdate(update);
     expect(of(11)).toEqual([
       ...['createdBank', 'written 1', 'dead'],
       ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
@@ -178,10 +179,10 @@ describe('a slot that dies on two servers', () => {
   it('restarts from the server that has it complete when the other leaves in between', () => {
     const { merge, of } = startMerge();
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
-    for (const each of [one, other]) for (const update of whole(10)) each.take(update);
-    for (const update of [bank(11), dead(11), bank(11), write(11, 4)]) one.take(update);
+    for (const each of [one, other]) for (const update of whole(10)) each.handleUpdate(update);
+    for (const update of [bank(11), dead(11), bank(11), write(11, 4)]) one.handleUpdate(update);
     merge.removeReader(one);
-    for (const update of whole(11, write(11, 4), write(11, 7))) other.take(update);
+    for (const update of whole(11, write(11, 4), write(11, 7))) other.handleUpdate(update);
     expect(of(11)).toEqual([
       ...['createdBank', 'dead', 'createdBank', 'written 4', 'dead'],
       ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
@@ -193,13 +194,13 @@ describe('writes of one account', () => {
   it('stay in order while only one server has accepted a wider request', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
     narrow.setRequest('narrow');
     wide.setRequest('wide');
-    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
-    for (const update of [bank(11), write(11, 0), write(11, 3), write(11, 6)]) wide.take(update);
-    for (const update of [write(11, 9), ...ends(11)]) narrow.take(update);
-    for (const update of [write(11, 9), ...ends(11)]) wide.take(update);
+    for (const update of [bank(11), write(11, 3)]) narrow.handleUpdate(update);
+    for (const update of [bank(11), write(11, 0), write(11, 3), write(11, 6)]) wide.handleUpdate(update);
+    for (const update of [write(11, 9), ...ends(11)]) narrow.handleUpdate(update);
+    for (const update of [write(11, 9), ...ends(11)]) wide.handleUpdate(update);
     expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
       'written 3',
       'written 6',
@@ -210,10 +211,10 @@ describe('writes of one account', () => {
   it('end with the last one when a replay contains an older one', () => {
     const { merge, of } = startMerge();
     const one = merge.addReader(live);
-    for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.take(update);
+    for (const update of [...whole(10), ...whole(11, write(11, 3))]) one.handleUpdate(update);
     const replay = merge.addReader({ ...live, from: 10n as Slot, tip: 11n as Slot, fillsIn: true });
     for (const update of [...whole(10), ...whole(11, write(11, 0), write(11, 3), write(11, 1))])
-      replay.take(update);
+      replay.handleUpdate(update);
     const content = of(11).filter((each) => each.startsWith('written'));
     expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
   });
@@ -221,12 +222,12 @@ describe('writes of one account', () => {
   it('end with the last one when a server with a wider request replaces another', () => {
     const { merge, of } = startMerge();
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
     narrow.setRequest('narrow');
     wide.setRequest('wide');
-    for (const update of [bank(11), write(11, 3)]) narrow.take(update);
+    for (const update of [bank(11), write(11, 3)]) narrow.handleUpdate(update);
     merge.removeReader(narrow);
-    for (const update of whole(11, write(11, 0), write(11, 3))) wide.take(update);
+    for (const update of whole(11, write(11, 0), write(11, 3))) wide.handleUpdate(update);
     expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
       'written 3',
       'written 0',
@@ -239,11 +240,11 @@ describe('writes of one account', () => {
     const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
     narrow.setRequest('narrow');
     wide.setRequest('wide');
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.take(update);
-    for (const each of [wide, narrow]) each.take(bank(11));
-    for (const number of [0, 3, 6]) wide.take(write(11, number));
-    for (const number of [3, 6, 9, 12]) narrow.take(write(11, number));
-    for (const number of [9, 12, 15]) wide.take(write(11, number));
+    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
+    for (const each of [wide, narrow]) each.handleUpdate(bank(11));
+    for (const number of [0, 3, 6]) wide.handleUpdate(write(11, number));
+    for (const number of [3, 6, 9, 12]) narrow.handleUpdate(write(11, number));
+    for (const number of [9, 12, 15]) wide.handleUpdate(write(11, number));
     expect(of(11).slice(1)).toEqual([0, 3, 6, 9, 12, 15].map((number) => `written ${number}`));
   });
 });
@@ -255,7 +256,7 @@ describe('updates beyond the limits', () => {
     const entry = (number: number) => itemIs(10, { kind: 'entry', number }, 1);
     const numbers = [1, 2, 3, 4, 5];
     const content = numbers.flatMap((number) => [write(10, number), entry(number)]);
-    for (const update of whole(10, ...content)) one.take(update);
+    for (const update of whole(10, ...content)) one.handleUpdate(update);
     expect(of(10)).toEqual([
       'createdBank',
       ...numbers.flatMap((number) => [`written ${number}`, `entry ${number}`]),
@@ -266,9 +267,9 @@ describe('updates beyond the limits', () => {
   it('are reported lost for a waiting slot, and later slots continue', () => {
     const { merge, emitted, lost } = startMerge({ slotsMax: 4 });
     const one = merge.addReader(live);
-    for (const slot of [10, 12, 13, 14, 15]) for (const update of whole(slot)) one.take(update);
+    for (const slot of [10, 12, 13, 14, 15]) for (const update of whole(slot)) one.handleUpdate(update);
     expect(lost).toEqual([]);
-    for (const update of whole(16)) one.take(update);
+    for (const update of whole(16)) one.handleUpdate(update);
     expect(lost).toEqual(['12-12 account blockMeta entry slot transaction']);
     expect(emitted.slice(-2)).toEqual(['16 blockMeta', '16 processed']);
   });

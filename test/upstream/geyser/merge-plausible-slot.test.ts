@@ -22,7 +22,7 @@ function pass(
   for (let slot = from; slot <= to; slot++) {
     vi.advanceTimersByTime(slotMs);
     each?.(slot);
-    for (const reader of readers) for (const update of wholeOf(slot, blockhash)) reader.take(update);
+    for (const reader of readers) for (const update of wholeOf(slot, blockhash)) reader.handleUpdate(update);
   }
 }
 
@@ -75,9 +75,9 @@ describe('a head behind the Geyser servers', () => {
     for (let slot = 1_000; slot < 1_200; slot++) {
       now.slot = slot - lag;
       for (const reader of readers) {
-        for (const update of whole(slot)) reader.take(update);
-        reader.take(slotIs(slot - 1, 'confirmed', slot - 2));
-        if (slot >= 1_032) reader.take(slotIs(slot - 32, 'finalized', slot - 33));
+        for (const update of whole(slot)) reader.handleUpdate(update);
+        reader.handleUpdate(slotIs(slot - 1, 'confirmed', slot - 2));
+        if (slot >= 1_032) reader.handleUpdate(slotIs(slot - 32, 'finalized', slot - 33));
       }
     }
   }
@@ -101,7 +101,7 @@ describe('a head behind the Geyser servers', () => {
       const near = now.slot + 8;
       expect([of(near).at(-1), of(near + 1).at(-1)]).toEqual([level, 'processed']);
       now.slot = 1_199;
-      for (const reader of both) reader.take(slotIs(1_199, 'confirmed', 1_198));
+      for (const reader of both) reader.handleUpdate(slotIs(1_199, 'confirmed', 1_198));
       const levels = (name: string): number => emitted.filter((line) => line.endsWith(name)).length;
       expect([levels('confirmed'), levels('finalized')]).toEqual([200, 168]);
     });
@@ -149,11 +149,11 @@ describe('a chain reset', () => {
     const [one, other] = [merge.addReader(live), merge.addReader(live)];
     pass([one, other], 990, 997, 400);
     const [forkBank, ...forkEnd] = wholeOf(998, '');
-    one.take(forkBank!);
+    one.handleUpdate(forkBank!);
     const beside = [bank(999), metaIs(999, 997, 'one'), slotIs(999, 'processed', 997), bank(1_000)];
-    for (const update of [...beside, ...forkEnd]) one.take(update);
+    for (const update of [...beside, ...forkEnd]) one.handleUpdate(update);
     for (const update of [bank(999), metaIs(999, 997, 'other'), slotIs(999, 'processed', 997)])
-      other.take(update);
+      other.handleUpdate(update);
     pass([one], 1_001, 1_010, 400);
     expect(lost).toEqual([]);
     expect(emitted.filter((line) => line === '999 processed')).toHaveLength(1);

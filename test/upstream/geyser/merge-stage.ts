@@ -41,7 +41,8 @@ export const whole = (slot: number, ...content: ModelUpdate[]) => [bank(slot), .
 
 /** Tells slots whole, one behind the other. */
 export function sendSlots(reader: StreamReader, from: number, to: number, step = 1): void {
-  for (let slot = from; slot <= to; slot += step) for (const update of whole(slot)) reader.take(update);
+  for (let slot = from; slot <= to; slot += step)
+    for (const update of whole(slot)) reader.handleUpdate(update);
 }
 
 /** A head as nodes that are polled tell it, just now. */

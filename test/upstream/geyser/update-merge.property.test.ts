@@ -107,7 +107,7 @@ class ModelServer {
         if (update === undefined) return;
         this.#at++;
         this.#live = Math.max(this.#live, this.#at);
-        this.#reader.take(update);
+        this.#reader.handleUpdate(update);
       }
     }
   }
@@ -126,7 +126,7 @@ function fill(merge: UpdateMerge, updates: readonly ModelUpdate[]): void {
   ) {
     const { from, to } = hole;
     const reader = merge.addReader({ from, tip: to, fillsIn: false, seals: true });
-    for (const update of updates) if (update.slot >= from && update.slot <= to) reader.take(update);
+    for (const update of updates) if (update.slot >= from && update.slot <= to) reader.handleUpdate(update);
     merge.removeReader(reader);
   }
 }

@@ -14,7 +14,7 @@ const testLimits: Partial<UpstreamLimits> = {
   attemptTimeoutMs: 2_000,
   timeoutMs: 5_000,
   backoffMs: 5,
-  restMs: 60,
+  throttleMs: 60,
   pollIntervalMs: 30,
   pollTimeoutMs: 2_000,
 };

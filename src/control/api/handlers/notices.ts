@@ -45,7 +45,7 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
     return address.data;
   }
   if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
-  const refusal = notices?.webhooks?.refusal(to) ?? null;
+  const refusal = notices?.webhooks?.rejectionReason(to) ?? null;
   if (refusal !== null) throw refused(refusal);
   if (to.includes('#')) throw refused('must not have a fragment: leave out # and what follows');
   return new URL(to).href;

@@ -82,34 +82,38 @@ const account: fc.Arbitrary<AccountFields> = fc.record({
   isByTransaction: fc.boolean(),
 });
 
-type Stream = { member: Member; kept: RecordingSink; wanted: Filters };
+type Stream = { member: Member; sink: RecordingSink; wanted: Filters };
 
-/** The names that a walk through all filters finds, in their order. */
-function walked({ accounts }: Filters, told: ReturnType<typeof accountUpdate>): string[][] {
-  const names = accounts.filter((rule) => rule.passes(told)).map(({ name }) => name);
+/** The names that a linear scan of all filters finds, in order. */
+function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpdate>): string[][] {
+  const names = accounts.filter((rule) => rule.passes(update)).map(({ name }) => name);
   return names.length === 0 ? [] : [names];
 }
 
 describe('filters of accounts in an index', () => {
   it('pass what they pass one after the other, in their order, whichever of them come and go', () => {
     const seen = { updates: 0, matches: 0, together: 0 };
-    const turn = fc.record({ who: fc.nat(2), wanted: filters, told: fc.array(account, { maxLength: 20 }) });
+    const turn = fc.record({
+      who: fc.nat(2),
+      wanted: filters,
+      updates: fc.array(account, { maxLength: 20 }),
+    });
     fc.assert(
       fc.property(fc.array(turn, { minLength: 3, maxLength: 8 }), (turns) => {
         const channel = new Channel();
         const streams: Stream[] = [];
-        for (const { who, wanted, told } of turns) {
+        for (const { who, wanted, updates } of turns) {
           const stream = streams[who];
           if (stream === undefined) {
-            const kept = new RecordingSink();
-            streams.push({ kept, wanted, member: channel.add(kept) });
+            const sink = new RecordingSink();
+            streams.push({ sink, wanted, member: channel.add(sink) });
           } else stream.wanted = wanted;
           (stream ?? (streams.at(-1) as Stream)).member.replace(wanted);
-          for (const update of told.map(accountUpdate)) {
+          for (const update of updates.map(accountUpdate)) {
             channel.emit(update);
             for (const each of streams) {
-              const expected = walked(each.wanted, update);
-              expect(each.kept.take()).toEqual(expected);
+              const expected = linearScan(each.wanted, update);
+              expect(each.sink.take()).toEqual(expected);
               seen.updates += 1;
               seen.matches += expected.length;
               if ((expected[0]?.length ?? 0) > 1) seen.together += 1;

@@ -7,8 +7,8 @@ import { WatchTable } from './watch-table.ts';
 type AccountWatcher = Watcher<AccountRule>;
 
 /**
- * Filters of accounts by what an account must have for them to pass. Each is in one place: by its addresses, or by all
- * that it asks to be equal, or by its owners alone, or among those that have none of them and look at every account.
+ * Index of account filters. Each filter is in one place: by address, by its equality conditions, by owner, or
+ * in the list of filters that are checked with every account.
  */
 export class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
@@ -67,5 +67,5 @@ export class AccountIndex {
   }
 }
 
-/** With a cuckoo filter beside them, addresses are not all that is named. */
+/** Whether listed addresses suffice as the index; not with a cuckoo filter beside them. */
 const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;

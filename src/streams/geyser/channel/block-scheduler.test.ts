@@ -9,16 +9,16 @@ import { compileFilters } from '../filters/compile.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 import { BlockScheduler, type BlockSchedulerLimits } from './block-scheduler.ts';
 
-/** Keeps the names of what it is told, and each tail. */
+/** Records the names and tails that it receives. */
 class Listing implements GeyserSink {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly tails: Uint8Array[] = [];
   ended: GrpcStatus | null = null;
   behind: StreamBacklog | null = null;
-  heardBefore: number | null = null;
+  receivedBefore: number | null = null;
 
   push(names: Uint8Array, tail: Uint8Array): void {
-    this.heard.push(Buffer.from(names.subarray(2)).toString());
+    this.received.push(Buffer.from(names.subarray(2)).toString());
     this.tails.push(tail);
   }
 
@@ -28,7 +28,7 @@ class Listing implements GeyserSink {
 
   lag(behind: StreamBacklog): void {
     this.behind ??= behind;
-    this.heardBefore ??= this.heard.length;
+    this.receivedBefore ??= this.received.length;
   }
 }
 
@@ -57,14 +57,14 @@ const block = () => blockUpdate({ accounts: [accountUpdate()] });
 const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks that take long', () => {
-  it('are told over many turns, while streams without blocks wait for nothing', async () => {
+  it('are sent over many turns, while streams without blocks wait for nothing', async () => {
     const { channel, sinks } = stage(oneEach, differing(4), { entry: ['x'] });
     channel.emit(block());
     channel.emit(entryUpdate());
-    expect(sinks.map(({ heard }) => heard.join(' '))).toEqual(['b0', 'x']);
+    expect(sinks.map(({ received }) => received.join(' '))).toEqual(['b0', 'x']);
     for (const count of [2, 3]) {
       await turn();
-      expect(sinks[0]?.heard).toHaveLength(count);
+      expect(sinks[0]?.received).toHaveLength(count);
     }
   });
 
@@ -78,18 +78,18 @@ describe('blocks that take long', () => {
     }
     for (let count = 0; count < 20; count++) await turn();
     channel.emit(entryUpdate());
-    expect(sinks.map(({ heard }) => heard.join(' '))).toEqual([
+    expect(sinks.map(({ received }) => received.join(' '))).toEqual([
       'b0 b1 e b0 b1 e e',
       'b0 b1 b2 e b0 b1 b2 e e',
       'o o',
     ]);
   });
 
-  it('are told to whoever has few filters before the rest of those who have many', async () => {
+  it('are sent to streams with few filters before the rest of those with many', async () => {
     const { channel, sinks } = stage(oneEach, differing(50), { blocks: new Map([['o', {}]]) });
     channel.emit(block());
     await turn();
-    expect(sinks.map(({ heard }) => heard)).toEqual([['b0'], ['o']]);
+    expect(sinks.map(({ received }) => received)).toEqual([['b0'], ['o']]);
   });
 
   it('are encoded once for all that choose the same', async () => {
@@ -97,7 +97,7 @@ describe('blocks that take long', () => {
     channel.emit(block());
     await turn();
     const [first, second] = sinks as [Listing, Listing];
-    expect(first.heard).toEqual(['b0', 'b1']);
+    expect(first.received).toEqual(['b0', 'b1']);
     expect(second.tails.map((tail, nth) => tail === first.tails[nth])).toEqual([true, true]);
   });
 
@@ -110,19 +110,19 @@ describe('blocks that take long', () => {
     other.emit(entryUpdate());
     for (let count = 0; count < 5; count++) await turn();
     other.emit(entryUpdate());
-    expect(sinks[0]?.heard).toEqual(['b0', 'b1', 'b2', 'later', 'later']);
+    expect(sinks[0]?.received).toEqual(['b0', 'b1', 'b2', 'later', 'later']);
   });
 
-  it('are told no further to a stream that is over', async () => {
+  it('are not sent to a stream that ended', async () => {
     const { turns, channel, sinks } = stage(oneEach, differing(3), differing(3));
     channel.emit(block());
     channel.emit(entryUpdate());
     turns.drop(sinks[0] as Listing);
     for (let count = 0; count < 5; count++) await turn();
-    expect(sinks.map(({ heard }) => heard)).toEqual([['b0'], ['b0', 'b1', 'b2', 'e']]);
+    expect(sinks.map(({ received }) => received)).toEqual([['b0'], ['b0', 'b1', 'b2', 'e']]);
   });
 
-  it('end the streams that want more of them than can be told, and no other', async () => {
+  it('end only the streams that exceed the limit of pending blocks', async () => {
     const few = { blocks: new Map([['o', {}]]) };
     const { channel, sinks } = stage({ ...oneEach, blocksWaitingMax: 3 }, differing(40), few);
     for (let count = 0; count < 6; count++) {
@@ -130,9 +130,9 @@ describe('blocks that take long', () => {
       await turn();
     }
     for (let count = 0; count < 20; count++) await turn();
-    const { behind, heardBefore } = sinks[0] as Listing;
-    expect(behind).toEqual({ blocks: 4, messages: 4 * 40 - Number(heardBefore), bytes: 0 });
-    expect(sinks[1]).toMatchObject({ ended: null, behind: null, heard: Array(6).fill('o') });
+    const { behind, receivedBefore } = sinks[0] as Listing;
+    expect(behind).toEqual({ blocks: 4, messages: 4 * 40 - Number(receivedBefore), bytes: 0 });
+    expect(sinks[1]).toMatchObject({ ended: null, behind: null, received: Array(6).fill('o') });
   });
 
   it('end a stream behind which more waits than may', () => {
@@ -146,6 +146,6 @@ describe('blocks that take long', () => {
     // Two messages of the block are to come, two entries wait behind it, and one came.
     expect(first?.behind).toMatchObject({ blocks: 1, messages: 5 });
     expect(first?.behind?.bytes).toBeGreaterThanOrEqual(bytes);
-    expect(other).toMatchObject({ ended: null, behind: null, heard: ['x', 'x', 'x'] });
+    expect(other).toMatchObject({ ended: null, behind: null, received: ['x', 'x', 'x'] });
   });
 });

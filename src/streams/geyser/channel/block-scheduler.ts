@@ -6,11 +6,11 @@ import { type BlockPart, type BlockTarget, OrderedSink, type OrderedSinkLimits }
 
 export type BlockSchedulerLimits = OrderedSinkLimits &
   Readonly<{
-    /** Milliseconds of one turn of the event loop that go into blocks; the first message is always told. */
+    /** Maximum milliseconds per event loop turn spent on blocks; the first message is always sent. */
     blocksTimeSliceMs: number;
   }>;
 
-/** How blocks are told, and how much may wait behind them, when nothing else is said. */
+/** Default limits of block scheduling. */
 export const blockSchedulerDefaults: BlockSchedulerLimits = {
   blocksTimeSliceMs: 5,
   blocksWaitingMax: 64,
@@ -18,23 +18,23 @@ export const blockSchedulerDefaults: BlockSchedulerLimits = {
   behindBlocksMaxBytes: 64 * 1024 * 1024,
 };
 
-/** A stream and its filters of blocks. */
+/** A stream and its block filters. */
 export type BlockReader = Readonly<{
   sink: OrderedSink;
   choices: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
 }>;
 
 /**
- * Tells blocks, which are megabytes for each choice of their parts: so long in a turn of the event loop and then on in
- * the next, a message to each stream that waits, in its turn. A message is encoded once for all whose turn it is, and
- * kept by nobody here. Whatever follows a block on a stream waits for it; other streams do not.
+ * Sends blocks, which are megabytes for each selection of their parts: for a time slice per event loop turn,
+ * one message to each waiting stream in order. A message is encoded once for all streams that are ready for
+ * it, and not cached. Messages behind a block on a stream wait for it; other streams do not.
  */
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
-  /** Who waits for blocks; whose turn comes next is first. */
+  /** Streams that wait for blocks; the next one first. */
   readonly #queue = new Set<OrderedSink>();
-  /** The end of the turn that has been begun. */
+  /** Scheduled continuation in the next turn; null for none. */
   #tick: NodeJS.Immediate | null = null;
   #remainingMs = 0;
 
@@ -42,7 +42,7 @@ export class BlockScheduler {
     this.#limits = { ...blockSchedulerDefaults, ...limits };
   }
 
-  /** The way to a stream that keeps its order. */
+  /** The ordered sink of a stream. */
   ordered(sink: GeyserSink): OrderedSink {
     if (sink instanceof OrderedSink) return sink;
     const existing = this.#sinks.get(sink);
@@ -52,17 +52,17 @@ export class BlockScheduler {
     return created;
   }
 
-  /** Whether a stream waits for a block. */
+  /** Whether a block is pending on the stream. */
   hasPendingBlock(sink: GeyserSink): boolean {
     return this.#sinks.get(sink)?.hasPendingBlock === true;
   }
 
-  /** A stream is over, or begins anew elsewhere: it is told nothing of what waits. */
+  /** The stream has ended or restarts elsewhere: discards its pending messages. */
   drop(sink: GeyserSink): void {
     this.#sinks.get(sink)?.drop();
   }
 
-  /** Tells a block, now or in the turns that follow. */
+  /** Sends a block, now or in the following turns. */
   emit(block: RawBlock, readers: readonly BlockReader[]): void {
     const parts = new Map<string, BlockPart>();
     for (const { sink, choices } of readers) {
@@ -107,7 +107,7 @@ export class BlockScheduler {
   }
 }
 
-/** Tells a part to all whose turn it is; whoever has older blocks to come is told it later. */
+/** Sends a part to all streams that are ready for it; those with older pending blocks get it later. */
 function emitPart(part: BlockPart): void {
   const tail = blockTail(part.block, part.choice.of(part.block));
   const deferred: BlockTarget[] = [];

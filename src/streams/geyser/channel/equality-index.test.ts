@@ -42,7 +42,7 @@ function indexOf(filters: readonly AccountsFilter[]) {
   const rules = filters.map((filter, i) => new CountedRule(`f${i}`, filter));
   const watchers = rules.map((rule, i) => {
     const watcher: Watcher<AccountRule> = new Watcher<AccountRule>(rule, lane, i);
-    if (!isEqualWatcher(watcher)) throw new Error('it asks nothing to be equal');
+    if (!isEqualWatcher(watcher)) throw new Error('the filter has no equality condition');
     index.add(watcher);
     return watcher;
   });
@@ -73,7 +73,7 @@ describe('filters by what must be equal', () => {
     ['the size', (n) => ({ filters: [dataSize(n)] })],
     ['the lamports', (n) => ({ filters: [{ kind: 'lamports', compare: 'eq', value: lamports(BigInt(n)) }] })],
     ['bytes of one of several owners', (n) => ({ owner: [key(2), key(3)], filters: [memcmp(1, n)] })],
-  ])('are looked at only when %s are what they ask, however many there are', (_, of) => {
+  ])('are checked only when %s match, however many there are', (_, of) => {
     expect(looksAt(many(of), [9, 7, 7, 7])).toBe(1);
   });
 

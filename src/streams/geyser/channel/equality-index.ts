@@ -7,24 +7,24 @@ import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { KeyShape, ShapeList, type SharedShape, shapeText } from './key-shape.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A filter that asks something of the data or the balance to be equal. */
+/** A filter with an equality condition on the data or the balance. */
 type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualities } };
 
 export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualWatcher =>
   watcher.rule.equalities !== null;
 
-/** In place of the hash of an owner, where a filter asks for none. */
+/** Replaces the owner's hash for filters without an owner. */
 const ANY_OWNER = 0;
 
 /**
- * Filters of accounts by all that must be equal: the owner, bytes of the data, its size, the lamports.
+ * Index of account filters by their equality conditions: owner, bytes of the data, data size, lamports.
  *
- *     #byOwner  from each owner to the shapes of the filters that ask for it, and #anyOwner to those of the others
- *     #chains   from the hash of an owner and of a key to the filters that ask for both
+ *     #byOwner  shapes of the filters by required owner; #anyOwner: of filters without an owner
+ *     #chains   filters by the hash of owner and key
  *
- * An account has one key for each shape that its owner leads to, and looks at no filter but those of its keys. So it
- * costs what there are shapes, which programs set by their layouts, and not what there are filters; and of shapes
- * only those count that lie within its data.
+ * An account has one key per shape of its owner and is compared only with the filters of these keys. The cost
+ * grows with the number of shapes, which follow from program layouts, not with the number of filters. Shapes
+ * beyond the account's data are skipped.
  */
 export class EqualityIndex {
   readonly #shapes = new Map<string, SharedShape>();
@@ -32,7 +32,7 @@ export class EqualityIndex {
   readonly #anyOwner = new ShapeList();
   readonly #chains = new Map<number, ChainHead<AccountRule>>();
 
-  /** Owners, shapes and chains that it keeps: nothing once its filters are gone. */
+  /** Number of stored owners, shapes and chains; 0 once all filters are removed. */
   get size(): number {
     return this.#byOwner.size + this.#shapes.size + this.#chains.size;
   }
@@ -49,8 +49,8 @@ export class EqualityIndex {
   }
 
   /**
-   * Removes a watcher that is gone.
-   * @param run - the number of the sweep, which looks at each chain only once.
+   * Deletes a removed watcher.
+   * @param sweepId - of the sweep, which visits each chain once.
    */
   sweep({ rule: { owners, equalities } }: EqualWatcher, sweepId: number): void {
     const shared = this.#sharedShape(equalities);

@@ -5,17 +5,17 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { slicesKey } from '../filters/data-slices.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
-/** Name sets that are remembered; a few hundred bytes each. */
+/** Maximum cached name sets, a few hundred bytes each. */
 const ENCODED_SETS_MAX = 4096;
-/** Longer ones are rare, and are not shared. */
+/** Longer encodings are rare and not shared. */
 const SHARED_MAX_BYTES = 256;
 
-/** By what they are. */
+/** Encoded name sets by their bytes as text. */
 const encodedSets = new Lru<string, Uint8Array>(ENCODED_SETS_MAX);
 
 /**
- * Encodes names of filters. Streams whose filters have equal names have the same bytes, by which a server knows
- * messages that are equal to the last.
+ * Encodes filter names. Streams whose filters have equal names share the bytes, so that a server recognizes
+ * repeated messages.
  */
 export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
@@ -27,13 +27,13 @@ export function sharedNames(names: readonly string[]): Uint8Array {
   return encoded;
 }
 
-/** Sets of more than one name that are remembered, and their bytes altogether. */
+/** Maximum cached sets of several names, and their total bytes. */
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
 type NameSet = Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>;
 
-/** Encoded names of filters that passed together, each set encoded once as long as there are not too many of them. */
+/** Cache of the encoded names of filters that match together. */
 class NameSets {
   readonly #names: readonly string[];
   readonly #sets = new Map<number, NameSet>();
@@ -44,12 +44,12 @@ class NameSets {
     this.#names = names;
   }
 
-  /** One name alone, which is not remembered here. */
+  /** Encodes a single name; not cached here. */
   one(ordinal: number): Uint8Array {
     return sharedNames([this.#names[ordinal] as string]);
   }
 
-  /** @param ordinals - the first `count` of them, ascending. */
+  /** @param ordinals - only the first `count` are used, in ascending order. */
   of(ordinals: Int32Array, count: number): Uint8Array {
     let hash = count;
     for (let i = 0; i < count; i++)
@@ -80,7 +80,7 @@ function isSame(existing: Int32Array, ordinals: Int32Array, count: number): bool
   return true;
 }
 
-/** The lanes that are told of one update. Used again for each. */
+/** The filter groups that match one update. Reused for each update. */
 export class Matches {
   readonly #groups: (FilterGroup | null)[] = [];
   #count = 0;
@@ -90,12 +90,12 @@ export class Matches {
     return this.#count;
   }
 
-  /** Another update is looked at. */
+  /** Starts matching another update. */
   start(): void {
     this.#generation += 1;
   }
 
-  /** Whether a watcher has not been looked at yet; then it has. */
+  /** Marks a watcher as checked. @returns whether it was not checked before. */
   isNew(watcher: Watcher<unknown>): boolean {
     if (watcher.matchedIn === this.#generation) return false;
     watcher.matchedIn = this.#generation;
@@ -107,7 +107,7 @@ export class Matches {
     if (group.addMatch(watcher)) this.#groups[this.#count++] = group;
   }
 
-  /** Takes out one of the lanes. */
+  /** Removes and returns one matched group; null if none is left. */
   take(): FilterGroup | null {
     if (this.#count === 0) return null;
     const group = this.#groups[--this.#count] as FilterGroup;
@@ -116,10 +116,10 @@ export class Matches {
   }
 }
 
-/** Whom messages go to, for as long as what it wants stays the same. */
+/** Receiver of messages, for as long as its filters stay the same. */
 export class Listener {
   readonly sink: GeyserSink;
-  /** Parts of accounts' data that it wants; null: all of it. */
+  /** Requested slices of account data; null for all data. */
   readonly slices: readonly DataSlice[] | null;
   /** Equal for equal slices. */
   readonly slicesKey: string;
@@ -132,22 +132,22 @@ export class Listener {
   }
 }
 
-/** More are sorted by the engine, which makes a view of them for it. */
+/** Longer lists are sorted by the engine, which needs a typed array view. */
 const INSERTION_SORT_MAX = 32;
 
-/** A filter of a lane, as it passes. */
+/** A filter of a group. */
 type GroupFilter = {
   readonly ordinal: number;
-  /** Its encoded name alone, kept with it since most updates pass one filter; null: not needed yet. */
+  /** Its encoded name, cached because most updates match one filter; null until needed. */
   ownNames: Uint8Array | null;
 };
 
-/** The filters of one kind of one member: whatever of them passes an update is one message. */
+/** The filters of one kind of one member. All that match an update share one message. */
 export class FilterGroup {
   readonly listener: Listener;
   #count = 0;
   #first: GroupFilter | null = null;
-  /** Ordinals of the filters that passed, when there is more than one. */
+  /** Ordinals of the matched filters, if there are several. */
   readonly #ordinals: Int32Array;
   readonly #names: NameSets;
 
@@ -159,8 +159,8 @@ export class FilterGroup {
   }
 
   /**
-   * A filter passed, which has not been said of this update.
-   * @returns whether it is the first one.
+   * Adds a filter that matches the current update; once per filter.
+   * @returns whether it is the first match.
    */
   addMatch(filter: GroupFilter): boolean {
     const at = this.#count++;
@@ -173,7 +173,7 @@ export class FilterGroup {
     return false;
   }
 
-  /** Encoded names of the filters that passed, of which there is one at least; then none has. */
+  /** Returns the encoded names of the matched filters, at least one, and clears the matches. */
   takeNames(): Uint8Array {
     const count = this.#count;
     this.#count = 0;
@@ -201,33 +201,33 @@ function sortFirst(values: Int32Array, count: number): void {
   }
 }
 
-/** A watcher in the chain of those who wait for one key. */
+/** An entry in the chain of watchers of one key. */
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
 /**
- * One filter of a lane, in the indexes. Most wait for one key alone, and then it is its own post: what an update
- * leads to should lie in few places of memory.
+ * One filter of a group in the indexes. Most filters have one key and serve as their own chain entry, so that
+ * a match touches few memory locations.
  */
 export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly rule: Rule;
   readonly group: FilterGroup;
   readonly watcher = this;
   next: ChainEntry<Rule> | null = null;
-  /** Posts in the chain that it begins. */
+  /** Number of entries in the chain that starts here. */
   count = 1;
-  /** The last sweep that looked at that chain. */
+  /** Id of the last sweep that visited the chain. */
   sweptBy = 0;
   readonly ordinal: number;
   ownNames: Uint8Array | null = null;
-  /** The run of matching that has looked at it. */
+  /** Generation of matching in which it was checked last. */
   matchedIn = 0;
-  /** 32 bytes each: where it is in the indexes. */
+  /** Its keys in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
-  /** What stands for its owner in the index, where it asks for one alone: to compare it is to compare the owner. */
+  /** Represents its owner in the index if it has only one: comparing this equals comparing the owner. */
   ownerShapes: object | null = null;
-  /** Whether it is in one chain only, and its own post there. */
+  /** Whether it is in one chain only, where it is its own entry. */
   isOwnEntry = false;
-  /** Whether one of its keys is all that it asks for. */
+  /** Whether a match of one of its keys is sufficient. */
   isCertain = false;
   isRemoved = false;
 

@@ -2,30 +2,30 @@ import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountEqualities } from '../filters/account-data-rule.ts';
 import { hashBytes, hashNumber, NUMBER_PIECES, piecesOf, randomHash } from '../filters/key-hash.ts';
 
-/** Which bytes of the data, and how many pieces of the key are before them. */
+/** A compared range of the data, and the number of key pieces before it. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
-/** Equal for filters that ask the same of an account to be equal, to whatever. */
+/** Equal for filters that compare the same fields, whatever the values. */
 export const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =>
   `${memcmps.map(({ at, bytes }) => `${at}+${bytes.length}`)} ${dataSize !== null} ${lamports !== null}`;
 
 let shapes = 0;
 
 /**
- * What filters ask to be equal, without what it is equal to: what their keys are made of. A key is not kept, only its
- * hash: whoever finds a filter by it looks at the account itself.
+ * The fields that a filter compares for equality, without their values: the structure of its index key. Only
+ * the hash of a key is stored, so a match must be checked with the account itself.
  */
 export class KeyShape {
-  /** Shapes are numbered as they are made. */
+  /** Sequence number of the shape. */
   readonly number = ++shapes;
   readonly text: string;
-  /** How far into the data it looks: shorter data has no key. */
+  /** End of the compared data; shorter data has no key. */
   readonly end: number;
   readonly #parts: readonly Part[];
   readonly #pieces: number;
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
-  /** Keys of two shapes are not to meet. */
+  /** Random start value, so that keys of two shapes differ. */
   readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
@@ -42,14 +42,14 @@ export class KeyShape {
     this.#hasLamports = equalities.lamports !== null;
   }
 
-  /** The hash of the key that an account has, whose data reaches to the end of the shape. */
+  /** Hash of an account's key. Its data must reach to `end`. */
   hashOf({ data, lamports }: RawAccount): number {
     let hash = this.#first;
     for (const { at, length, piece } of this.#parts) hash = hashBytes(hash, piece, data, at, length);
     return this.#finishHash(hash, data.length, lamports);
   }
 
-  /** The hash of the key that a filter of the shape asks for. */
+  /** Hash of a filter's key. */
   hashOfFilter({ memcmps, dataSize, lamports }: AccountEqualities): number {
     let hash = this.#first;
     for (const [nth, { bytes }] of memcmps.entries())
@@ -65,15 +65,15 @@ export class KeyShape {
   }
 }
 
-/** A shape, which all owners share, and how many lists have it. */
+/** A shape shared by all owners, and the number of lists that contain it. */
 export type SharedShape = { readonly shape: KeyShape; uses: number };
 
-/** A shape that filters of one owner have, and how many of them do. */
+/** A shape of one owner's filters, and their number. */
 type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
 
-/** The shapes that filters of one owner have, those first that look least far into the data. */
+/** The shapes of one owner's filters, ordered by `end`. */
 export class ShapeList {
   #uses: ShapeUse[] = [];
 
@@ -85,7 +85,7 @@ export class ShapeList {
     return this.#uses.length === 0;
   }
 
-  /** One more filter has a shape. */
+  /** Adds a filter with the shape. */
   use(shared: SharedShape): void {
     const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
@@ -94,13 +94,13 @@ export class ShapeList {
       return;
     }
     const first = { shape: shared.shape, filters: 1 };
-    // Most owners have one shape, and a list that grows takes room for many.
+    // Most owners have one shape, and a growing list allocates capacity for many.
     if (this.isEmpty) this.#uses = [first];
     else this.#uses.splice(at, 0, first);
     shared.uses += 1;
   }
 
-  /** A filter that had a shape is gone. */
+  /** Removes a filter with the shape. */
   release(shared: SharedShape): void {
     const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
@@ -109,7 +109,7 @@ export class ShapeList {
     shared.uses -= 1;
   }
 
-  /** Where a shape is, or would be. */
+  /** Index of a shape, or where it would be inserted. */
   #indexOf(shape: KeyShape): number {
     let [from, to] = [0, this.#uses.length];
     while (from < to) {

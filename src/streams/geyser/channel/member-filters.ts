@@ -7,7 +7,7 @@ import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 import { FilterGroup, Listener, sharedNames, Watcher } from './filter-group.ts';
 
-/** The filters of slots of one member. */
+/** The slot filters of one member. */
 class SlotFilterGroup {
   readonly #rules: readonly SlotRule[];
   readonly #names = new Map<SlotStatus, Uint8Array | null>();
@@ -16,7 +16,7 @@ class SlotFilterGroup {
     this.#rules = rules;
   }
 
-  /** Encoded names of the filters that a slot of this status passes; null: of none. */
+  /** Encoded names of the filters that match a slot status; null for none. */
   namesOf(status: SlotStatus): Uint8Array | null {
     const existing = this.#names.get(status);
     if (existing !== undefined) return existing;
@@ -27,7 +27,7 @@ class SlotFilterGroup {
   }
 }
 
-/** The filters of one kind, as one lane. */
+/** Creates the watchers of the filters of one kind, as one group. */
 function watchers<Rule extends { name: string }>(
   listener: Listener,
   rules: readonly Rule[],
@@ -43,19 +43,19 @@ function watchers<Rule extends { name: string }>(
 const allNames = (names: readonly string[]): Uint8Array | null =>
   names.length === 0 ? null : sharedNames(names);
 
-/** What one member of a channel wants, as the channel looks for it. */
+/** The filters of one member of a channel, prepared for the index. */
 export class MemberFilters {
   readonly listener: Listener;
   readonly accounts: readonly Watcher<AccountRule>[];
   readonly transactions: readonly Watcher<TransactionRule>[];
   readonly statuses: readonly Watcher<TransactionRule>[];
-  /** Null: no slots; and so on. */
+  /** Null without filters of the kind, here and below. */
   readonly slots: SlotFilterGroup | null;
   /** Encoded names. */
   readonly blocksMeta: Uint8Array | null;
   /** Encoded names. */
   readonly entry: Uint8Array | null;
-  /** Each is a message of its own. */
+  /** Each filter gets a message of its own. */
   readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
 
   constructor(sink: GeyserSink, filters: Filters) {

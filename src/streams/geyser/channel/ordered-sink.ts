@@ -2,10 +2,13 @@ import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
-/** A message of a block that a stream waits for. */
+/** A pending block message of a stream. */
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
-/** A part of a block that was chosen, and who waits for it: streams that choose the same share its bytes. */
+/**
+ * A selected part of a block and the streams that wait for it. Streams with the same selection share its
+ * bytes.
+ */
 export type BlockPart = {
   readonly block: RawBlock;
   readonly choice: BlockChoice;
@@ -18,25 +21,27 @@ export type BlockTarget = Readonly<{
   message: PendingMessage;
 }>;
 
-/** A block that is not told whole yet, and what comes after it on the stream. */
+/** A block that is not sent completely yet, and the messages queued behind it. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
-  /** Messages of the block that are still to come. */
+  /** Number of block messages not sent yet. */
   remaining: number;
-  /** Names and tail of each message, in turns. */
+  /** Alternating names and tails of the queued messages. */
   readonly after: Uint8Array[];
 };
 
 export type OrderedSinkLimits = Readonly<{
-  /** Blocks that may wait to be told whole on one stream; with another it is cut. */
+  /** Maximum incomplete blocks per stream; one more ends the stream. */
   blocksWaitingMax: number;
-  /** Messages that may wait behind a block on one stream; with another it is cut. */
+  /** Maximum messages queued behind a block per stream; one more ends the stream. */
   behindBlocksMaxMessages: number;
-  /** Bytes of them; when there are more and another message comes, the stream is cut. */
+  /** Maximum bytes of these messages; above it, the next message ends the stream. */
   behindBlocksMaxBytes: number;
 }>;
 
-/** Keeps the order of a stream whose blocks are told later than what follows them. */
+/**
+ * Keeps the messages of a stream in order while its blocks are sent later than the messages that follow them.
+ */
 export class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
   readonly #limits: OrderedSinkLimits;
@@ -49,7 +54,7 @@ export class OrderedSink implements GeyserSink {
     this.#limits = limits;
   }
 
-  /** Whether a block is not told whole yet. */
+  /** Whether a block is not sent completely yet. */
   get hasPendingBlock(): boolean {
     return this.#pendingBlocks.length > 0;
   }
@@ -80,7 +85,7 @@ export class OrderedSink implements GeyserSink {
     this.#sink.lag(backlog);
   }
 
-  /** A block comes; what is pushed meanwhile waits for the last of its messages. @returns null when it is cut. */
+  /** Adds a block; messages pushed meanwhile are queued behind it. @returns null if the stream was ended. */
   expect(messages: readonly PendingMessage[]): PendingBlock | null {
     if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
       this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
@@ -91,17 +96,17 @@ export class OrderedSink implements GeyserSink {
     return pendingBlock;
   }
 
-  /** Whether a block's turn has come. */
+  /** Whether a block is the next to be sent. */
   isNext(pendingBlock: PendingBlock): boolean {
     return this.#pendingBlocks[0] === pendingBlock;
   }
 
-  /** What it waits for next; null when it waits for nothing. */
+  /** The next block message to send; null for none. */
   next(): PendingMessage | null {
     return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
   }
 
-  /** One message of the block whose turn has come. */
+  /** Sends one message of the next block. */
   deliver(pendingBlock: PendingBlock, message: PendingMessage, tail: Uint8Array): void {
     message.isSent = true;
     pendingBlock.remaining -= 1;
@@ -111,14 +116,14 @@ export class OrderedSink implements GeyserSink {
     this.#release(pendingBlock);
   }
 
-  /** Nothing that waits is told any more. */
+  /** Discards everything pending. */
   drop(): void {
     this.#pendingBlocks.length = 0;
     this.#bufferedMessages = 0;
     this.#bufferedBytes = 0;
   }
 
-  /** Ends a stream for which too much waits, with what came now. */
+  /** Ends a stream whose backlog exceeds a limit, counting the new message. */
   #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
     const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);

@@ -15,21 +15,21 @@ import { TransactionIndex } from './transaction-index.ts';
 class CountedRule extends TransactionRule {
   looks = 0;
 
-  override passes(...told: Parameters<TransactionRule['passes']>): boolean {
+  override passes(...transaction: Parameters<TransactionRule['passes']>): boolean {
     this.looks += 1;
-    return super.passes(...told);
+    return super.passes(...transaction);
   }
 
-  override passesRest(...told: Parameters<TransactionRule['passesRest']>): boolean {
+  override passesRest(...transaction: Parameters<TransactionRule['passesRest']>): boolean {
     this.looks += 1;
-    return super.passesRest(...told);
+    return super.passesRest(...transaction);
   }
 }
 
 /** Filters that an index looks at for one transaction, once those of some numbers are gone. */
 function looksAt(
   filters: readonly TransactionsFilter[],
-  told: TransactionFields,
+  transaction: TransactionFields,
   isGone: (nth: number) => boolean = () => false,
 ): number {
   const index = new TransactionIndex(new TokenOwners());
@@ -41,7 +41,7 @@ function looksAt(
   index.remove(watchers.filter((_, nth) => isGone(nth)));
   const matches = new Matches();
   matches.start();
-  index.match(transactionUpdate(told), matches);
+  index.match(transactionUpdate(transaction), matches);
   return rules.reduce((sum, { looks }) => sum + looks, 0);
 }
 

@@ -8,9 +8,9 @@ type TransactionWatcher = Watcher<TransactionRule>;
 
 const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
-/** Filters of transactions that name no key, by what they say of votes and of those that failed. */
+/** Transaction filters without a key, by their vote and failure conditions. */
 class UnkeyedWatchers {
-  /** By `placeOf`; a filter that says nothing of either is in all. */
+  /** By `placeOf`; a filter without such conditions is in all lists. */
   #lists: TransactionWatcher[][] = [[], [], [], []];
 
   add(watcher: TransactionWatcher): void {
@@ -22,12 +22,12 @@ class UnkeyedWatchers {
     }
   }
 
-  /** Removes those that are gone. */
+  /** Deletes removed watchers. */
   sweep(): void {
     this.#lists = this.#lists.map((list) => list.filter(({ isRemoved }) => !isRemoved));
   }
 
-  /** Those that a transaction may pass. */
+  /** Watchers that may match the transaction. */
   of({ isVote, err }: RawTransaction): readonly TransactionWatcher[] {
     return this.#lists[listIndex(isVote, err !== null)] as TransactionWatcher[];
   }
@@ -36,13 +36,13 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * Filters of transactions by what a transaction must have for them to pass: its signature, or a key that is required,
- * or one of the keys that are included; or nothing of the kind, and then they look at every transaction whose status
- * they take. Those that count the owners of token accounts as keys wait for the owners too.
+ * Index of transaction filters by signature, by a required key, or by their included keys. Filters without
+ * any are checked with every transaction whose status they accept. Filters that count token account owners as
+ * keys are indexed by owner too.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;
-  /** By the first half of it. */
+  /** By the first half of the signature. */
   readonly #bySignature: Table = new WatchTable();
   readonly #byKey: Table = new WatchTable();
   readonly #byOwner = { all: new WatchTable() as Table, balanceChanged: new WatchTable() as Table };
@@ -126,7 +126,10 @@ export class TransactionIndex {
     return required.length > 0 ? [this.#leastWatched(required)] : (include?.addresses ?? []);
   }
 
-  /** Of keys that must all be there, many name a program first, and one that few others wait for with it. */
+  /**
+   * Returns the required key with the fewest watchers: many filters name a program first, and then a rarer
+   * key.
+   */
   #leastWatched(keys: readonly Uint8Array[]): Uint8Array {
     let [least, fewest] = [keys[0] as Uint8Array, Number.POSITIVE_INFINITY];
     for (const key of keys) {
@@ -137,6 +140,6 @@ export class TransactionIndex {
   }
 }
 
-/** With a cuckoo filter beside them, keys are not all that is included. */
+/** Whether included keys suffice as the index; not with a cuckoo filter beside them. */
 const isByInclude = ({ signature, required, include, cuckoo }: TransactionRule): boolean =>
   signature === null && required.length === 0 && include !== null && cuckoo === null;

@@ -1,22 +1,23 @@
 import { AddressTable } from '../filters/address-table.ts';
 import type { ChainEntry, Watcher } from './filter-group.ts';
 
-/** The first of a chain knows about it. */
+/** Head of a chain, which holds the chain's length and last sweep. */
 export type ChainHead<Rule> = ChainEntry<Rule> & { count: number; sweptBy: number };
 
 /** A chain of one. */
 export const chainHead = <Rule>(watcher: Watcher<Rule>): ChainHead<Rule> =>
   watcher.isOwnEntry ? watcher : { watcher, next: null, count: 1, sweptBy: 0 };
 
-/** Puts one more into a chain, which keeps its first. */
+/** Inserts a watcher into a chain after its head. */
 export function insert<Rule>(first: ChainHead<Rule>, watcher: Watcher<Rule>): void {
   first.next = { watcher, next: first.next };
   first.count += 1;
 }
 
 /**
- * A chain without those who are gone; null: nobody is left.
- * @param run - the number of the sweep, which looks at each chain only once.
+ * Deletes removed watchers from a chain.
+ * @param sweepId - of the sweep, which visits each chain once.
+ * @returns null if the chain is empty.
  */
 export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): ChainHead<Rule> | null {
   if (first.sweptBy === sweepId) return first;
@@ -35,7 +36,7 @@ export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): Chain
   return remaining;
 }
 
-/** Watchers by their keys. */
+/** Watchers by key. */
 export class WatchTable<Rule> {
   readonly #heads = new AddressTable<ChainHead<Rule>>();
 
@@ -52,8 +53,8 @@ export class WatchTable<Rule> {
   }
 
   /**
-   * Removes whoever is gone from where keys lead.
-   * @param run - the number of the sweep, which looks at each chain only once however many keys lead there.
+   * Deletes removed watchers from the chains of the keys.
+   * @param sweepId - of the sweep, which visits each chain once even if several keys lead to it.
    */
   sweep(keys: readonly Uint8Array[], sweepId: number): void {
     for (const key of keys) {
@@ -65,12 +66,12 @@ export class WatchTable<Rule> {
     }
   }
 
-  /** Who waits for the key that is the 32 bytes from `at` on, as the first of a chain; null: nobody. */
+  /** @returns the head of the chain of the 32-byte key at `at`; null for none. */
   first(bytes: Uint8Array, at: number): ChainEntry<Rule> | null {
     return this.#heads.get(bytes, at) ?? null;
   }
 
-  /** How many wait for a key. */
+  /** Number of watchers of a key. */
   count(key: Uint8Array): number {
     return this.#heads.get(key, 0)?.count ?? 0;
   }

@@ -30,7 +30,7 @@ const compare = (how: 'eq' | 'ne' | 'lt' | 'gt', value: bigint): AccountsDataFil
 
 describe('a filter of accounts', () => {
   it.each<[string, boolean, AccountsFilter, AccountFields]>([
-    ['any account when it asks nothing', true, {}, {}],
+    ['any account when it has no conditions', true, {}, {}],
     ['any account when its lists are empty', true, { account: [], owner: [], filters: [] }, {}],
     ['an address of its list', true, { account: [key(5), key(1)] }, { address: 1 }],
     ['an address outside of its list', false, { account: [key(5), key(6)] }, { address: 1 }],

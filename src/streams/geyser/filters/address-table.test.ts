@@ -51,10 +51,10 @@ describe('a table of addresses', () => {
       table.set(bytes, 0, n);
     });
     expect(all.every((bytes, n) => table.get(bytes, 0) === n)).toBe(true);
-    const [gone, kept] = [all.slice(20), all.slice(0, 20)];
-    expect(gone.every((bytes) => table.delete(bytes, 0))).toBe(true);
-    expect(gone.some((bytes) => table.has(bytes, 0))).toBe(false);
-    expect(kept.every((bytes, n) => table.get(bytes, 0) === n)).toBe(true);
+    const [removed, remaining] = [all.slice(20), all.slice(0, 20)];
+    expect(removed.every((bytes) => table.delete(bytes, 0))).toBe(true);
+    expect(removed.some((bytes) => table.has(bytes, 0))).toBe(false);
+    expect(remaining.every((bytes, n) => table.get(bytes, 0) === n)).toBe(true);
     let deleted = 0;
     for (let i = 0; i < 20_000; i++) {
       const bytes = randomBytes(32);

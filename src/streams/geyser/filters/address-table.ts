@@ -13,7 +13,7 @@ class AddressBloomFilter {
   readonly #bits: Int32Array;
   readonly #shift: number;
 
-  /** @param places - maximum number of addresses; a power of two, at least 8. */
+  /** @param capacity - maximum number of addresses; a power of two, at least 8. */
   constructor(capacity: number) {
     const bitsLog2 = Math.min(Math.log2(capacity) + BITS_EACH_LOG2, 32);
     this.#bits = new Int32Array(2 ** (bitsLog2 - 5));
@@ -52,13 +52,13 @@ export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array,
 }
 
 /**
- * Hash map whose keys are addresses within messages, without strings or copies:
+ * Hash map keyed by addresses within messages, without strings or copies:
  *
- *     #heads   by hash & mask: the first place of the chain
- *     #chains  per place: hash, and the next place in the chain or free list
- *     #keys    32 bytes per place, parallel to #values
+ *     #heads   by hash & mask: the first slot of the chain
+ *     #chains  per slot: hash, and the next slot in the chain or free list
+ *     #keys    32 bytes per slot, parallel to #values
  *
- * There are as many chains as places, so chains have one key on average. Most absent addresses are rejected before
+ * There are as many chains as slots, so chains have one key on average. Most absent addresses are rejected before
  * hashing.
  */
 export class AddressTable<Value> {
@@ -67,10 +67,10 @@ export class AddressTable<Value> {
   #keys = new Uint8Array(MIN_CAPACITY * ADDRESS_BYTES);
   #values: (Value | undefined)[] = [];
   #bloomFilter = new AddressBloomFilter(MIN_CAPACITY);
-  /** First free place below `#values.length`. */
+  /** First free slot below `#values.length`. */
   #free = END_OF_CHAIN;
   #size = 0;
-  /** Removed keys that are still in the sieve. */
+  /** Removed keys that are still in the Bloom filter. */
   #staleBloomEntries = 0;
 
   get size(): number {

@@ -38,7 +38,7 @@ describe('what a request weighs', () => {
     expect([filtersCount(shreds), pubkeysCount(shreds), cuckooBytes(shreds)]).toEqual([2, 3, 0]);
   });
 
-  it('is nothing for a request that asks nothing', () => {
+  it('is 0 for an empty request', () => {
     expect([filtersCount({}), pubkeysCount({}), cuckooBytes({})]).toEqual([0, 0, 0]);
   });
 });

@@ -25,7 +25,7 @@ function owners(transaction: RawTransaction): string[][] {
 }
 
 describe('owners of token accounts', () => {
-  it('are those of the transaction that is asked about', () => {
+  it('are those of the given transaction', () => {
     const found = new TokenOwners();
     expect(addressesIn(found.of(whole, 'balanceChanged'))).toEqual([key(51)]);
     expect(addressesIn(found.of(transactionUpdate(), 'all'))).toEqual([]);

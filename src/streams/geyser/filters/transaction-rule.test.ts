@@ -12,7 +12,7 @@ const manyKeys = Array.from({ length: 40 }, (_, i) => key(i + 1));
 
 describe('a filter of transactions', () => {
   it.each<[string, boolean, TransactionsFilter, TransactionFields]>([
-    ['any transaction when it asks nothing', true, {}, {}],
+    ['any transaction when it has no conditions', true, {}, {}],
     ['a vote', true, { vote: true }, { isVote: true }],
     ['what is no vote', false, { vote: true }, { isVote: false }],
     ['what shall be no vote', false, { vote: false }, { isVote: true }],
@@ -46,7 +46,7 @@ describe('a filter of transactions', () => {
   });
 
   it.each<[string, boolean, TransactionsFilter, TransactionFields]>([
-    ['no owner when it is not told to', false, {}, { before: [{ at: 1, owner: 50, amount: '5' }] }],
+    ['no owner unless configured', false, {}, { before: [{ at: 1, owner: 50, amount: '5' }] }],
     ['an owner before', true, { tokenAccounts: 'all' }, { before: [{ at: 1, owner: 50, amount: '5' }] }],
     ['an owner after', true, { tokenAccounts: 'all' }, { after: [{ at: 1, owner: 50, amount: '5' }] }],
     ['another owner', false, { tokenAccounts: 'all' }, { after: [{ at: 1, owner: 51, amount: '5' }] }],

@@ -8,7 +8,7 @@ import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import { AccountGap, ProgramGap } from './account-gap.ts';
-import type { Gap } from './continuity.ts';
+import type { Gap } from './gap-recovery.ts';
 
 const positionAt = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
 const state = (context: number, lamports: number) => ({
@@ -41,9 +41,9 @@ async function fill({ last, read }: States, buffered: readonly Buffer[] = []): P
     emit: (result) => emitted.push(JSON.parse(result.toString())),
   };
   const subscription = { kind: 'account', address: programs.vote, commitment: 'confirmed' } as const;
-  const continuity = new AccountGap({ ...subscription, encoding: 'base64' });
-  continuity.decide(bytesOf(last));
-  await continuity.fill(gap);
+  const gapRecovery = new AccountGap({ ...subscription, encoding: 'base64' });
+  gapRecovery.decide(bytesOf(last));
+  await gapRecovery.fill(gap);
   return emitted;
 }
 
@@ -142,9 +142,9 @@ async function fillProgramGap({
     encoding,
     filters,
   };
-  const continuity = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
-  for (const result of before) continuity.decide(result);
-  await continuity.fill(gap);
+  const gapRecovery = new ProgramGap(subscription as SubscriptionOf<'program'>, 100);
+  for (const result of before) gapRecovery.decide(result);
+  await gapRecovery.fill(gap);
   return emitted;
 }
 

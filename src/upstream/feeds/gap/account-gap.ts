@@ -6,7 +6,7 @@ import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
 import {
-  type Continuity,
+  type GapRecovery,
   contextValue,
   type Gap,
   GapTooLong,
@@ -16,7 +16,7 @@ import {
   rawMembers,
   SeenSlots,
   type SlotWindow,
-} from './continuity.ts';
+} from './gap-recovery.ts';
 import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
 
 /** Source: solana-system-interface, `MAX_PERMITTED_DATA_LENGTH`. */
@@ -53,7 +53,7 @@ const copiedIfView = (result: Buffer): Buffer =>
  * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
  * account, or when the gap is too long to check.
  */
-export class AccountGap implements Continuity {
+export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
   /** After a move, states up to this slot were emitted or read. */
@@ -137,7 +137,7 @@ function addressOf(result: Buffer): Address | null {
  * in their current state. Accounts buffered from the new connection are left to it. Writes by the runtime
  * itself, such as sysvars, are not recovered.
  */
-export class ProgramGap implements Continuity {
+export class ProgramGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'program'>;
   readonly #seenAccounts: SeenSlots;
   #newestSlot: Slot | null = null;

@@ -4,7 +4,7 @@ import type { Signature } from '../../../solana/signature.ts';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import type { Gap } from './continuity.ts';
+import type { Gap } from './gap-recovery.ts';
 import { SignatureGap } from './logs-gap.ts';
 
 const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });

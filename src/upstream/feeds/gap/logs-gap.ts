@@ -9,7 +9,7 @@ import { TransactionNotification } from '../../../streams/notifier/transaction-n
 import { contextSlot } from '../../slots/context-slot.ts';
 import { readSignatureStatuses } from '../signature-statuses.ts';
 import {
-  type Continuity,
+  type GapRecovery,
   contextValue,
   type Gap,
   gapWindow,
@@ -18,7 +18,7 @@ import {
   rawMembers,
   SeenSlots,
   withContext,
-} from './continuity.ts';
+} from './gap-recovery.ts';
 
 const VALUE = Buffer.from('"value":{"signature":"');
 /** Agave writes the signature within this many bytes. */
@@ -39,7 +39,7 @@ function signatureOf(result: Buffer): string | null {
  * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized
  * blocks. Transactions are identified by signature.
  */
-export class LogsGap implements Continuity {
+export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
   #newestSlot: Slot | null = null;
@@ -100,7 +100,7 @@ export class LogsGap implements Continuity {
 const RECEIVED = '"receivedSignature"';
 
 /** `signature`: reads the status again; the result is emitted once. */
-export class SignatureGap implements Continuity {
+export class SignatureGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'signature'>;
   #isReceiptSent = false;
   #isDone = false;

@@ -14,7 +14,7 @@ import { allKeys, isWritable } from '../../../solana/message/message-keys.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { AccountNotification } from '../../../streams/notifier/account-notification.ts';
 import type { ChainReader } from '../chain-reader.ts';
-import { withContext } from './continuity.ts';
+import { withContext } from './gap-recovery.ts';
 
 type ReadMany<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 

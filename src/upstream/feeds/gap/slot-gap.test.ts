@@ -3,7 +3,7 @@ import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import type { Gap } from './continuity.ts';
+import type { Gap } from './gap-recovery.ts';
 import { SlotGap } from './slot-gap.ts';
 
 const at = (value: number): SlotInfo => ({
@@ -15,7 +15,7 @@ const message = (value: number): Buffer =>
   Buffer.from(`{"parent":${value - 1},"root":${value - 32},"slot":${value}}`);
 
 /** Emitted slots of a gap from 1000 to 1003. */
-async function fill(continuity: SlotGap, buffered: readonly Buffer[]): Promise<number[]> {
+async function fill(gapRecovery: SlotGap, buffered: readonly Buffer[]): Promise<number[]> {
   const emitted: number[] = [];
   const chain = Array.from({ length: 14 }, (_, index) => slot(993 + index));
   const gap: Gap = {
@@ -28,22 +28,22 @@ async function fill(continuity: SlotGap, buffered: readonly Buffer[]): Promise<n
     buffered: () => buffered,
     emit: (result) => emitted.push(JSON.parse(result.toString()).slot),
   };
-  await continuity.fill(gap);
+  await gapRecovery.fill(gap);
   return emitted;
 }
 
 describe('SlotGap', () => {
   it('emits each slot once on one connection', () => {
-    const continuity = new SlotGap(100);
-    const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => continuity.decide(message(value)));
+    const gapRecovery = new SlotGap(100);
+    const verdicts = [1_000, 1_001, 1_001, 1_000, 1_002].map((value) => gapRecovery.decide(message(value)));
     expect(verdicts).toEqual(['pass', 'pass', 'drop', 'drop', 'pass']);
   });
 
   it('emits missed slots up to the first slot of the new connection', async () => {
-    const continuity = new SlotGap(100);
-    continuity.decide(message(1_000));
+    const gapRecovery = new SlotGap(100);
+    gapRecovery.decide(message(1_000));
     const buffered = [message(1_004), message(1_005)];
-    expect(await fill(continuity, buffered)).toEqual([1_001, 1_002, 1_003]);
-    expect(buffered.map((result) => continuity.decide(result))).toEqual(['pass', 'pass']);
+    expect(await fill(gapRecovery, buffered)).toEqual([1_001, 1_002, 1_003]);
+    expect(buffered.map((result) => gapRecovery.decide(result))).toEqual(['pass', 'pass']);
   });
 });

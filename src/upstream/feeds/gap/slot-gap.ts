@@ -1,6 +1,12 @@
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlotInfo, type SlotInfo, slotInfoJson } from '../pubsub-message.ts';
-import { type Continuity, type Gap, gapWindow, type NotificationDecision, SeenSlots } from './continuity.ts';
+import {
+  type GapRecovery,
+  type Gap,
+  gapWindow,
+  type NotificationDecision,
+  SeenSlots,
+} from './gap-recovery.ts';
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -10,7 +16,7 @@ export function readRoot(result: Buffer): Slot | null {
 }
 
 /** `root`: emits every missed finalized block in order. Roots only grow. */
-export class RootGap implements Continuity {
+export class RootGap implements GapRecovery {
   #last: Slot | null = null;
 
   decide(result: Buffer): NotificationDecision {
@@ -39,7 +45,7 @@ export class RootGap implements Continuity {
  * `slot`: emits every missed slot with a confirmed block, in order; its parent is the previous block.
  * Abandoned slots are not recovered. `root` is estimated, as history does not contain it.
  */
-export class SlotGap implements Continuity {
+export class SlotGap implements GapRecovery {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;
   /** After a move, slots up to this one are dropped: the new node may be behind. */
@@ -85,8 +91,8 @@ export class SlotGap implements Continuity {
   /** Assumes that roots advance with slots; bounded by the last emitted and the live root. */
   #rootAt(slot: Slot, chain: readonly Slot[], { opened, to }: Gap): Slot {
     const last = this.#last ?? opened;
-    const most = last.root + (slot - last.slot);
-    const candidates = chain.filter((one) => one > last.root && one <= most && one <= to.root);
+    const maxRoot = last.root + (slot - last.slot);
+    const candidates = chain.filter((one) => one > last.root && one <= maxRoot && one <= to.root);
     return candidates.at(-1) ?? last.root;
   }
 }

@@ -2,7 +2,7 @@ import type { Commitment } from '../../../protocol/commitment.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { EmittedTransactions } from '../block-stream.ts';
-import { newer } from '../gap/continuity.ts';
+import { newer } from '../gap/gap-recovery.ts';
 
 type EmittedSlot = Readonly<{
   parent: Slot | null;

@@ -2,7 +2,7 @@ import type { Slot } from '../../../solana/units.ts';
 import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
-  /** Held updates; beyond it, `onOverflow` is called. */
+  /** Maximum held updates; above it, `onOverflow` is called. */
   heldMax: number;
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;

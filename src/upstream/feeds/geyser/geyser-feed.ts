@@ -50,7 +50,7 @@ type GeyserFeedOptions = Readonly<{
 type Entry = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
-  ends: (() => void)[];
+  cleanups: (() => void)[];
   /** Slots completed since the subscription was acknowledged, up to PROVEN_SLOTS. */
   slotsSeen: number;
 };
@@ -136,18 +136,18 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       this.#position = null;
       this.#sequence = this.#newSequence();
     }
-    const entry: Entry = { subscription, listener, ends: [removeFilters], slotsSeen: 0 };
+    const entry: Entry = { subscription, listener, cleanups: [removeFilters], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#fetchRoot();
     if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
-    entry.ends.push(this.#parsed.add(subscription));
-    entry.ends.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
+    entry.cleanups.push(this.#parsed.add(subscription));
+    entry.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
     if (!(await this.#source.updateFilters())) {
       this.#end(entry);
       throw new Failure('UPSTREAM_UNAVAILABLE');
     }
     if (subscription.kind === 'signature' && this.#entries.has(entry)) {
-      entry.ends.push(
+      entry.cleanups.push(
         this.#lateSignatures.watch(subscription, (result) => this.#notify(entry, result, true)),
       );
     }
@@ -177,16 +177,17 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     if (this.#entries.size === 0) return;
     switch (update.kind) {
       case 'slot':
-        if (update.status !== 'firstShredReceived' && update.status !== 'completed') this.#take(update);
+        if (update.status !== 'firstShredReceived' && update.status !== 'completed')
+          this.#handleUpdate(update);
         return;
       case 'account':
       case 'transaction':
-        if (this.#requested.matches(update)) this.#take(update);
+        if (this.#requested.matches(update)) this.#handleUpdate(update);
     }
   }
 
   onEarlierStatus(update: RawUpdate): void {
-    if (this.#entries.size > 0) this.#take(update);
+    if (this.#entries.size > 0) this.#handleUpdate(update);
   }
 
   onLost(_from: Slot, _to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
@@ -206,7 +207,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS);
   }
 
-  #take({ tail }: RawUpdate): void {
+  #handleUpdate({ tail }: RawUpdate): void {
     try {
       const { update, createdAt } = decodeSubscribeUpdate(tail);
       this.#gapQueue.push({ update: update as FeedUpdate, at: createdAt ?? BigInt(Date.now()) });
@@ -222,9 +223,9 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   async #fetchRoot(): Promise<void> {
     if (this.#sequence.root !== null) return;
     const sequence = this.#sequence;
-    const inTime = AbortSignal.timeout(this.#limits.rootTimeoutMs);
+    const timeout = AbortSignal.timeout(this.#limits.rootTimeoutMs);
     try {
-      const body = await this.#options.reader.request('getSlot', [{ commitment: 'finalized' }], inTime);
+      const body = await this.#options.reader.request('getSlot', [{ commitment: 'finalized' }], timeout);
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
     } catch {
       this.#options.log.warn('Failed to read the root slot');
@@ -246,8 +247,8 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
 
   #end(entry: Entry): void {
     if (!this.#entries.delete(entry)) return;
-    for (const end of entry.ends) end();
-    entry.ends = [];
+    for (const cleanup of entry.cleanups) cleanup();
+    entry.cleanups = [];
     this.#source.narrowFilters();
     if (this.#entries.size > 0) return;
     this.#sequence = this.#newSequence();

@@ -1,6 +1,6 @@
 /** Limits of WebSocket subscriptions that Geyser feeds. Times in milliseconds. */
 export const geyserLimits = {
-  /** Distinct filters per program; beyond it, the whole program is requested. */
+  /** Maximum distinct filters per program; above it, the whole program is requested. */
   programFiltersMax: 8,
   /** Timeout for reading the root slot. */
   rootTimeoutMs: 2_000,
@@ -11,7 +11,7 @@ export const geyserLimits = {
   mintsMax: 10_000,
   /** Lifetime of a Token-2022 mint, whose scale may change. */
   mintMaxAgeMs: 60_000,
-  /** Total wait for mints per `mintRetryMs`; beyond it, accounts are encoded in base64. */
+  /** Maximum total wait for mints per `mintRetryMs`; above it, accounts are encoded in base64. */
   mintWaitMs: 500,
   /** Pause after a failed mint fetch; also its timeout. */
   mintRetryMs: 5_000,

@@ -8,7 +8,7 @@ export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
 export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
 
 type MintQueueOptions = Readonly<{
-  /** Queued updates; beyond it, they are emitted without waiting. */
+  /** Maximum queued updates; above it, they are emitted without waiting. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
   /** What must be fetched before the update is emitted; null for nothing. Never rejects. */

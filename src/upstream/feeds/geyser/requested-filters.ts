@@ -131,7 +131,7 @@ const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, 
   new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
 
 type RequestedFiltersOptions = Readonly<{
-  /** Distinct filters per program; beyond it, the whole program is requested. */
+  /** Maximum distinct filters per program; above it, the whole program is requested. */
   programFiltersMax: number;
   /** Whether servers accept that many filters. */
   fits: (size: FiltersSize) => boolean;

@@ -33,7 +33,7 @@ const emptySlot = (parent: Slot | null): SlotState => ({
 type UpdateSequenceOptions = Readonly<{
   /** Slots that were complete before the first subscription. */
   completeUpTo: Slot | null;
-  /** Tracked slots above the root; beyond it the oldest entry is evicted. */
+  /** Maximum tracked slots above the root; above it, the oldest entry is evicted. */
   slotsMax: number;
   /** Roots of the evicted slot's descendants will be incomplete. */
   onEvicted: (slot: Slot) => void;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
-import { KeyDirectory } from './key-directory.ts';
+import { KeyAuthenticator } from './key-authenticator.ts';
 import { defaultPlanLimits, internalKey, type KeyRecord, unrestrictedRules } from './key-record.ts';
 import { checkMethod } from './key-rules.ts';
 
@@ -32,8 +32,8 @@ function createKey(product: Product, change: Partial<KeyRecord> = {}): { text: s
   return { text, record };
 }
 
-describe('key directory', () => {
-  let directory: KeyDirectory;
+describe('key authenticator', () => {
+  let directory: KeyAuthenticator;
   const apply = (text: string | null, nowMs = NOW): string => {
     try {
       return directory.authenticate(text, nowMs).id;
@@ -49,7 +49,7 @@ describe('key directory', () => {
   };
 
   beforeEach(() => {
-    directory = new KeyDirectory({ peppers });
+    directory = new KeyAuthenticator({ peppers });
     directory.setStoreReachable(true);
   });
 
@@ -145,7 +145,7 @@ describe('key directory', () => {
   });
 
   it('accepts no revoked key that it has forgotten', () => {
-    directory = new KeyDirectory({ peppers, revokedMax: 1 });
+    directory = new KeyAuthenticator({ peppers, revokedMax: 1 });
     const keys = [admit('rpc'), admit('rpc')];
     directory.apply(keys.map(({ record }) => ({ ...record, status: 'revoked' as const, version: 2 })));
     expect(keys.map(({ text }) => apply(text))).toEqual(['KEYS_UNAVAILABLE', 'INVALID_KEY']);
@@ -154,7 +154,7 @@ describe('key directory', () => {
   });
 
   it('drops expired keys for new ones', () => {
-    directory = new KeyDirectory({ peppers, keysMax: 2, now: () => NOW });
+    directory = new KeyAuthenticator({ peppers, keysMax: 2, now: () => NOW });
     directory.setStoreReachable(true);
     const old = admit('rpc', { expiresAt: NOW });
     const [first, second] = [admit('rpc'), admit('rpc', { expiresAt: NOW + 1 })];
@@ -164,7 +164,7 @@ describe('key directory', () => {
   });
 
   it('leaves out keys beyond keysMax, counts them and reports KEYS_UNAVAILABLE', () => {
-    directory = new KeyDirectory({ peppers, keysMax: 1 });
+    directory = new KeyAuthenticator({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [held, left] = [admit('rpc'), admit('rpc')];
     expect([directory.size, directory.dropped]).toEqual([1, 1]);
@@ -174,7 +174,7 @@ describe('key directory', () => {
   });
 
   it('counts a key left out once, until it is revoked or added', () => {
-    directory = new KeyDirectory({ peppers, keysMax: 2 });
+    directory = new KeyAuthenticator({ peppers, keysMax: 2 });
     directory.setStoreReachable(true);
     const [held, , left, other] = [admit('rpc'), admit('rpc'), admit('rpc'), admit('rpc')];
     directory.apply([{ ...left.record, name: 'changed', version: 2 }]);
@@ -190,7 +190,7 @@ describe('key directory', () => {
   });
 
   it('reports no key as invalid once it left out more than it can count', () => {
-    directory = new KeyDirectory({ peppers, keysMax: 1 });
+    directory = new KeyAuthenticator({ peppers, keysMax: 1 });
     directory.setStoreReachable(true);
     const [, , last] = [admit('rpc'), admit('rpc'), admit('rpc')];
     expect([directory.dropped, apply(last.text)]).toEqual([1, 'KEYS_UNAVAILABLE']);
@@ -207,7 +207,7 @@ describe('key directory', () => {
   });
 
   it('reports KEYS_UNAVAILABLE before the first load', () => {
-    directory = new KeyDirectory({ peppers });
+    directory = new KeyAuthenticator({ peppers });
     expect(apply(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
   });
 
@@ -264,7 +264,7 @@ describe('key directory', () => {
     const { text, record } = admit('rpc', { rules: { ...unrestrictedRules, methods: ['getSlot'] } });
     const used = directory.authenticate(text, NOW);
     expect(() => checkMethod(used, 'getBlock')).toThrow(Failure);
-    directory = new KeyDirectory({ peppers });
+    directory = new KeyAuthenticator({ peppers });
     directory.apply([{ ...used, rules: { ...unrestrictedRules, methods: ['getBlock'] } }]);
     expect(directory.find(record.id)?.keyState).toBeUndefined();
     const now = directory.authenticate(text, NOW);
@@ -289,8 +289,8 @@ describe('key directory', () => {
   });
 
   it('requires a pepper of 16 bytes', () => {
-    expect(() => new KeyDirectory({ peppers: new Map() })).toThrow(RangeError);
-    expect(() => new KeyDirectory({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(
+    expect(() => new KeyAuthenticator({ peppers: new Map() })).toThrow(RangeError);
+    expect(() => new KeyAuthenticator({ peppers: new Map([[1, Buffer.alloc(8)]]) })).toThrow(
       'pepper 1 is too short',
     );
   });

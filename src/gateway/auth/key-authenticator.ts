@@ -18,18 +18,20 @@ import {
 } from './key-record.ts';
 import { createKeyState, type LoadedKey } from './key-state.ts';
 
-export type KeyDirectoryOptions = Readonly<{
+export type KeyAuthenticatorOptions = Readonly<{
   /** Accepted peppers by version, several during a rotation. Each at least 16 bytes. */
   peppers: ReadonlyMap<number, Buffer>;
-  /** Keys in memory. Beyond it, expired keys are dropped; if there are none, new keys are left out. */
+  /**
+   * Maximum keys in memory. Above it, expired keys are dropped; if there are none, new keys are not loaded.
+   */
   keysMax?: number;
-  /** Revoked keys that are remembered as revoked, latest first. */
+  /** Maximum revoked keys that are remembered, most recent first. */
   revokedMax?: number;
   /** Unix milliseconds. */
   now?: () => number;
 }>;
 
-export const keyDirectoryOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
+export const keyAuthenticatorOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
 
 const PEPPER_MIN_BYTES = 16;
 /** Rules interned for sharing between keys. */
@@ -51,7 +53,7 @@ type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: nu
  * latest ids and versions remain: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like
  * any unknown key. About 1,000 bytes per key (`npm run bench -- access`).
  */
-export class KeyDirectory {
+export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
   /** An entry is replaced with every change of its key, so that its secret is verified again. */
   readonly #entries = new Map<KeyId, KeyEntry>();
@@ -71,8 +73,8 @@ export class KeyDirectory {
   readonly #dropped = new Set<KeyId>();
   #hasOverflowed = false;
 
-  constructor({ peppers, now = Date.now, ...options }: KeyDirectoryOptions) {
-    const { keysMax, revokedMax } = { ...keyDirectoryOptions, ...options };
+  constructor({ peppers, now = Date.now, ...options }: KeyAuthenticatorOptions) {
+    const { keysMax, revokedMax } = { ...keyAuthenticatorOptions, ...options };
     if (peppers.size === 0) throw new RangeError('at least one pepper is needed');
     for (const [version, pepper] of peppers) {
       if (pepper.length < PEPPER_MIN_BYTES) throw new RangeError(`pepper ${version} is too short`);
@@ -87,9 +89,7 @@ export class KeyDirectory {
     return this.#entries.size;
   }
 
-  /**
-   * Keys left out for lack of capacity, as far as they are counted. They are added with their next change.
-   */
+  /** Number of keys not loaded because the key limit is reached. They are loaded with their next change. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -99,7 +99,7 @@ export class KeyDirectory {
     return this.#storeReachable;
   }
 
-  /** Sets whether the directory is complete. While it is not, unknown keys get KEYS_UNAVAILABLE. */
+  /** Sets whether all keys are loaded. While they are not, unknown keys get KEYS_UNAVAILABLE. */
   setStoreReachable(reachable: boolean): void {
     this.#storeReachable = reachable;
   }
@@ -180,7 +180,7 @@ export class KeyDirectory {
     const isInterned = existing !== undefined && areEqual(existing, record.limits);
     if (!isInterned) this.#limits.set(record.planId, record.limits);
     const limits = isInterned ? existing : record.limits;
-    // The state in a given record belongs to its previous version.
+    // The runtime state of the given record belongs to its previous version.
     const { keyState: _, ...fresh } = record;
     return { ...fresh, limits, rules: this.#internRules(record.rules) };
   }
@@ -195,7 +195,7 @@ export class KeyDirectory {
   }
 
   #hasCapacity(): boolean {
-    // Once keys were left out, scanning all keys for each further one would take too long.
+    // While keys are missing, scanning all keys for each further one would take too long.
     if (this.#entries.size >= this.#keysMax && this.#dropped.size === 0) this.#dropExpired();
     return this.#entries.size < this.#keysMax;
   }
@@ -245,9 +245,9 @@ export class KeyDirectory {
   #unknown({ id }: ParsedApiKey): Failure {
     if (this.#revoked.get(id) !== undefined)
       return new Failure('INVALID_KEY', { cause: KEY_NO_LONGER_VALID });
-    // After an overflow, any unknown key may be one that was left out.
+    // After an overflow, any unknown key may be one that was not loaded.
     if (this.#dropped.has(id) || this.#hasOverflowed)
-      return new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} was left out: key limit reached` });
+      return new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is not loaded: key limit reached` });
     return this.#storeReachable
       ? new Failure('INVALID_KEY')
       : new Failure('KEYS_UNAVAILABLE', { cause: `key ${id} is unknown and the store is unreachable` });
@@ -255,10 +255,10 @@ export class KeyDirectory {
 }
 
 /**
- * Cause of a refusal of a key that was valid once. It is no guess, so it does not count as failed
+ * Rejection cause of a key that was valid once. It is not a guess, so it does not count as failed
  * authentication.
  */
-export const KEY_NO_LONGER_VALID = 'the key was good once';
+export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
   networks === null && cidrs === null && origins === null && methods === null;
@@ -327,7 +327,7 @@ export class VerifiedCredentialCache<Found> {
     const tag = tagOf(credential);
     const first = (tag & (ENTRIES_MAX / WAYS - 1)) * FIELDS_PER_SET;
     for (let index = first; index < first + FIELDS_PER_SET; index += FIELDS_PER_ENTRY) {
-      // The tag is compared first: the text is elsewhere in memory.
+      // The tag is compared first, because the text is elsewhere in memory.
       if (this.#fields[index] !== tag || this.#fields[index + 1] !== credential) continue;
       return this.#fields[index + 2] as Found;
     }

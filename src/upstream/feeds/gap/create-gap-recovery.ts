@@ -1,11 +1,11 @@
 import type { Subscription } from '../../../protocol/subscriptions.ts';
 import { AccountGap, ProgramGap } from './account-gap.ts';
-import type { Continuity } from './continuity.ts';
+import type { GapRecovery } from './gap-recovery.ts';
 import { LogsGap, SignatureGap } from './logs-gap.ts';
 import { RootGap, SlotGap } from './slot-gap.ts';
 
 /** `slotsUpdates` and `vote` cannot be recovered (protocol/subscriptions.ts, column `gap`). */
-const noContinuity: Continuity = {
+const noRecovery: GapRecovery = {
   decide: () => 'pass',
   fill: () => Promise.resolve(),
 };
@@ -13,8 +13,8 @@ const noContinuity: Continuity = {
 /** Kinds that PubSub feeds; the others are fed from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
-/** Gap handling of a subscription. */
-export function continuityOf(subscription: PubsubSubscription, seenMax: number): Continuity {
+/** Creates the gap recovery of a subscription. */
+export function createGapRecovery(subscription: PubsubSubscription, seenMax: number): GapRecovery {
   switch (subscription.kind) {
     case 'account':
       return new AccountGap(subscription);
@@ -30,6 +30,6 @@ export function continuityOf(subscription: PubsubSubscription, seenMax: number):
       return new RootGap();
     case 'slotsUpdates':
     case 'vote':
-      return noContinuity;
+      return noRecovery;
   }
 }

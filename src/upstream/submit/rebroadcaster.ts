@@ -9,10 +9,10 @@ import { PendingSubmission, Rebroadcast, type SubmitterInfo } from './pending-su
 import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Due checks per rebroadcast interval. */
+/** Checks for due transactions per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
-export type PendingSubmissionParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
+export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
 
 type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
 
@@ -58,13 +58,14 @@ function errText(err: JsonValue): string | null {
 }
 
 /**
- * Accepted transactions, rebroadcast until confirmed or expired. Polls the statuses of 256 per call, which
- * costs nodes less than a subscription each.
- * | Over the limit, the transactions rebroadcast most often are shed first, so that a flood that cannot land
- * does not displace others.
+ * Rebroadcasts accepted transactions until they are confirmed or expired. Polls 256 statuses per call, which
+ * costs nodes less than one subscription per transaction.
+ *
+ * Above the limit, the most often rebroadcast transactions are dropped first, so that a flood of transactions
+ * that cannot land does not displace others.
  */
-export class PendingSubmissions {
-  readonly #parts: PendingSubmissionParts;
+export class Rebroadcaster {
+  readonly #parts: RebroadcasterParts;
   readonly #byKey = new Map<string, PendingSubmission>();
   /** By number of rebroadcasts, then in order of arrival. */
   readonly #byCount: Set<PendingSubmission>[] = [];
@@ -75,7 +76,7 @@ export class PendingSubmissions {
   #shed = 0;
   #isClosed = false;
 
-  constructor(parts: PendingSubmissionParts) {
+  constructor(parts: RebroadcasterParts) {
     this.#parts = parts;
   }
 
@@ -101,7 +102,7 @@ export class PendingSubmissions {
     this.#byKey.get(key)?.addSubmitter(submitter);
   }
 
-  /** Drops all without notification. @returns their number. */
+  /** Drops all transactions without notifying senders. @returns their number. */
   close(): number {
     this.#isClosed = true;
     const all = [...this.#byKey.values()];
@@ -156,10 +157,10 @@ export class PendingSubmissions {
       }
     }
     for (const submission of expired) this.#end(submission, { name: 'unconfirmed', ...notLanded });
-    const { rebroadcastsAtATime } = this.#parts.limits;
+    const { rebroadcastConcurrency } = this.#parts.limits;
     // Bounds signature verifications per check.
-    for (const submission of due.slice(0, rebroadcastsAtATime)) {
-      if (this.#inFlight >= rebroadcastsAtATime) break;
+    for (const submission of due.slice(0, rebroadcastConcurrency)) {
+      if (this.#inFlight >= rebroadcastConcurrency) break;
       if (submission.rebroadcasts === 0 && !submission.isSigned())
         this.#end(submission, { name: 'unconfirmed', ...notLanded });
       else this.#rebroadcast(submission);
@@ -189,9 +190,9 @@ export class PendingSubmissions {
   }
 
   #shedOne(): void {
-    const most = this.#byCount.findLast((set) => set.size > 0);
-    const [first] = most ?? [];
-    if (first === undefined) throw new RangeError('no pending submission to shed');
+    const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
+    const [first] = mostRebroadcast ?? [];
+    if (first === undefined) throw new RangeError('no pending submission to drop');
     this.#shed++;
     this.#end(first, { name: 'shed', ...notLanded });
   }

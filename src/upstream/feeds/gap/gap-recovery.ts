@@ -24,7 +24,7 @@ export type Gap = Readonly<{
 }>;
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
-export interface Continuity {
+export interface GapRecovery {
   /** Decides about a live notification and records it. */
   decide(result: Buffer): NotificationDecision;
   /**
@@ -38,7 +38,7 @@ export class GapTooLong extends Error {
   override readonly name = 'GapTooLong';
 }
 
-/** Both included. */
+/** Range of slots, both ends included. */
 export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
@@ -68,14 +68,14 @@ export function gapWindow(
 ): SlotWindow {
   const finalized = commitment === 'finalized';
   const margin = BigInt(limits.gapMarginSlots);
-  const most = BigInt(limits.gapBlocksMax);
+  const maxSlots = BigInt(limits.gapBlocksMax);
   const startOf = (info: SlotInfo): bigint => (finalized ? info.root : info.slot) - margin;
   const end = finalized ? to.root : to.slot;
   const start = max(max(startOf(opened), startOf(from)), 0n);
-  if (end - start > most) throw new GapTooLong();
+  if (end - start > maxSlots) throw new GapTooLong();
   if (commitment === 'processed') return { from: start as Slot, to: end };
-  const surelyEmitted = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
-  const firstMissing = max(max(newestEmitted ?? startOf(opened), surelyEmitted), max(end - most, 0n));
+  const emittedForCertain = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
+  const firstMissing = max(max(newestEmitted ?? startOf(opened), emittedForCertain), max(end - maxSlots, 0n));
   return { from: min(start, firstMissing) as Slot, to: end };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slot } from '../../../solana/units.ts';
 import { feedLimits } from '../limits.ts';
-import { type Gap, GapTooLong, gapWindow, SeenSlots } from './continuity.ts';
+import { type Gap, GapTooLong, gapWindow, SeenSlots } from './gap-recovery.ts';
 
 const limits = { ...feedLimits, gapMarginSlots: 8, gapBlocksMax: 100 };
 const at = (value: number, root = value - 32) => ({
