@@ -46,7 +46,7 @@ export async function openNotices(
   log: Logger,
 ): Promise<Notices> {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
-  // The live section itself: a reload changes its values.
+  // Passes the live section itself, so that a reload takes effect.
   const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },

@@ -38,7 +38,7 @@ export type ReloadParts = Readonly<{
   store: Store;
   activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFile'>;
   log: Logger;
-  /** Absent: this process is the service. */
+  /** Absent: the service has no other processes. */
   followers?: ReloadFollowers;
 }>;
 
@@ -100,7 +100,7 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
  */
 export class Reload {
   readonly #parts: ReloadParts;
-  /** One after the other. */
+  /** Serializes reloads. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ReloadParts) {

@@ -27,7 +27,7 @@ export function showValue(value: unknown): string {
 /** Separates the messages of an `unrecognized_keys` issue, one per name. */
 export const UNKNOWN_NAMES_SEPARATOR = '\n';
 
-/** One error of the configuration: where it is, what is wrong and how to correct it. */
+/** A configuration error: its location, what is wrong and how to correct it. */
 export type Problem = Readonly<{
   /** The file as it was named, `SOLWAY_PORT`, `--upstream`. */
   source: string;
@@ -73,7 +73,7 @@ function problemsOf(issue: z.core.$ZodIssue, sourceOf: SourceOf): Problem[] {
   }));
 }
 
-/** Issues of the schema as problems. */
+/** Converts schema issues to problems. */
 export function problemsFrom(error: z.ZodError, sourceOf: SourceOf): Problem[] {
   return error.issues.flatMap((issue) => problemsOf(issue, sourceOf));
 }

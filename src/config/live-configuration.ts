@@ -9,10 +9,10 @@ type Values = Readonly<Record<string, unknown>>;
 export const isSection = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Current value of one member, so that a read is no lookup by name. */
+/** Current value of one member; reading it needs no lookup by name. */
 type Cell = { value: unknown };
 
-/** An object whose members read the values that were set last. */
+/** An object whose members always return the newest values. */
 class LiveSection {
   readonly view: object;
   readonly #cells: ReadonlyMap<string, Cell>;
@@ -37,7 +37,7 @@ class LiveSection {
  */
 export class LiveConfiguration {
   #current: Configuration;
-  /** The part of this process. */
+  /** This process's part of the configuration. */
   #own: Configuration;
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #listeners: ((configuration: Configuration) => void)[] = [];
@@ -45,7 +45,7 @@ export class LiveConfiguration {
   /** The configuration in effect in this process. */
   readonly view: Configuration;
 
-  /** @param ownOf - computes the part of one worker; absent: all of it. */
+  /** @param ownOf - computes the part for one worker; absent: the whole configuration. */
   constructor(
     configuration: Configuration,
     ownOf: (configuration: Configuration) => Configuration = (whole) => whole,

@@ -74,7 +74,7 @@ export type Tables<Table extends Rows = Rows> = Readonly<{
   doc: string;
   rows: Table;
   max: number;
-  /** Word for one of them in errors. */
+  /** Noun for one of the tables in errors. */
   item: string;
   reload: boolean;
 }>;

@@ -105,7 +105,7 @@ const ofBody: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
   upload: ['MALFORMED_MULTIPART', 'REQUEST_TIMEOUT'],
 };
 
-export const ofChain: readonly FailureCode[] = [
+export const chainFailures: readonly FailureCode[] = [
   'NETWORK_NOT_SERVED',
   'UPSTREAM_UNAVAILABLE',
   'ANSWER_TOO_LARGE',

@@ -201,7 +201,7 @@ describe('a pinning service', () => {
     expect(await put(text)).toBe(cid);
     expect(await storage.fileStore?.has(cid)).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { cid, msg: 'pin of a stored file could not be renewed' },
+      { cid, msg: 'Failed to renew the pin of a stored file' },
     ]);
     const root = await storage.blocks?.open(cid);
     expect(root?.bytes).toBeLessThan(1_000);
@@ -242,7 +242,7 @@ describe('a pinning service', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       cid: HELLO,
       why: 'failed',
-      msg: 'pin abandoned',
+      msg: 'Gave up on a pin',
     });
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });

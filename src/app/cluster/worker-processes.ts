@@ -54,7 +54,7 @@ export type WorkerProcessesOptions = Readonly<{
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
   /** The current configuration. */
   configuration: () => Configuration;
-  /** A worker has ended. */
+  /** Called after a worker process has exited. */
   onExit: (worker: number) => void;
   log: Logger;
 }>;
@@ -71,7 +71,7 @@ class WorkerEntry {
   running: RunningWorker | null = null;
   isReady = false;
   readyAt = 0;
-  /** Deaths since it last ran for `healthyAfterMs`. */
+  /** Unexpected exits since it last ran for `healthyAfterMs`. */
   deaths = 0;
   timer: NodeJS.Timeout | null = null;
   readonly worker: number;
@@ -138,7 +138,7 @@ export class WorkerProcesses {
     return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
-  /** Signals the ready workers; an earlier signal would end the process. */
+  /** Signals ready workers only: a worker that is still starting has no signal handler and would exit. */
   signal(signal: NodeJS.Signals): void {
     for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
@@ -220,7 +220,7 @@ export class WorkerProcesses {
       limits.restartDelayMaxMs,
     );
     entry.deaths++;
-    log.warn({ worker, code, signal, delay }, 'Worker ended; restarting it');
+    log.warn({ worker, code, signal, delay }, 'Worker exited; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
 
@@ -237,7 +237,7 @@ export class WorkerProcesses {
 
 type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Resolves when a process has ended or could not be spawned, which emits no exit event. */
+/** Resolves when a process has exited or could not be spawned, which emits no exit event. */
 function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));
@@ -256,6 +256,7 @@ function requestStop({ process, channel, ended }: RunningWorker, timeoutMs: numb
 }
 
 /**
- * A message that cannot be sent needs no handling: its timeout or the end of the process ends the request.
+ * A message that cannot be sent needs no handling: the request fails at its timeout or when the process
+ * exits.
  */
 const ignore = (): void => {};

@@ -21,8 +21,8 @@ import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** Base of links, and how it was determined. */
-export type Pages = Readonly<{
+/** Dashboard URL for links, and how it was determined. */
+export type DashboardAddress = Readonly<{
   url: string;
   /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
@@ -30,7 +30,7 @@ export type Pages = Readonly<{
 
 /** Operator commands on the machine of the service. Links are complete URLs. */
 export type OperatorCommands = Readonly<{
-  pages: Pages;
+  pages: DashboardAddress;
   list(): Promise<readonly Operator[]>;
   /**
    * @param email - null: anyone with the link may accept it.
@@ -50,7 +50,7 @@ const operatorContextOf = (configuration: Configuration, store: Store, actor: st
 });
 
 /** Base URL of the dashboard from the configuration alone. */
-export function pagesUrl({ accounts, server }: Configuration): string {
+export function dashboardUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
@@ -61,8 +61,8 @@ const RUNNING_MS = 10_000;
 async function findPages(
   { configuration, isAddressGiven }: OperatorCommandsOptions,
   store: Store,
-): Promise<Pages> {
-  const url = pagesUrl(configuration);
+): Promise<DashboardAddress> {
+  const url = dashboardUrl(configuration);
   if (configuration.accounts.publicUrl !== null) return { url, from: 'public_url' };
   if (isAddressGiven) return { url, from: 'command line' };
   const running = await readGatewayUrl(store, hostname(), Date.now() - RUNNING_MS);
@@ -95,7 +95,7 @@ async function resetToken(
     store,
     peppers,
     options: accountOptionsOf(configuration),
-    fallbackUrl: pagesUrl(configuration),
+    fallbackUrl: dashboardUrl(configuration),
     mailReset: async (_email: string, token: string) => void tokens.push(token),
     now: Date.now,
     log: createLogger('silent', () => undefined),
@@ -117,8 +117,8 @@ export type OperatorCommandsOptions = Readonly<{
 }>;
 
 /**
- * Opens the store, does `work` and closes it again.
- * @throws what control throws: ApiError, PepperError, SchemaTooNewError, or the driver's own error.
+ * Opens the store, runs `work` and closes the store.
+ * @throws ApiError, PepperError, SchemaTooNewError, or the driver's own error.
  */
 export async function withOperatorCommands<Result>(
   options: OperatorCommandsOptions,

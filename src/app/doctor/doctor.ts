@@ -103,7 +103,7 @@ async function checkUpstream(
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // PubSub of an unreachable node adds nothing. Geyser may be another machine.
+    // A PubSub finding of an unreachable node adds nothing. Its Geyser may run on another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
     return { report, findings: findingsOf(report), feeds };
   } catch {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/ledger-dir.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { problemText } from '../problem-text.ts';
-import { ledgerFolder } from '../process/data-dir.ts';
+import { ledgerDir } from '../process/data-dir.ts';
 import {
   checkPortFree,
   checkUdpPortFree,
@@ -121,7 +121,7 @@ async function describeLedger(folder: string, slotMs: number): Promise<string> {
 /** Checks access to the embedded ledger without opening it. */
 export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
   const subject = 'embedded ledger';
-  const folder = ledgerFolder(configuration.dataDir);
+  const folder = ledgerDir(configuration.dataDir);
   const found = await runCheck(subject, () => describeLedger(folder, configuration.localnet.slotMs));
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];

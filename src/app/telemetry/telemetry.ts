@@ -192,7 +192,7 @@ export function openTelemetry(
   const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.dropped,
-    refused_entries: () => writer.refused,
+    refused_entries: () => writer.rejected,
     submissions: () => submissions.dropped,
     transactions: () => sending.shed,
     spans: () => exporter?.dropped ?? 0,

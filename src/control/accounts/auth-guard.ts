@@ -175,7 +175,11 @@ export class AuthGuard {
 
   /** Adds the allowed length to the library's error. */
   #withPasswordPolicy(body: unknown): unknown {
-    if (typeof body !== 'object' || body === null || !PASSWORD_LENGTH.test(String((body as Refusal).code)))
+    if (
+      typeof body !== 'object' ||
+      body === null ||
+      !PASSWORD_LENGTH.test(String((body as LibraryError).code))
+    )
       return body;
     const { passwordMin, passwordMax } = this.#parts.options.limits;
     return { ...body, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
@@ -234,7 +238,7 @@ export class AuthGuard {
 
 const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
-type Refusal = Readonly<{ code?: unknown }>;
+type LibraryError = Readonly<{ code?: unknown }>;
 /** Length of an email address. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
@@ -260,11 +264,11 @@ function parsed(text: string): unknown {
 }
 
 /** A user who signs up with an operator invitation becomes operator only by accepting it. */
-function withoutOperator(answer: SignInResponse): SignInResponse {
-  const { user, ...rest } = (answer.body ?? {}) as { user?: Record<string, unknown> };
-  if (user === undefined) return answer;
+function withoutOperator(response: SignInResponse): SignInResponse {
+  const { user, ...rest } = (response.body ?? {}) as { user?: Record<string, unknown> };
+  if (user === undefined) return response;
   const { isOperator: _, ...publicUser } = user;
-  return { ...answer, body: { ...rest, user: publicUser } };
+  return { ...response, body: { ...rest, user: publicUser } };
 }
 
 type Session = { token?: string };

@@ -234,7 +234,7 @@ export class KeyFeed {
         await this.#readChanges();
         this.#report('back');
       } catch (error) {
-        // The silent connection is closed by now; another one may work.
+        // The unresponsive connection is closed by now; another one may work.
         this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#options.awayAfterMs;
         if (this.#again) continue;
         this.#report('away', error);

@@ -34,7 +34,7 @@ export type NodeServices = Readonly<{
    * Validates as the configuration does and fills in defaults.
    * @throws ApiError 422
    */
-  parse: (given: NodeInput) => NodeSettings;
+  parse: (input: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */

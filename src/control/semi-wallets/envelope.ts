@@ -57,7 +57,7 @@ export async function seal(
 /** Decodes base58 written by this program. */
 function bytesOf(text: string): Uint8Array {
   const bytes = decodeBase58(text);
-  if (bytes === null) throw new RangeError('a stored envelope is damaged');
+  if (bytes === null) throw new RangeError('a stored envelope is corrupt');
   return bytes;
 }
 

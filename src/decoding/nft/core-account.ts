@@ -61,7 +61,7 @@ type PluginRecord = Readonly<{ type: number; offset: number }>;
 /** `Authority`: only the address variant holds more than its tag. */
 const ADDRESS_AUTHORITY = 3;
 
-/** A u64 offset that a number rounds is past the end of every account. */
+/** An offset too large for an exact number is past the end of every account anyway. */
 const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {

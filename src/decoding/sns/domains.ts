@@ -10,11 +10,11 @@ import { decodeMetaplexMetadata } from '../nft/metadata-accounts.ts';
 import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
 import { allHoldingsOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
 import {
-  decodeFavourite,
+  decodeFavorite,
   decodeNameAccount,
   decodeReverseName,
   domainAccount,
-  favouriteAccount,
+  favoriteAccount,
   type NameAccount,
   nameOffsets,
   reverseAccount,
@@ -166,7 +166,7 @@ async function favouriteName(
   wallet: Address,
   favourite: Account | undefined,
 ): Promise<string | null> {
-  const address = decodeFavourite(favourite);
+  const address = decodeFavorite(favourite);
   if (address === null) return null;
   const name = decodeNameAccount((await chain.accounts([address])).get(address));
   if (name === null) return null;
@@ -185,7 +185,7 @@ export async function nameOfAddress(
   address: Address,
   limits: SnsLimits = snsLimits,
 ): Promise<string | null> {
-  const favourite = favouriteAccount(address);
+  const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);

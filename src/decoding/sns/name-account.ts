@@ -60,11 +60,11 @@ export function domainAccount(name: string): Address {
  * Reverse lookup account of a name account.
  * @param parent - of a subdomain; null for a top-level domain.
  */
-export const reverseAccount = (of: Address, parent: Address | null): Address =>
-  nameAddress(of, reverseClass, parent);
+export const reverseAccount = (nameAccount: Address, parent: Address | null): Address =>
+  nameAddress(nameAccount, reverseClass, parent);
 
 /** Account with the favorite domain of a wallet. */
-export const favouriteAccount = (wallet: Address): Address =>
+export const favoriteAccount = (wallet: Address): Address =>
   findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
@@ -96,7 +96,7 @@ export function decodeReverseName(account: Account | undefined): string | null {
   return label === '' ? null : (label ?? null);
 }
 
-export function decodeFavourite(account: Account | undefined): Address | null {
+export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
   return readOrNull(account.data, (reader) => {
     // Tag, implied by the address.

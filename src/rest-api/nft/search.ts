@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FoundNft, OnChainNft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { endpoint, chainFailures } from '../endpoint.ts';
 import { address, commitment, list, network, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
@@ -33,7 +33,7 @@ export const search = endpoint('GET nft/search', {
     'Attributes come from the off-chain JSON: an NFT whose JSON cannot be read has none. ' +
     `A search by attributes handles up to ${nftListLimits.searchedMax} NFTs after the other filters.`,
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     commitment: commitment(),

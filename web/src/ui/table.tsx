@@ -112,7 +112,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** The rows in view, and the heights of those before and after them. */
+/** Visible rows, and the heights of the rows before and after them. */
 function useVisibleRows<Row>(rows: readonly Row[], scroll: RefObject<HTMLElement | null>) {
   const isVirtual = rows.length > VIRTUAL_FROM_ROWS;
   const virtualizer = useVirtualizer({

@@ -8,7 +8,7 @@ import {
   count,
   done,
   email,
-  endedToken,
+  revokedToken,
   expiry,
   name,
   network,
@@ -171,7 +171,7 @@ export const operatorRoutes = {
     access: 'operator',
     summary: 'Revoke an operator token; `withMade` as for customer tokens',
     query: withMade,
-    result: endedToken,
+    result: revokedToken,
   },
   'GET /methods': {
     access: 'anybody',

@@ -43,15 +43,15 @@ async function checkNotLast(
   const inService = nodes.filter((node) => node.network === network && !node.drained);
   const isLast = (those: readonly NodeJson[]) =>
     those.length > 0 && those.every((node) => node.name === name);
-  const refuse = (code: string, what: string, loss: string) =>
+  const conflict = (code: string, what: string, loss: string) =>
     new ApiError(
       409,
       code,
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  if (isGone && isLast(inService)) throw refuse('LAST_NODE', '', 'calls fail');
+  if (isGone && isLast(inService)) throw conflict('LAST_NODE', '', 'calls fail');
   if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
-    throw refuse('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
+    throw conflict('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
@@ -202,14 +202,14 @@ const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
 
 async function add(
   services: ApiServices,
-  given: ParsedRouteInput<'POST /upstreams'>['body'],
+  input: ParsedRouteInput<'POST /upstreams'>['body'],
   context: ApiContext,
 ) {
   const nodeServices = requireNodeServices(services);
-  const { network, name, force } = given;
+  const { network, name, force } = input;
   checkLedger(services);
   await checkName(services, services.store.db, name);
-  const node: AddedNode = { name, network, settings: nodeServices.parse(given) };
+  const node: AddedNode = { name, network, settings: nodeServices.parse(input) };
   const report = await probed(nodeServices, node, force);
   const at = services.now();
   await withAudit(services, context, async (trx, version) => {
@@ -257,7 +257,7 @@ async function change(
   if (before === null) throw lost(name);
   const { network } = row;
   const node: AddedNode = { name, network, settings: nodeServices.parse(merged(row, before.settings, body)) };
-  // Before the probe, which already sends the headers.
+  // Checked before the probe, because the probe already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLast(services, network, name, false);

@@ -23,7 +23,7 @@ const targetJson = (row: NoticeTargetTable) => ({
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const refused = (problem: string): ApiError => invalidField('to', problem);
+const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
 
 const mailNotConfigured = (): ApiError =>
   invalidField(
@@ -41,13 +41,13 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (kind === 'email') {
     if (mailer === null) throw mailNotConfigured();
     const address = email.safeParse(to);
-    if (!address.success) throw refused('must be an email address such as name@example.com');
+    if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
+  if (!httpUrl.safeParse(to).success) throw invalidTarget('must be a URL such as https://host/path');
   const refusal = notices?.webhooks?.refusal(to) ?? null;
-  if (refusal !== null) throw refused(refusal);
-  if (to.includes('#')) throw refused('must not have a fragment: leave out # and what follows');
+  if (refusal !== null) throw invalidTarget(refusal);
+  if (to.includes('#')) throw invalidTarget('must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
@@ -59,8 +59,8 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
       throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
-    const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
-    const { row, secret } = await addTarget(trx, seal, given);
+    const target = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
+    const { row, secret } = await addTarget(trx, seal, target);
     const detail = { notice: row.id, kind: row.kind, to: row.shown };
     return [
       { target: targetJson(row), secret },

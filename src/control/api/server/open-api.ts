@@ -61,7 +61,7 @@ function answerOf({ result, format }: Route): Json {
       content: { [media[format]]: { schema: { type: 'string' } } },
     };
   const schema = result === undefined ? {} : schemaOf(result, 'output');
-  return { description: 'The answer', content: { 'application/json': { schema } } };
+  return { description: 'The response', content: { 'application/json': { schema } } };
 }
 
 /** `POST /customers/{customer}/keys` → `postCustomersKeys`. */
@@ -87,7 +87,7 @@ function operationOf(name: ContractName): Json {
     responses: {
       200: answerOf(route),
       default: {
-        description: 'A refusal',
+        description: 'An error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },

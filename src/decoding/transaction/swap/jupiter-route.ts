@@ -43,8 +43,8 @@ export function readQuote(data: Uint8Array): Quote | null {
 
 type RouteStep = Readonly<{ in: SwapSide; out: SwapSide; amm: Address | null; at: number }>;
 
-function readStep(given: WritableJson, at: number): RouteStep[] {
-  const { amm, input_mint, input_amount, output_mint, output_amount } = membersOf(given);
+function readStep(value: WritableJson, at: number): RouteStep[] {
+  const { amm, input_mint, input_amount, output_mint, output_amount } = membersOf(value);
   const [inMint, outMint] = [addressOf(input_mint), addressOf(output_mint)];
   const [inRaw, outRaw] = [amountOf(input_amount), amountOf(output_amount)];
   if (inMint === null || outMint === null || inRaw === null || outRaw === null) return [];

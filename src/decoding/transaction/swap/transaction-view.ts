@@ -16,7 +16,7 @@ const servants: ReadonlySet<Address> = new Set([
 export const isServant = (instruction: ExecutedInstruction): boolean =>
   isTokenProgram(instruction.program) || servants.has(instruction.program) || isEventCall(instruction);
 
-/** Cap on depth, which bounds the time. */
+/** Maximum depth, which bounds the time. */
 const DEPTH_MAX = 16;
 
 /**

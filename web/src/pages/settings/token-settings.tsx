@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roleNames, roles } from '../team/role-descriptions.ts';
-import { EndToken, type Token } from './end-token.tsx';
+import { RevokeToken, type Token } from './revoke-token.tsx';
 
 export function CustomerTokens() {
   const { customer } = useSession();
@@ -96,7 +96,7 @@ function Tokens({
       />
       {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
       {ending === null ? null : (
-        <EndToken
+        <RevokeToken
           token={ending}
           onEnd={(withMade) => onEnd(ending.id, withMade)}
           onClose={() => setEnding(null)}
