@@ -112,9 +112,9 @@ async function watchStore(
     store,
     sink: keys,
     pollIntervalMs: limits.pollIntervalMs,
-    awayAfterMs: configuration.store.awayAfterMs,
+    unavailableAfterMs: configuration.store.unavailableAfterMs,
     onStoreState: (state, error) => {
-      if (state === 'back') log.info('Key store available');
+      if (state === 'available') log.info('Key store available');
       else log.warn({ problem: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });

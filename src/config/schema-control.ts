@@ -67,7 +67,7 @@ export const store = section(
   },
   {
     ...pick(databaseOptions, ['connectTimeoutMs', 'hangsAfterMs', 'lockWaitMs']),
-    awayAfterMs: keyFeedOptions.awayAfterMs,
+    unavailableAfterMs: keyFeedOptions.unavailableAfterMs,
   },
 );
 

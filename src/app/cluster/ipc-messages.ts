@@ -16,7 +16,7 @@ const empty = z.null();
 const port = z.int().min(0).max(65_535);
 const strings = z.array(z.string());
 
-const stepNames: Readonly<Record<LimitCommandName, true>> = {
+const limitCommandNames: Readonly<Record<LimitCommandName, true>> = {
   ...{
     presence: true,
     'remove-gateway': true,
@@ -29,16 +29,18 @@ const stepNames: Readonly<Record<LimitCommandName, true>> = {
   'min-slots': true,
 };
 
-const isStep = (value: unknown): value is LimitCommand =>
+const isLimitCommand = (value: unknown): value is LimitCommand =>
   isSection(value) &&
-  Object.hasOwn(stepNames, String(value.name)) &&
+  Object.hasOwn(limitCommandNames, String(value.name)) &&
   Array.isArray(value.keys) &&
   value.keys.every((key) => typeof key === 'string') &&
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
 /** A custom check, because a Zod schema would copy thousands of values ten times a second. */
-const steps = z.custom<readonly LimitCommand[]>((value) => Array.isArray(value) && value.every(isStep));
+const limitCommands = z.custom<readonly LimitCommand[]>(
+  (value) => Array.isArray(value) && value.every(isLimitCommand),
+);
 
 const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
 
@@ -88,7 +90,7 @@ export const primaryMethods = {
   /** The worker could not start. */
   failed: { request: z.object({ problem: z.string() }), response: empty },
   /** Commands for the limit store. */
-  limits: { request: steps, response: z.array(z.unknown()) },
+  limits: { request: limitCommands, response: z.array(z.unknown()) },
   /** Metrics of all workers. */
   metrics: { request: empty, response: z.string() },
   /** Reserves storage for a file; false: the quota is exhausted. */

@@ -72,7 +72,7 @@ class WorkerEntry {
   isReady = false;
   readyAt = 0;
   /** Unexpected exits since it last ran for `healthyAfterMs`. */
-  deaths = 0;
+  unexpectedExits = 0;
   timer: NodeJS.Timeout | null = null;
   readonly worker: number;
 
@@ -214,12 +214,12 @@ export class WorkerProcesses {
     entry.isReady = false;
     onExit(worker);
     if (this.#stopping) return;
-    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.deaths = 0;
+    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.unexpectedExits = 0;
     const delay = Math.min(
-      limits.restartDelayMinMs * 2 ** Math.min(entry.deaths, 16),
+      limits.restartDelayMinMs * 2 ** Math.min(entry.unexpectedExits, 16),
       limits.restartDelayMaxMs,
     );
-    entry.deaths++;
+    entry.unexpectedExits++;
     log.warn({ worker, code, signal, delay }, 'Worker exited; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }

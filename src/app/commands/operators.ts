@@ -58,7 +58,7 @@ export function dashboardUrl({ accounts, server }: Configuration): string {
 /** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
 const RUNNING_MS = 10_000;
 
-async function findPages(
+async function findDashboardAddress(
   { configuration, isAddressGiven }: OperatorCommandsOptions,
   store: Store,
 ): Promise<DashboardAddress> {
@@ -129,7 +129,7 @@ export async function withOperatorCommands<Result>(
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
-    const pages = await findPages(options, store);
+    const pages = await findDashboardAddress(options, store);
     return await work({
       pages,
       list: () => listOperators(store),

@@ -67,7 +67,7 @@ export class LocalnetProcess {
   #geyserPort: number;
   #stopping = false;
   /** Unexpected exits since it last ran for `healthyAfterMs`. */
-  #deaths = 0;
+  #unexpectedExits = 0;
   #readyAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #lastLines: string[] = [];
@@ -184,9 +184,9 @@ export class LocalnetProcess {
 
   #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
     const { restartDelayMinMs, restartDelayMaxMs, healthyAfterMs, log } = this.#options;
-    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
-    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
-    this.#deaths++;
+    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#unexpectedExits = 0;
+    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#unexpectedExits, 16), restartDelayMaxMs);
+    this.#unexpectedExits++;
     log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger exited; restarting it');
     this.#schedule(delay);
   }

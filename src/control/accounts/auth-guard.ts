@@ -54,13 +54,13 @@ export class AuthGuard {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
   readonly #failedSignIns: FailedSignInLog;
-  readonly #tries: SignInAttemptLimiter;
+  readonly #attempts: SignInAttemptLimiter;
 
   constructor(parts: SignInParts, library: () => SignInLibrary) {
     this.#parts = parts;
     this.#library = library;
     this.#failedSignIns = new FailedSignInLog(parts);
-    this.#tries = new SignInAttemptLimiter(parts.options.limits, parts.now);
+    this.#attempts = new SignInAttemptLimiter(parts.options.limits, parts.now);
   }
 
   /** Writes pending audit entries. Never rejects. */
@@ -90,7 +90,7 @@ export class AuthGuard {
     const account = await this.#findAccount(route, signInRequest.request, body);
     // Attempts with side effects on others are counted apart, so that they cannot block a sign-in.
     const counted = route.attempts === 'counted' ? `${path} ` : '';
-    const attempt = this.#tries.startAttempt(counted, account, signInRequest.address);
+    const attempt = this.#attempts.startAttempt(counted, account, signInRequest.address);
     const passwordAttempt = this.#startPasswordAttempt(route, account, signInRequest, attempt);
     try {
       const response = await this.#callLibrary(route, path, signInRequest, body);
@@ -100,7 +100,7 @@ export class AuthGuard {
       if (isWrongCredential(response.status)) passwordAttempt?.fail();
       else if (isRight) passwordAttempt?.succeed();
       if (isRight && provesPassword(route) && account !== null)
-        this.#tries.signedIn(account, signInRequest.address);
+        this.#attempts.signedIn(account, signInRequest.address);
       if (isWrongCredential(response.status))
         this.#failedSignIns.record(path, account?.slice(0, ACCOUNT_MAX) ?? null, metadata);
       return response;
@@ -119,7 +119,7 @@ export class AuthGuard {
   ): Attempt | null {
     if (route.own !== 'sign-up' || account === null) return null;
     try {
-      return this.#tries.startAttempt('', account, address);
+      return this.#attempts.startAttempt('', account, address);
     } catch (thrown) {
       attempt.discard();
       throw thrown;

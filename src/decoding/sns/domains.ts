@@ -161,7 +161,7 @@ async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): 
 }
 
 /** The favorite domain counts only while the wallet owns it. */
-async function favouriteName(
+async function favoriteName(
   chain: Chain,
   wallet: Address,
   favourite: Account | undefined,
@@ -189,7 +189,7 @@ export async function nameOfAddress(
   const accounts = await chain.accounts([address, favourite]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);
-  const primaryName = await favouriteName(chain, address, accounts.get(favourite));
+  const primaryName = await favoriteName(chain, address, accounts.get(favourite));
   if (primaryName !== null) return primaryName;
   const [first] = await ownedDomains(chain, address, limits);
   return first?.name ?? null;

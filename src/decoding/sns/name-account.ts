@@ -27,7 +27,7 @@ const reverseClass: Address = address('33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquX
 const HASH_PREFIX = 'SPL Name Service';
 const NONE = new Uint8Array(32);
 const HEADER_BYTES = 96;
-const FAVOURITE_SEED = Buffer.from('favourite_domain');
+const FAVORITE_SEED = Buffer.from('favourite_domain');
 
 /** Prefix of subdomain labels. */
 const SUBDOMAIN_MARK = '\0';
@@ -65,7 +65,7 @@ export const reverseAccount = (nameAccount: Address, parent: Address | null): Ad
 
 /** Account with the favorite domain of a wallet. */
 export const favoriteAccount = (wallet: Address): Address =>
-  findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
+  findProgramAddress([FAVORITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;

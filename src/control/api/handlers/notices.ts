@@ -69,13 +69,13 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   });
 }
 
-const missing = (): ApiError =>
+const noSuchTarget = (): ApiError =>
   new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     const row = await findTarget(trx, customerId, id);
-    if (row === undefined) throw missing();
+    if (row === undefined) throw noSuchTarget();
     await removeTarget(trx, id);
     const detail = { notice: id, kind: row.kind, to: row.shown };
     return [{ done: true as const }, { action: 'notice.remove', customerId, detail }];
@@ -83,7 +83,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
 }
 
 /** @throws ApiError 429 */
-async function takeMailPermit(
+async function reserveTestMail(
   services: ApiServices,
   target: NoticeTargetTable,
   sender: string,
@@ -93,7 +93,7 @@ async function takeMailPermit(
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
-  // A concurrent request may have claimed the test.
+  // A concurrent request may have reserved the test already.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
@@ -115,8 +115,8 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { signal, caller } = context;
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
-  if (target === undefined) throw missing();
-  await takeMailPermit(services, target, concurrencyKeyOf(caller));
+  if (target === undefined) throw noSuchTarget();
+  await reserveTestMail(services, target, concurrencyKeyOf(caller));
   const customer = await store.db
     .selectFrom('customer')
     .select(['id', 'name'])

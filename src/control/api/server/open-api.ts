@@ -54,7 +54,7 @@ function parametersOf(path: string, query: z.ZodType | undefined): Json[] {
   return [...inPath, ...inQuery];
 }
 
-function answerOf({ result, format }: Route): Json {
+function responseOf({ result, format }: Route): Json {
   if (format !== undefined && format !== 'json')
     return {
       description: 'Lines of text, streamed',
@@ -85,7 +85,7 @@ function operationOf(name: ContractName): Json {
     ...(body && { requestBody: body }),
     ...(route.access === 'anybody' && { security: [{}] }),
     responses: {
-      200: answerOf(route),
+      200: responseOf(route),
       default: {
         description: 'An error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },

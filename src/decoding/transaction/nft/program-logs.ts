@@ -23,7 +23,7 @@ function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonl
   const { logs, instructions } = transaction;
   const logLines = programLogLines(logs, instructions, [DATA_PREFIX, LOG_PREFIX]);
   const lines = Map.groupBy(logLines, ({ index }) => index);
-  const found = new Map([...lines].map(([index, of]) => [index, of.map(({ line }) => line)]));
+  const found = new Map([...lines].map(([index, logged]) => [index, logged.map(({ line }) => line)]));
   cache.set(transaction, found);
   return found;
 }

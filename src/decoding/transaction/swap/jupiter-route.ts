@@ -6,7 +6,7 @@ import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import { isServant, type Span, type TransactionView } from './transaction-view.ts';
+import { isSupportInstruction, type Span, type TransactionView } from './transaction-view.ts';
 
 /** In base units. */
 type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
@@ -64,7 +64,7 @@ function readSteps(view: TransactionView, span: Span): RouteStep[] {
 
 /** Call of each step: by position if the counts match, else the last preceding call of the step's program. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
-  const calls = [...view.calls(span)].filter((at) => !isServant(view.instruction(at)));
+  const calls = [...view.calls(span)].filter((at) => !isSupportInstruction(view.instruction(at)));
   if (calls.length === steps.length) return calls;
   let next = 0;
   return steps.map(({ amm, at: stepAt }) => {

@@ -175,7 +175,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
 );
 
 const DAY_MS = 86_400_000;
-const lives = [
+const lifetimes = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', '1 year'],
@@ -238,7 +238,7 @@ function CreateToken({
               value={days}
               onChange={(event) => setDays(event.target.value)}
             >
-              {lives.map(([value, label]) => (
+              {lifetimes.map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
