@@ -57,7 +57,7 @@ export async function prepareStore(
   log: Logger,
 ): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
-    log.warn({ problem: problemText(error) }, 'Database connection lost'),
+    log.warn({ reason: problemText(error) }, 'Database connection lost'),
   );
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -115,7 +115,7 @@ async function watchStore(
     unavailableAfterMs: configuration.store.unavailableAfterMs,
     onStoreState: (state, error) => {
       if (state === 'available') log.info('Key store available');
-      else log.warn({ problem: problemOf(error) }, 'Key store unavailable; known keys stay valid');
+      else log.warn({ reason: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });
   await feed.start();

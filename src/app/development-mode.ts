@@ -64,7 +64,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** Decides the mode of a start and records it. @throws NoNodesError */
+/** Decides the mode at startup and records it. @throws NoNodesError */
 export async function startsInDevelopment(
   configuration: Configuration,
   store: Store,

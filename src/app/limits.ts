@@ -54,7 +54,7 @@ function share(
     onState: (error) => {
       if (error === null) log.info('Shared limits connected');
       else
-        log.warn({ problem: problemOf(error) }, 'Shared limits unavailable; each gateway enforces its share');
+        log.warn({ reason: problemOf(error) }, 'Shared limits unavailable; each gateway enforces its share');
     },
   });
 }
@@ -108,7 +108,7 @@ export async function openLimits(
     epoch,
     onState: (error) => {
       if (error === null) log.info('Reading quota usage of other gateways recovered');
-      else log.warn({ problem: problemText(error) }, 'Failed to read quota usage of other gateways');
+      else log.warn({ reason: problemText(error) }, 'Failed to read quota usage of other gateways');
     },
   });
   await reader.start();

@@ -60,7 +60,7 @@ export async function openNotices(
     limits,
     onState: (error) => {
       if (error === null) log.info('Customer notices resumed');
-      else log.warn({ problem: problemText(error) }, 'Customer notices wait for the database');
+      else log.warn({ reason: problemText(error) }, 'Customer notices paused: database unavailable');
     },
   });
   await notifier.start();

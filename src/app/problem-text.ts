@@ -23,7 +23,7 @@ export const logStateChange =
   (log: Logger, failing: string, working: string) =>
   (error: unknown | null): void => {
     if (error === null) log.info(working);
-    else log.warn({ problem: problemText(error) }, failing);
+    else log.warn({ reason: problemText(error) }, failing);
   };
 
 const remedies: Readonly<Record<string, string>> = {

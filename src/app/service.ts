@@ -39,7 +39,7 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-/** State of a node at the start. */
+/** State of a node after startup. */
 export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
 /** The running service. */
@@ -251,7 +251,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

@@ -47,8 +47,8 @@ function writerOf(
     onState: logStateChange(log, 'Failed to write usage; it is queued', 'Writing usage recovered'),
     onJournal: logStateChange(
       log,
-      'Usage journal failed; queued usage would be lost with the process',
-      'Usage journal writable again',
+      'Failed to write the usage journal; queued usage would be lost with the process',
+      'Writing the usage journal recovered',
     ),
     onJournalRecovered: (journal) => logRecoveredJournal(log, journal),
   });

@@ -5,7 +5,7 @@ import { entries, singleOptions } from './schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A table of options, not a list and not a single value. */
+/** Whether the value is a table of options, not a list or a single value. */
 export const isSection = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -32,8 +32,8 @@ class LiveSection {
 }
 
 /**
- * The configuration in effect. Modules keep its sections: those that read an option at each use see a reload at once;
- * those that copy it at the start keep that value (`reload` in the schema).
+ * The configuration in effect. Modules keep its sections. A module that reads an option at each use sees a
+ * reload immediately; one that copies it at startup keeps the old value (`reload` in the schema).
  */
 export class LiveConfiguration {
   #current: Configuration;

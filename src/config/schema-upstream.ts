@@ -344,7 +344,7 @@ export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 /** Highest start slot: about 3,000 empty blocks are created per second. */
 export const WARP_SLOT_MAX = 1_000_000;
 
-/** Defaults of the embedded ledger, alone and inside the service. */
+/** Defaults of the embedded ledger, standalone and inside the service. */
 export const localnetDefaults = {
   ledgerDir: 'test-ledger',
   host: '127.0.0.1',

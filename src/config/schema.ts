@@ -129,7 +129,7 @@ const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const { REHEARSAL_PLAN_ID, rehearsalPlan } = control;
 
-/** Adds the plans that always exist; the file overrides single options of theirs. */
+/** Adds the plans that always exist; the file may override individual options of them. */
 function withBuiltInPlans(value: unknown = {}): unknown {
   if (!isTable(value)) return value;
   const { [REHEARSAL_PLAN_ID]: written = {} } = value;

@@ -124,7 +124,7 @@ function buildWorkers({
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
         log.warn(
-          { problem: problemText(error) },
+          { reason: problemText(error) },
           'Failed to determine the storage reservations of an exited worker',
         );
       });
@@ -168,7 +168,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     };
   } catch (error) {
     await stop().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

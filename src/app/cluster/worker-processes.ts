@@ -63,7 +63,7 @@ export type WorkerProcessesOptions = Readonly<{
 type RunningWorker = Readonly<{
   process: Worker;
   channel: IpcChannel<Out, typeof primaryMethods>;
-  ended: Promise<void>;
+  exited: Promise<void>;
 }>;
 
 /** One worker number and its current process. */
@@ -97,7 +97,7 @@ export class WorkerProcesses {
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
-  /** Worker restarts since the start. */
+  /** Worker restarts since the service started. */
   get restarts(): number {
     return this.#restarts;
   }
@@ -155,7 +155,7 @@ export class WorkerProcesses {
     for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
     const runningWorkers = this.#entries.flatMap(({ running }) => (running === null ? [] : [running]));
     for (const running of runningWorkers) requestStop(running, this.#options.limits.stopTimeoutMs);
-    await Promise.all(runningWorkers.map(({ ended }) => ended));
+    await Promise.all(runningWorkers.map(({ exited }) => exited));
   }
 
   /** Starts the process of a worker. @returns its address. @throws WorkerStartError */
@@ -193,16 +193,16 @@ export class WorkerProcesses {
     });
     process.on('message', (message: unknown) => channel.receive(message));
     const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
-    const ended = waitForExit(process, (problem) => {
-      log.warn({ worker, problem }, 'Worker unreachable');
+    const exited = waitForExit(process, (problem) => {
+      log.warn({ worker, reason: problem }, 'Worker unreachable');
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
-      reject(new WorkerStartError(`worker ${worker} ended with ${how}; see the log`));
+      reject(new WorkerStartError(`worker ${worker} exited with ${how}; see the log`));
       this.#handleExit(entry, code, signal);
     });
     promise.then(() => clearTimeout(killTimer), ignore);
-    entry.running = { process, channel, ended };
+    entry.running = { process, channel, exited };
     return promise;
   }
 
@@ -230,7 +230,7 @@ export class WorkerProcesses {
     this.#restarts++;
     this.#fork(entry).then(
       () => log.info({ worker }, 'Worker restarted'),
-      (error: Error) => log.error({ worker, problem: error.message }, 'Worker restart failed'),
+      (error: Error) => log.error({ worker, reason: error.message }, 'Worker restart failed'),
     );
   }
 }
@@ -249,10 +249,10 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
 }
 
 /** Drains and stops a worker; kills it after the timeout. */
-function requestStop({ process, channel, ended }: RunningWorker, timeoutMs: number): void {
+function requestStop({ process, channel, exited }: RunningWorker, timeoutMs: number): void {
   channel.request('stop', null).catch(ignore);
   const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
-  void ended.then(() => clearTimeout(killTimer));
+  void exited.then(() => clearTimeout(killTimer));
 }
 
 /**

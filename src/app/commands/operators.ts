@@ -49,7 +49,7 @@ const operatorContextOf = (configuration: Configuration, store: Store, actor: st
   now: Date.now,
 });
 
-/** Base URL of the dashboard from the configuration alone. */
+/** Base URL of the dashboard, derived from the configuration only. */
 export function dashboardUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;

@@ -136,8 +136,8 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
 }
 
 /**
- * Checks everything the service depends on. Creates only what a start creates (data folder, log file, database,
- * pepper). Never rejects.
+ * Checks everything the service depends on. Creates only what starting the service would create (data folder,
+ * log file, database, pepper). Never rejects.
  */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);

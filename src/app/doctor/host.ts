@@ -19,7 +19,7 @@ import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';
 import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
-/** Opens the log file as a start does. */
+/** Opens the log file in the same way as the service. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
   if (file === null) return [];
   return [
@@ -30,7 +30,7 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
   ];
 }
 
-/** A running service holds the port, so a port in use is only a warning. */
+/** A running service uses the port, so a port in use is only a warning. */
 async function checkListenAddress(
   subject: string,
   address: ListenAddress,

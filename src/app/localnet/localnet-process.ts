@@ -205,7 +205,7 @@ export class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-/** The embedded ledger, in a process of its own. */
+/** The embedded ledger in its own process. */
 export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<void> }>;
 
 const READY_TIMEOUT_MS = 60_000;

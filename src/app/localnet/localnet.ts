@@ -144,7 +144,7 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** Listeners beside JSON-RPC and PubSub, closed in order. */
+/** Listeners other than JSON-RPC and PubSub, closed in order. */
 type AuxiliaryServers = {
   faucet: FaucetServer | null;
   gossip: GossipSocket | null;

@@ -75,9 +75,9 @@ class TlsListenerWatch {
       reload(readTls(files));
       this.#log.info({ listener: name }, 'Certificate reloaded');
     } catch (error) {
-      const problem = problemText(error);
+      const reason = problemText(error);
       this.#log.error(
-        { listener: name, problem },
+        { listener: name, reason },
         'Certificate reload failed; keeping the current certificate',
       );
     }

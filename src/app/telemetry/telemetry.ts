@@ -116,8 +116,8 @@ function openWriter(
 ): RequestWriter {
   const onState = logStateChange(
     log,
-    'Request log not writable; entries are queued',
-    'Request log writable again',
+    'Failed to write the request log; entries are queued',
+    'Writing the request log recovered',
   );
   return new RequestWriter(
     store,

@@ -74,7 +74,7 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
 
 /** Nodes added at run time through the control API and kept in the store. */
 export type AddedNodes = Readonly<{
-  /** Nodes in the store at the start. */
+  /** Nodes in the store at startup. */
   nodes: readonly AddedNode[];
   nodeFacts(activeNodes: ActiveNodes): NodeServices;
   /** Starts applying changes in the store to the active nodes. */

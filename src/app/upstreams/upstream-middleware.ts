@@ -80,7 +80,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
     pendingMaxBytes: cache.redisPendingMaxBytes,
     onState: (error) => {
       if (error === null) log.info('Shared cache connected');
-      else log.warn({ problem: describeRedisError(error) }, 'Shared cache unavailable');
+      else log.warn({ reason: describeRedisError(error) }, 'Shared cache unavailable');
     },
   });
 }

@@ -201,7 +201,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
-    // Otherwise the library logs to the console and answers 500.
+    // Otherwise the library logs to the console and responds with 500.
     onAPIError: { throw: true },
     // auth-guard.ts limits attempts, checks origins and restricts paths.
     rateLimit: { enabled: false },

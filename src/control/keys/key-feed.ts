@@ -144,7 +144,7 @@ export type KeyFeedOptions = Readonly<{
   sink: KeySink;
   /** Milliseconds. */
   pollIntervalMs: number;
-  /** Milliseconds after which an unanswered poll counts as the store being unreachable. */
+  /** Milliseconds without a response to a poll until the store counts as unreachable. */
   unavailableAfterMs: number;
   pageRows: number;
   /** Called on each change of state; the error is the driver's own. */
@@ -246,7 +246,7 @@ export class KeyFeed {
 
   async #readChanges(): Promise<void> {
     this.#options.store.checkNotReplaced();
-    // A connection of its own: a full pool must not delay a revocation.
+    // Uses its own connection: a full pool must not delay a revocation.
     const source = this.#watch ?? this.#options.store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());

@@ -71,7 +71,7 @@ export type KeyRegister = Readonly<{
   customerId?: string;
   /** Maximum number of keys that are neither revoked nor expired. */
   keysMax: number;
-  /** Default `keyLimits.customerKeysMax`; the built-in customer has no limit of its own. */
+  /** Default `keyLimits.customerKeysMax`; the built-in customer has no separate limit. */
   customerKeysMax?: number;
   /** Unix milliseconds. */
   now: () => number;
@@ -83,7 +83,7 @@ export const keyLimits = {
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
-  /** Calls per second and address of a public key without a rate of its own. */
+  /** Calls per second and address of a public key without its own rate. */
   publicAddressPerSecond: 10,
 } as const;
 

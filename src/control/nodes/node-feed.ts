@@ -39,7 +39,7 @@ export type NodeServices = Readonly<{
   probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */
   notesOf: (node: AddedNode) => readonly string[];
-  /** Applies the store's nodes in this process at once. */
+  /** Immediately applies the nodes in the store to this process. */
   applyChanges: () => Promise<void>;
 }>;
 

@@ -261,7 +261,7 @@ export class GatewayHeartbeat {
     await this.#sweep(now);
   }
 
-  /** Only changes, yielding in between, because SQLite answers synchronously. */
+  /** Writes only changes, and yields between writes because SQLite runs synchronously. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
     for (const batch of batchesOf(open)) {

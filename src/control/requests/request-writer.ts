@@ -89,7 +89,7 @@ export class RequestWriter {
     this.#task.start();
   }
 
-  /** Never rejects; resolves when the attempt has ended. */
+  /** Never rejects; resolves after the attempt. */
   flush(): Promise<void> {
     return this.#task.run();
   }
@@ -182,7 +182,7 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // SQLite answers synchronously; yield to the event loop.
+      // SQLite runs synchronously; yield to the event loop.
       await setImmediate();
     }
   }

@@ -50,7 +50,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     url: string;
     /** Prefix of key names. */
     prefix: string;
-    /** Bytes waiting to be sent; beyond it nothing is stored. */
+    /** Maximum number of bytes waiting to be sent; beyond it, nothing is stored. */
     pendingMaxBytes: number;
     /** Called with the error when the server becomes unreachable, and with null when it is back. */
     onState?: (error: unknown | null) => void;

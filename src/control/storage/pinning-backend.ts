@@ -14,7 +14,7 @@ export type PinningServiceLimits = StorageServiceLimits &
   Readonly<{
     /** Milliseconds between polls of pending pins. */
     pollIntervalMs: number;
-    /** Polls per pin before it is given up. */
+    /** Polls per pin before giving up. */
     pollsMax: number;
     /** Retries of a failed pin. */
     retriesMax: number;

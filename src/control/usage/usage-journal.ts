@@ -113,7 +113,7 @@ export class UsageJournal {
   /**
    * Appends rows; they are durable when it resolves.
    * @param pendingRows - all rows missing in the store, including the new ones: a full file is rewritten with
-   * these alone.
+   * only these rows.
    * @returns number of rows that did not fit.
    * @throws Error of the file system; the file is then unchanged.
    */

@@ -39,8 +39,8 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 }
 
 /**
- * Decodes the effects of a transaction. With a swap, only token transfers are shown beside it. A failed
- * transaction has neither swaps nor events. Source: rest-api.md §3.
+ * Decodes the effects of a transaction. If there is a swap, only token transfers are shown in addition. A
+ * failed transaction has neither swaps nor events. Source: rest-api.md §3.
  */
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
   const events = readEvents(transaction);

@@ -1,9 +1,9 @@
 import type { ProgramParser } from '../action.ts';
-import { optionalAccount, ignored, layout, numberedReader } from './instruction-layout.ts';
+import { ignored, layout, numberedReader, optionalAccount } from './instruction-layout.ts';
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
 
 /**
- * Metaplex Core: an NFT is one account. The program address stands for an absent account. Source:
+ * Metaplex Core: an NFT is one account. The program address marks an absent account. Source:
  * metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
  */
 

@@ -9,7 +9,8 @@ import { DATA_PREFIX, programLogLines } from '../events/log-lines.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /**
- * Logs and self-calls of an instruction. A pool's price is only there: the instruction holds just the limit.
+ * Logs and self-calls of an instruction. Only they contain a pool's price; the instruction contains just a
+ * limit.
  */
 
 const LOG_PREFIX = 'Program log: {';

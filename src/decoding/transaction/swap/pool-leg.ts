@@ -12,7 +12,7 @@ type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Addr
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint of the movements; lamports are ignored beside tokens, since they may pay rent. */
+/** The only mint of the movements; lamports are ignored if tokens also move, since they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
