@@ -241,7 +241,7 @@ describe('a pinning service', () => {
     await expect.poll(() => lines.length).toBe(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       cid: HELLO,
-      why: 'failed',
+      reason: 'failed',
       msg: 'Gave up on a pin',
     });
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
@@ -252,7 +252,7 @@ describe('a pinning service', () => {
     await open({ pollsMax: 3 });
     await put();
     await expect.poll(() => lines.length).toBe(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'timed out' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: 'timed out' });
   });
 
   it('is polled again after an outage', async () => {
