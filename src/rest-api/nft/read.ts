@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';

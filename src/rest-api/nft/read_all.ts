@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { loadNfts, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { atMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 

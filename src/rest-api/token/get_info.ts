@@ -4,7 +4,7 @@ import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
 import { readMints } from '../../decoding/token/read-mints.ts';
 import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameShape, nameSources } from '../wallet/token-schema.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type HistoryPart, historyOf } from '../../decoding/transaction/fetch-transactions.ts';
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
 import { tokenNamesOf } from './fetch-and-parse.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { selectedTransactions } from '../../decoding/transaction/fetch-transactions.ts';
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { list, network, signature } from '../fields.ts';
 import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { flag, network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';

@@ -9,7 +9,7 @@ import {
   displayTransactionError,
   type TransactionError,
 } from '../../solana/transaction/transaction-error.ts';
-import { type Context, endpoint, chainFailures } from '../endpoint.ts';
+import { type Context, chainFailures, endpoint } from '../endpoint.ts';
 import { list, network, oneOf } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { network } from '../fields.ts';
 import { sendTransaction, signedTransaction } from './signed-transaction.ts';
 

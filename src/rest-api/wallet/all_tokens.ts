@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
 

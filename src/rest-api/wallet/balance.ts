@@ -3,7 +3,7 @@ import { solOf } from '../../decoding/amounts.ts';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import type { Address } from '../../solana/address.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 
 export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>

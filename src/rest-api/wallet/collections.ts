@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Nft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
 import { nftSchema } from '../nft/nft-schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasDomains, ownedDomains } from '../../decoding/sns/domains.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: rest-api.md §2.4 and §4, "SNS". */

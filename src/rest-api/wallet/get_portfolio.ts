@@ -5,7 +5,7 @@ import type { Nft, NftOffChain } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import { withOffChain } from '../../decoding/nft/show-nft.ts';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { lamportsOf } from './balance.ts';

@@ -3,7 +3,7 @@ import { hasDomains, nameOfAddress } from '../../decoding/sns/domains.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, optional } from '../fields.ts';
 
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };

@@ -12,7 +12,7 @@ import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import { compileMessage, type Instruction } from '../../solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../solana/transaction/encode-transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, isAbsent, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */

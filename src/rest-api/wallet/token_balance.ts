@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tokenBalanceOf } from '../../decoding/token/wallet-tokens.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 

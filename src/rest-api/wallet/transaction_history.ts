@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { historyOf } from '../../decoding/transaction/fetch-transactions.ts';
-import { endpoint, chainFailures } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
 import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';

@@ -4,7 +4,7 @@ import { withPermissionRecheck } from '../../database/transaction.ts';
 import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { authorize, assertRightsUnchanged } from './authorize.ts';
+import { assertRightsUnchanged, authorize } from './authorize.ts';
 import { parseRouteInput, type RawRouteInput } from './read-request.ts';
 
 /** A request before authorization. */

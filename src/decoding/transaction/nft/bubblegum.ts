@@ -8,9 +8,9 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import {
   anchorReader,
   type Call,
-  optionalAccount,
   layout,
   optional,
+  optionalAccount,
   type ParsedAction,
 } from './instruction-layout.ts';
 

@@ -3,9 +3,9 @@ import type { ProgramParser } from '../action.ts';
 import {
   anchorReader,
   fulfilledBy,
-  optionalAccount,
   type InstructionLayout,
   layout,
+  optionalAccount,
   unless,
 } from './instruction-layout.ts';
 import {

@@ -6,11 +6,11 @@ import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
   type Call,
-  optionalAccount,
   type InstructionLayout,
   ignored,
   layout,
   optional,
+  optionalAccount,
 } from './instruction-layout.ts';
 import {
   bid,

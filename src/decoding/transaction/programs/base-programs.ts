@@ -4,11 +4,11 @@ import { rawAmount, solOf } from '../../amounts.ts';
 import { addressOf, amountOf } from '../../lenient-json.ts';
 import {
   ignoredProgram,
-  unparsedProgram,
-  type ProgramParser,
   jsonParsedProgram,
+  type ProgramParser,
   type ReadInstruction,
   readByParsedType,
+  unparsedProgram,
 } from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 

@@ -13,7 +13,7 @@ import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyField } from './key-field.tsx';
-import { asCurl, type Request, readParams, initialText } from './request.ts';
+import { asCurl, initialText, type Request, readParams } from './request.ts';
 import { ResponseView } from './response-view.tsx';
 import './playground.css';
 
