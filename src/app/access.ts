@@ -57,7 +57,7 @@ export async function prepareStore(
   log: Logger,
 ): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
-    log.warn({ problem: problemText(error) }, 'Database connection lost'),
+    log.warn({ reason: problemText(error) }, 'Database connection lost'),
   );
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -112,10 +112,10 @@ async function watchStore(
     store,
     sink: keys,
     pollIntervalMs: limits.pollIntervalMs,
-    awayAfterMs: configuration.store.awayAfterMs,
+    unavailableAfterMs: configuration.store.unavailableAfterMs,
     onStoreState: (state, error) => {
-      if (state === 'back') log.info('Key store available');
-      else log.warn({ problem: problemOf(error) }, 'Key store unavailable; known keys stay valid');
+      if (state === 'available') log.info('Key store available');
+      else log.warn({ reason: problemOf(error) }, 'Key store unavailable; known keys stay valid');
     },
   });
   await feed.start();

@@ -6,11 +6,11 @@ import { dashboardRoutes } from '../servers/dashboard/routes.ts';
 import type { HttpRoutes } from '../servers/http/routes.ts';
 
 /** Output of `npm run build:web`. */
-export const DASHBOARD_FOLDER = join(PACKAGE_ROOT, 'web/dist');
+export const DASHBOARD_DIR = join(PACKAGE_ROOT, 'web/dist');
 
 /** Dashboard routes. Without a build the service runs and logs how to build it. */
 export function buildDashboardRoutes(log: Logger): HttpRoutes {
-  if (!existsSync(join(DASHBOARD_FOLDER, 'dashboard.html')))
+  if (!existsSync(join(DASHBOARD_DIR, 'dashboard.html')))
     log.info('Dashboard not built: run npm run build:web');
-  return dashboardRoutes(DASHBOARD_FOLDER);
+  return dashboardRoutes(DASHBOARD_DIR);
 }

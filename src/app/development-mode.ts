@@ -4,7 +4,7 @@ import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
 
-/** No node is configured, and the embedded ledger is not allowed. The message has the remedy. */
+/** No node is configured, and the embedded ledger is not allowed. The message says how to fix it. */
 export class NoNodesError extends Error {
   constructor(message: string) {
     super(message);
@@ -16,9 +16,9 @@ const ADD_A_NODE = 'add an [[upstream]] to the configuration file or run "solway
 
 const NO_NODES = `no node is configured: ${ADD_A_NODE}`;
 
-const REFUSED = '--dev is refused because this database has served nodes before';
+const DEV_REJECTED = '--dev is rejected because this database has served nodes before';
 
-const NODES_WERE_USED = `no node is configured, and ${REFUSED}: ${ADD_A_NODE}, or use another --data-dir`;
+const NODES_WERE_USED = `no node is configured, and ${DEV_REJECTED}: ${ADD_A_NODE}, or use another --data-dir`;
 
 const DEVELOPMENT_MODE = 'development mode: calls go to an embedded ledger, not to a Solana network';
 
@@ -64,7 +64,7 @@ export async function findStartMode(configuration: Configuration, store: Store):
   throw new NoNodesError(isUsed ? NO_NODES : `${NO_NODES}, or start with --dev to use an embedded ledger`);
 }
 
-/** Decides the mode of a start and records it. @throws NoNodesError */
+/** Decides the mode at startup and records it. @throws NoNodesError */
 export async function startsInDevelopment(
   configuration: Configuration,
   store: Store,

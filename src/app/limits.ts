@@ -53,7 +53,8 @@ function share(
     parts: { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota },
     onState: (error) => {
       if (error === null) log.info('Shared limits connected');
-      else log.warn({ problem: problemOf(error) }, 'Shared limits unavailable; applying a share per gateway');
+      else
+        log.warn({ reason: problemOf(error) }, 'Shared limits unavailable; each gateway enforces its share');
     },
   });
 }
@@ -106,8 +107,8 @@ export async function openLimits(
     ledger: limits.quota,
     epoch,
     onState: (error) => {
-      if (error === null) log.info('Quota usage of other gateways readable again');
-      else log.warn({ problem: problemText(error) }, 'Quota usage of other gateways unreadable');
+      if (error === null) log.info('Reading quota usage of other gateways recovered');
+      else log.warn({ reason: problemText(error) }, 'Failed to read quota usage of other gateways');
     },
   });
   await reader.start();

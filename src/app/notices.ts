@@ -46,7 +46,7 @@ export async function openNotices(
   log: Logger,
 ): Promise<Notices> {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
-  // The live section itself: a reload changes its values.
+  // Passes the live section itself, so that a reload takes effect.
   const limits: NoticeLimits = notices;
   const webhooks = new CheckedPost(
     { allowedNetworks: allowNetworks, ports },
@@ -60,7 +60,7 @@ export async function openNotices(
     limits,
     onState: (error) => {
       if (error === null) log.info('Customer notices resumed');
-      else log.warn({ problem: problemText(error) }, 'Customer notices wait for the database');
+      else log.warn({ reason: problemText(error) }, 'Customer notices paused: database unavailable');
     },
   });
   await notifier.start();

@@ -7,9 +7,9 @@ import { BackupError } from '../control/database/backup/backup.ts';
 import { SchemaTooNewError } from '../control/database/migrations.ts';
 import { StoreReplacedError } from '../control/database/open.ts';
 import { StoreHangsError } from '../control/database/store-unavailable.ts';
-import { KeyRefusedError } from '../control/keys/key-register.ts';
+import { KeyOperationError } from '../control/keys/key-register.ts';
 import { PepperError } from '../control/pepper.ts';
-import { TokenListFault } from '../decoding/token/token-list.ts';
+import { TokenListError } from '../decoding/token/token-list.ts';
 import { IpcError, WorkerStartError } from './cluster/ipc-messages.ts';
 import { NoNodesError } from './development-mode.ts';
 import { EmbeddedLedgerError } from './localnet/localnet-process.ts';
@@ -23,18 +23,18 @@ export const logStateChange =
   (log: Logger, failing: string, working: string) =>
   (error: unknown | null): void => {
     if (error === null) log.info(working);
-    else log.warn({ problem: problemText(error) }, failing);
+    else log.warn({ reason: problemText(error) }, failing);
   };
 
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
-    'nothing listens there: check that PostgreSQL is running, and the host and port of store.database_url',
+    'connection refused: check that PostgreSQL is running, and the host and port of store.database_url',
   ENOTFOUND: 'unknown host in store.database_url: check its name',
   ETIMEDOUT: 'no response: check the host of store.database_url and firewalls',
   EROFS: 'the disk of data_dir is read-only: choose another data_dir',
   ENOSPC: 'the disk of data_dir is full: free some space',
   ENOENT: 'the data_dir folder cannot be created there: choose another data_dir',
-  ENOTDIR: 'a part of the path of data_dir is a file: choose another data_dir',
+  ENOTDIR: 'a parent of data_dir is a file: choose another data_dir',
   EEXIST: 'data_dir is a file: choose another data_dir',
   SQLITE_CANTOPEN: 'the database file cannot be opened: check the permissions of data_dir',
   SQLITE_BUSY: 'another program has locked the database: wait for it to finish',
@@ -69,7 +69,7 @@ const ownErrors = [
   StoreHangsError,
   ConfigurationError,
   EmbeddedLedgerError,
-  KeyRefusedError,
+  KeyOperationError,
   ListenError,
   LogFileError,
   IpcError,
@@ -79,7 +79,7 @@ const ownErrors = [
   SchemaTooNewError,
   SecretReferenceError,
   TlsFileError,
-  TokenListFault,
+  TokenListError,
   WorkerStartError,
 ];
 
@@ -88,7 +88,7 @@ export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
   // Reported as configuration errors.
   if (error instanceof SecretReferenceError) return true;
-  if (error instanceof KeyRefusedError) return error.reason === 'invalid';
+  if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // A node error is not a command-line error.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));

@@ -17,19 +17,19 @@ export class ReloadError extends Error {
 
 const TIMEOUT_MS = 60_000;
 
-const answer = z.union([
+const reloadResponse = z.union([
   z.object({ changed: z.array(z.string()), restart: z.array(z.string()) }),
   z.object({ error: z.string() }),
 ]);
 
-function post(socketPath: string, who: string): Promise<string> {
+function post(socketPath: string, actor: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   request({
     ...{
       socketPath,
       method: 'POST',
       path: '/reload',
-      headers: { 'x-actor': who.replace(/[^\x20-\x7e]/g, '?') },
+      headers: { 'x-actor': actor.replace(/[^\x20-\x7e]/g, '?') },
     },
     agent: false,
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -54,22 +54,22 @@ function failureOf(error: unknown, path: string): ReloadError | null {
 
 /**
  * Reloads the service that uses a data folder.
- * @param who - actor in the audit log.
+ * @param actor - actor in the audit log.
  * @returns null when no service listens. @throws ReloadError
  */
-export async function reloadLocally(dataDir: string, who: string): Promise<ReloadResult | null> {
+export async function reloadLocally(dataDir: string, actor: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
   try {
-    body = await post(path, who);
+    body = await post(path, actor);
   } catch (error) {
     const failure = failureOf(error, path);
     if (failure === null) return null;
     throw failure;
   }
-  const answered = answer.parse(JSON.parse(body));
-  if ('error' in answered) throw new ReloadError(answered.error);
-  return answered;
+  const response = reloadResponse.parse(JSON.parse(body));
+  if ('error' in response) throw new ReloadError(response.error);
+  return response;
 }
 
 /** Reloads a remote service. @throws ApiError with the problems, ApiUnreachableError */

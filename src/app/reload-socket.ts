@@ -71,7 +71,7 @@ export async function openReloadSocket(
     await rm(path, { force: true });
     await listen(server, path);
   } catch (error) {
-    log.warn({ path, problem: problemText(error) }, 'Reload socket unavailable; solway reload needs a token');
+    log.warn({ path, reason: problemText(error) }, 'Reload socket unavailable; solway reload needs a token');
     return async () => {};
   }
   server.unref();

@@ -38,7 +38,7 @@ export type ReloadParts = Readonly<{
   store: Store;
   activeNodes: Pick<ActiveNodes, 'addedNames' | 'setFile'>;
   log: Logger;
-  /** Absent: this process is the service. */
+  /** Absent: the service has no other processes. */
   followers?: ReloadFollowers;
 }>;
 
@@ -100,7 +100,7 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
  */
 export class Reload {
   readonly #parts: ReloadParts;
-  /** One after the other. */
+  /** Serializes reloads. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ReloadParts) {
@@ -144,7 +144,7 @@ export class Reload {
         log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
       } else
         log.error(
-          { problem: problemText(error) },
+          { reason: problemText(error) },
           'Configuration reload failed; keeping the current configuration',
         );
       throw error;
@@ -169,7 +169,10 @@ export class Reload {
       await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
         (error: unknown) => {
           const problem = problemText(error);
-          log.error({ problem }, 'Rollback failed: plans and audit log show the rejected configuration');
+          log.error(
+            { reason: problem },
+            'Rollback failed: plans and audit log show the rejected configuration',
+          );
         },
       );
       throw fault;
@@ -194,7 +197,7 @@ export class Reload {
       });
     } catch (error) {
       if (setsPlans || by !== BY_SIGNAL) throw error;
-      log.warn({ problem: problemText(error) }, 'Configuration reload not recorded in the audit log');
+      log.warn({ reason: problemText(error) }, 'Configuration reload not recorded in the audit log');
     }
   }
 

@@ -39,8 +39,8 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-/** State of a node at the start. */
-export type NodeAtStart = Readonly<{ network: string; name: string; hasAnswered: boolean }>;
+/** State of a node after startup. */
+export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
 /** The running service. */
 export type Service = Readonly<{
@@ -48,11 +48,11 @@ export type Service = Readonly<{
   url: string;
   /** gRPC address without a path; null when the listener is disabled. */
   grpcUrl: string | null;
-  /** Whether the shred stage has a source; without one its keys are refused. */
+  /** Whether the shred stage has a source; without one its keys are rejected. */
   hasShredStage: boolean;
   /** Calls go to the embedded ledger, not to a Solana network. */
   isDevelopment: boolean;
-  /** The nodes, and whether each has responded by the end of the start. */
+  /** The nodes, and whether each responded during startup. */
   nodes: readonly NodeAtStart[];
   /** Keys created by this start, with their secrets. */
   newKeys: readonly NewKey[];
@@ -76,7 +76,7 @@ export type ServiceOptions = Readonly<{
 }>;
 
 /** Time to wait for nodes to respond before the listeners open anyway. */
-const FIRST_ANSWER_TIMEOUT_MS = 2_000;
+const FIRST_RESPONSE_TIMEOUT_MS = 2_000;
 
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
@@ -156,17 +156,18 @@ function reloadServiceOf(
 }
 
 /** Waits a moment for the nodes; the service starts without those that do not respond. */
-async function firstAnswers(
+async function waitForFirstResponses(
   { pool }: Upstreams,
   { workerContext, log }: ServiceOptions,
 ): Promise<NodeAtStart[]> {
-  await pool.waitUntilReady(FIRST_ANSWER_TIMEOUT_MS);
+  await pool.waitUntilReady(FIRST_RESPONSE_TIMEOUT_MS);
   const nodes = pool.status().map(({ network, name, silentMs }) => {
-    return { network, name, hasAnswered: silentMs !== null };
+    return { network, name, hasResponded: silentMs !== null };
   });
-  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
-  const speaks = workerContext === undefined || workerContext.worker === 1;
-  if (silent.length > 0 && speaks) log.warn({ nodes: silent }, 'Nodes do not respond at start');
+  const unresponsive = nodes.filter(({ hasResponded }) => !hasResponded).map(({ name }) => name);
+  const logsUnresponsive = workerContext === undefined || workerContext.worker === 1;
+  if (unresponsive.length > 0 && logsUnresponsive)
+    log.warn({ nodes: unresponsive }, 'Some nodes did not respond at startup');
   return nodes;
 }
 
@@ -212,7 +213,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const telemetry = openTelemetry(configuration, access, upstreams, workerContext ?? null, log);
     stops.push(telemetry.stop);
     await telemetry.start();
-    const nodes = await firstAnswers(upstreams, options);
+    const nodes = await waitForFirstResponses(upstreams, options);
     const streams = configuration.grpc.enabled ? openStreams(configuration, upstreams, shreds, log) : null;
     stops.push(async () => streams?.stop());
     const { activeNodes, isDevelopment } = upstreams;
@@ -250,7 +251,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

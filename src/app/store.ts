@@ -13,7 +13,7 @@ export function openStore(
   { store, dataDir }: Configuration,
   onError?: (error: Error) => void,
 ): Promise<Store> {
-  const { databaseUrl, awayAfterMs: _, ...limits } = store;
+  const { databaseUrl, unavailableAfterMs: _, ...limits } = store;
   return openDatabase({
     url: databaseUrl,
     file: databaseFile(dataDir),

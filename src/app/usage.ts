@@ -24,10 +24,10 @@ export type Usage = Readonly<{
 /** Usage that is not in the store yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
 
-function logRecoveredJournal(log: Logger, { path, rows, damagedLines, lateRows }: RecoveredJournal): void {
+function logRecoveredJournal(log: Logger, { path, rows, corruptLines, lateRows }: RecoveredJournal): void {
   const journal = basename(path);
   log.info({ journal, rows }, 'Usage of an earlier run recovered');
-  if (damagedLines > 0) log.warn({ journal, damagedLines }, 'Usage journal damaged');
+  if (corruptLines > 0) log.warn({ journal, corruptLines }, 'Usage journal is corrupt');
   if (lateRows > 0) log.warn({ journal, lateRows }, 'Usage dropped: its minutes are past the retention');
 }
 
@@ -44,11 +44,11 @@ function writerOf(
     pendingRowsMax: keys.usageRowsMax,
     journalFolder: journalFolder(dataDir),
     journalMaxBytes: keys.usageJournalMaxBytes,
-    onState: logStateChange(log, 'Usage not writable; it is queued', 'Usage writable again'),
+    onState: logStateChange(log, 'Failed to write usage; it is queued', 'Writing usage recovered'),
     onJournal: logStateChange(
       log,
-      'Usage journal failed; queued usage would be lost with the process',
-      'Usage journal writable again',
+      'Failed to write the usage journal; queued usage would be lost with the process',
+      'Writing the usage journal recovered',
     ),
     onJournalRecovered: (journal) => logRecoveredJournal(log, journal),
   });

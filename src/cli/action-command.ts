@@ -6,9 +6,9 @@ export type Report = Readonly<{ text: string; json: unknown }>;
 
 /** One action of a command: `solway keys rotate KEY`. */
 export type Action<Job> = Readonly<{
-  /** Its argument in the help text, such as KEY; absent: it has none. */
+  /** Name of its argument in the help text, such as KEY; absent: no argument. */
   argument?: string;
-  /** Its options besides those of every action of the command. */
+  /** Options in addition to those of every action of the command. */
   options?: readonly string[];
   run: (job: Job) => Promise<Report>;
 }>;

@@ -1,7 +1,7 @@
 /** Exit codes of every command; stable. */
 export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
 
-/** Where a command writes and what surrounds it. */
+/** Output and environment of a command. */
 export type Terminal = Readonly<{
   out: (text: string) => void;
   err: (text: string) => void;
@@ -17,7 +17,7 @@ export type Command = Readonly<{
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }>;
 
-/** Invalid command line; the message says what to write. Exit code 2. */
+/** Invalid command line; the message says how to correct it. Exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

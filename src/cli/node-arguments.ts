@@ -25,7 +25,7 @@ const numbers = {
   pipelining: 'pipelining',
 } as const;
 
-/** @throws UsageError, which does not hold the value */
+/** @throws UsageError, which does not contain the value */
 function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {

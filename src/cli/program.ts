@@ -6,7 +6,7 @@ import { type Command, exitCodes, type Terminal, UsageError } from './command.ts
 
 type Row = Readonly<{ summary: string; load: () => Promise<{ command: Command }> }>;
 
-/** Commands, loaded on demand to keep the start fast. */
+/** Commands, loaded on demand for a fast startup. */
 const commands: Readonly<Record<string, Row>> = {
   up: { summary: 'run the service', load: () => import('./commands/up.ts') },
   localnet: {

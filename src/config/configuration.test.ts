@@ -174,7 +174,7 @@ describe('an invalid configuration', () => {
     ['[server]\nport = nan', 'solway.toml: server.port: NaN is not a whole number from 0 to 65535'],
     [
       '[server]\nport = 9223372036854775807',
-      'solway.toml: line 2, column 8 is not TOML: integer value cannot be represented losslessly',
+      'solway.toml: invalid TOML at line 2, column 8: integer value cannot be represented losslessly',
     ],
     [
       '[server]\nhost = "http://x"',
@@ -290,7 +290,7 @@ describe('an invalid configuration', () => {
       '[log]\nlevel = "loud"',
       'solway.toml: log.level: "loud" is not one of "auto", "trace", "debug", "info", "warn", "error", "fatal", "silent"',
     ],
-    ['a = = 3', 'solway.toml: line 1, column 5 is not TOML: invalid value'],
+    ['a = = 3', 'solway.toml: invalid TOML at line 1, column 5: invalid value'],
   ])('is reported with option and remedy: %j', (toml, words) => {
     expect(complaint(toml)).toBe(words);
   });

@@ -103,7 +103,7 @@ const completeShredServers = (servers: SchemaValues['shreds']['entries'], kind: 
 /** A request with a file lasts longer than its upload. */
 const AFTER_UPLOAD_MS = 600_000;
 
-/** Fills in what depends on other options. */
+/** Fills in defaults that depend on other options. */
 function complete(values: SchemaValues, plans: Configuration['plans'], file: string | null): Configuration {
   const {
     upstream,
@@ -241,7 +241,7 @@ const isRaw = (value: unknown): value is Raw =>
 
 const memberOf = (value: unknown, name: string): unknown => (isRaw(value) ? value[name] : undefined);
 
-/** The only network that nodes name is the default one, unless another is set. */
+/** If all nodes are on one network, it is the default network, unless another is set. */
 function withDefaultNetwork(raw: Raw): Raw {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
@@ -283,11 +283,11 @@ function valuesOf(parsed: Raw, limits: Readonly<Record<string, object>>): Schema
 }
 
 /**
- * Reads the configuration: the file, below the environment, below the command line.
+ * Reads the configuration. The command line overrides the environment, which overrides the file.
  * @throws ConfigurationError with every problem.
  */
-export function loadConfiguration(given: ConfigurationArguments, environment: Environment): Configuration {
-  const { raw, file, sourceOf, problems, internal } = readSources(given, environment);
+export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
+  const { raw, file, sourceOf, problems, internal } = readSources(args, environment);
   const parsed = fileSchema.safeParse(withDefaultNetwork(raw));
   const found = [...problems, ...(parsed.success ? [] : problemsFrom(parsed.error, sourceOf))];
   if (!parsed.success || found.length > 0) throw new ConfigurationError(found);
@@ -300,9 +300,9 @@ export function loadConfiguration(given: ConfigurationArguments, environment: En
   return configuration;
 }
 
-/** Reads the data folder, whatever is wrong with other options. @throws ConfigurationError */
-export function loadDataDir(given: ConfigurationArguments, environment: Environment): string {
-  const { raw, sourceOf } = readWrittenSources(given, environment);
+/** Reads the data folder even if other options are invalid. @throws ConfigurationError */
+export function loadDataDir(args: ConfigurationArguments, environment: Environment): string {
+  const { raw, sourceOf } = readWrittenSources(args, environment);
   const parsed = strictTable({ data_dir: schemaOf(schema.data_dir) }).safeParse({ data_dir: raw.data_dir });
   if (!parsed.success) throw new ConfigurationError(problemsFrom(parsed.error, sourceOf));
   return resolve(String(parsed.data.data_dir));

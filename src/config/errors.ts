@@ -3,7 +3,7 @@ import { redact } from '../base/log.ts';
 
 const DISPLAY_LENGTH_MAX = 60;
 
-/** Scheme and host of a URL; the rest becomes `[redacted]`, as providers put keys anywhere in it. */
+/** Scheme and host of a URL; the rest becomes `[redacted]`, because providers put keys anywhere in a URL. */
 export function showUrl(text: string): string {
   const match = /^([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(text);
   if (match === null) return '[redacted]';
@@ -27,7 +27,7 @@ export function showValue(value: unknown): string {
 /** Separates the messages of an `unrecognized_keys` issue, one per name. */
 export const UNKNOWN_NAMES_SEPARATOR = '\n';
 
-/** One error of the configuration: where it is, what is wrong and how to correct it. */
+/** A configuration error: its location, what is wrong and how to correct it. */
 export type Problem = Readonly<{
   /** The file as it was named, `SOLWAY_PORT`, `--upstream`. */
   source: string;
@@ -73,7 +73,7 @@ function problemsOf(issue: z.core.$ZodIssue, sourceOf: SourceOf): Problem[] {
   }));
 }
 
-/** Issues of the schema as problems. */
+/** Converts schema issues to problems. */
 export function problemsFrom(error: z.ZodError, sourceOf: SourceOf): Problem[] {
   return error.issues.flatMap((issue) => problemsOf(issue, sourceOf));
 }

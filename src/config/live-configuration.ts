@@ -5,14 +5,14 @@ import { entries, singleOptions } from './schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A table of options, not a list and not a single value. */
+/** Whether the value is a table of options, not a list or a single value. */
 export const isSection = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Current value of one member, so that a read is no lookup by name. */
+/** Current value of one member; reading it needs no lookup by name. */
 type Cell = { value: unknown };
 
-/** An object whose members read the values that were set last. */
+/** An object whose members always return the newest values. */
 class LiveSection {
   readonly view: object;
   readonly #cells: ReadonlyMap<string, Cell>;
@@ -32,12 +32,12 @@ class LiveSection {
 }
 
 /**
- * The configuration in effect. Modules keep its sections: those that read an option at each use see a reload at once;
- * those that copy it at the start keep that value (`reload` in the schema).
+ * The configuration in effect. Modules keep its sections. A module that reads an option at each use sees a
+ * reload immediately; one that copies it at startup keeps the old value (`reload` in the schema).
  */
 export class LiveConfiguration {
   #current: Configuration;
-  /** The part of this process. */
+  /** This process's part of the configuration. */
   #own: Configuration;
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #listeners: ((configuration: Configuration) => void)[] = [];
@@ -45,7 +45,7 @@ export class LiveConfiguration {
   /** The configuration in effect in this process. */
   readonly view: Configuration;
 
-  /** @param ownOf - computes the part of one worker; absent: all of it. */
+  /** @param ownOf - computes the part for one worker; absent: the whole configuration. */
   constructor(
     configuration: Configuration,
     ownOf: (configuration: Configuration) => Configuration = (whole) => whole,

@@ -169,10 +169,11 @@ const isOldSection = (section: string): boolean =>
   Object.hasOwn(removed, section) || Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
 /**
- * Takes the names of earlier versions out of a file, so that each gets one error with its remedy.
+ * Extracts option names of earlier versions from a file, so that each gets one error that names its
+ * replacement.
  * @param isSection - whether a section of this name exists today.
  */
-export function withoutOldNames(
+export function extractOldNames(
   written: Table,
   isSection: (name: string) => boolean,
 ): Readonly<{ raw: Table; problems: readonly Readonly<{ field: string; message: string }>[] }> {

@@ -60,7 +60,7 @@ type Widened<Value> = Value extends number ? number : Value extends boolean ? bo
 /** Fixed limits of a section by their names in the program; only tests override them. */
 export type InternalLimits = object;
 
-/** `[name]`: options of operators, and the fixed limits that the same modules read beside them. */
+/** `[name]`: options for operators, and the fixed limits that the same modules use. */
 export type Section<Table extends Rows = Rows, Internal extends InternalLimits = InternalLimits> = Readonly<{
   form: 'section';
   doc: string;
@@ -74,7 +74,7 @@ export type Tables<Table extends Rows = Rows> = Readonly<{
   doc: string;
   rows: Table;
   max: number;
-  /** Word for one of them in errors. */
+  /** Noun for one of the tables in errors. */
   item: string;
   reload: boolean;
 }>;

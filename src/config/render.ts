@@ -3,7 +3,7 @@ import { showUrl } from './errors.ts';
 import { camelCase, type Entry, type Option, type Rows } from './option.ts';
 import { planRows, publicEntries } from './schema.ts';
 
-/** What people read of the configuration: `config show`, the example file and the reference page. */
+/** Renders the configuration for `config show`, the example file and the reference page. */
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -65,7 +65,7 @@ function tomlOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Whether the option stands in the example file as a comment, for want of a default. */
+/** Whether the option is commented out in the example file, because it has no default. */
 const isExample = ({ default: fallback, example }: Option): boolean =>
   fallback === null || fallback === undefined || example !== undefined;
 
@@ -96,7 +96,7 @@ function nestedLines(name: string, row: Option): string[] {
 const isCommon = (row: Option): boolean =>
   row.common === true || Object.values(row.rows ?? {}).some((one) => one.common);
 
-/** Rows that are common, or those that are not, within nested tables too. */
+/** Selects the common rows, or the other ones, also within nested tables. */
 const partOf = (rows: Rows, common: boolean): Rows =>
   Object.fromEntries(
     Object.entries(rows).flatMap(([name, row]): [string, Option][] => {
@@ -115,7 +115,7 @@ const planBlock: Block = {
   isComment: false,
 };
 
-/** Tables of the file in the order of the example, the most needed first. */
+/** Tables of the file in the order of the example, the most used first. */
 function blocks(): Block[] {
   const first = ['server', 'networks', 'upstream', 'store'];
   const named = publicEntries.flatMap(([name, entry]): [string, Block][] => {

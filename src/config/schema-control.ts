@@ -67,7 +67,7 @@ export const store = section(
   },
   {
     ...pick(databaseOptions, ['connectTimeoutMs', 'hangsAfterMs', 'lockWaitMs']),
-    awayAfterMs: keyFeedOptions.awayAfterMs,
+    unavailableAfterMs: keyFeedOptions.unavailableAfterMs,
   },
 );
 
@@ -386,7 +386,7 @@ export const planRows = {
   ),
 };
 
-/** A plan whose limits are reached at once, to test clients with. */
+/** A plan with tiny limits, for testing how clients handle them. */
 export const REHEARSAL_PLAN_ID = 'rehearsal';
 
 export const rehearsalPlan = {

@@ -39,7 +39,7 @@ import {
   wsUrl,
 } from './value-types.ts';
 
-/** Options of nodes and of what is requested from them. */
+/** Options of nodes, caches and feeds. */
 
 const NODES_MAX = 256;
 const SERVERS_MAX = 64;
@@ -341,10 +341,10 @@ export const dasPool = section('', {}, dasLimits);
 /** Longest epoch. */
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
-/** Highest start slot: about 3,000 empty blocks are made a second. */
+/** Highest start slot: about 3,000 empty blocks are created per second. */
 export const WARP_SLOT_MAX = 1_000_000;
 
-/** Defaults of the embedded ledger, alone and inside the service. */
+/** Defaults of the embedded ledger, standalone and inside the service. */
 export const localnetDefaults = {
   ledgerDir: 'test-ledger',
   host: '127.0.0.1',

@@ -84,14 +84,14 @@ export type PlanValues = ValuesOf<typeof planRows>;
 /** The entries by their names in the file. */
 export const entries: Readonly<Record<string, Entry>> = schema;
 
-/** Whether operators see the entry: not a section of fixed limits alone. */
+/** Whether operators see the entry. Sections that contain only fixed limits are hidden. */
 const isPublic = (entry: Entry): boolean => entry.form !== 'section' || Object.keys(entry.rows).length > 0;
 
 export const publicEntries: readonly (readonly [string, Entry])[] = Object.entries(entries).filter(
   ([, entry]) => isPublic(entry),
 );
 
-/** Single options by dotted name, those of lists and plans left out: `server.port`. */
+/** Single options by dotted name, such as `server.port`. Options of lists and plans are left out. */
 export const singleOptions: ReadonlyMap<string, Option> = new Map(
   publicEntries.flatMap(([name, entry]): [string, Option][] => {
     if (entry.form === 'option') return [[name, entry]];
@@ -129,7 +129,7 @@ const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const { REHEARSAL_PLAN_ID, rehearsalPlan } = control;
 
-/** Adds the plans that always exist; the file overrides single options of theirs. */
+/** Adds the plans that always exist; the file may override individual options of them. */
 function withBuiltInPlans(value: unknown = {}): unknown {
   if (!isTable(value)) return value;
   const { [REHEARSAL_PLAN_ID]: written = {} } = value;

@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
 import { ConfigurationError, type Problem, type SourceOf } from './errors.ts';
-import { withoutOldNames } from './old-names.ts';
+import { extractOldNames } from './old-names.ts';
 import type { Option, Rows } from './option.ts';
 import { entries, publicEntries, singleOptions } from './schema.ts';
 import { nearestName } from './value-types.ts';
 
-/** Sources of the configuration: the file, below the environment, below the command line. */
+/** Sources of the configuration: the command line overrides the environment, which overrides the file. */
 
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ export type ConfigurationArguments = Readonly<{
   upstreams: readonly UpstreamArguments[];
 }>;
 
-/** Invalid command line; the message says what to write. */
+/** Invalid command line; the message says how to correct it. */
 export class ArgumentsError extends Error {
   constructor(message: string) {
     super(message);
@@ -178,13 +178,13 @@ function readToml(file: string, displayName: string): Table {
     if (!(error instanceof TomlError)) throw error;
     // The rest of the message quotes the file, which may hold secrets.
     const reason = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '');
-    fail(displayName, `line ${error.line}, column ${error.column} is not TOML: ${reason}`);
+    fail(displayName, `invalid TOML at line ${error.line}, column ${error.column}: ${reason}`);
   }
 }
 
 /** --config, else SOLWAY_CONFIG, else solway.toml in the working directory, else none. */
-function chooseFile(given: ConfigurationArguments, environment: Environment): string | null {
-  const named = given.config ?? (environment.SOLWAY_CONFIG || undefined);
+function chooseFile(args: ConfigurationArguments, environment: Environment): string | null {
+  const named = args.config ?? (environment.SOLWAY_CONFIG || undefined);
   if (named !== undefined) return named;
   return existsSync(DEFAULT_FILE) ? DEFAULT_FILE : null;
 }
@@ -234,9 +234,9 @@ function putArguments(
   if (upstreams.length === 0) return;
   put(raw, 'upstream', upstreams, names, '--upstream');
   upstreams.forEach((node, index) => {
-    const nth = upstreams.length > 1 ? ` (${index + 1})` : '';
+    const ordinal = upstreams.length > 1 ? ` (${index + 1})` : '';
     for (const name of Object.keys(node))
-      names.set(`upstream[${index}].${name}`, `--${name === 'url' ? 'upstream' : name}${nth}`);
+      names.set(`upstream[${index}].${name}`, `--${name === 'url' ? 'upstream' : name}${ordinal}`);
   });
 }
 
@@ -253,15 +253,15 @@ const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => nam
 type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
 
 /** Merges the sources; references are not resolved. @throws ConfigurationError for an unreadable file. */
-export function readWrittenSources(given: ConfigurationArguments, environment: Environment): WrittenSources {
-  const displayName = chooseFile(given, environment);
+export function readWrittenSources(args: ConfigurationArguments, environment: Environment): WrittenSources {
+  const displayName = chooseFile(args, environment);
   const file = displayName === null ? null : resolve(displayName);
   const source = displayName ?? 'configuration';
   const written = file === null || displayName === null ? {} : readToml(file, displayName);
-  const { raw, problems } = withoutOldNames(written, (name) => fileNames.has(name));
+  const { raw, problems } = extractOldNames(written, (name) => fileNames.has(name));
   const names: SourceNames = new Map();
   putEnvironment(raw, environment, names);
-  putArguments(raw, given, names);
+  putArguments(raw, args, names);
   return {
     ...{ raw, file },
     sourceOf: sourceFinder(names, source),
@@ -346,8 +346,8 @@ function resolveReferences(raw: Table, resolveOne: Resolve): Table {
 }
 
 /** Merges the sources and resolves references. @throws ConfigurationError for an unreadable file or reference. */
-export function readSources(given: ConfigurationArguments, environment: Environment): Sources {
-  const { raw, file, sourceOf, folder, problems } = readWrittenSources(given, environment);
+export function readSources(args: ConfigurationArguments, environment: Environment): Sources {
+  const { raw, file, sourceOf, folder, problems } = readWrittenSources(args, environment);
   const unresolved: Problem[] = [];
   const resolved = resolveReferences(raw, (value, field) => {
     if (typeof value !== 'string') return value;

@@ -119,7 +119,7 @@ function isDecodable(value: string): boolean {
   }
 }
 
-/** Fault of a URL that parses but cannot be requested; null: none. */
+/** Why a URL that parses cannot be requested; null if it can. */
 function faultOfWebUrl({ protocol, username, password, href }: URL): string | null {
   if (!WEB_SCHEMES.test(protocol)) return null;
   if (href.includes('#')) return 'has a fragment, which is never sent: remove "#" and what follows it';
@@ -227,7 +227,7 @@ export const cidr = addressKind(
   'an address or a range such as "10.0.0.0/8" or "fd00::/8"',
 );
 
-/** A network that may be connected to besides the public internet. */
+/** A network that connections may go to, in addition to the public internet. */
 export const connectableNetwork = addressKind(
   (value) => succeeds(() => new AddressRules([value])),
   'a network such as "10.0.0.0/8" or "fd00::/8"',

@@ -34,7 +34,7 @@ function checkProofs(peppers: Peppers, proofs: Proofs): void {
 }
 
 /** An old version can be removed when no key needs it. */
-async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
+async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
   const missing = await store.db
     .selectFrom('api_key')
     .select('pepper_version')
@@ -47,7 +47,7 @@ async function checkKeysNeed(store: Store, peppers: Peppers): Promise<void> {
 }
 
 /** A wallet without its pepper is lost and cannot be recreated. */
-async function checkWalletsNeed(store: Store, peppers: Peppers): Promise<void> {
+async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void> {
   const version = await missingPepperOfWallets(store, [...peppers.secrets.keys()]);
   if (version === null) return;
   throw new PepperError(`Semi-custodial wallets of this database need pepper version ${version}. ${REMEDY}`);
@@ -79,8 +79,8 @@ export async function openPeppers(store: Store, sources: PepperSources): Promise
   }
   const peppers = found ?? createPepper(sources.dataDir);
   checkProofs(peppers, before);
-  await checkKeysNeed(store, peppers);
-  await checkWalletsNeed(store, peppers);
+  await checkKeyPeppers(store, peppers);
+  await checkWalletPeppers(store, peppers);
   await addProofs(store, peppers);
   // Another machine may have written a proof meanwhile.
   checkProofs(peppers, await readProofs(store));

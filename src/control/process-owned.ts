@@ -15,7 +15,7 @@ export function processOwnedName(id: string): string {
 
 export const releaseId = (id: string): boolean => ownIds.delete(id);
 
-/** Parts of such a name, with its owner: this process, another running one of this machine, or none. */
+/** Parses such a name and finds its owner: this process, another running process on this machine, or none. */
 export function parseOwnedName(
   name: string,
 ): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {

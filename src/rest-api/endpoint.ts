@@ -80,7 +80,7 @@ export const contextOf = (caller: RestCaller, services: Services, file: Upload |
 });
 
 /** Failures of every endpoint. */
-const ofAll: readonly FailureCode[] = [
+const commonFailures: readonly FailureCode[] = [
   'INVALID_FIELDS',
   'MISSING_KEY',
   'INVALID_KEY',
@@ -98,21 +98,25 @@ const ofAll: readonly FailureCode[] = [
   'INTERNAL',
 ];
 
-const ofBody: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
+const bodyFailures: Readonly<Record<Endpoint['from'], readonly FailureCode[]>> = {
   query: [],
   body: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'REQUEST_TIMEOUT'],
   either: ['UNSUPPORTED_MEDIA_TYPE', 'BODY_TOO_LARGE', 'REQUEST_TIMEOUT'],
   upload: ['MALFORMED_MULTIPART', 'REQUEST_TIMEOUT'],
 };
 
-export const ofChain: readonly FailureCode[] = [
+export const chainFailures: readonly FailureCode[] = [
   'NETWORK_NOT_SERVED',
   'UPSTREAM_UNAVAILABLE',
   'ANSWER_TOO_LARGE',
 ];
 
-export const ofStorage: readonly FailureCode[] = ['FILE_TOO_LARGE', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'];
+export const storageFailures: readonly FailureCode[] = [
+  'FILE_TOO_LARGE',
+  'STORAGE_FULL',
+  'STORAGE_UNAVAILABLE',
+];
 
 export const failuresOf = ({ failures, from }: Endpoint): readonly FailureCode[] => [
-  ...new Set([...failures, ...ofBody[from], ...ofAll]),
+  ...new Set([...failures, ...bodyFailures[from], ...commonFailures]),
 ];

@@ -62,7 +62,7 @@ function requestOf({ from, fields, verb }: Endpoint): Json {
 }
 
 /** Failures outside of endpoints. */
-const ofPath: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
+const pathFailures: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
 /** Failures grouped by HTTP status. */
 function failureResponses(endpoint: Endpoint): Json {
@@ -151,7 +151,7 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
  */
 export function openApi(endpoints: readonly Endpoint[], version: string): Json {
   const paths: Record<string, Json> = {};
-  const codes = [...new Set([...endpoints.flatMap(failuresOf), ...ofPath])];
+  const codes = [...new Set([...endpoints.flatMap(failuresOf), ...pathFailures])];
   for (const endpoint of endpoints) {
     const [path] = endpoint.paths;
     paths[path] = { ...paths[path], [endpoint.verb.toLowerCase()]: operationOf(endpoint) };

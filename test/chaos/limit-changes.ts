@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { changeKey } from '../../src/control/keys/change-key.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
-import { KeyRefusedError, type KeyRegister } from '../../src/control/keys/key-register.ts';
+import { KeyOperationError, type KeyRegister } from '../../src/control/keys/key-register.ts';
 import type { KeyTraffic } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
@@ -32,7 +32,7 @@ export class LimitChanges {
       const rate = { perSecond, burst: 2 * perSecond };
       // The outcome of a change is unknown during an outage of the database: repeat it.
       const done = await changeKey(this.#register, key.id, { rate }).catch((error: unknown) => {
-        if (error instanceof KeyRefusedError) throw error;
+        if (error instanceof KeyOperationError) throw error;
         return null;
       });
       if (done === null) continue;

@@ -224,10 +224,10 @@ describe('solway doctor', () => {
     const lines = out.split('\n').filter((line) => /REST|DAS|token list/.test(line));
     expect(lines.map((line) => line.replace(/, enable .*/, ''))).toEqual([
       expect.stringMatching(
-        /^warn +upstream mainnet-beta-1 .* refuses getProgramAccounts \(-32010\): REST returns no/,
+        /^warn +upstream mainnet-beta-1 .* rejects getProgramAccounts \(-32010\): REST returns no/,
       ),
       expect.stringMatching(/^ok +DAS das-1 \(mainnet-beta\): responds$/),
-      expect.stringMatching(/^BAD +DAS das-2 \(mainnet-beta\): refuses getAssetsByOwner \(-32010\)/),
+      expect.stringMatching(/^BAD +DAS das-2 \(mainnet-beta\): rejects getAssetsByOwner \(-32010\)/),
       expect.stringMatching(/^BAD +DAS das-3 \(mainnet-beta\): does not respond/),
       expect.stringMatching(/^BAD +token list: token 0 of the list: "address" must be 32 bytes in base58$/),
     ]);

@@ -65,6 +65,6 @@ it('warns without a shred source, and ignores the variables of code samples', as
   const node = ['--upstream', 'http://127.0.0.1:9/', '--ws', 'off'];
   const samples = { SOLWAY_GRPC_URL: 'x', SOLWAY_GRPC_KEY: 'x', SOLWAY_FS_KEY: 'x' };
   const { out } = await runHere(folderWith(''), ['doctor', '--port', '0', ...node], samples);
-  expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are refused');
+  expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are rejected');
   expect(out).not.toContain('has no effect: did you mean');
 });

@@ -71,7 +71,7 @@ describe.skipIf(!canRun)('a start without permission', () => {
     const folder = openFolder();
     const { status, stderr } = run(folder, 'up', '--port', '1', '--data-dir', join(folder, 'data'));
     expect(status).toBe(1);
-    expect(stderr).toContain('this user may not listen on port 1 of 127.0.0.1: choose a port above 1023');
+    expect(stderr).toContain('no permission to listen on port 1 of 127.0.0.1: choose a port above 1023');
     expect(stderr).toContain('CAP_NET_BIND_SERVICE');
   });
 });

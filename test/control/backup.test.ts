@@ -159,7 +159,7 @@ describe('a backup file', () => {
   it.each<[string, (file: string) => void, RegExp]>([
     ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /damaged|incomplete/],
     ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
-    ['not packed', (file) => writeFileSync(file, 'hello'), /is damaged, or not a Solway backup/],
+    ['not packed', (file) => writeFileSync(file, 'hello'), /is corrupt, or not a Solway backup/],
     [
       'with a row changed',
       (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),

@@ -81,7 +81,7 @@ describe.skipIf(postgresPrograms === null)(
       expect(await msUntil(() => !takes(known.secret))).toBeLessThan(BOUND_MS);
       const made = await createKey(register, { product: 'rpc', name: 'new' });
       expect(await msUntil(() => takes(made.secret))).toBeLessThan(1_000);
-      expect(states).toEqual(['back']);
+      expect(states).toEqual(['available']);
     });
 
     it('are replaced while changes are read in pages, which are read again', async () => {
@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms === null)(
       void feed.refresh();
       expect(await msUntil(() => directory.size === 0)).toBeLessThan(BOUND_MS);
       expect(apply.mock.calls.length).toBeGreaterThan(3);
-      expect(states).toEqual(['back']);
+      expect(states).toEqual(['available']);
     });
 
     it('are distinguished from those to a distant server, where connecting takes longer', async () => {
@@ -110,13 +110,13 @@ describe.skipIf(postgresPrograms === null)(
       const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
       const states: string[] = [];
       const onStore = (state: string) => void states.push(state);
-      const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, awayAfterMs: 60_000 });
+      const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, unavailableAfterMs: 60_000 });
       ends.push(() => feed.stop());
       await feed.start();
-      expect([states, directory.size]).toEqual([['back'], 1]);
+      expect([states, directory.size]).toEqual([['available'], 1]);
       await revokeKey(register, known.key.id);
       expect(await msUntil(() => directory.size === 0)).toBeLessThan(BOUND_MS);
-      expect(states).toEqual(['back']);
+      expect(states).toEqual(['available']);
     });
 
     it('are replaced by the first late poll, where notifications are used', async () => {

@@ -60,7 +60,7 @@ describeOnBothStores('the request writer', (stores) => {
     sent.push(submission);
     await writer.flush();
     expect((await rows(store)).map(({ micros }) => micros)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(writer.refused).toBe(2);
+    expect(writer.rejected).toBe(2);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
     log.push(entry({ micros: 7 }));
     await writer.flush();
@@ -84,7 +84,7 @@ describeOnBothStores('the request writer', (stores) => {
     await writer.flush();
     expect((await rows(store)).map(({ method }) => method)).toEqual(['getBalance', 'getSlot']);
     expect(await store.db.selectFrom('submission').select('signature').execute()).toHaveLength(1);
-    expect(writer.refused).toBe(0);
+    expect(writer.rejected).toBe(0);
   });
 
   // The others do not depend on the dialect.
@@ -106,7 +106,7 @@ describeOnBothStores('the request writer', (stores) => {
     isAway = false;
     await writer.flush();
     const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
-    expect([retained, writer.refused]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
+    expect([retained, writer.rejected]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
   });
 
   it('reports once that writing fails, and once that it works again', async () => {

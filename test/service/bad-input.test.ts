@@ -297,7 +297,7 @@ describe('afterwards', () => {
     expect(await createRpcClient(service.ready.rpcUrl, keys.good).result('getHealth')).toBe('ok');
     expect(service.process.exitCode).toBeNull();
     const log = readFileSync(logFile, 'utf8');
-    expect(log).toContain('"msg":"ready"');
+    expect(log).toContain('"msg":"Ready"');
     expect(log.match(/"level":(?:50|60).*/g)).toBeNull();
   });
 

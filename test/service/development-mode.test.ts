@@ -103,7 +103,7 @@ describe('nodes in the database only', () => {
     await addDevnet(dataDir);
     await upstream(dataDir, 'remove', 'added', '--force');
     const words = await refused(dataDir, NO_FILE_NODES, '--dev');
-    expect(words).toContain('--dev is refused');
+    expect(words).toContain('--dev is rejected');
     for (const remedy of REMEDIES) expect(words).toContain(remedy);
     expect(await refused(dataDir, NO_FILE_NODES)).not.toContain('--dev');
   });
@@ -118,6 +118,6 @@ describe('nodes of the file', () => {
     expect(await call(service, 'getVersion')).toMatchObject({ result: expect.anything() });
     expect(node.received.some(({ method }) => method === 'getVersion')).toBe(true);
     expect(await service.stop()).toBe(0);
-    expect(await refused(dataDir, NO_FILE_NODES, '--dev')).toContain('--dev is refused');
+    expect(await refused(dataDir, NO_FILE_NODES, '--dev')).toContain('--dev is rejected');
   });
 });

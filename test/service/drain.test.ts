@@ -123,7 +123,7 @@ describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
     for (let i = 0; i < 5; i++)
       expect(await createRpcClient(facts.rpcUrl, key).result('getHealth')).toBe('ok');
     expect(await ended).toEqual([0, null]);
-    expect(output()).not.toContain('Embedded ledger ended');
+    expect(output()).not.toContain('Embedded ledger exited');
     expect(isRunning(ledger)).toBe(false);
   });
 });

@@ -65,7 +65,7 @@ describe('the ledger dying under load', () => {
     const after = await balance('finalized');
     expect(after.value).toBe(before.value);
     expect(after.context.slot).toBeGreaterThanOrEqual(before.context.slot);
-    expect(service.output()).toContain('Embedded ledger ended; restarting it');
+    expect(service.output()).toContain('Embedded ledger exited; restarting it');
   });
 
   it('accepts transactions again afterwards', async () => {

@@ -27,7 +27,7 @@ describe('npm start', () => {
     npm.kill('SIGTERM');
     await once(npm, 'close');
     await expect(fetch(`${url}/health`)).rejects.toThrow();
-    expect(log).toContain('stopped');
+    expect(log).toContain('Stopped');
     expect(isRunning(npm.pid!)).toBe(false);
   });
 });

@@ -27,7 +27,7 @@ it.each(['1', '2'])(
     const program = startProgram(['up', ...options, '--workers', workers, '--log-level', 'warn']);
     await program.said(/Stop with Ctrl\+C/, 120_000);
     expect(program.stdout()).toContain('Upstream: answers, is-dead\n  NOT RESPONDING: is-dead.');
-    const lines = program.stderr().match(/.*Nodes do not respond at start.*/g) ?? [];
+    const lines = program.stderr().match(/.*Some nodes did not respond at startup.*/g) ?? [];
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('is-dead');
     expect(lines[0]).not.toContain('"answers"');

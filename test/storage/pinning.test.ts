@@ -201,7 +201,7 @@ describe('a pinning service', () => {
     expect(await put(text)).toBe(cid);
     expect(await storage.fileStore?.has(cid)).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { cid, msg: 'pin of a stored file could not be renewed' },
+      { cid, msg: 'Failed to renew the pin of a stored file' },
     ]);
     const root = await storage.blocks?.open(cid);
     expect(root?.bytes).toBeLessThan(1_000);
@@ -241,8 +241,8 @@ describe('a pinning service', () => {
     await expect.poll(() => lines.length).toBe(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       cid: HELLO,
-      why: 'failed',
-      msg: 'pin abandoned',
+      reason: 'failed',
+      msg: 'Gave up on a pin',
     });
     expect(posts()).toEqual(['/pins', '/pins/id', '/pins/id', '/pins/id']);
   });
@@ -252,7 +252,7 @@ describe('a pinning service', () => {
     await open({ pollsMax: 3 });
     await put();
     await expect.poll(() => lines.length).toBe(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ why: 'timed out' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: 'timed out' });
   });
 
   it('is polled again after an outage', async () => {

@@ -63,8 +63,8 @@ export async function call<Name extends CallName>(
   ...input: InputArgs<Name>
 ): Promise<RouteOutput<Name>> {
   const { body } = (input[0] ?? {}) as Parts;
-  const answer = await send(addressOf(name, ...input), name.slice(0, name.indexOf(' ')), body);
-  return answer as RouteOutput<Name>;
+  const response = await send(addressOf(name, ...input), name.slice(0, name.indexOf(' ')), body);
+  return response as RouteOutput<Name>;
 }
 
 export async function send(address: string, method: string, body?: unknown): Promise<unknown> {

@@ -4,10 +4,10 @@ const auth = (path: string, body: unknown = {}): Promise<unknown> => send(`/api/
 
 /** @returns whether two-factor authentication is still required. @throws ApiProblem */
 export async function signIn(email: string, password: string): Promise<{ needsSecondFactor: boolean }> {
-  const answer = (await auth('/sign-in/email', { email, password, rememberMe: true })) as {
+  const response = (await auth('/sign-in/email', { email, password, rememberMe: true })) as {
     twoFactorRedirect?: boolean;
   } | null;
-  return { needsSecondFactor: answer?.twoFactorRedirect === true };
+  return { needsSecondFactor: response?.twoFactorRedirect === true };
 }
 
 export const submitTotp = (code: string, trustDevice: boolean): Promise<unknown> =>
@@ -23,14 +23,14 @@ export const signUp = (user: SignUp): Promise<unknown> => auth('/sign-up/email',
 export const signOut = (): Promise<unknown> => auth('/sign-out');
 
 export async function startOidc(providerId: string, next: string): Promise<string> {
-  const answer = (await auth('/sign-in/oauth2', {
+  const response = (await auth('/sign-in/oauth2', {
     providerId,
     callbackURL: next,
     errorCallbackURL: '/sign-in',
   })) as {
     url: string;
   };
-  return answer.url;
+  return response.url;
 }
 
 export const changeName = (name: string): Promise<unknown> => auth('/update-user', { name });
@@ -66,10 +66,14 @@ export const revokeSession = (token: string): Promise<unknown> => auth('/revoke-
 export const revokeOtherSessions = (): Promise<unknown> => auth('/revoke-other-sessions');
 
 export async function startLink(providerId: string, next: string): Promise<string> {
-  const answer = (await auth('/link/oauth2', { providerId, callbackURL: next, errorCallbackURL: next })) as {
+  const response = (await auth('/link/oauth2', {
+    providerId,
+    callbackURL: next,
+    errorCallbackURL: next,
+  })) as {
     url: string;
   };
-  return answer.url;
+  return response.url;
 }
 
 /** Requests a password reset link. Never reveals whether the account exists. */

@@ -45,7 +45,7 @@ export const callRpc = (secret: string, json: string): Promise<GatewayResponse> 
 export const callRest = (secret: string, path: string, query: URLSearchParams): Promise<GatewayResponse> =>
   send(`${path}${query.size > 0 ? `?${query}` : ''}`, { headers: { 'x-api-key': secret } });
 
-export function refusalOf(response: GatewayResponse): string | null {
+export function rejectionOf(response: GatewayResponse): string | null {
   if (response.status === 0) return response.text;
   try {
     const value = JSON.parse(response.text) as { error?: { message?: string } | string; message?: string };

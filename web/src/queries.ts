@@ -21,14 +21,14 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      retry: (count, problem) => count < RETRIES && isPassing(problem),
+      retry: (count, problem) => count < RETRIES && isTransient(problem),
       refetchOnWindowFocus: true,
     },
   },
 });
 
 /** Retries network and server errors only. */
-const isPassing = (problem: unknown): boolean =>
+const isTransient = (problem: unknown): boolean =>
   problem instanceof ApiProblem && (problem.status === 0 || problem.status >= 500);
 
 async function fetchRoute<Name extends CallName>(

@@ -32,7 +32,7 @@ export class ClusterStorageQuota {
     if (!isStored) this.#files.quota.release(bytes);
   }
 
-  /** After a worker has ended, releases reservations of files that were not stored. */
+  /** After a worker has exited, releases its reservations of files that were not stored. */
   async releaseWorker(worker: number): Promise<void> {
     const reserved = this.#reservations.get(worker);
     this.#reservations.delete(worker);

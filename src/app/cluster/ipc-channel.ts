@@ -49,7 +49,7 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     this.#limits = { ...ipcLimits, ...options.limits };
   }
 
-  /** Whether the other process has ended. */
+  /** Whether the other process has exited. */
   get isClosed(): boolean {
     return this.#isClosed;
   }

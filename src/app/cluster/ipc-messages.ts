@@ -16,7 +16,7 @@ const empty = z.null();
 const port = z.int().min(0).max(65_535);
 const strings = z.array(z.string());
 
-const stepNames: Readonly<Record<LimitCommandName, true>> = {
+const limitCommandNames: Readonly<Record<LimitCommandName, true>> = {
   ...{
     presence: true,
     'remove-gateway': true,
@@ -29,16 +29,18 @@ const stepNames: Readonly<Record<LimitCommandName, true>> = {
   'min-slots': true,
 };
 
-const isStep = (value: unknown): value is LimitCommand =>
+const isLimitCommand = (value: unknown): value is LimitCommand =>
   isSection(value) &&
-  Object.hasOwn(stepNames, String(value.name)) &&
+  Object.hasOwn(limitCommandNames, String(value.name)) &&
   Array.isArray(value.keys) &&
   value.keys.every((key) => typeof key === 'string') &&
   Array.isArray(value.values) &&
   value.values.every((one) => typeof one === 'string' || typeof one === 'number');
 
-/** Not copied by zod: ten messages a second with thousands of values. */
-const steps = z.custom<readonly LimitCommand[]>((value) => Array.isArray(value) && value.every(isStep));
+/** A custom check, because a Zod schema would copy thousands of values ten times a second. */
+const limitCommands = z.custom<readonly LimitCommand[]>(
+  (value) => Array.isArray(value) && value.every(isLimitCommand),
+);
 
 const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
 
@@ -61,7 +63,7 @@ const workerAddress = z.object({
   grpcUrl: z.string().nullable(),
   hasShredStage: z.boolean(),
   isDevelopment: z.boolean(),
-  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasAnswered: z.boolean() })),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasResponded: z.boolean() })),
 });
 
 /** Addresses of a worker. */
@@ -83,12 +85,12 @@ const reloadedBy = z.object({
 export const primaryMethods = {
   /** First request of a worker. */
   getSettings: { request: empty, response: settingsSchema },
-  /** It accepts connections. */
+  /** The worker accepts connections. */
   ready: { request: workerAddress, response: empty },
-  /** It could not start. */
+  /** The worker could not start. */
   failed: { request: z.object({ problem: z.string() }), response: empty },
   /** Commands for the limit store. */
-  limits: { request: steps, response: z.array(z.unknown()) },
+  limits: { request: limitCommands, response: z.array(z.unknown()) },
   /** Metrics of all workers. */
   metrics: { request: empty, response: z.string() },
   /** Reserves storage for a file; false: the quota is exhausted. */
@@ -109,11 +111,11 @@ export const workerMethods = {
     request: z.object({ configuration, restart: strings }),
     response: z.object({ problems: z.array(problem) }),
   },
-  /** Applies it. */
+  /** Applies the proposed configuration. */
   apply: { request: z.object({ configuration }), response: empty },
   /**
-   * Drains and stops. Not sent as a signal: it would be the second one when a terminal signals the whole
-   * process group, and a second signal stops without draining.
+   * Drains and stops. A message rather than a signal: when a terminal signals the whole process group, ours
+   * would be the second signal, which stops without draining.
    */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;
@@ -123,7 +125,7 @@ export type ResponseOf<Kinds extends IpcMethods, Kind extends keyof Kinds> = z.o
   Kinds[Kind]['response']
 >;
 
-/** Handlers of all requests. The other end gets the text of what they throw. */
+/** Handlers of all requests. The other process receives the message of a thrown error. */
 export type IpcHandlers<Kinds extends IpcMethods> = {
   readonly [Kind in keyof Kinds]: (
     request: RequestOf<Kinds, Kind>,
@@ -138,7 +140,7 @@ export class WorkerStartError extends Error {
   }
 }
 
-/** A request between the primary and a worker failed; the message has the reason. */
+/** A request between the primary and a worker failed; the message gives the reason. */
 export class IpcError extends Error {
   constructor(reason: string) {
     super(reason);

@@ -9,7 +9,7 @@ import { createFirstStartKeys, type PreparedStore, prepareStore } from '../acces
 import { firstOperatorLink } from '../commands/operators.ts';
 import { startsInDevelopment } from '../development-mode.ts';
 import { problemText } from '../problem-text.ts';
-import { filesFolder, offChainFolder, openDataDir } from '../process/data-dir.ts';
+import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
@@ -37,14 +37,14 @@ const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration
 /** Removes the off-chain caches of workers that no longer exist. */
 async function removeUnusedFolders({ dataDir }: Configuration, workers: number): Promise<void> {
   for (let worker = workers + 1; worker <= WORKERS_MAX; worker++) {
-    await rm(offChainFolder(dataDir, worker), { recursive: true, force: true });
+    await rm(offChainDir(dataDir, worker), { recursive: true, force: true });
   }
 }
 
 /** Counts the files stored on this machine; null when Kubo stores them. */
 async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<StorageCounter | null> {
   if (kubo.url !== null) return null;
-  return openStorageCounter({ folder: filesFolder(dataDir), uriPrefix: () => '', limits: storage });
+  return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
 }
 
 type Stops = (() => Promise<unknown>)[];
@@ -123,7 +123,10 @@ function buildWorkers({
     onExit(worker) {
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
-        log.warn({ problem: problemText(error) }, 'Storage reservation of an ended worker is unknown');
+        log.warn(
+          { reason: problemText(error) },
+          'Failed to determine the storage reservations of an exited worker',
+        );
       });
     },
     log,
@@ -136,8 +139,8 @@ function buildWorkers({
 }
 
 /**
- * Starts a service of several processes. This process, the primary, serves no requests and holds what exists
- * once; each worker is a whole gateway on the same ports.
+ * Starts a service of several processes. This process, the primary, serves no requests and runs the shared
+ * services; each worker is a complete gateway on the same ports.
  * @throws the errors of `startService`; WorkerStartError.
  */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
@@ -165,7 +168,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     };
   } catch (error) {
     await stop().catch((failure: unknown) => {
-      log.warn({ problem: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

@@ -7,7 +7,7 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** A stage without transactions is silent; pings detect a lost primary. */
+/** A stage without transactions sends nothing, so pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
 /**

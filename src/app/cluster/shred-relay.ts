@@ -20,12 +20,12 @@ export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void>
 
 const HOST = '127.0.0.1';
 
-/** Two per worker, and two more while those of a dead worker close. */
+/** Two streams per worker, and two more while those of a dead worker close. */
 const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Accepts streams with the token only. */
+/** Accepts only streams that carry the token. */
 class RelayHandler implements GeyserHandler {
   readonly #hub: StreamOpener;
   readonly #token: Buffer;

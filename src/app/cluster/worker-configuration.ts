@@ -69,7 +69,7 @@ export const dividedFields = {
   telemetry: ['queueMax'],
 } as const satisfies Divided;
 
-/** A part of a limit, at least 1; 0 and null mean none or unlimited and stay. */
+/** A worker's share of a limit, at least 1. 0 and null mean none or unlimited and are kept. */
 const partOf = <Limit extends number | null>(limit: Limit, workers: number): Limit =>
   limit === null || limit === 0 ? limit : (Math.max(1, Math.floor(limit / workers)) as Limit);
 

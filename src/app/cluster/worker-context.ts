@@ -17,7 +17,7 @@ export type WorkerCallbacks = Readonly<{
   refresh(): Promise<void>;
   /** Problems of a proposed configuration. */
   check(changes: ProposedChanges): readonly Problem[];
-  /** Applies it. */
+  /** Applies the proposed configuration. */
   apply(configuration: Configuration): void;
 }>;
 

@@ -54,7 +54,7 @@ export type WorkerProcessesOptions = Readonly<{
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
   /** The current configuration. */
   configuration: () => Configuration;
-  /** A worker has ended. */
+  /** Called after a worker process has exited. */
   onExit: (worker: number) => void;
   log: Logger;
 }>;
@@ -63,7 +63,7 @@ export type WorkerProcessesOptions = Readonly<{
 type RunningWorker = Readonly<{
   process: Worker;
   channel: IpcChannel<Out, typeof primaryMethods>;
-  ended: Promise<void>;
+  exited: Promise<void>;
 }>;
 
 /** One worker number and its current process. */
@@ -71,8 +71,8 @@ class WorkerEntry {
   running: RunningWorker | null = null;
   isReady = false;
   readyAt = 0;
-  /** Deaths since it last ran for `healthyAfterMs`. */
-  deaths = 0;
+  /** Unexpected exits since it last ran for `healthyAfterMs`. */
+  unexpectedExits = 0;
   timer: NodeJS.Timeout | null = null;
   readonly worker: number;
 
@@ -97,7 +97,7 @@ export class WorkerProcesses {
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
-  /** Worker restarts since the start. */
+  /** Worker restarts since the service started. */
   get restarts(): number {
     return this.#restarts;
   }
@@ -138,7 +138,7 @@ export class WorkerProcesses {
     return new Map([...responses].sort(([one], [other]) => one - other));
   }
 
-  /** Signals the ready workers; an earlier signal would end the process. */
+  /** Signals ready workers only: a worker that is still starting has no signal handler and would exit. */
   signal(signal: NodeJS.Signals): void {
     for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
@@ -155,7 +155,7 @@ export class WorkerProcesses {
     for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
     const runningWorkers = this.#entries.flatMap(({ running }) => (running === null ? [] : [running]));
     for (const running of runningWorkers) requestStop(running, this.#options.limits.stopTimeoutMs);
-    await Promise.all(runningWorkers.map(({ ended }) => ended));
+    await Promise.all(runningWorkers.map(({ exited }) => exited));
   }
 
   /** Starts the process of a worker. @returns its address. @throws WorkerStartError */
@@ -193,16 +193,16 @@ export class WorkerProcesses {
     });
     process.on('message', (message: unknown) => channel.receive(message));
     const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
-    const ended = waitForExit(process, (problem) => {
-      log.warn({ worker, problem }, 'Worker unreachable');
+    const exited = waitForExit(process, (problem) => {
+      log.warn({ worker, reason: problem }, 'Worker unreachable');
     }).then(({ code, signal }) => {
       clearTimeout(killTimer);
       const how = signal ?? `exit code ${code}`;
-      reject(new WorkerStartError(`worker ${worker} ended with ${how}; see the log`));
+      reject(new WorkerStartError(`worker ${worker} exited with ${how}; see the log`));
       this.#handleExit(entry, code, signal);
     });
     promise.then(() => clearTimeout(killTimer), ignore);
-    entry.running = { process, channel, ended };
+    entry.running = { process, channel, exited };
     return promise;
   }
 
@@ -214,13 +214,13 @@ export class WorkerProcesses {
     entry.isReady = false;
     onExit(worker);
     if (this.#stopping) return;
-    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.deaths = 0;
+    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.unexpectedExits = 0;
     const delay = Math.min(
-      limits.restartDelayMinMs * 2 ** Math.min(entry.deaths, 16),
+      limits.restartDelayMinMs * 2 ** Math.min(entry.unexpectedExits, 16),
       limits.restartDelayMaxMs,
     );
-    entry.deaths++;
-    log.warn({ worker, code, signal, delay }, 'Worker ended; restarting it');
+    entry.unexpectedExits++;
+    log.warn({ worker, code, signal, delay }, 'Worker exited; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
 
@@ -230,14 +230,14 @@ export class WorkerProcesses {
     this.#restarts++;
     this.#fork(entry).then(
       () => log.info({ worker }, 'Worker restarted'),
-      (error: Error) => log.error({ worker, problem: error.message }, 'Worker restart failed'),
+      (error: Error) => log.error({ worker, reason: error.message }, 'Worker restart failed'),
     );
   }
 }
 
 type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Resolves when a process has ended or could not be spawned, which emits no exit event. */
+/** Resolves when a process has exited or could not be spawned, which emits no exit event. */
 function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));
@@ -249,13 +249,14 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
 }
 
 /** Drains and stops a worker; kills it after the timeout. */
-function requestStop({ process, channel, ended }: RunningWorker, timeoutMs: number): void {
+function requestStop({ process, channel, exited }: RunningWorker, timeoutMs: number): void {
   channel.request('stop', null).catch(ignore);
   const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
-  void ended.then(() => clearTimeout(killTimer));
+  void exited.then(() => clearTimeout(killTimer));
 }
 
 /**
- * A message that cannot be sent needs no handling: its timeout or the end of the process ends the request.
+ * A message that cannot be sent needs no handling: the request fails at its timeout or when the process
+ * exits.
  */
 const ignore = (): void => {};

@@ -200,7 +200,7 @@ async function start(
 
 /** Runs this process as a worker until it is stopped or loses the primary. @returns whether it started. */
 export async function runWorker(options: WorkerOptions): Promise<boolean> {
-  // By default Node.js exits at once when the primary ends, which would cut pending requests.
+  // By default Node.js exits at once when the primary exits, which would cut pending requests.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
   // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});
@@ -211,9 +211,9 @@ export async function runWorker(options: WorkerOptions): Promise<boolean> {
   const service = await start(options, channel, handlers, log, settings);
   if (service === null) return false;
   const reason = await Promise.race([options.shutdown, handlers.stopped]);
-  log.info({ reason }, 'stopping');
+  log.info({ reason }, 'Stopping');
   await service.stop();
-  log.info('stopped');
+  log.info('Stopped');
   if (process.connected) process.disconnect();
   return true;
 }

@@ -88,7 +88,7 @@ async function assertNoRunningGateway(store: Store): Promise<void> {
   throw new BackupError('a gateway uses this database: stop it, wait 10 seconds and try again');
 }
 
-/** @throws ArgumentsError, SecretReferenceError; neither holds the URL */
+/** @throws ArgumentsError, SecretReferenceError; neither contains the URL */
 function targetUrl(to: string, environment: Environment): string {
   const url = resolveReference(to, environment, process.cwd());
   if (/^postgres(?:ql)?:\/\//.test(url)) return url;

@@ -8,7 +8,7 @@ import type { KeyChange } from '../../control/keys/change-key.ts';
 import { checkOverlap } from '../../control/keys/change-key.ts';
 import type { CreateKeyOptions, NewKey } from '../../control/keys/create-key.ts';
 import type { KeyOwnerResult, KeyView } from '../../control/keys/key-register.ts';
-import { KeyRefusedError } from '../../control/keys/key-register.ts';
+import { KeyOperationError } from '../../control/keys/key-register.ts';
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
@@ -37,11 +37,11 @@ export type KeyCommands = Readonly<{
   identify(text: string): Promise<KeyOwnerResult>;
 }>;
 
-/** @throws KeyRefusedError not-found */
+/** @throws KeyOperationError not-found */
 function keyIdOf(keyText: string): string {
   const id = parseKeyId(keyText);
   if (id !== null) return id;
-  throw new KeyRefusedError(
+  throw new KeyOperationError(
     'not-found',
     'invalid key: use the id of 8 characters shown by "solway keys list"',
   );
@@ -50,7 +50,10 @@ function keyIdOf(keyText: string): string {
 function productOf(name: string): Product {
   if (Object.hasOwn(products, name)) return name as Product;
   const productNames = Object.keys(products).join(', ');
-  throw new KeyRefusedError('invalid', `unknown product "${name.slice(0, 32)}": use one of ${productNames}`);
+  throw new KeyOperationError(
+    'invalid',
+    `unknown product "${name.slice(0, 32)}": use one of ${productNames}`,
+  );
 }
 
 const PAGE_KEYS = 1_000;
@@ -107,7 +110,7 @@ function commandsOf(api: ApiClient, customer: string): KeyCommands {
   };
 }
 
-/** Keys of a text that one request looks up. */
+/** Maximum number of keys in a text that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
 /** Finds the owner of the first known key in a text. */
@@ -128,11 +131,11 @@ export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   return { wellFormed: false, matches: false, key: null };
 }
 
-/** Keeps commands from creating an empty database. @throws KeyRefusedError not-found */
+/** Keeps commands from creating an empty database. @throws KeyOperationError not-found */
 export function checkStoreExists({ store, dataDir }: Configuration): void {
   const file = databaseFile(dataDir);
   if (store.databaseUrl !== null || existsSync(file)) return;
-  throw new KeyRefusedError(
+  throw new KeyOperationError(
     'not-found',
     `database ${file} does not exist: pass the --config or --data-dir of the service, or create a key first`,
   );
@@ -142,7 +145,7 @@ type KeyCommandsOptions = OfflineOptions &
   Readonly<{
     /** Customer; absent: the default one. */
     customer: string | undefined;
-    /** Creates a missing database; otherwise that is an error. */
+    /** Whether to create a missing database; otherwise a missing database is an error. */
     createIfMissing: boolean;
   }>;
 

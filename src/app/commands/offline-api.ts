@@ -22,7 +22,7 @@ export type OfflineOptions = Readonly<{
  * Opens the store, runs `work` through the control API in this process, and closes the store. A running service follows
  * every change within a second or two.
  * @param prepare - runs before the API is built. @returns additional services.
- * @throws ApiError, KeyRefusedError, PepperError, SchemaTooNewError, or the driver's error.
+ * @throws ApiError, KeyOperationError, PepperError, SchemaTooNewError, or the driver's error.
  */
 export async function withOfflineApi<Result>(
   { configuration, environment, actor }: OfflineOptions,

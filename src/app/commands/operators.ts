@@ -21,8 +21,8 @@ import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** Base of links, and how it was determined. */
-export type Pages = Readonly<{
+/** Dashboard URL for links, and how it was determined. */
+export type DashboardAddress = Readonly<{
   url: string;
   /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
@@ -30,7 +30,7 @@ export type Pages = Readonly<{
 
 /** Operator commands on the machine of the service. Links are complete URLs. */
 export type OperatorCommands = Readonly<{
-  pages: Pages;
+  pages: DashboardAddress;
   list(): Promise<readonly Operator[]>;
   /**
    * @param email - null: anyone with the link may accept it.
@@ -49,8 +49,8 @@ const operatorContextOf = (configuration: Configuration, store: Store, actor: st
   now: Date.now,
 });
 
-/** Base URL of the dashboard from the configuration alone. */
-export function pagesUrl({ accounts, server }: Configuration): string {
+/** Base URL of the dashboard, derived from the configuration only. */
+export function dashboardUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
@@ -58,11 +58,11 @@ export function pagesUrl({ accounts, server }: Configuration): string {
 /** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
 const RUNNING_MS = 10_000;
 
-async function findPages(
+async function findDashboardAddress(
   { configuration, isAddressGiven }: OperatorCommandsOptions,
   store: Store,
-): Promise<Pages> {
-  const url = pagesUrl(configuration);
+): Promise<DashboardAddress> {
+  const url = dashboardUrl(configuration);
   if (configuration.accounts.publicUrl !== null) return { url, from: 'public_url' };
   if (isAddressGiven) return { url, from: 'command line' };
   const running = await readGatewayUrl(store, hostname(), Date.now() - RUNNING_MS);
@@ -95,7 +95,7 @@ async function resetToken(
     store,
     peppers,
     options: accountOptionsOf(configuration),
-    fallbackUrl: pagesUrl(configuration),
+    fallbackUrl: dashboardUrl(configuration),
     mailReset: async (_email: string, token: string) => void tokens.push(token),
     now: Date.now,
     log: createLogger('silent', () => undefined),
@@ -117,8 +117,8 @@ export type OperatorCommandsOptions = Readonly<{
 }>;
 
 /**
- * Opens the store, does `work` and closes it again.
- * @throws what control throws: ApiError, PepperError, SchemaTooNewError, or the driver's own error.
+ * Opens the store, runs `work` and closes the store.
+ * @throws ApiError, PepperError, SchemaTooNewError, or the driver's own error.
  */
 export async function withOperatorCommands<Result>(
   options: OperatorCommandsOptions,
@@ -129,7 +129,7 @@ export async function withOperatorCommands<Result>(
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
-    const pages = await findPages(options, store);
+    const pages = await findDashboardAddress(options, store);
     return await work({
       pages,
       list: () => listOperators(store),

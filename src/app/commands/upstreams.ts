@@ -48,12 +48,12 @@ export type UpstreamCommands = Readonly<{
   remove(name: string, force: boolean): Promise<void>;
 }>;
 
-/** A name that occurs on several networks requires the network. */
+/** The network is required when the name occurs on several networks. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
   if (given !== undefined) return given as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});
   const found = [...nodes, ...added].find((node) => node.name === name);
-  // The next request reports a missing node.
+  // If the node is missing, the next request reports it.
   return found?.network ?? 'mainnet-beta';
 }
 

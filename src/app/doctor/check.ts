@@ -1,6 +1,6 @@
 import { problemText } from '../problem-text.ts';
 
-/** One thing the doctor looked at. */
+/** Result of one check. */
 export type Finding = Readonly<{
   subject: string;
   verdict: 'good' | 'warning' | 'bad';
@@ -25,7 +25,7 @@ export const probeFindings = (
     (severity === 'error' ? bad : warning)(subject, `${found} ${remedy}`),
   );
 
-/** A check that throws is bad, with the text of the error. */
+/** If the check throws, the verdict is bad and the text is that of the error. */
 export async function runCheck(subject: string, check: () => string | Promise<string>): Promise<Finding> {
   try {
     return good(subject, await check());

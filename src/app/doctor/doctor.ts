@@ -103,7 +103,7 @@ async function checkUpstream(
       checkPubsub({ network, ...node }, timeoutMs),
       checkGeyser({ network, ...node }, timeoutMs),
     ]);
-    // PubSub of an unreachable node adds nothing. Geyser may be another machine.
+    // A PubSub finding of an unreachable node adds nothing. Its Geyser may run on another machine.
     const feeds = report.reachable ? [...pubsub, ...geyser] : geyser;
     return { report, findings: findingsOf(report), feeds };
   } catch {
@@ -136,8 +136,8 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
 }
 
 /**
- * Checks everything the service depends on. Creates only what a start creates (data folder, log file, database,
- * pepper). Never rejects.
+ * Checks everything the service depends on. Creates only what starting the service would create (data folder,
+ * log file, database, pepper). Never rejects.
  */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);

@@ -9,7 +9,7 @@ import { probeSender } from '../../upstream/probe/probe-node.ts';
 import { probePubsub } from '../../upstream/probe/probe-pubsub.ts';
 import { probeShreds } from '../../upstream/probe/probe-shreds.ts';
 import { hasShreds } from '../upstreams/shreds.ts';
-import { feedsSubscriptions } from '../upstreams/upstreams.ts';
+import { hasSubscriptionFeed } from '../upstreams/upstreams.ts';
 import { bad, type Finding, good, probeFindings, warning } from './check.ts';
 
 async function checkSender(
@@ -31,7 +31,7 @@ export async function checkSenders(
   return found.flat();
 }
 
-/** Checks PubSub. A derived address that fails is only a warning. */
+/** Checks PubSub. If the address was derived from the URL, a failure is only a warning. */
 export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   if (node.ws === null) return [];
   const subject = `PubSub of ${node.name} (${node.network})`;
@@ -70,7 +70,7 @@ export async function checkShreds(
   if (!grpc.enabled) return [];
   if (!hasShreds(configuration, isDevelopment)) {
     const text =
-      'no source is configured, so svc_fs_live_ keys are refused: add one to [shreds] to use shred streams';
+      'no source is configured, so svc_fs_live_ keys are rejected: add one to [shreds] to use shred streams';
     return [warning('shred stage', text)];
   }
   const kinds = ['entries', 'deshred'] as const;
@@ -97,8 +97,8 @@ export function checkAnyFeed(
   const nodes = upstreams.filter(({ network }) => network === networks.default);
   if (nodes.length === 0) return [];
   const subject = `subscriptions of ${networks.default}`;
-  if (!nodes.some(feedsSubscriptions)) {
-    const text = 'no node has PubSub or Geyser, so subscriptions are refused: set ws or grpc of a node';
+  if (!nodes.some(hasSubscriptionFeed)) {
+    const text = 'no node has PubSub or Geyser, so subscriptions are rejected: set ws or grpc of a node';
     return [warning(subject, text)];
   }
   const networkFindings = feedFindings.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
@@ -107,7 +107,7 @@ export function checkAnyFeed(
     {
       subject,
       verdict: 'bad',
-      text: 'no feed works, so subscriptions are refused: fix a feed reported above',
+      text: 'no feed works, so subscriptions are rejected: fix a feed reported above',
     },
   ];
 }

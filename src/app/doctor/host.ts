@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/ledger-dir.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { problemText } from '../problem-text.ts';
-import { ledgerFolder } from '../process/data-dir.ts';
+import { ledgerDir } from '../process/data-dir.ts';
 import {
   checkPortFree,
   checkUdpPortFree,
@@ -19,7 +19,7 @@ import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';
 import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
-/** Opens the log file as a start does. */
+/** Opens the log file in the same way as the service. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
   if (file === null) return [];
   return [
@@ -30,7 +30,7 @@ export async function checkLogFile({ log: { file } }: Configuration): Promise<Fi
   ];
 }
 
-/** A running service holds the port, so a port in use is only a warning. */
+/** A running service uses the port, so a port in use is only a warning. */
 async function checkListenAddress(
   subject: string,
   address: ListenAddress,
@@ -121,7 +121,7 @@ async function describeLedger(folder: string, slotMs: number): Promise<string> {
 /** Checks access to the embedded ledger without opening it. */
 export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
   const subject = 'embedded ledger';
-  const folder = ledgerFolder(configuration.dataDir);
+  const folder = ledgerDir(configuration.dataDir);
   const found = await runCheck(subject, () => describeLedger(folder, configuration.localnet.slotMs));
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];

@@ -13,7 +13,7 @@ import { bad, type Finding, good, runCheck, warning } from './check.ts';
 /** A wallet without tokens and NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
-/** Calls that nodes often refuse, and the consequence for REST. */
+/** Calls that nodes often reject, and the consequence for REST. */
 const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',
@@ -30,7 +30,9 @@ const requiredCalls = [
   },
 ] as const;
 
-/** Calls of REST that a node refuses; none for an unreachable node, which another check reports. */
+/**
+ * Finds the calls that REST needs and a node rejects. Skips an unreachable node, which another check reports.
+ */
 async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   const log = createLogger('silent', () => {});
   const limits = { attemptTimeoutMs: timeoutMs, timeoutMs };
@@ -40,7 +42,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
     const call = { network, method, row: methodRow(method), params: Buffer.from(params) };
     const response = await request(pool, call).catch(() => null);
     if (response === null || response.errorCode === 0) continue;
-    const text = `refuses ${method} (${response.errorCode}): ${impact}`;
+    const text = `rejects ${method} (${response.errorCode}): ${impact}`;
     findings.push(warning(`upstream ${node.name} (${network})`, text));
   }
   await pool.stop();
@@ -48,7 +50,7 @@ async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs:
 }
 
 const describe = (thrown: unknown): string => {
-  if (thrown instanceof NodeRejection) return `refuses getAssetsByOwner (${thrown.error.code})`;
+  if (thrown instanceof NodeRejection) return `rejects getAssetsByOwner (${thrown.error.code})`;
   return thrown instanceof Failure ? 'does not respond' : 'cannot be called';
 };
 

@@ -67,7 +67,7 @@ function addressArgument(option: string, text: string): Address {
   );
 }
 
-/** null for an invalid file; its content is never shown. */
+/** null for an invalid file. Errors never contain the content of a file. */
 function readKeypair(file: string): Keypair | null {
   try {
     return Keypair.fromJson(readFileSync(file, 'utf8'));

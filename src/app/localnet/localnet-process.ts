@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { ledgerFolder } from '../process/data-dir.ts';
+import { ledgerDir } from '../process/data-dir.ts';
 
 export type LocalnetProcessOptions = Readonly<{
   program: Program;
@@ -44,7 +44,7 @@ export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort' | 'grpc
 const isReady = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
-/** The embedded ledger did not become ready; the message has the reason. */
+/** The embedded ledger did not become ready; the message gives the reason. */
 export class EmbeddedLedgerError extends Error {
   constructor(reason: string) {
     super(`the embedded ledger did not start: ${reason}`);
@@ -66,8 +66,8 @@ export class LocalnetProcess {
   #rpcPort: number;
   #geyserPort: number;
   #stopping = false;
-  /** Deaths since it last ran for `healthyAfterMs`. */
-  #deaths = 0;
+  /** Unexpected exits since it last ran for `healthyAfterMs`. */
+  #unexpectedExits = 0;
   #readyAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #lastLines: string[] = [];
@@ -162,7 +162,7 @@ export class LocalnetProcess {
     });
   }
 
-  /** Logs the output of the ledger; the last lines explain its end. */
+  /** Logs the output of the ledger; the last lines explain why it exited. */
   #captureOutput(child: ChildProcess): void {
     this.#lastLines = [];
     if (child.stderr === null) return;
@@ -172,7 +172,10 @@ export class LocalnetProcess {
     });
   }
 
-  /** Error of the child, with its option replaced by our configuration option. */
+  /**
+   * Error text of the child process, with the child's command-line option replaced by our configuration
+   * option.
+   */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
     const sentence = this.#lastLines.findLast((line) => line.startsWith('solway: '));
     if (sentence === undefined) return `it ended with ${signal ?? `exit code ${code}`}; see the log`;
@@ -181,10 +184,10 @@ export class LocalnetProcess {
 
   #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
     const { restartDelayMinMs, restartDelayMaxMs, healthyAfterMs, log } = this.#options;
-    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#deaths = 0;
-    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#deaths, 16), restartDelayMaxMs);
-    this.#deaths++;
-    log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger ended; restarting it');
+    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#unexpectedExits = 0;
+    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#unexpectedExits, 16), restartDelayMaxMs);
+    this.#unexpectedExits++;
+    log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger exited; restarting it');
     this.#schedule(delay);
   }
 
@@ -202,7 +205,7 @@ export class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-/** The embedded ledger, in a process of its own. */
+/** The embedded ledger in its own process. */
 export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<void> }>;
 
 const READY_TIMEOUT_MS = 60_000;
@@ -215,7 +218,7 @@ function localnetProcess(
 ): LocalnetProcess {
   return new LocalnetProcess({
     program,
-    ledgerDir: ledgerFolder(dataDir),
+    ledgerDir: ledgerDir(dataDir),
     rpcPort: localnet.rpcPort,
     slotMs: localnet.slotMs,
     slotsPerEpoch: localnet.slotsPerEpoch,

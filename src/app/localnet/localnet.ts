@@ -51,7 +51,7 @@ export type LocalnetOptions = LocalNodeOptions &
 /** A running embedded ledger. */
 export type Localnet = Readonly<{
   rpcPort: number;
-  /** The port after it. */
+  /** The port after `rpcPort`. */
   pubsubPort: number;
   /** null without a faucet port. */
   faucetPort: number | null;
@@ -75,7 +75,7 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
     case 'ERR_SOCKET_BAD_PORT':
       return new Error(`no port after ${rpcPort} for WebSockets: choose a lower one with --rpc-port`);
     case 'EACCES':
-      return new Error(`this user may not listen on port ${port}: choose a port above 1023 with --rpc-port`);
+      return new Error(`no permission to listen on port ${port}: choose a port above 1023 with --rpc-port`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new Error(`this machine does not have the address ${host}: correct --bind-address`);
@@ -118,7 +118,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
     try {
       return await openLocalNode(options);
     } catch (error) {
-      // Only a ledger without its gateway ends by itself.
+      // Only a ledger that has lost its gateway exits by itself.
       const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
       if (!isTransient || performance.now() >= end) throw error;
       await delay(IN_USE_PAUSE_MS);
@@ -144,7 +144,7 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** Listeners beside JSON-RPC and PubSub, closed in order. */
+/** Listeners other than JSON-RPC and PubSub, closed in order. */
 type AuxiliaryServers = {
   faucet: FaucetServer | null;
   gossip: GossipSocket | null;
@@ -182,7 +182,7 @@ function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Gene
   try {
     writeValidatorLog(ledgerDir, genesis, contact, new Date());
   } catch (error) {
-    log.warn({ err: error, dir: ledgerDir }, 'validator.log not writable');
+    log.warn({ err: error, dir: ledgerDir }, 'Failed to write validator.log');
   }
 }
 

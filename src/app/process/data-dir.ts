@@ -7,13 +7,13 @@ import { makeFolder } from '../../base/make-folder.ts';
 export const databaseFile = (dataDir: string): string => join(dataDir, 'solway.db');
 
 /** The embedded ledger's folder in a data folder. */
-export const ledgerFolder = (dataDir: string): string => join(dataDir, 'ledger');
+export const ledgerDir = (dataDir: string): string => join(dataDir, 'ledger');
 
 /** The folder of stored files in a data folder. */
-export const filesFolder = (dataDir: string): string => join(dataDir, 'files');
+export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 
 /** The folder of fetched documents in a data folder; each worker of a service has its own. */
-export const offChainFolder = (dataDir: string, worker: number): string =>
+export const offChainDir = (dataDir: string, worker: number): string =>
   join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
 
 /**

@@ -84,6 +84,6 @@ export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoute
   return new Map([[`${CONTROL_PREFIX}**`, new Map(verbs.map((verb) => [verb, answer]))]]);
 }
 
-/** Body of a request below /api that is refused before it reaches the control API. */
-export const controlRefusal = (failure: Failure): Buffer =>
+/** Error body for a request below /api that is rejected before it reaches the control API. */
+export const controlRejection = (failure: Failure): Buffer =>
   Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);

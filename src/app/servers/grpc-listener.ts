@@ -32,7 +32,7 @@ export type GrpcListenerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** The type is complete, so that a missing option does not compile. */
+/** A complete type, so that a missing option is a compile error. */
 function optionsOf(
   { grpc, server }: Configuration,
   tls: TlsIdentity | null,

@@ -34,7 +34,7 @@ function remedyOf(code: string | undefined, address: ListenAddress): string | nu
       return `${kind} ${port} of ${host} is in use: stop the other program or choose another port with ${portOption}`;
     case 'EACCES':
       return (
-        `this user may not listen on ${kind} ${port} of ${host}: choose a port above 1023 with ${portOption}, ` +
+        `no permission to listen on ${kind} ${port} of ${host}: choose a port above 1023 with ${portOption}, ` +
         'or give the process the capability CAP_NET_BIND_SERVICE'
       );
     case 'EADDRNOTAVAIL':

@@ -59,7 +59,7 @@ export function buildRestInterface(
     restServices.fileStore === null
       ? new Map()
       : ipfsRoutes(restServices.fileStore, ipfs, restServices.blocks),
-    // The reference is written from the OpenAPI document; layers forbid a shared type.
+    // The reference page is rendered from the OpenAPI document. The layer rules forbid a shared type.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
   return { routes: allRoutes, endWaits: () => confirmations.close() };

@@ -16,12 +16,12 @@ import {
   noTokenList,
   parseTokenList,
   type TokenList,
-  TokenListFault,
+  TokenListError,
 } from '../../decoding/token/token-list.ts';
 import { DasClient } from '../../upstream/das/das-client.ts';
 import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
 import type { Access } from '../access.ts';
-import { filesFolder, offChainFolder } from '../process/data-dir.ts';
+import { filesDir, offChainDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
 
 /** Services that REST endpoints use besides the nodes. */
@@ -32,7 +32,7 @@ export type RestServices = Readonly<{
   files: FileUploads;
   /** Files stored on this machine; null when Kubo stores them. */
   fileStore: FileStore | null;
-  /** Their blocks, if a pinning service fetches them. */
+  /** Blocks of these files, if a pinning service fetches them. */
   blocks: BlockIndex | null;
   semiWallets: SemiWalletStore;
   /** Sets the address of the service, under which files are served. */
@@ -40,12 +40,12 @@ export type RestServices = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Reads the token list, if configured. @throws TokenListFault */
+/** Reads the token list, if configured. @throws TokenListError */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
   const { tokenList } = rest;
   if (tokenList === null) return noTokenList;
   const text = await readFile(tokenList, 'utf8').catch((cause: unknown) => {
-    throw new TokenListFault(
+    throw new TokenListError(
       `rest.token_list: ${tokenList} cannot be read: correct the path or its permissions`,
       { cause },
     );
@@ -56,7 +56,7 @@ export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Prom
 function openOffChain({ offChain, dataDir }: Configuration, worker: number): Promise<OffChainClient> {
   const { allowNetworks, ports, ipfsGateways, arweaveGateways, ...limits } = offChain;
   const rules = { allowedNetworks: allowNetworks, ports, ipfsGateways, arweaveGateways };
-  return OffChainClient.open({ folder: offChainFolder(dataDir, worker), rules, limits });
+  return OffChainClient.open({ folder: offChainDir(dataDir, worker), rules, limits });
 }
 
 async function openStorage(
@@ -68,7 +68,7 @@ async function openStorage(
   const { gateway, ...limits } = storage;
   const uriPrefix = () => gateway ?? ownPrefix();
   const options: StorageOptions = {
-    folder: filesFolder(dataDir),
+    folder: filesDir(dataDir),
     uriPrefix,
     limits,
     ...(sharedQuota && { sharedQuota }),

@@ -27,7 +27,7 @@ import type { Limits } from '../limits.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Streams } from '../upstreams/streams.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
-import { CONTROL_PREFIX, type Control, controlRefusal } from './control-api.ts';
+import { CONTROL_PREFIX, type Control, controlRejection } from './control-api.ts';
 import { buildGrpcListener, type GrpcListener } from './grpc-listener.ts';
 import { buildRestInterface } from './rest-interface.ts';
 import type { RestServices } from './rest-services.ts';
@@ -87,7 +87,7 @@ function buildStreamGate(
     openTimeoutMs: websocket.topicOpenTimeoutMs,
     bufferedMax: websocket.topicBufferedMax,
   };
-  // The live section itself: a reload changes its values.
+  // Passes the live section itself, so that a reload takes effect.
   const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
   const refusal = quota.exceeded.bind(quota);
@@ -104,7 +104,7 @@ function buildWebSocketServer(
   proxies: TrustedProxies,
   log: Logger,
 ) {
-  // Whole, so that an option which the configuration lacks does not compile.
+  // A complete type, so that a missing option is a compile error.
   const options: WebSocketOptions = {
     path: webSocketOptions.path,
     network: networks.default,
@@ -191,7 +191,7 @@ export function buildServers(
   );
   const refusals = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
-    [CONTROL_PREFIX, controlRefusal],
+    [CONTROL_PREFIX, controlRejection],
   ]);
   const options = { ...server, tls: httpTls(configuration), proxies };
   const http: HttpServer = new HttpServer(

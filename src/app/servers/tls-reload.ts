@@ -9,7 +9,7 @@ export type TlsListener = Readonly<{
   /** `HTTP listener`. */
   name: string;
   files: TlsFiles;
-  /** Uses another certificate from now on. */
+  /** Switches to another certificate. */
   reload(identity: TlsIdentity): void;
 }>;
 
@@ -19,7 +19,7 @@ export type CertificateWatch = Readonly<{
   close(): void;
 }>;
 
-/** A certificate and its key are two files: waits this long after a change for the other. */
+/** A certificate and its key are two files: after one changes, the reload waits this long for the other. */
 const SETTLE_MS = 500;
 
 /**
@@ -42,8 +42,8 @@ export function watchCertificates(
 }
 
 /**
- * Rereads certificates when their files change and on SIGHUP. Also without certificates, SIGHUP must not end the
- * process.
+ * Rereads certificates when their files change and on SIGHUP. SIGHUP must not end the process, even if there
+ * are no certificates.
  * @returns stops watching.
  */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
@@ -75,9 +75,9 @@ class TlsListenerWatch {
       reload(readTls(files));
       this.#log.info({ listener: name }, 'Certificate reloaded');
     } catch (error) {
-      const problem = problemText(error);
+      const reason = problemText(error);
       this.#log.error(
-        { listener: name, problem },
+        { listener: name, reason },
         'Certificate reload failed; keeping the current certificate',
       );
     }
@@ -112,7 +112,10 @@ class TlsListenerWatch {
   }
 }
 
-/** Kubernetes swaps a link beside the files, `..data`, and touches nothing else. */
+/**
+ * Kubernetes updates mounted files by replacing the symbolic link `..data` beside them; the files stay
+ * untouched.
+ */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
 /** Folders of the files and of their link targets, with the file names. */

@@ -2,7 +2,7 @@ import { createWriteStream, openSync } from 'node:fs';
 import { createLogger, type Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
-/** The log file cannot be opened; the message has the remedy. */
+/** The log file cannot be opened; the message says how to fix it. */
 export class LogFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 
-/** Counts dropped entries since the start. */
+/** Counts entries dropped since startup. */
 export type LossCounter = Readonly<{ message: string; read: () => number }>;
 
 const INTERVAL_MS = 60_000;

@@ -116,8 +116,8 @@ function openWriter(
 ): RequestWriter {
   const onState = logStateChange(
     log,
-    'Request log not writable; entries are queued',
-    'Request log writable again',
+    'Failed to write the request log; entries are queued',
+    'Writing the request log recovered',
   );
   return new RequestWriter(
     store,
@@ -192,7 +192,7 @@ export function openTelemetry(
   const writer = openWriter(access, { requests, submissions }, presence.id, configuration, log);
   const dropped = {
     log_entries: () => requests.dropped + writer.dropped,
-    refused_entries: () => writer.refused,
+    refused_entries: () => writer.rejected,
     submissions: () => submissions.dropped,
     transactions: () => sending.shed,
     spans: () => exporter?.dropped ?? 0,

@@ -20,7 +20,7 @@ type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws'
 type Source = FixedNode['source'] | 'added';
 type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 
-/** A listener to the nodes of the default network. */
+/** Called with the nodes of the default network after each change. */
 type Follower = (nodes: readonly NodeConfig[]) => void;
 
 /** Public facts of a node: no addresses. */
@@ -52,8 +52,8 @@ export type ActiveNodesOptions = Readonly<{
 }>;
 
 /**
- * The nodes behind the service: those of the configuration, the embedded ledger, and those that were added. Whatever
- * changes, the pool and the feeds follow it at once.
+ * The nodes of the service: those of the configuration, those added at run time, and the embedded ledger. The
+ * pool and the feeds follow every change at once.
  */
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
@@ -72,7 +72,7 @@ export class ActiveNodes {
     this.#origins = this.#findOrigins();
   }
 
-  /** All of them by network, for the pool. */
+  /** All nodes by network, for the pool. */
   get byNetwork(): NodesByNetwork {
     return byNetwork(this.#origins.map(({ node }) => node));
   }
@@ -98,36 +98,36 @@ export class ActiveNodes {
     return { source: found?.source ?? 'file', hasWs: ws !== null, hasGrpc: grpc !== null };
   }
 
-  /** Names of those that were added, in the order in which they were. */
+  /** Names of the nodes added at run time, in the order of addition. */
   get addedNames(): readonly string[] {
     return this.#added.map(({ name }) => name);
   }
 
-  /** Lets the pool follow. */
+  /** Sets the pool, which follows every change from now on. */
   setPool(pool: UpstreamPool, limits: Partial<UpstreamLimits>): void {
     this.#pool = pool;
     this.#limits = limits;
   }
 
-  /** Lets what is fed from the nodes of the default network follow. */
+  /** Registers a feed, which is called after each change to the nodes of the default network. */
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }
 
-  /** The configuration names these from now on, and has these limits. Must not throw. */
+  /** Replaces the nodes and limits of the configuration. Must not throw. */
   setFile(file: readonly NetworkNode[], limits: Partial<UpstreamLimits>): void {
     this.#file = file;
     this.#limits = limits;
     this.#onChange();
   }
 
-  /** These were added. Must not throw. */
+  /** Replaces the nodes added at run time. Must not throw. */
   setAdded(added: readonly AddedNode[]): void {
     this.#added = added;
     this.#onChange();
   }
 
-  /** Puts exactly these out of service. Must not throw. */
+  /** Cordons exactly these nodes, drains those marked for it, and uncordons all others. Must not throw. */
   setCordons(cordons: readonly NodeCordon[]): void {
     const pool = this.#pool;
     if (pool === null) return;

@@ -23,8 +23,8 @@ const PROBE_TIMEOUT_MS = 4_000;
 const sourceOf = (field: string) => ({ source: '', field });
 
 /**
- * Reads how a node is reached as the configuration would, but for references to the environment and to files: those are
- * the machine's, and a caller has none of them read.
+ * Parses node settings as the configuration does, but rejects `env:` and `file:` references: a remote caller
+ * must not make the service read its environment or files.
  * @throws ApiError 422
  */
 export function parseNodeSettings(input: NodeInput): NodeSettings {
@@ -72,12 +72,12 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
-/** Nodes that are added while the service runs, from the store and by the control API. */
+/** Nodes added at run time through the control API and kept in the store. */
 export type AddedNodes = Readonly<{
-  /** Nodes in the store at the start. */
+  /** Nodes in the store at startup. */
   nodes: readonly AddedNode[];
   nodeFacts(activeNodes: ActiveNodes): NodeServices;
-  /** Lets the nodes in force follow the store from now on. */
+  /** Starts applying changes in the store to the active nodes. */
   follow(activeNodes: ActiveNodes): void;
   stop(): Promise<void>;
 }>;
@@ -113,7 +113,7 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       followingNodes?.setAdded(nodes);
       log.info({ nodes: nodes.map(({ name }) => name) }, 'Added nodes changed');
     },
-    onState: logStateChange(log, 'Added nodes unreadable', 'Added nodes readable again'),
+    onState: logStateChange(log, 'Failed to read added nodes', 'Reading added nodes recovered'),
   });
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);

@@ -14,22 +14,22 @@ import { geyserVersion } from './geyser-version.ts';
 /** The shred stage: its sources and the hub of its streams. */
 export type Shreds = Readonly<{
   hub: DeshredHub;
-  /** Follows the standard stage. */
+  /** Receives updates from the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
   /** Filters of the standard stage that it needs; null for none. */
   standardFilters: SubscribeRequest | null;
-  /** Where shreds come in over UDP; null where they do not. */
+  /** Address of the UDP shred receiver; null without one. */
   udp: AddressInfo | null;
   /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
   setDispatcher(dispatcher: RpcDispatcher): void;
   stop(): Promise<void>;
 }>;
 
-/** Whether shreds come in over UDP. @param isDevelopment - the embedded ledger sends them. */
+/** Whether shreds are received over UDP. @param isDevelopment - the embedded ledger sends them. */
 export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
   shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
-/** The sources that the configuration names; over UDP also the embedded ledger, which names none. */
+/** Shred sources. In development mode, UDP is also open for the embedded ledger. */
 function sourcesOf(configuration: Configuration, isDevelopment: boolean): ShredsConfig {
   const { shreds } = configuration;
   return {
@@ -49,7 +49,7 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
 };
 
 export const NO_SHREDS =
-  'there is no shred stage, so svc_fs_live_ keys are refused: name a source in [shreds] (udp, entries or deshred)';
+  'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
 /** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */
 class DeferredDispatcher implements RpcDispatcher {

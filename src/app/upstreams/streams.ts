@@ -15,7 +15,7 @@ export type Streams = Readonly<{
   standard: StreamOpener;
   /** null without a shred stage. */
   shred: StreamOpener | null;
-  /** Ends what feeds them. Streams are ended before. */
+  /** Stops the feeds. Called after all streams have ended. */
   stop(): void;
 }>;
 
@@ -34,7 +34,7 @@ const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   version: geyserVersion(),
 });
 
-/** The shred stage follows the standard one: writes of lookup tables, and how far slots come. */
+/** Passes lookup table writes and slot progress from the standard stage to the shred stage. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   if (shreds === null) return hub;
   const { stage } = shreds;
@@ -49,7 +49,7 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
 };
 
-/** Opens the hub of the standard stage, and what feeds it. */
+/** Opens the hub of the standard stage and its feeds. */
 export function openStreams(
   configuration: Configuration,
   { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,

@@ -6,7 +6,7 @@ import { SubmissionTrace, sendCall, signedTransaction } from '../../../test/upst
 import { createLogger } from '../../base/log.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { LiveConfiguration } from '../../config/live-configuration.ts';
-import { openSending } from './upstream-middleware.ts';
+import { openTransactionSender } from './upstream-middleware.ts';
 
 it('Endpoints for sending have the limits that were read last', async () => {
   const scene = await stage([accepting()]);
@@ -15,7 +15,7 @@ it('Endpoints for sending have the limits that were read last', async () => {
   const sender = { name: 'sender', url: endpoint.url, network: 'devnet', headers: {} } as const;
   const configuration = { ...read, senders: [sender] } as typeof read;
   const live = new LiveConfiguration(configuration);
-  const sending = openSending(
+  const sending = openTransactionSender(
     live.view,
     scene.pool,
     createLogger('silent', () => {}),

@@ -27,13 +27,13 @@ import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
-  // The section itself: nodes read their limits at each use, so that what is changed of them while the service runs holds.
+  // Passes the live section itself: nodes read their limits at each use, so that a reload takes effect.
   const nodes = senders.map((sender) => new UpstreamNode(sender, sender.network, upstreamPool));
   return Map.groupBy(nodes, ({ network }) => network);
 }
 
-/** Puts the sending of transactions in front of the nodes. */
-export const openSending = (
+/** Opens the transaction sender in front of the pool. */
+export const openTransactionSender = (
   configuration: Configuration,
   pool: UpstreamPool,
   log: Logger,
@@ -80,7 +80,7 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
     pendingMaxBytes: cache.redisPendingMaxBytes,
     onState: (error) => {
       if (error === null) log.info('Shared cache connected');
-      else log.warn({ problem: describeRedisError(error) }, 'Shared cache unavailable');
+      else log.warn({ reason: describeRedisError(error) }, 'Shared cache unavailable');
     },
   });
 }

@@ -14,12 +14,16 @@ import type { TransactionSubmitter } from '../../upstream/submit/transaction-sub
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
-import { openSending, openUpstreamMiddleware, type UpstreamMiddleware } from './upstream-middleware.ts';
+import {
+  openTransactionSender,
+  openUpstreamMiddleware,
+  type UpstreamMiddleware,
+} from './upstream-middleware.ts';
 
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
 
-/** The nodes that answer calls: those of the configuration and of the database, or the embedded ledger. */
+/** The nodes that serve calls: those of the configuration and of the database, or the embedded ledger. */
 export type Upstreams = Readonly<{
   pool: UpstreamPool;
   /** Entry point of calls: the middleware over the pool. */
@@ -36,18 +40,21 @@ export type Upstreams = Readonly<{
   feed: NetworkFeed;
   /** Development mode: the embedded ledger is the only node. */
   isDevelopment: boolean;
-  /** Which nodes there are now, and how that changes. */
+  /** The current nodes; applies changes to them. */
   activeNodes: ActiveNodes;
   /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
   streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
   stop(): Promise<void>;
 }>;
 
-/** Whether a node has PubSub, or Geyser, as its configuration says. */
-export const feedsSubscriptions = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
+/** Whether PubSub or Geyser is configured for a node. */
+export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
-/** Its Geyser is for gRPC streams alone: subscriptions over WebSocket stay on its PubSub. */
+/**
+ * The embedded ledger without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its
+ * PubSub.
+ */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
@@ -55,7 +62,7 @@ const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: Loca
   ws: `ws://127.0.0.1:${pubsubPort}`,
 });
 
-/** The same nodes, the embedded ledger with its Geyser. */
+/** The same nodes, but the embedded ledger with its Geyser. */
 const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
   grpcPort === null
     ? nodes
@@ -71,8 +78,8 @@ export const sourceOptions = (
 
 /**
  * Watches all nodes.
- * @param ports - where the embedded ledger answers; null outside of development mode.
- * @param added - nodes that were added while the service ran.
+ * @param ports - of the embedded ledger; null outside development mode.
+ * @param added - nodes that were added at run time.
  */
 export function openUpstreams(
   configuration: Configuration,
@@ -94,8 +101,8 @@ export function openUpstreams(
   activeNodes.setPool(pool, limits);
   pool.start();
   const own = activeNodes.feeding;
-  if (!own.some(feedsSubscriptions)) {
-    log.warn({ network }, 'no node has PubSub or Geyser: subscriptions are refused; run solway doctor');
+  if (!own.some(hasSubscriptionFeed)) {
+    log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
@@ -114,7 +121,7 @@ export function openUpstreams(
     yellowstone.setNodes(streaming(nodes).filter(hasGeyser));
     feed.setNodes(nodes);
   });
-  const sending = openSending(configuration, pool, log);
+  const sending = openTransactionSender(configuration, pool, log);
   const middleware = openUpstreamMiddleware({
     ...{ configuration, submitter: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
   });

@@ -10,7 +10,7 @@ import {
 import { ArgumentsError, parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
-import { withoutValidatorFlags } from './validator-flags.ts';
+import { removeValidatorFlags } from './validator-flags.ts';
 
 const help = `Usage: solway localnet [options]
 
@@ -47,7 +47,7 @@ Options:
 
 Accounts, programs, mint, epoch length, ticks and faucet apply at genesis: an existing ledger ignores them
 unless --reset is given. Other options of solana-test-validator are ignored with a note if callers would see
-no difference, and refused with a reason otherwise.
+no difference, and rejected with a reason otherwise.
 
 Examples:
   solway localnet --reset
@@ -120,7 +120,7 @@ function whole(name: string, text: string | undefined, least: number, most: numb
 
 /** Parses options and groups of values. @throws UsageError, ArgumentsError */
 function parse(args: readonly string[]) {
-  const filtered = withoutValidatorFlags(args);
+  const filtered = removeValidatorFlags(args);
   const { rest, groups } = splitGroups(filtered.rest);
   const { values, positionals } = parseArguments(rest, options);
   rejectArgument('localnet', positionals[0]);
@@ -136,7 +136,7 @@ function parse(args: readonly string[]) {
 
 type Parsed = ReturnType<typeof parse>;
 
-/** The ledger of a killed gateway ends by itself, but may still be writing. */
+/** The ledger of a killed gateway exits by itself, but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
 /** Parses the command line. @throws UsageError, ArgumentsError; Error when a file cannot be used. */

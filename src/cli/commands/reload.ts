@@ -1,4 +1,4 @@
-import { pagesUrl } from '../../app/commands/operators.ts';
+import { dashboardUrl } from '../../app/commands/operators.ts';
 import { ReloadError, type ReloadResult, reloadLocally, reloadRemotely } from '../../app/reload-commands.ts';
 import { loadConfiguration, loadDataDir } from '../../config/configuration.ts';
 import {
@@ -52,7 +52,7 @@ async function reloadHere(parsed: ParsedArguments, environment: Environment): Pr
   // The data folder may be inaccessible, such as in a container.
   if (environment.SOLWAY_TOKEN)
     return reloadRemotely(
-      pagesUrl(loadConfiguration(given, environment)),
+      dashboardUrl(loadConfiguration(given, environment)),
       readApiToken(environment, 'operator'),
     );
   throw new ReloadError(

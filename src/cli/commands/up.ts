@@ -27,7 +27,7 @@ Options:
     --ws URL           its PubSub WebSocket, or off (default: derived from URL as clients do)
     --grpc URL         its Yellowstone gRPC address
     --network NAME     its network (default: the network of the other nodes, else networks.default)
-  --dev                development mode: run an embedded ledger if no node is configured. Refused once
+  --dev                development mode: run an embedded ledger if no node is configured. Rejected once
                        this database has served nodes; ignored when nodes are configured
   --host HOST          address to listen on (default 127.0.0.1)
   --port PORT          port to listen on (default 8080; 0: any free port)
@@ -94,13 +94,13 @@ const usage: Readonly<Record<Product, (service: Service, secret: string) => stri
           'gRPC streams (Yellowstone), for any Yellowstone client; for TypeScript see docs/reference/grpc.md',
           grpcurl(grpcUrl, secret, 'Subscribe', ALL_SLOTS),
         ],
-  fs: (service, secret) => shredUse(service, secret),
+  fs: (service, secret) => shredStageUsage(service, secret),
 };
 
 /** Without gRPC or a source, the shred stage has no usable key. */
-function shredUse({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
+function shredStageUsage({ grpcUrl, hasShredStage }: Service, secret: string): string[] {
   if (grpcUrl === null) return ['shred-stage streams: disabled; set grpc.enabled = true'];
-  if (!hasShredStage) return [`shred-stage streams: refused, ${NO_SHRED_SOURCE}`];
+  if (!hasShredStage) return [`shred-stage streams: rejected, ${NO_SHRED_SOURCE}`];
   return [
     'shred-stage streams: transactions before execution; for TypeScript see docs/reference/shred-stream.md',
     grpcurl(grpcUrl, secret, 'SubscribeDeshred', ALL_TRANSACTIONS),
@@ -108,7 +108,7 @@ function shredUse({ grpcUrl, hasShredStage }: Service, secret: string): string[]
 }
 
 /** How to create a transaction for the streams of the embedded ledger. */
-function trial(service: Service): string {
+function exampleTransaction(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';
   const line = airdrop(rpcUrl(service), rpc.secret);
@@ -139,17 +139,17 @@ Solway is ready.
   REST: ${restUrl(service)}${service.grpcUrl === null ? '' : `\n  gRPC: ${service.grpcUrl}`}
 
 ${describeMode(service, configuration)}  Upstream: ${nodes.join(', ')}
-${describeSilent(service)}  Data: ${configuration.dataDir}
+${describeUnresponsive(service)}  Data: ${configuration.dataDir}
 ${hasNone ? `  Shred stage: off, ${NO_SHRED_SOURCE}\n` : ''}
-${describeSetup(service)}${describeKeys(service)}${isDevelopment ? trial(service) : ''}
+${describeSetup(service)}${describeKeys(service)}${isDevelopment ? exampleTransaction(service) : ''}
   Stop with Ctrl+C.
 `;
 }
 
-function describeSilent({ nodes }: Service): string {
-  const silent = nodes.filter(({ hasAnswered }) => !hasAnswered).map(({ name }) => name);
-  if (silent.length === 0) return '';
-  return `  NOT RESPONDING: ${silent.join(', ')}. Run "solway doctor" for the cause. Calls resume when they respond.\n`;
+function describeUnresponsive({ nodes }: Service): string {
+  const unresponsive = nodes.filter(({ hasResponded }) => !hasResponded).map(({ name }) => name);
+  if (unresponsive.length === 0) return '';
+  return `  NOT RESPONDING: ${unresponsive.join(', ')}. Run "solway doctor" for the cause. Calls resume when they respond.\n`;
 }
 
 function describeMode({ isDevelopment }: Service, { dev }: Configuration): string {
@@ -227,11 +227,11 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   });
   process.on('SIGHUP', () => void service.reload());
   terminal.out(json ? readyLine(service) : describe(service, configuration));
-  log.info({ url: service.url }, 'ready');
+  log.info({ url: service.url }, 'Ready');
   const reason = await shutdown;
-  log.info({ reason }, 'stopping');
+  log.info({ reason }, 'Stopping');
   await service.stop();
-  log.info('stopped');
+  log.info('Stopped');
   return exitCodes.ok;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../command.ts';
-import { withoutValidatorFlags } from './validator-flags.ts';
+import { removeValidatorFlags } from './validator-flags.ts';
 
 describe('options of solana-test-validator', () => {
   it('that change nothing here are passed over with their values, and noted', () => {
@@ -12,7 +12,7 @@ describe('options of solana-test-validator', () => {
       '--log',
       '--quiet',
     ];
-    expect(withoutValidatorFlags(given)).toEqual({
+    expect(removeValidatorFlags(given)).toEqual({
       rest: ['--reset', '--quiet'],
       notes: [
         '--gossip-host has no effect: the ledger has no gossip',
@@ -25,8 +25,8 @@ describe('options of solana-test-validator', () => {
   it.each(['--clone', '-c', '--url', '-u', '--deactivate-feature', '--geyser-plugin-config'])(
     '%s is refused with the reason',
     (name) => {
-      expect(() => withoutValidatorFlags([name, 'x'])).toThrow(UsageError);
-      expect(() => withoutValidatorFlags([name, 'x'])).toThrow(`${name} is not supported: `);
+      expect(() => removeValidatorFlags([name, 'x'])).toThrow(UsageError);
+      expect(() => removeValidatorFlags([name, 'x'])).toThrow(`${name} is not supported: `);
     },
   );
 });

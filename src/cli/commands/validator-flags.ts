@@ -4,13 +4,13 @@ import { UsageError } from '../command.ts';
 type FlagRule = Readonly<{
   /** Values that follow it. */
   values: 0 | 1;
-  /** `ignored`: callers see no difference; `refused`: not supported. */
-  action: 'ignored' | 'refused';
+  /** `ignored`: callers see no difference; `unsupported`: the command fails. */
+  action: 'ignored' | 'unsupported';
   reason: string;
 }>;
 
 const ignored = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'ignored', reason });
-const refused = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'refused', reason });
+const unsupported = (values: 0 | 1, reason: string): FlagRule => ({ values, action: 'unsupported', reason });
 
 const NO_GOSSIP = 'the ledger has no gossip';
 const NO_NETWORK =
@@ -30,19 +30,19 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
   ['--faucet-per-request-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-per-time-sol-cap', ignored(1, NO_LIMIT)],
   ['--faucet-time-slice-secs', ignored(1, NO_LIMIT)],
-  ['--clone', refused(1, NO_NETWORK)],
-  ['-c', refused(1, NO_NETWORK)],
-  ['--maybe-clone', refused(1, NO_NETWORK)],
-  ['--clone-upgradeable-program', refused(1, NO_NETWORK)],
-  ['--clone-feature-set', refused(0, NO_NETWORK)],
-  ['--url', refused(1, NO_NETWORK)],
-  ['-u', refused(1, NO_NETWORK)],
-  ['--deactivate-feature', refused(1, 'the VM runs with all features active')],
-  ['--geyser-plugin-config', refused(1, 'plugins are built for Agave and cannot be loaded')],
-  ['--compute-unit-limit', refused(1, 'the VM uses the limits of a real cluster')],
-  ['--max-compute-units', refused(1, 'the VM uses the limits of a real cluster')],
-  ['--transaction-account-lock-limit', refused(1, 'the VM uses the limits of a real cluster')],
-  ['--enable-rpc-bigtable-ledger-storage', refused(0, 'the ledger has no external storage')],
+  ['--clone', unsupported(1, NO_NETWORK)],
+  ['-c', unsupported(1, NO_NETWORK)],
+  ['--maybe-clone', unsupported(1, NO_NETWORK)],
+  ['--clone-upgradeable-program', unsupported(1, NO_NETWORK)],
+  ['--clone-feature-set', unsupported(0, NO_NETWORK)],
+  ['--url', unsupported(1, NO_NETWORK)],
+  ['-u', unsupported(1, NO_NETWORK)],
+  ['--deactivate-feature', unsupported(1, 'the VM runs with all features active')],
+  ['--geyser-plugin-config', unsupported(1, 'plugins are built for Agave and cannot be loaded')],
+  ['--compute-unit-limit', unsupported(1, 'the VM uses the limits of a real cluster')],
+  ['--max-compute-units', unsupported(1, 'the VM uses the limits of a real cluster')],
+  ['--transaction-account-lock-limit', unsupported(1, 'the VM uses the limits of a real cluster')],
+  ['--enable-rpc-bigtable-ledger-storage', unsupported(0, 'the ledger has no external storage')],
 ]);
 
 /** Remaining arguments, and a note about each ignored option. */
@@ -52,7 +52,7 @@ export type FilteredArguments = Readonly<{ rest: readonly string[]; notes: reado
  * Removes solana-test-validator options that have no meaning here.
  * @throws UsageError for an unsupported option, with the reason.
  */
-export function withoutValidatorFlags(args: readonly string[]): FilteredArguments {
+export function removeValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
   const notes: string[] = [];
   for (let i = 0; i < args.length; i++) {
@@ -62,7 +62,7 @@ export function withoutValidatorFlags(args: readonly string[]): FilteredArgument
       rest.push(args[i] ?? '');
       continue;
     }
-    if (found.action === 'refused') throw new UsageError(`${name} is not supported: ${found.reason}`);
+    if (found.action === 'unsupported') throw new UsageError(`${name} is not supported: ${found.reason}`);
     notes.push(`${name} has no effect: ${found.reason}`);
     if (inline === undefined) i += found.values;
   }

@@ -31,19 +31,19 @@ export type NewAdminToken = Readonly<{
 export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
-  given: NewAdminToken,
+  input: NewAdminToken,
 ): Promise<{ secret: string; row: AdminTokenTable }> {
   const { text, id } = generateCredential(ADMIN_TOKEN_PREFIX);
   const row: AdminTokenTable = {
     id,
-    name: given.name,
+    name: input.name,
     digest: digestApiKey(text, secrets.get(current) as Buffer).toString('hex'),
     pepper_version: current,
-    customer_id: given.customerId,
-    role: given.role,
-    created_by: given.createdBy,
-    created_at: given.createdAt,
-    expires_at: given.expiresAt,
+    customer_id: input.customerId,
+    role: input.role,
+    created_by: input.createdBy,
+    created_at: input.createdAt,
+    expires_at: input.expiresAt,
     last_used_at: null,
     revoked_at: null,
   };

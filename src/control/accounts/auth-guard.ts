@@ -54,13 +54,13 @@ export class AuthGuard {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
   readonly #failedSignIns: FailedSignInLog;
-  readonly #tries: SignInAttemptLimiter;
+  readonly #attempts: SignInAttemptLimiter;
 
   constructor(parts: SignInParts, library: () => SignInLibrary) {
     this.#parts = parts;
     this.#library = library;
     this.#failedSignIns = new FailedSignInLog(parts);
-    this.#tries = new SignInAttemptLimiter(parts.options.limits, parts.now);
+    this.#attempts = new SignInAttemptLimiter(parts.options.limits, parts.now);
   }
 
   /** Writes pending audit entries. Never rejects. */
@@ -90,7 +90,7 @@ export class AuthGuard {
     const account = await this.#findAccount(route, signInRequest.request, body);
     // Attempts with side effects on others are counted apart, so that they cannot block a sign-in.
     const counted = route.attempts === 'counted' ? `${path} ` : '';
-    const attempt = this.#tries.startAttempt(counted, account, signInRequest.address);
+    const attempt = this.#attempts.startAttempt(counted, account, signInRequest.address);
     const passwordAttempt = this.#startPasswordAttempt(route, account, signInRequest, attempt);
     try {
       const response = await this.#callLibrary(route, path, signInRequest, body);
@@ -100,7 +100,7 @@ export class AuthGuard {
       if (isWrongCredential(response.status)) passwordAttempt?.fail();
       else if (isRight) passwordAttempt?.succeed();
       if (isRight && provesPassword(route) && account !== null)
-        this.#tries.signedIn(account, signInRequest.address);
+        this.#attempts.signedIn(account, signInRequest.address);
       if (isWrongCredential(response.status))
         this.#failedSignIns.record(path, account?.slice(0, ACCOUNT_MAX) ?? null, metadata);
       return response;
@@ -119,7 +119,7 @@ export class AuthGuard {
   ): Attempt | null {
     if (route.own !== 'sign-up' || account === null) return null;
     try {
-      return this.#tries.startAttempt('', account, address);
+      return this.#attempts.startAttempt('', account, address);
     } catch (thrown) {
       attempt.discard();
       throw thrown;
@@ -175,7 +175,11 @@ export class AuthGuard {
 
   /** Adds the allowed length to the library's error. */
   #withPasswordPolicy(body: unknown): unknown {
-    if (typeof body !== 'object' || body === null || !PASSWORD_LENGTH.test(String((body as Refusal).code)))
+    if (
+      typeof body !== 'object' ||
+      body === null ||
+      !PASSWORD_LENGTH.test(String((body as LibraryError).code))
+    )
       return body;
     const { passwordMin, passwordMax } = this.#parts.options.limits;
     return { ...body, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
@@ -234,7 +238,7 @@ export class AuthGuard {
 
 const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
-type Refusal = Readonly<{ code?: unknown }>;
+type LibraryError = Readonly<{ code?: unknown }>;
 /** Length of an email address. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
@@ -260,11 +264,11 @@ function parsed(text: string): unknown {
 }
 
 /** A user who signs up with an operator invitation becomes operator only by accepting it. */
-function withoutOperator(answer: SignInResponse): SignInResponse {
-  const { user, ...rest } = (answer.body ?? {}) as { user?: Record<string, unknown> };
-  if (user === undefined) return answer;
+function withoutOperator(response: SignInResponse): SignInResponse {
+  const { user, ...rest } = (response.body ?? {}) as { user?: Record<string, unknown> };
+  if (user === undefined) return response;
   const { isOperator: _, ...publicUser } = user;
-  return { ...answer, body: { ...rest, user: publicUser } };
+  return { ...response, body: { ...rest, user: publicUser } };
 }
 
 type Session = { token?: string };

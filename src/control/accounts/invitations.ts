@@ -48,7 +48,7 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** Invitations that are neither accepted nor expired; withdrawn ones are deleted. */
+/** Invitations that are neither accepted nor expired; revoked ones are deleted. */
 export const openInvitations = (db: Kysely<Schema>, now: number) =>
   db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
 
@@ -68,7 +68,7 @@ export const noSuchInvitation = (): ApiError =>
   new ApiError(
     404,
     'INVITATION_OVER',
-    'This invitation has expired or was accepted or withdrawn. Ask for a new one.',
+    'This invitation has expired or was accepted or revoked. Ask for a new one.',
   );
 
 /** Whether an open invitation for this address exists. */

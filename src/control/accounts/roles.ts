@@ -9,5 +9,5 @@ export type CustomerState = (typeof customerStates)[number];
 /** The built-in customer for the operator's own keys. The stored id stays `house`. */
 export const DEFAULT_CUSTOMER_ID = 'house';
 
-export const roleAllows = (role: MemberRole, needed: MemberRole): boolean =>
-  memberRoles.indexOf(role) <= memberRoles.indexOf(needed);
+export const roleAllows = (role: MemberRole, required: MemberRole): boolean =>
+  memberRoles.indexOf(role) <= memberRoles.indexOf(required);

@@ -4,7 +4,7 @@ import { ApiError } from '../api/api-error.ts';
 /** A plausible Host header: name or IP address with an optional port. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
-/** Header that only our own pages or programs can add. */
+/** Header that only pages of this origin and programs can add. */
 export const CSRF_HEADER = 'x-solway';
 
 /** Compares with the configured origin, else with the host of the request. */
@@ -16,14 +16,16 @@ function isSameOrigin(origin: string, request: Request, publicUrl: string | null
 }
 
 /**
- * CSRF protection: a change needs our header, which other origins cannot add without a CORS preflight, and
- * our origin.
+ * CSRF protection: a state-changing request must carry this header, which other origins cannot add without a
+ * CORS preflight, and come from this origin.
  * @throws ApiError 403
  */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
-  const refuse = (reason: string): ApiError => new ApiError(403, 'FOREIGN_ORIGIN', reason);
+  const forbidden = (reason: string): ApiError => new ApiError(403, 'FOREIGN_ORIGIN', reason);
   if (request.headers.get(CSRF_HEADER) !== '1')
-    throw refuse(`Changes need the header ${CSRF_HEADER}: 1, which only pages of this service send`);
+    throw forbidden(
+      `State-changing requests need the header ${CSRF_HEADER}: 1, which only pages of this service send`,
+    );
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site');
   const isAllowedOrigin = origin === null ? site === 'same-origin' : isSameOrigin(origin, request, publicUrl);
@@ -32,7 +34,7 @@ export function checkSameOrigin(request: Request, publicUrl: string | null): voi
     publicUrl === null
       ? 'Set accounts.public_url behind a proxy that changes the host.'
       : `open ${publicUrl}`;
-  throw refuse(`This request was sent by a page of another origin. ${remedy}`);
+  throw forbidden(`This request was sent by a page of another origin. ${remedy}`);
 }
 
 /** Local names and IP addresses: DNS cannot point them elsewhere. */

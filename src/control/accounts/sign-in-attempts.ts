@@ -117,7 +117,7 @@ export class FailedSignInLog {
     this.#limits = { ...failedSignInLogLimits, ...limits };
   }
 
-  /** @param account - account of the attempt as given; null: none. */
+  /** @param account - account name as sent by the client; null: none. */
   record(path: string, account: string | null, facts: RequestMetadata): void {
     const one = { path, facts, at: this.#parts.now(), count: 1 };
     const existing = account === null ? undefined : this.#byAccount.get(account);
@@ -153,7 +153,7 @@ export class FailedSignInLog {
       .then(() => this.#writeLines(byAccount, others))
       .catch((err) => {
         const count = sumOf([...byAccount.values(), ...(others === null ? [] : [others])]);
-        this.#parts.log.warn({ err, count }, 'failed sign-ins could not be written to the audit log');
+        this.#parts.log.warn({ err, count }, 'Failed to write failed sign-ins to the audit log');
       });
   }
 

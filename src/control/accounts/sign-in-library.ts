@@ -119,8 +119,8 @@ function loggerOf(log: Logger) {
     level: 'info' as const,
     log: (level: string, message: string) => {
       const logLine = { part: 'sign-in', said: message.slice(0, 300) };
-      if (level === 'error') log.warn(logLine, 'sign-in library error');
-      else log.debug(logLine, 'sign-in library message');
+      if (level === 'error') log.warn(logLine, 'Sign-in library error');
+      else log.debug(logLine, 'Sign-in library message');
     },
   };
 }
@@ -164,7 +164,7 @@ const beforeRequest = (store: Store, now: () => number) =>
   });
 
 /** The library passes on only its own error type; the caller converts it back. */
-function refuse(thrown: unknown): never {
+function throwLibraryError(thrown: unknown): never {
   if (!(thrown instanceof ApiError)) throw thrown;
   throw new APIError('SERVICE_UNAVAILABLE', { code: thrown.code, message: thrown.message });
 }
@@ -201,7 +201,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
     database: signInStore(store, now),
     telemetry: { enabled: false },
     logger: loggerOf(log),
-    // Otherwise the library logs to the console and answers 500.
+    // Otherwise the library logs to the console and responds with 500.
     onAPIError: { throw: true },
     // auth-guard.ts limits attempts, checks origins and restricts paths.
     rateLimit: { enabled: false },
@@ -232,8 +232,8 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
       maxPasswordLength: limits.passwordMax,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => inHashQueue(() => hashing.hash(password)).catch(refuse),
-        verify: (given) => inHashQueue(() => hashing.verify(given)).catch(refuse),
+        hash: (password) => inHashQueue(() => hashing.hash(password)).catch(throwLibraryError),
+        verify: (input) => inHashQueue(() => hashing.verify(input)).catch(throwLibraryError),
       },
       ...(mailReset && { sendResetPassword: ({ user, token }: Reset) => mailReset(user.email, token) }),
     },

@@ -16,7 +16,7 @@ const DISCOVERY_RETRY_MS = 30_000;
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
 /**
- * Sign-in and request authentication. OIDC providers are added when they answer, so that an unreachable one
+ * Sign-in and request authentication. OIDC providers are added when they respond, so that an unreachable one
  * does not block other sign-ins.
  */
 export class SignIn {
@@ -34,7 +34,7 @@ export class SignIn {
     this.guard = new AuthGuard(parts, () => this.#library);
   }
 
-  /** Discovers the OIDC providers; retries until all have answered. */
+  /** Discovers the OIDC providers; retries until all have responded. */
   async start(): Promise<void> {
     await this.#discoverProviders();
   }
@@ -71,12 +71,12 @@ export class SignIn {
   async identify(request: Request, address: string): Promise<ApiCaller> {
     const bearer = BEARER.exec(request.headers.get('authorization') ?? '');
     if (bearer !== null) return this.#identifyToken(bearer[1] ?? '', address);
-    if (!request.headers.has('cookie')) return { kind: 'nobody' };
+    if (!request.headers.has('cookie')) return { kind: 'anonymous' };
     const session = await this.#library.api.getSession({
       headers: request.headers,
       query: { disableRefresh: true },
     });
-    if (session === null) return { kind: 'nobody' };
+    if (session === null) return { kind: 'anonymous' };
     if (request.method !== 'GET' && request.method !== 'HEAD')
       checkSameOrigin(request, this.#parts.options.publicUrl);
     const { id, email, isOperator } = session.user;

@@ -1,4 +1,4 @@
-/** A refusal by the control API. The message is sent to the caller and says what to do. */
+/** An error response of the control API. The message is sent to the caller and says what to do. */
 export class ApiError extends Error {
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 503;
   /** Machine-readable, e.g. `NOT_FOUND`. */
@@ -23,6 +23,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Refuses one field of a request. */
+/** Rejects one field of a request. */
 export const invalidField = (field: string, problem: string): ApiError =>
   new ApiError(422, 'INVALID_FIELDS', `${field}: ${problem}`, { fields: { [field]: problem } });

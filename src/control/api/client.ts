@@ -3,15 +3,15 @@ import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '.
 
 /** Client of the control API, in process or remote. */
 export interface ApiClient {
-  /** @throws ApiError on refusal; ApiUnreachableError if a remote service does not answer. */
+  /** @throws ApiError for an error response; ApiUnreachableError if a remote service does not respond. */
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
-/** No control API answers at the URL. */
+/** No control API responds at the URL. */
 export class ApiUnreachableError extends Error {
-  constructor(url: string, why: string, options?: ErrorOptions) {
+  constructor(url: string, reason: string, options?: ErrorOptions) {
     super(
-      `${url} ${why}. Give the address of a running service, such as https://solway.example.com.`,
+      `${url} ${reason}. Give the address of a running service, such as https://solway.example.com.`,
       options,
     );
     this.name = 'ApiUnreachableError';
@@ -41,7 +41,7 @@ function pathOf(name: ContractName, path: Readonly<Record<string, string>>): str
 
 type Problem = { error?: { code?: unknown; message?: unknown; fields?: Record<string, string> } };
 
-async function refusalOf(response: Response, url: string): Promise<Error> {
+async function toError(response: Response, url: string): Promise<Error> {
   const problem = (await response.json().catch(() => ({}))) as Problem;
   const { code, message, fields } = problem.error ?? {};
   if (typeof code !== 'string' || typeof message !== 'string' || !statuses.includes(response.status))
@@ -95,9 +95,9 @@ export function remoteApi({
         signal: AbortSignal.timeout(timeoutMs),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }).catch((cause: unknown) => {
-        throw new ApiUnreachableError(url, 'does not answer', { cause });
+        throw new ApiUnreachableError(url, 'does not respond', { cause });
       });
-      if (!response.ok) throw await refusalOf(response, url);
+      if (!response.ok) throw await toError(response, url);
       if ((routeOf(name).format ?? 'json') !== 'json' && response.body !== null)
         return linesOf(response.body) as unknown as RouteOutput<Name>;
       return (await response.json()) as RouteOutput<Name>;

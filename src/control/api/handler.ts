@@ -2,10 +2,10 @@ import type { MemberRole } from '../accounts/roles.ts';
 import type { ContractName, ParsedRouteInput, RouteOutput } from './contract/contract.ts';
 
 export type ApiCaller = Readonly<
-  | { kind: 'nobody' }
+  | { kind: 'anonymous' }
   | { kind: 'user'; userId: string; email: string; isOperator: boolean }
   | { kind: 'token'; tokenId: string; customerId: string | null; role: MemberRole }
-  /** A program on the machine that holds the store: it may everything. */
+  /** A program on the machine with the store; it may call every route. */
   | { kind: 'local'; name: string }
 >;
 
@@ -13,7 +13,7 @@ export type ApiCaller = Readonly<
 export function concurrencyKeyOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user ${caller.userId}`;
   if (caller.kind === 'token') return `token ${caller.tokenId}`;
-  return caller.kind === 'local' ? `local ${caller.name}` : 'nobody';
+  return caller.kind === 'local' ? `local ${caller.name}` : 'anonymous';
 }
 
 /** An authorized request. */
@@ -39,7 +39,7 @@ export type ApiContext = Readonly<{
  * @throws ApiError for client errors; anything else is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (
-  given: ParsedRouteInput<Name>,
+  input: ParsedRouteInput<Name>,
   context: ApiContext,
 ) => Promise<RouteOutput<Name>>;
 

@@ -9,7 +9,8 @@ import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
 
 /**
- * Adds triggers that reject updates and deletions of rows, whatever program connects. Dialect-specific SQL.
+ * Adds triggers that reject updates and deletions of rows, from any program that connects. Dialect-specific
+ * SQL.
  */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
   const statements =

@@ -98,8 +98,8 @@ type WatchTimeouts = Readonly<{
 type OpenClient = (socket: Socket) => pg.Client;
 
 /**
- * A lazily opened connection for LISTEN and polls. Regular small queries detect a silent connection, e.g. one
- * dropped by a firewall.
+ * A lazily opened connection for LISTEN and polls. Regular small queries detect a dead connection, such as
+ * one dropped by a firewall.
  */
 class PostgresWatch implements StoreWatch {
   readonly db: Kysely<Schema>;
@@ -285,11 +285,11 @@ class WatchedClient implements PostgresPoolClient {
 
   query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
   query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
-  query<Row>(given: string | PostgresCursor<Row>, parameters: readonly unknown[] = []) {
+  query<Row>(statement: string | PostgresCursor<Row>, parameters: readonly unknown[] = []) {
     const client: PostgresPoolClient = this.#client;
-    if (typeof given !== 'string') return client.query(given);
+    if (typeof statement !== 'string') return client.query(statement);
     if (this.#lostError !== null) return Promise.reject(this.#lostError);
-    return this.#liveness.guard(client.query<Row>(given, parameters)).catch((error: unknown) => {
+    return this.#liveness.guard(client.query<Row>(statement, parameters)).catch((error: unknown) => {
       if (!isServerError(error)) this.#lostError ??= error;
       throw error;
     });

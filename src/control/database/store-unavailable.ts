@@ -19,15 +19,17 @@ const driverTexts = [
 ] as const;
 const CAUSES_MAX = 5;
 
-/** The server accepts connections and queries but does not answer. */
+/** The server accepts connections and queries but does not respond. */
 export class StoreHangsError extends Error {
   constructor() {
-    super('PostgreSQL does not answer even a small query. Check whether the server hangs, and the network');
+    super(
+      'PostgreSQL does not respond even to a small query. Check whether the server hangs, and the network',
+    );
     this.name = 'StoreHangsError';
   }
 }
 
-/** Whether the store is unreachable or does not answer in time. */
+/** Whether the store is unreachable or does not respond in time. */
 export function isStoreUnavailable(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {

@@ -36,18 +36,20 @@ export const transact = <Result>(
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> => store.db.transaction().execute(work);
 
-/** Re-checks permission for a change while the change counter is locked. Throws if it is denied. */
-export type ChangeCheck = (trx: Transaction<Schema>) => Promise<void>;
+/** Checks the permission for a change again while the change counter is locked. Throws if it was revoked. */
+export type PermissionCheck = (trx: Transaction<Schema>) => Promise<void>;
 
-const checks = new AsyncLocalStorage<ChangeCheck>();
+const checks = new AsyncLocalStorage<PermissionCheck>();
 const checkedTransactions = new WeakSet<Transaction<Schema>>();
 
 /**
- * Runs work whose changes are re-checked after they lock the change counter, because an earlier change may
- * have revoked the caller's rights.
+ * Runs work that makes changes. Each change checks the caller's permission again once it has locked the
+ * change counter, because an earlier change may have revoked it.
  */
-export const withChangeCheck = <Result>(check: ChangeCheck, work: () => Promise<Result>): Promise<Result> =>
-  checks.run(check, work);
+export const withPermissionRecheck = <Result>(
+  check: PermissionCheck,
+  work: () => Promise<Result>,
+): Promise<Result> => checks.run(check, work);
 
 /** Once per transaction: a change that removes the caller's own rights remains valid. */
 async function checkChange(trx: Transaction<Schema>): Promise<void> {

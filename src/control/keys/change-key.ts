@@ -12,10 +12,10 @@ import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
   beforeAndAfter,
-  KeyRefusedError,
+  KeyOperationError,
   type KeyRegister,
   type KeyView,
-  refuseField,
+  rejectField,
   requireKey,
   viewKey,
 } from './key-register.ts';
@@ -35,12 +35,12 @@ const detailOf = (row: Columns) => ({
   ...detailOfRules(row),
 });
 
-/** @throws KeyRefusedError wrong-state */
+/** @throws KeyOperationError wrong-state */
 function checkChangeable(row: KeyTable, now: number): void {
   const hasEnded = row.expires_at !== null && row.expires_at <= now;
   if (row.state !== 'revoked' && !hasEnded) return;
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
-  throw new KeyRefusedError(
+  throw new KeyOperationError(
     'wrong-state',
     `Key ${row.id} cannot be changed because it is ${state}, which is final. Create a new key.`,
   );
@@ -90,7 +90,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
 /**
  * Changes rules, name or expiry of all living keys of a family. Does not extend a key that is being rotated
  * out.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
   return transactAndNotify(register.store, async (trx) => {
@@ -147,21 +147,22 @@ function changeState(
   });
 }
 
-function refuse(
+function rejectState(
   { id, state }: Pick<KeyTable, 'id'> & { state: KeyView['state'] },
   what: string,
   remedy: string,
 ): never {
-  throw new KeyRefusedError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
+  throw new KeyOperationError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
 }
 
-function refuseExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
-  if (end !== null && end <= now) refuse({ id, state: 'expired' }, what, 'which is final. Create a new key');
+function rejectExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
+  if (end !== null && end <= now)
+    rejectState({ id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
 /**
  * Revokes a key permanently. Idempotent.
- * @throws KeyRefusedError not-found
+ * @throws KeyOperationError not-found
  */
 export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.revoke', (row) =>
@@ -169,24 +170,24 @@ export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
   );
 }
 
-/** @throws KeyRefusedError */
+/** @throws KeyOperationError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
-    if (row.state === 'revoked') refuse(row, 'disabled', 'which is final');
-    refuseExpired(row, register.now(), 'disabled');
+    if (row.state === 'revoked') rejectState(row, 'disabled', 'which is final');
+    rejectExpired(row, register.now(), 'disabled');
     return { state: 'disabled' };
   });
 }
 
 /**
  * Re-enables a disabled key; a key in rotation returns to `rotating`.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.enable', (row) => {
-    if (row.state === 'revoked') refuse(row, 'enabled', 'which is final. Create a new key');
-    refuseExpired(row, register.now(), 'enabled');
+    if (row.state === 'revoked') rejectState(row, 'enabled', 'which is final. Create a new key');
+    rejectExpired(row, register.now(), 'enabled');
     if (row.state === 'active' || row.state === 'rotating') return null;
     return { state: row.replaced_by === null ? 'active' : 'rotating' };
   });
@@ -195,12 +196,12 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
 /**
  * Ends the overlap of a rotation early.
  * @param expiresAt - Unix milliseconds; default now.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')
-      refuse(row, 'cut short', 'and only a key in rotation has an overlap to end');
+      rejectState(row, 'cut short', 'and only a key in rotation has an overlap to end');
     const end = Math.max(expiresAt ?? 0, register.now());
     if (row.expires_at !== null && row.expires_at <= end) return null;
     return { expires_at: end };
@@ -212,7 +213,7 @@ export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 /** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
-/** @throws KeyRefusedError wrong-state */
+/** @throws KeyOperationError wrong-state */
 function checkRotatable(row: KeyTable, now: number): void {
   const { state } = viewKey(row, now);
   if (state === 'active') return;
@@ -222,19 +223,19 @@ function checkRotatable(row: KeyTable, now: number): void {
     expired: 'it has expired. Create a new key.',
     revoked: 'it is revoked. Create a new key.',
   };
-  throw new KeyRefusedError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
+  throw new KeyOperationError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
 }
 
-/** @throws KeyRefusedError invalid */
+/** @throws KeyOperationError invalid */
 export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
-  refuseField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
+  rejectField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
 }
 
 /**
  * Creates a new key in the family of an active key. The old key expires after `overlapMs` (0: now). The new
  * key inherits all settings, including the expiry, so that a rotation never extends a grant.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function rotateKey(
   register: KeyRegister,
@@ -275,7 +276,7 @@ const REVOKE_BATCH_MAX = 1_000;
 /** Keys per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
-/** @throws KeyRefusedError not-found */
+/** @throws KeyOperationError not-found */
 async function requireKeys(
   trx: Transaction<Schema>,
   ids: readonly string[],
@@ -291,7 +292,7 @@ async function requireKeys(
   return ids.map((id) => {
     const row = byId.get(id);
     if (row !== undefined) return row;
-    throw new KeyRefusedError(
+    throw new KeyOperationError(
       'not-found',
       `There is no key ${JSON.stringify(id.slice(0, 16))}. See the list of keys for the ids.`,
       'ids',
@@ -327,7 +328,7 @@ async function revokeBatch(
  * Revokes several keys, all or none. Idempotent.
  * @param ids - 1 to 1000.
  * @returns the keys in the order of the ids, without duplicates.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {

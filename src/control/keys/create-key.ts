@@ -8,10 +8,10 @@ import { nextVersion, transactAndNotify, writeAudit } from '../database/transact
 import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
-  KeyRefusedError,
+  KeyOperationError,
   type KeyRegister,
   type KeyView,
-  refuseField,
+  rejectField,
   viewKey,
 } from './key-register.ts';
 import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
@@ -36,33 +36,33 @@ export type CreateKeyOptions = Readonly<{
   isPublic?: boolean | undefined;
 }> & { readonly [Rule in keyof KeyRulesInput]?: KeyRulesInput[Rule] | undefined };
 
-/** @throws KeyRefusedError invalid */
+/** @throws KeyOperationError invalid */
 export function checkName(name: string): string {
   const trimmed = name.trim();
   const length = [...trimmed].length;
   if (length >= 1 && length <= NAME_LENGTH_MAX && !/\p{C}/u.test(trimmed)) return trimmed;
-  return refuseField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
+  return rejectField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
 }
 
-/** @throws KeyRefusedError invalid */
+/** @throws KeyOperationError invalid */
 export function checkExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
-  return refuseField('expiresAt', 'The expiry must be in the future');
+  return rejectField('expiresAt', 'The expiry must be in the future');
 }
 
-/** @throws KeyRefusedError invalid */
+/** @throws KeyOperationError invalid */
 export async function requirePlan(trx: Transaction<Schema>, planId: string): Promise<PlanTable> {
   const plans = await trx.selectFrom('plan').selectAll().orderBy('id').execute();
   const plan = plans.find(({ id }) => id === planId);
   if (plan !== undefined) return plan;
   const knownIds = plans.map(({ id }) => id).join(', ');
-  return refuseField(
+  return rejectField(
     'planId',
     `There is no plan "${planId}". Use one of ${knownIds}, or add it to the configuration.`,
   );
 }
 
-/** @throws KeyRefusedError not-found */
+/** @throws KeyOperationError not-found */
 async function requireCustomer(
   trx: Transaction<Schema>,
   register: KeyRegister,
@@ -73,7 +73,7 @@ async function requireCustomer(
     ? undefined
     : await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
   if (row !== undefined) return row;
-  throw new KeyRefusedError(
+  throw new KeyOperationError(
     'not-found',
     `There is no customer "${id.slice(0, 64)}". See the list of customers.`,
   );
@@ -100,20 +100,20 @@ type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'cu
 
 /**
  * Inserts a key into a new family or into `family_id`.
- * @param given - may be the row of another key: all its other columns are replaced.
+ * @param input - may be the row of another key: all its other columns are replaced.
  */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,
   version: number,
-  given: NewRow,
+  input: NewRow,
 ): Promise<NewKey & { row: KeyTable }> {
-  const { id, text } = await generateUnused(trx, given.product);
+  const { id, text } = await generateUnused(trx, input.product);
   const { current, secrets } = register.peppers;
   const row: KeyTable = {
-    ...given,
+    ...input,
     id,
-    family_id: given.family_id ?? id,
+    family_id: input.family_id ?? id,
     digest: digestApiKey(text, secrets.get(current)!).toString('hex'),
     pepper_version: current,
     state: 'active',
@@ -139,7 +139,7 @@ const detailOf = (row: KeyTable) => ({
 
 function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   if (!isPublic || product === 'rpc') return isPublic;
-  return refuseField(
+  return rejectField(
     'isPublic',
     `isPublic: keys of product ${product} cannot be public, because web pages cannot use them. Create a public key of product rpc.`,
   );
@@ -147,7 +147,7 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
 
 /**
  * Creates a key within a running transaction.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 async function createKeyIn(
   register: KeyRegister,
@@ -188,7 +188,7 @@ type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefin
 
 /**
  * Creates a key in a new family.
- * @throws KeyRefusedError
+ * @throws KeyOperationError
  */
 export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
   return transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));

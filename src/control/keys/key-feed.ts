@@ -144,22 +144,22 @@ export type KeyFeedOptions = Readonly<{
   sink: KeySink;
   /** Milliseconds. */
   pollIntervalMs: number;
-  /** Milliseconds after which an unanswered poll counts as the store being unreachable. */
-  awayAfterMs: number;
+  /** Milliseconds without a response to a poll until the store counts as unreachable. */
+  unavailableAfterMs: number;
   pageRows: number;
   /** Called on each change of state; the error is the driver's own. */
-  onStoreState: (state: 'back' | 'away', error?: unknown) => void;
+  onStoreState: (state: 'available' | 'unavailable', error?: unknown) => void;
 }>;
 
 /** A key change must take effect within a second, so polls are well below that. */
 export const keyFeedOptions = {
   pollIntervalMs: 250,
-  awayAfterMs: 3_000,
+  unavailableAfterMs: 3_000,
   pageRows: 1_000,
   onStoreState: () => undefined,
 };
 
-/** Upper bound of the timeout of one page, as a multiple of `awayAfterMs`. */
+/** Upper bound of the timeout of one page, as a multiple of `unavailableAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
 
 /**
@@ -171,10 +171,10 @@ export class KeyFeed {
   readonly #watch: StoreWatch | null;
   #version = 0;
   #hasApplied = false;
-  #state: 'unknown' | 'back' | 'away' = 'unknown';
+  #state: 'unknown' | 'available' | 'unavailable' = 'unknown';
   #polling: Promise<void> | null = null;
   #pollStartedAt = 0;
-  #again = false;
+  #mustPollAgain = false;
   #timeoutFactor = 1;
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -200,7 +200,7 @@ export class KeyFeed {
   wake(): void {
     if (this.#stopped) return;
     if (this.#polling === null) void this.#poll();
-    else this.#again = true;
+    else this.#mustPollAgain = true;
   }
 
   async stop(): Promise<void> {
@@ -212,7 +212,7 @@ export class KeyFeed {
 
   #tick(): void {
     if (this.#polling === null) void this.#poll();
-    else if (this.#pollElapsedMs() > this.#options.awayAfterMs) this.#report('away');
+    else if (this.#pollElapsedMs() > this.#options.unavailableAfterMs) this.#report('unavailable');
   }
 
   #pollElapsedMs(): number {
@@ -229,23 +229,24 @@ export class KeyFeed {
 
   async #pollUntilCurrent(): Promise<void> {
     do {
-      this.#again = false;
+      this.#mustPollAgain = false;
       try {
         await this.#readChanges();
-        this.#report('back');
+        this.#report('available');
       } catch (error) {
-        // The silent connection is closed by now; another one may work.
-        this.#again = error instanceof StoreHangsError && this.#pollElapsedMs() < this.#options.awayAfterMs;
-        if (this.#again) continue;
-        this.#report('away', error);
+        // The unresponsive connection is closed by now; another one may work.
+        this.#mustPollAgain =
+          error instanceof StoreHangsError && this.#pollElapsedMs() < this.#options.unavailableAfterMs;
+        if (this.#mustPollAgain) continue;
+        this.#report('unavailable', error);
         return;
       }
-    } while (this.#again && !this.#stopped);
+    } while (this.#mustPollAgain && !this.#stopped);
   }
 
   async #readChanges(): Promise<void> {
     this.#options.store.checkNotReplaced();
-    // A connection of its own: a full pool must not delay a revocation.
+    // Uses its own connection: a full pool must not delay a revocation.
     const source = this.#watch ?? this.#options.store;
     const readNewest = (): Promise<number> => newestVersion(source);
     const newest = await (this.#watch?.withDeadline(readNewest) ?? readNewest());
@@ -285,10 +286,10 @@ export class KeyFeed {
     }
   }
 
-  #report(state: 'back' | 'away', error?: unknown): void {
+  #report(state: 'available' | 'unavailable', error?: unknown): void {
     if (this.#stopped || state === this.#state) return;
     this.#state = state;
-    this.#options.sink.setStoreReachable(state === 'back');
+    this.#options.sink.setStoreReachable(state === 'available');
     this.#options.onStoreState(state, error);
   }
 }

@@ -2,7 +2,7 @@ import { expressionBuilder, type Kysely, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
-import { KeyRefusedError, type KeyRegister, keyLimits } from './key-register.ts';
+import { KeyOperationError, type KeyRegister, keyLimits } from './key-register.ts';
 
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
 
@@ -53,7 +53,7 @@ function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean
 /**
  * Checks the key limits of the service and of the customer.
  * @param version - of the change that creates the key.
- * @throws KeyRefusedError limit
+ * @throws KeyOperationError limit
  */
 export async function assertKeyQuota(
   trx: Transaction<Schema>,
@@ -66,7 +66,7 @@ export async function assertKeyQuota(
     const count = await countKeys(trx, register.now());
     counts.set(store, { count, version });
     if (count >= keysMax) {
-      throw new KeyRefusedError(
+      throw new KeyOperationError(
         'limit',
         `The service has ${count} keys, the maximum. Revoke keys or raise keys.keys_max.`,
       );
@@ -75,7 +75,7 @@ export async function assertKeyQuota(
   if (customerId === DEFAULT_CUSTOMER_ID) return;
   const own = await countKeys(trx, register.now(), customerId);
   if (own < customerKeysMax) return;
-  throw new KeyRefusedError(
+  throw new KeyOperationError(
     'limit',
     `This customer has ${own} keys, the maximum. Revoke keys, or ask the operator to raise ` +
       'keys.customer_keys_max',

@@ -71,7 +71,7 @@ export type KeyRegister = Readonly<{
   customerId?: string;
   /** Maximum number of keys that are neither revoked nor expired. */
   keysMax: number;
-  /** Default `keyLimits.customerKeysMax`; the built-in customer has no limit of its own. */
+  /** Default `keyLimits.customerKeysMax`; the built-in customer has no separate limit. */
   customerKeysMax?: number;
   /** Unix milliseconds. */
   now: () => number;
@@ -83,33 +83,33 @@ export const keyLimits = {
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
-  /** Calls per second and address of a public key without a rate of its own. */
+  /** Calls per second and address of a public key without its own rate. */
   publicAddressPerSecond: 10,
 } as const;
 
-/** A refused key operation. The message says what to do. */
-export class KeyRefusedError extends Error {
+/** A rejected key operation. The message says how to fix it. */
+export class KeyOperationError extends Error {
   readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
   /** Field name as in the control API. */
   readonly field: string | null;
 
-  constructor(reason: KeyRefusedError['reason'], message: string, field: string | null = null) {
+  constructor(reason: KeyOperationError['reason'], message: string, field: string | null = null) {
     super(message);
-    this.name = 'KeyRefusedError';
+    this.name = 'KeyOperationError';
     this.reason = reason;
     this.field = field;
   }
 }
 
-/** @throws KeyRefusedError invalid */
-export function refuseField(field: string, message: string): never {
-  throw new KeyRefusedError('invalid', message, field);
+/** @throws KeyOperationError invalid */
+export function rejectField(field: string, message: string): never {
+  throw new KeyOperationError('invalid', message, field);
 }
 
 /**
  * Reads the key's row within a transaction that holds the change counter. Keys of other customers count as
  * missing.
- * @throws KeyRefusedError not-found
+ * @throws KeyOperationError not-found
  */
 export async function requireKey(
   trx: Transaction<Schema>,
@@ -123,7 +123,7 @@ export async function requireKey(
     .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
     .executeTakeFirst();
   if (row !== undefined) return row;
-  throw new KeyRefusedError('not-found', 'There is no such key. See the list of keys for the ids.');
+  throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
 export function auditEntry(
@@ -184,7 +184,7 @@ export async function listKeys(register: KeyRegister, options: ListKeysOptions =
 
 /**
  * A key with all keys of its family, oldest first.
- * @throws KeyRefusedError not-found
+ * @throws KeyOperationError not-found
  */
 export async function readFamily(
   register: KeyRegister,
@@ -203,7 +203,7 @@ export async function readFamily(
   const family = rows.map((row) => viewKey(row, register.now()));
   const key = family.find((one) => one.id === id);
   if (key !== undefined) return { key, family };
-  throw new KeyRefusedError('not-found', 'There is no such key. See the list of keys for the ids.');
+  throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
 export type KeyOwnerResult = RouteOutput<'POST /keys/whose'>;

@@ -55,7 +55,7 @@ export class LastUsedWriter {
       const batch = uses.slice(from, from + batchKeys);
       await writeLastUsed(store, batch);
       source.markSaved(batch);
-      // SQLite answers synchronously; yield to the event loop.
+      // SQLite runs synchronously; yield to the event loop.
       await setImmediate();
     }
     source.evictIdle(Date.now());

@@ -7,7 +7,7 @@ import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
-import { keyLimits, refuseField } from './key-register.ts';
+import { keyLimits, rejectField } from './key-register.ts';
 
 const ALL_BITS = 128;
 /** Length of the prefix of IPv4-mapped IPv6 addresses. */
@@ -107,30 +107,30 @@ const browserMethods: readonly string[] = [
 /** Removes duplicates; an absent list becomes null. */
 function checkList<Item extends string>(
   field: string,
-  given: readonly string[] | null,
+  input: readonly string[] | null,
   max: number,
   read: (text: string) => Item,
 ): string {
-  if (given === null) return '';
-  if (given.length === 0)
-    refuseField(field, `${field} is empty. Name at least one, or leave the field out to allow all.`);
-  if (given.length > max) refuseField(field, `${field} has ${given.length} entries; the maximum is ${max}.`);
-  return [...new Set(given.map((text) => read(text)))].join(',');
+  if (input === null) return '';
+  if (input.length === 0)
+    rejectField(field, `${field} is empty. Name at least one, or leave the field out to allow all.`);
+  if (input.length > max) rejectField(field, `${field} has ${input.length} entries; the maximum is ${max}.`);
+  return [...new Set(input.map((text) => read(text)))].join(',');
 }
 
-const refuse = (field: string, text: string): never => refuseField(field, `${field}: ${text}`);
+const reject = (field: string, text: string): never => rejectField(field, `${field}: ${text}`);
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
 function readNetwork(text: string): Network {
   const network = knownNetworks.find((networkName) => networkName === text);
-  return network ?? refuse('networks', `${quoted(text)} is not one of ${knownNetworks.join(', ')}`);
+  return network ?? reject('networks', `${quoted(text)} is not one of ${knownNetworks.join(', ')}`);
 }
 
 function readRange(text: string): string {
   return (
     normalRange(text) ??
-    refuse('cidrs', `${quoted(text)} is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32`)
+    reject('cidrs', `${quoted(text)} is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32`)
   );
 }
 
@@ -141,7 +141,7 @@ function readOrigin(text: string): string {
   const isWild = match?.[2] !== undefined;
   const isTooWide = isWild && (isIP(url?.hostname ?? '') !== 0 || !url?.hostname.includes('.'));
   if (url === null || url.hostname.includes(',') || isTooWide) {
-    return refuse(
+    return reject(
       'origins',
       `${quoted(text)} is not a web origin such as https://app.example.com or https://*.example.com`,
     );
@@ -156,7 +156,7 @@ function readMethod(product: Product, text: string): string {
     ? (isCallable: string) => isCallable.startsWith(name.slice(0, -1))
     : (isCallable: string) => isCallable === name;
   if (name.length > 1 && callable[product].some(matches)) return name;
-  return refuse(
+  return reject(
     'methods',
     `keys of product ${product} cannot call ${quoted(name)}. Use a method such as ` +
       `${product === 'rpc' ? 'getBalance, or a prefix such as getBlock* or wallet/*' : 'Subscribe'}`,
@@ -170,13 +170,13 @@ function checkRate(
   if (rate === null) return { rate_per_second: null, rate_burst: null };
   const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
   if (!isWhole(rate.perSecond, most)) {
-    refuse(
+    reject(
       'rate.perSecond',
       `the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
     );
   }
   if (!isWhole(rate.burst, plan.rpc_burst)) {
-    refuse(
+    reject(
       'rate.burst',
       `the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
     );
@@ -187,32 +187,32 @@ function checkRate(
 const isWhole = (value: number, most: number): boolean =>
   Number.isInteger(value) && value >= 1 && value <= most;
 
-function checkAddressRate(given: number | null, { isPublic, plan }: RuledKey): number | null {
+function checkAddressRate(input: number | null, { isPublic, plan }: RuledKey): number | null {
   const most = plan.rpc_per_second === 0 ? 1_000_000 : plan.rpc_per_second;
-  if (given === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
-  if (isWhole(given, most)) return given;
-  return refuse(
+  if (input === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
+  if (isWhole(input, most)) return input;
+  return reject(
     'addressPerSecond',
     `the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
   );
 }
 
-function checkOrigins(given: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
-  if (given !== null && product !== 'rpc') {
-    refuse('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
+function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
+  if (input !== null && product !== 'rpc') {
+    reject('origins', `web pages cannot use keys of product ${product}. Leave the origins out.`);
   }
-  if (given === null && isPublic) {
-    refuse(
+  if (input === null && isPublic) {
+    reject(
       'origins',
       'a public key needs the web addresses it may be used from, such as https://app.example.com',
     );
   }
-  return checkList('origins', given, keyLimits.originsMax, readOrigin);
+  return checkList('origins', input, keyLimits.originsMax, readOrigin);
 }
 
-function checkNeverBack(given: boolean, { product }: RuledKey): number {
-  if (!given || product === 'rpc') return given ? 1 : 0;
-  return refuse(
+function checkNeverBack(input: boolean, { product }: RuledKey): number {
+  if (!input || product === 'rpc') return input ? 1 : 0;
+  return reject(
     'neverBack',
     `consistent reads do not apply to keys of product ${product}. Leave the field out.`,
   );
@@ -220,7 +220,7 @@ function checkNeverBack(given: boolean, { product }: RuledKey): number {
 
 /**
  * Validates and normalizes the rules of a key.
- * @throws KeyRefusedError invalid, with the field
+ * @throws KeyOperationError invalid, with the field
  */
 export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);

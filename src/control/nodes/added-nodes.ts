@@ -38,7 +38,7 @@ export class NodeSeal {
     return this.#seal.seal(settings, network, name);
   }
 
-  /** @returns null if the pepper is missing or the data damaged. */
+  /** @returns null if the pepper is missing or the data is corrupt. */
   open(row: Sealed & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
     const { name, network } = row;
     const settings = this.#seal.open(row, network, name);

@@ -34,12 +34,12 @@ export type NodeServices = Readonly<{
    * Validates as the configuration does and fills in defaults.
    * @throws ApiError 422
    */
-  parse: (given: NodeInput) => NodeSettings;
+  parse: (input: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */
   notesOf: (node: AddedNode) => readonly string[];
-  /** Applies the store's nodes in this process at once. */
+  /** Immediately applies the nodes in the store to this process. */
   applyChanges: () => Promise<void>;
 }>;
 

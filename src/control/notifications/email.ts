@@ -44,7 +44,7 @@ const problems: Readonly<Record<string, string>> = {
   EENVELOPE: 'the mail server rejects the sender or receiver',
   EMESSAGE: 'the mail server rejects the mail',
   ESOCKET: 'the mail server cannot be reached',
-  ETIMEDOUT: 'the mail server did not answer in time',
+  ETIMEDOUT: 'the mail server did not respond in time',
   ETLS: 'no secure connection to the mail server',
 };
 
@@ -109,7 +109,7 @@ const NAMES_MAX = 30_000;
 
 /**
  * Limits mails that users cause. Kept in memory apart from invitations and targets, so that deleting these
- * frees nothing. Per gateway.
+ * does not reset the limit. Per gateway.
  */
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;

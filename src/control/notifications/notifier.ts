@@ -29,7 +29,7 @@ const HTTP_GONE = 410;
 
 function toDeliveryResult(posted: PostResult): DeliveryResult {
   if (posted.kind === 'forbidden') return permanentFailure('the host of the URL has no public address');
-  if (posted.kind === 'failed') return retryableFailure('the host of the URL did not answer in time');
+  if (posted.kind === 'failed') return retryableFailure('the host of the URL did not respond in time');
   const { status } = posted;
   if (status >= 200 && status < 300) return delivered;
   if (status === HTTP_GONE)

@@ -46,7 +46,7 @@ export function signedHeaders(
   };
 }
 
-/** Both fields are secrets. Bound to customer and target. */
+/** Encrypts URL and secret, bound to customer and target. */
 export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string }>> {
   constructor(peppers: Peppers) {
     super(peppers, 'solway webhooks');

@@ -19,7 +19,7 @@ export class DeadGatewayDetector {
   readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param afterMs - silence until a gateway is declared dead. */
+  /** @param afterMs - time without a report after which a gateway is declared dead. */
   constructor(afterMs: number) {
     this.#afterMs = afterMs;
   }
@@ -30,7 +30,7 @@ export class DeadGatewayDetector {
    * @returns ids of dead gateways.
    */
   findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
-    // After a stall of its own, this process knows nothing about others.
+    // After this process itself has stalled, it cannot judge the others.
     if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
     this.#checkedAt = now;
     const ids = new Set(rows.map(({ id }) => id));
@@ -125,7 +125,7 @@ export type HeartbeatOptions = Readonly<{
   lookIntervalMs: number;
   /** Reported connections per gateway. */
   connectionsMax: number;
-  /** Silence until a gateway is declared dead. */
+  /** Time without a report after which a gateway is declared dead. */
   goneAfterMs: number;
   onState: OnState;
   /** Monotonic, in milliseconds. */
@@ -261,7 +261,7 @@ export class GatewayHeartbeat {
     await this.#sweep(now);
   }
 
-  /** Only changes, yielding in between, because SQLite answers synchronously. */
+  /** Writes only changes, and yields between writes because SQLite runs synchronously. */
   async #reportConnections(now: number): Promise<void> {
     const open = this.#hooks.connections(this.#options.connectionsMax);
     for (const batch of batchesOf(open)) {

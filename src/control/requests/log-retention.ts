@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../database/open.ts';
-import { claim, releaseClaim } from '../usage/usage-claim.ts';
+import { acquireLease, releaseLease } from '../usage/usage-lease.ts';
 import { firstIdAt } from './read-log.ts';
 
 const retainedTables = ['request_log', 'submission'] as const;
@@ -145,9 +145,9 @@ const HOUR_MS = 3_600_000;
 const DELETE_BATCH_ROWS = 100;
 /** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;
-const CLAIM = 'log-retention';
+const LEASE = 'log-retention';
 /** Lease duration: how long a crashed gateway delays the next one. */
-const CLAIM_MS = 180_000;
+const LEASE_MS = 180_000;
 
 /** Rows to delete: of one customer or all, below an id, at most so many. */
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
@@ -170,7 +170,7 @@ export class LogRetention {
    * @param nowMs - Unix milliseconds.
    */
   async prune(nowMs: number): Promise<void> {
-    const isMine = await claim(this.#store, CLAIM, this.#holder, nowMs, CLAIM_MS);
+    const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
     for (const [table, counts] of this.#counts) {
       // Another gateway deletes rows meanwhile.
       if (!isMine) counts.forget();
@@ -180,7 +180,7 @@ export class LogRetention {
 
   /** Releases the lease. */
   async stop(): Promise<void> {
-    await releaseClaim(this.#store, CLAIM, this.#holder).catch(() => undefined);
+    await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
   }
 
   async #pruneTable(table: RetainedTable, counts: RowCounts, nowMs: number): Promise<void> {

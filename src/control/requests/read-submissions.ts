@@ -61,10 +61,10 @@ async function fetchStatuses(
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);
-  const answer = await request(source, { network, method, row: methodRow(method), params }, signal);
+  const response = await request(source, { network, method, row: methodRow(method), params }, signal);
   const found = new Map<string, ChainStatus>();
-  if (answer.errorCode !== 0) return found;
-  const { value } = parseJson(answer.body.toString('utf8')) as { value?: readonly JsonValue[] };
+  if (response.errorCode !== 0) return found;
+  const { value } = parseJson(response.body.toString('utf8')) as { value?: readonly JsonValue[] };
   signatures.forEach((signature, index) => {
     const status = statusOf(value?.[index]);
     if (status !== null) found.set(signature, status);

@@ -55,7 +55,7 @@ export class RequestWriter {
   readonly #retention: LogRetention;
   readonly #state: FailureState;
   #dropped = 0;
-  #refused = 0;
+  #rejected = 0;
   #prunedAt = performance.now();
   readonly #task: PeriodicTask;
 
@@ -81,15 +81,15 @@ export class RequestWriter {
   }
 
   /** Rows that the store rejects permanently. */
-  get refused(): number {
-    return this.#refused;
+  get rejected(): number {
+    return this.#rejected;
   }
 
   start(): void {
     this.#task.start();
   }
 
-  /** Never rejects; resolves when the attempt has ended. */
+  /** Never rejects; resolves after the attempt. */
   flush(): Promise<void> {
     return this.#task.run();
   }
@@ -117,7 +117,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('request_log')
         .values(rows)
-        // Written before, when the answer to it was lost.
+        // The row is already stored: the response to an earlier write was lost.
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute(),
     );
@@ -128,7 +128,8 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        // Written before: when the answer to it was lost, or less was known of it.
+        // The row is already stored: the response to an earlier write was lost, or the row has been updated
+        // since.
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),
@@ -177,11 +178,11 @@ export class RequestWriter {
         if (!isPermanentError(error)) throw error;
         single ||= batch.length;
         if (batch.length > 1) continue;
-        this.#refused++;
+        this.#rejected++;
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // SQLite answers synchronously; yield to the event loop.
+      // SQLite runs synchronously; yield to the event loop.
       await setImmediate();
     }
   }

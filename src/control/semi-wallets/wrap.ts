@@ -5,7 +5,7 @@ import type { Peppers } from '../pepper.ts';
  * Encrypts stored secrets with a server key derived from the pepper (AES-256-GCM), so that a stolen database
  * does not allow offline guessing. Purpose, owner and address are authenticated: a row copied elsewhere does
  * not decrypt. Rotation: with a new pepper next to the old one, the next start rewraps all rows without
- * passwords. A start without a needed pepper is refused (pepper-proof.ts).
+ * passwords. The service does not start without a required pepper (pepper-proof.ts).
  */
 
 export type Wrapped = Readonly<{
@@ -21,7 +21,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The pepper is missing or the data is damaged. */
+/** The pepper is missing or the data is corrupt. */
 export class WrapError extends Error {
   constructor(message: string) {
     super(message);
@@ -59,7 +59,7 @@ export class ServerKeys {
   /** @throws WrapError */
   unwrap(wrapped: Wrapped, ownerId: string, address: string): string {
     const bytes = Buffer.from(wrapped.text, 'base64');
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new WrapError('a stored wallet is damaged');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new WrapError('a stored wallet is corrupt');
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#key(wrapped.version), nonce, {
       authTagLength: TAG_BYTES,
@@ -70,7 +70,7 @@ export class ServerKeys {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
       return Buffer.concat([text, decipher.final()]).toString('utf8');
     } catch {
-      throw new WrapError('a stored wallet is damaged or belongs to another owner');
+      throw new WrapError('a stored wallet is corrupt or belongs to another owner');
     }
   }
 
@@ -102,7 +102,7 @@ export class JsonSeal<Value> {
     return { sealed: text, pepper_version: version };
   }
 
-  /** @returns null if the pepper is missing or the data damaged. */
+  /** @returns null if the pepper is missing or the data is corrupt. */
   open({ sealed, pepper_version: version }: Sealed, ownerId: string, name: string): Value | null {
     try {
       return JSON.parse(this.#keys.unwrap({ text: sealed, version }, ownerId, name)) as Value;

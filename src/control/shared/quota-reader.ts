@@ -91,7 +91,7 @@ type QuotaReaderLimits = Readonly<{
   lateMinutes: number;
   /** Interval of recounting the whole month, for even later writes. */
   recountIntervalMs: number;
-  /** First recount: rows of an earlier run are recovered shortly after the start. */
+  /** First recount: rows of an earlier run are recovered shortly after startup. */
   firstRecountMs: number;
 }>;
 
@@ -174,7 +174,7 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const minute = Math.floor(nowMs / MINUTE_MS) - lateMinutes;
     this.#fromMinute = Math.max(month / MINUTE_MS, minute);
-    // In this order, a write in between is missed for a moment instead of counted twice.
+    // In this order, a concurrent write is missed briefly instead of counted twice.
     const used = await creditsOfMonth(store, month, nowMs);
     const recent = await creditsOfOthers(store, epoch, this.#fromMinute, this.#fromMinute);
     this.#applyUsage(month, used);

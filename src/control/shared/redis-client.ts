@@ -38,8 +38,8 @@ export function describeRedisError(error: unknown): string {
   };
   if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
     return 'it rejects the user or password. Correct shared.redis_url';
-  if (/timed out/i.test(message)) return 'it does not answer in time';
-  if (code === 'ECONNREFUSED') return 'nothing listens there. Check that it runs, and shared.redis_url';
+  if (/timed out/i.test(message)) return 'it does not respond in time';
+  if (code === 'ECONNREFUSED') return 'connection refused. Check that it runs, and shared.redis_url';
   if (code === 'ENOTFOUND') return 'its host name is unknown. Correct shared.redis_url';
   return 'it is not connected. Check that it runs, and shared.redis_url';
 }
@@ -50,7 +50,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     url: string;
     /** Prefix of key names. */
     prefix: string;
-    /** Bytes waiting to be sent; beyond it nothing is stored. */
+    /** Maximum number of bytes waiting to be sent; beyond it, nothing is stored. */
     pendingMaxBytes: number;
     /** Called with the error when the server becomes unreachable, and with null when it is back. */
     onState?: (error: unknown | null) => void;

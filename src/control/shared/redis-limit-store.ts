@@ -20,8 +20,8 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * KEYS: sorted set of gateways. ARGV: gateway, milliseconds until a silent gateway is removed. Returns time
- * and number of gateways.
+ * KEYS: sorted set of gateways. ARGV: gateway, milliseconds without a report after which a gateway is
+ * removed. Returns time and number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -232,8 +232,8 @@ export class RedisLimitStore implements LimitStore {
 /** @throws the first error among the replies. */
 function repliesOf(results: [Error | null, unknown][] | null): unknown[] {
   if (results === null) throw new LimitStoreUnavailableError(undefined);
-  return results.map(([error, answer]) => {
+  return results.map(([error, reply]) => {
     if (error !== null) throw error;
-    return answer;
+    return reply;
   });
 }

@@ -18,7 +18,7 @@ type SyncTime = Readonly<{
 /** Local receive time, and the server's time in Unix milliseconds. */
 type ReplyTime = Readonly<{ nowMs: number; serverMs: number }>;
 
-type SyncCommand = LimitCommand & Readonly<{ onReply(answer: readonly unknown[], time: ReplyTime): void }>;
+type SyncCommand = LimitCommand & Readonly<{ onReply(reply: readonly unknown[], time: ReplyTime): void }>;
 
 /** Synchronizes one kind of limit. */
 export interface LimitSync {
@@ -54,9 +54,9 @@ export function rateSync(
         keys: taken.map(({ familyId }) => prefix + familyId),
         // At most each gateway's full bucket and the refill meanwhile can be missing.
         values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
-        onReply(answer, { nowMs: repliedMs }) {
+        onReply(reply, { nowMs: repliedMs }) {
           taken.forEach(({ familyId }, index) => {
-            rates.applyRemote(familyId, Number(answer[index]), repliedMs);
+            rates.applyRemote(familyId, Number(reply[index]), repliedMs);
           });
         },
       };
@@ -88,9 +88,9 @@ function windowSync(
         ...buckets.flatMap(([part, requests]) => [part + by, requests]),
       ]),
     ],
-    onReply(answer, time) {
+    onReply(reply, time) {
       counted.forEach(({ name }, index) => {
-        window.applyRemote(name, pairsOf(answer[index] as number[], by), time.nowMs);
+        window.applyRemote(name, pairsOf(reply[index] as number[], by), time.nowMs);
       });
       follow(time);
     },
@@ -129,9 +129,9 @@ function connectionSync(
         name: 'connections',
         keys: held.map(({ name }) => prefix + name),
         values: [gateway, presenceMs, ...held.map(({ open }) => open)],
-        onReply(answer) {
+        onReply(reply) {
           held.forEach(({ name }, index) => {
-            connections.applyRemote(name, Number(answer[index]));
+            connections.applyRemote(name, Number(reply[index]));
           });
         },
       };
@@ -246,9 +246,9 @@ export function quotaSync(
         name: 'quotas',
         keys: accounts.map(({ customerId, planId }) => `${prefix}${name}:${customerId}:${planId}`),
         values: [gateway, monthStart + RETENTION_AFTER_MS, ...accounts.map(({ local }) => local)],
-        onReply(answer) {
+        onReply(reply) {
           accounts.forEach(({ customerId, planId }, index) => {
-            ledger.applyReported({ customerId, planId, credits: Number(answer[index]) }, monthStart);
+            ledger.applyReported({ customerId, planId, credits: Number(reply[index]) }, monthStart);
           });
         },
       };
@@ -264,7 +264,7 @@ export type SharingLimits = Readonly<{
   /** Timeout of one sync. */
   commandTimeoutMs: number;
   reconnectMaxMs: number;
-  /** A gateway silent for this long is removed and its connection slots are freed. */
+  /** A gateway that does not report for this long is removed and its connection slots are freed. */
   presenceMs: number;
   /** Assumed number of gateways before the first sync. */
   gatewaysMin: number;
@@ -401,12 +401,12 @@ export class SharedLimits {
     if (isRefresh) this.#refreshedAt = nowMs;
     const time = { nowMs, isRefresh, isReset: this.#isConnected !== true };
     const commands = this.#syncs.map((one) => one.nextCommand(time)).filter((command) => command !== null);
-    const [presence, ...answers] = await store.execute([this.#presenceCommand, ...commands]);
+    const [presence, ...replies] = await store.execute([this.#presenceCommand, ...commands]);
     const [serverMs, gateways] = presence as [number, number];
     this.#gateways = Math.max(1, gateways);
     const repliedMs = performance.now();
     commands.forEach(({ onReply }, index) => {
-      onReply(answers[index] as unknown[], { nowMs: repliedMs, serverMs });
+      onReply(replies[index] as unknown[], { nowMs: repliedMs, serverMs });
     });
   }
 

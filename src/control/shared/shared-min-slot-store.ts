@@ -61,8 +61,8 @@ export class SharedMinSlotStore implements MinSlotStore {
     const values = [retentionMs, ...requests.flatMap(({ minSlot }) => minSlot.slots.map(String))];
     let highestMarks: readonly (readonly Slot[])[] = [];
     try {
-      const [answer] = await store.execute([{ name: 'min-slots', keys, values }]);
-      highestMarks = (answer as string[][]).map((marks) => marks.map((mark) => slot(BigInt(mark))));
+      const [reply] = await store.execute([{ name: 'min-slots', keys, values }]);
+      highestMarks = (reply as string[][]).map((marks) => marks.map((mark) => slot(BigInt(mark))));
     } catch {
       // `SharedLimits` reports the failure.
       this.#pausedUntil = performance.now() + PAUSE_MS;

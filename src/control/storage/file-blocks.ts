@@ -70,9 +70,9 @@ class LeafBuffer {
     return taken;
   }
 
-  #grow(needed: number): void {
-    if (needed <= this.#buffer.length) return;
-    const buffer = Buffer.allocUnsafeSlow(Math.min(LEAF_BYTES, Math.max(needed, 2 * this.#buffer.length)));
+  #grow(required: number): void {
+    if (required <= this.#buffer.length) return;
+    const buffer = Buffer.allocUnsafeSlow(Math.min(LEAF_BYTES, Math.max(required, 2 * this.#buffer.length)));
     this.#buffer.copy(buffer, 0, 0, this.#bytes);
     this.#buffer = buffer;
   }

@@ -82,7 +82,7 @@ class StorageQuota {
 }
 
 export type FileMetadata = Readonly<{
-  /** As given by the client. */
+  /** As sent by the client. */
   name: string | null;
   /** Media type. */
   type: string;
@@ -162,7 +162,7 @@ export type OpenFile = Readonly<
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Files found at the start and stored by this process. */
+  /** Files found at startup, and files stored by this process. */
   readonly quota: StorageQuota;
   /** Quota shared with other processes of this folder. */
   readonly #sharedQuota: SharedStorageQuota | null;
@@ -184,7 +184,7 @@ export class FileStore implements FileBackend {
   /**
    * Scans names and sizes of all files.
    * @param folder - on the same file system as `incoming`.
-   * @param sharedQuota - null: this process counts alone.
+   * @param sharedQuota - null: no other process uses the folder.
    */
   static async open(
     folder: string,

@@ -20,7 +20,7 @@ export type StorageOptions = Readonly<{
   /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
-  /** Quota shared by processes with this folder; absent: this process counts alone. */
+  /** Quota shared by processes with this folder; absent: no other process uses the folder. */
   sharedQuota?: SharedStorageQuota;
 }>;
 

@@ -14,7 +14,7 @@ export type PinningServiceLimits = StorageServiceLimits &
   Readonly<{
     /** Milliseconds between polls of pending pins. */
     pollIntervalMs: number;
-    /** Polls per pin before it is given up. */
+    /** Polls per pin before giving up. */
     pollsMax: number;
     /** Retries of a failed pin. */
     retriesMax: number;
@@ -145,7 +145,7 @@ export class PinningService {
       } catch {
         // Polled again, up to `pollsMax` times.
       }
-      if (++watched.polls >= this.#limits.pollsMax) this.#abandon(watched, 'timed out');
+      if (++watched.polls >= this.#limits.pollsMax) this.#giveUp(watched, 'timed out');
     }
   }
 
@@ -154,12 +154,12 @@ export class PinningService {
     const { status } = statusOf(objectOf(await this.#service.request('GET', path), 200));
     if (status === 'pinned') this.#watched.delete(watched.cid);
     if (status !== 'failed') return;
-    if (watched.retries++ >= this.#limits.retriesMax) this.#abandon(watched, 'failed');
+    if (watched.retries++ >= this.#limits.retriesMax) this.#giveUp(watched, 'failed');
     else watched.requestid = (await this.#post(path, watched.pin)).requestid;
   }
 
-  #abandon({ cid }: WatchedPin, why: string): void {
-    if (this.#watched.delete(cid)) this.#log.warn({ cid, why }, 'pin abandoned');
+  #giveUp({ cid }: WatchedPin, reason: string): void {
+    if (this.#watched.delete(cid)) this.#log.warn({ cid, reason }, 'Gave up on a pin');
   }
 }
 
@@ -222,7 +222,7 @@ export class PinningBackend implements FileBackend {
       await this.#blocks.add(file);
       await this.#service.pin(file.cid, name);
     } catch {
-      this.#log.warn({ cid: file.cid }, 'pin of a stored file could not be renewed');
+      this.#log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
     }
   }
 }

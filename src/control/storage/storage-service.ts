@@ -65,7 +65,7 @@ export class StorageService {
       });
       return { status: response.statusCode, text: await this.#read(response.body) };
     } catch (thrown) {
-      throw storageUnavailable(`no answer: ${codeOf(thrown)}`);
+      throw storageUnavailable(`no response: ${codeOf(thrown)}`);
     }
   }
 

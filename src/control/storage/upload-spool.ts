@@ -222,7 +222,7 @@ async function* untilAborted(
   } catch (thrown) {
     throw signal.aborted ? new Failure('CLIENT_GONE') : thrown;
   } finally {
-    // Not awaited: a stalled source may not answer.
+    // Not awaited: a stalled source may never resolve.
     if (!isOver) pieces.return?.().catch(() => {});
   }
 }

@@ -9,13 +9,13 @@ import type { Store } from '../database/open.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-/** A journal whose process has ended. */
+/** A journal whose process has exited. */
 type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
 
-/** Lists journals of ended processes and removes their drafts. Empty if there is no folder. */
+/** Lists journals of exited processes and removes their drafts. Empty if there is no folder. */
 async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
   const orphaned: OrphanedJournal[] = [];
   for (const name of await namesIn(folder)) {
@@ -51,7 +51,7 @@ export function journalLine(row: StoredUsage): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
-/** Parses a line without its line feed; null if damaged. */
+/** Parses a line without its line feed; null if corrupt. */
 export function readJournalLine(line: string): StoredUsage | null {
   const text = line.slice(9);
   if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return null;
@@ -113,7 +113,7 @@ export class UsageJournal {
   /**
    * Appends rows; they are durable when it resolves.
    * @param pendingRows - all rows missing in the store, including the new ones: a full file is rewritten with
-   * these alone.
+   * only these rows.
    * @returns number of rows that did not fit.
    * @throws Error of the file system; the file is then unchanged.
    */
@@ -213,25 +213,25 @@ export class UsageJournal {
 /** No row is longer; a longer line is not a journal and must not fill the memory. */
 const LINE_MAX_BYTES = 65_536;
 
-export type JournalDamage = {
-  /** Damaged lines, except an incomplete last line. */
+export type JournalCorruption = {
+  /** Corrupt lines, except an incomplete last line. */
   lines: number;
 };
 
 /**
  * Pages of rows in the order of writing, each with the last state of its rows.
- * @param damage - updated while reading.
+ * @param corruption - updated while reading.
  * @throws Error of the file system
  */
 export async function* readJournal(
   path: string,
   batchRows: number,
-  damage: JournalDamage,
+  corruption: JournalCorruption,
 ): AsyncGenerator<StoredUsage[]> {
   const batch = new Map<string, StoredUsage>();
   for await (const line of linesOf(path)) {
     const row = readJournalLine(line);
-    if (row === null) damage.lines++;
+    if (row === null) corruption.lines++;
     else batch.set(rowKeyOf(row), row);
     if (batch.size < batchRows) continue;
     yield [...batch.values()];
@@ -256,13 +256,13 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 export type RecoveredJournal = Readonly<{
   path: string;
   rows: number;
-  damagedLines: number;
+  corruptLines: number;
   /** Rows whose minutes were already deleted. */
   lateRows: number;
 }>;
 
 /**
- * Stores the journals of ended processes under their own epochs and removes them. Idempotent, also across
+ * Stores the journals of exited processes under their own epochs and removes them. Idempotent, also across
  * processes.
  * @throws Error of the store or the file system; unstored journals stay.
  */
@@ -273,14 +273,14 @@ export async function recoverJournals(
   onRecovered: (journal: RecoveredJournal) => void,
 ): Promise<void> {
   for (const { path, epoch } of await findOrphanedJournals(folder)) {
-    const damage: JournalDamage = { lines: 0 };
+    const corruption: JournalCorruption = { lines: 0 };
     let rows = 0;
     let lateRows = 0;
-    for await (const batch of readJournal(path, batchRows, damage)) {
+    for await (const batch of readJournal(path, batchRows, corruption)) {
       lateRows += await storeUsage(store, epoch, batch);
       rows += batch.length;
     }
     await rm(path, { force: true });
-    if (rows + damage.lines > 0) onRecovered({ path, rows, damagedLines: damage.lines, lateRows });
+    if (rows + corruption.lines > 0) onRecovered({ path, rows, corruptLines: corruption.lines, lateRows });
   }
 }

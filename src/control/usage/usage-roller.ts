@@ -4,7 +4,7 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { isSomethingDue, rollUp } from './roll-up.ts';
 import { type CheckResult, runChecks } from './usage-checks.ts';
-import { claim, isClaimed, releaseClaim } from './usage-claim.ts';
+import { acquireLease, isLeased, releaseLease } from './usage-lease.ts';
 import { pruneUsage, type UsageRetention, usageRetention } from './usage-retention.ts';
 
 type UsageRollerOptions = Readonly<{
@@ -12,7 +12,7 @@ type UsageRollerOptions = Readonly<{
   retention: UsageRetention;
   intervalMs: number;
   /** Lease duration: how long a crashed gateway delays the next one. */
-  claimMs: number;
+  leaseMs: number;
   /** Interval of retention and consistency checks. */
   upkeepIntervalMs: number;
   now: () => number;
@@ -23,14 +23,14 @@ type UsageRollerOptions = Readonly<{
 const usageRollerOptions = {
   retention: usageRetention,
   intervalMs: 5_000,
-  claimMs: 30_000,
+  leaseMs: 30_000,
   upkeepIntervalMs: 3_600_000,
   now: Date.now,
   onState: () => undefined,
   onViolation: () => undefined,
 };
 
-const CLAIM = 'roll-up';
+const LEASE = 'roll-up';
 /** Lease for upkeep, not released after use: it also limits the frequency. */
 const UPKEEP = 'upkeep';
 
@@ -41,13 +41,13 @@ export class UsageRoller {
   readonly #state: FailureState;
   readonly #task: PeriodicTask;
   #stopped = false;
-  #claimedAt = Number.NEGATIVE_INFINITY;
+  #leasedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Partial<UsageRollerOptions> & Pick<UsageRollerOptions, 'store'>) {
     this.#options = { ...usageRollerOptions, ...options };
     this.#state = new FailureState(this.#options.onState);
     this.#task = new PeriodicTask(
-      () => this.#state.guard(() => this.#workIfClaimed()),
+      () => this.#state.guard(() => this.#workIfLeased()),
       this.#options.intervalMs,
     );
   }
@@ -65,12 +65,12 @@ export class UsageRoller {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#task.stop();
-    await releaseClaim(this.#options.store, CLAIM, this.#holder).catch(() => undefined);
+    await releaseLease(this.#options.store, LEASE, this.#holder).catch(() => undefined);
   }
 
-  async #workIfClaimed(): Promise<void> {
+  async #workIfLeased(): Promise<void> {
     const { store, retention, now, onViolation } = this.#options;
-    if (!(await this.#hasWork()) || !(await this.#claimed())) return;
+    if (!(await this.#hasWork()) || !(await this.#renewLease())) return;
     await rollUp(store, now(), () => this.#shouldContinue());
     if (this.#stopped || !(await this.#isUpkeepDue())) return;
     await pruneUsage(store, retention, now());
@@ -79,26 +79,26 @@ export class UsageRoller {
     }
   }
 
-  async #claimed(): Promise<boolean> {
-    const { store, now, claimMs } = this.#options;
-    const mine = await claim(store, CLAIM, this.#holder, now(), claimMs);
-    this.#claimedAt = mine ? performance.now() : Number.NEGATIVE_INFINITY;
+  async #renewLease(): Promise<boolean> {
+    const { store, now, leaseMs } = this.#options;
+    const mine = await acquireLease(store, LEASE, this.#holder, now(), leaseMs);
+    this.#leasedAt = mine ? performance.now() : Number.NEGATIVE_INFINITY;
     return mine;
   }
 
   async #shouldContinue(): Promise<boolean> {
     if (this.#stopped) return false;
-    return performance.now() - this.#claimedAt < this.#options.claimMs / 3 || this.#claimed();
+    return performance.now() - this.#leasedAt < this.#options.leaseMs / 3 || this.#renewLease();
   }
 
   /** Reads only: mostly there is nothing to do. */
   async #hasWork(): Promise<boolean> {
     const { store, now } = this.#options;
-    return (await isSomethingDue(store, now())) || !(await isClaimed(store, UPKEEP, now()));
+    return (await isSomethingDue(store, now())) || !(await isLeased(store, UPKEEP, now()));
   }
 
   #isUpkeepDue(): Promise<boolean> {
     const { store, now, upkeepIntervalMs } = this.#options;
-    return claim(store, UPKEEP, randomUUID(), now(), upkeepIntervalMs);
+    return acquireLease(store, UPKEEP, randomUUID(), now(), upkeepIntervalMs);
   }
 }

@@ -257,7 +257,7 @@ export async function storeUsage(store: Store, epoch: string, rows: readonly Sto
     await recordEpoch(trx, epoch, Date.now());
     return late;
   });
-  // SQLite answers synchronously; yield to the event loop.
+  // SQLite runs synchronously; yield to the event loop.
   await setImmediate();
   return late;
 }

@@ -108,7 +108,7 @@ export class UsageWriter {
 
   /**
    * Journals new rows and writes them unless a write is running; then the next flush writes them. Never
-   * rejects; resolves when the attempt has ended.
+   * rejects; resolves after the attempt.
    */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();

@@ -3,7 +3,7 @@ import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { RestCaller } from '../../protocol/rest/route.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
-import { Chain, OnceChain } from './chain.ts';
+import { Chain, MemoizedChain } from './chain.ts';
 
 const KNOWN = { lamports: 1, owner: programs.system, executable: false, rentEpoch: 0, data: ['', 'base64'] };
 const ADDRESSES = [programs.vote, programs.stake];
@@ -44,10 +44,10 @@ function nodeOf() {
       return { value: (params[0] as string[]).map((one) => (one === C ? null : KNOWN)) };
     },
   };
-  return { requests, chain: new OnceChain('mainnet-beta', caller) };
+  return { requests, chain: new MemoizedChain('mainnet-beta', caller) };
 }
 
-it('OnceChain reads each account once across concurrent and later calls', async () => {
+it('MemoizedChain reads each account once across concurrent and later calls', async () => {
   const { requests, chain } = nodeOf();
   const [first, second] = await Promise.all([chain.accounts([A, C]), chain.accounts([A, B, C, B])]);
   expect([...first.keys()]).toEqual([A]);
@@ -56,19 +56,19 @@ it('OnceChain reads each account once across concurrent and later calls', async 
   expect(requests.map(([, addresses]) => addresses)).toEqual([[A, C], [B]]);
 });
 
-it('OnceChain lists the token accounts of a wallet and program once', async () => {
+it('MemoizedChain lists the token accounts of a wallet and program once', async () => {
   const { requests, chain } = nodeOf();
   const under = (programId: typeof A) => chain.tokenAccounts(A, { programId });
   await Promise.all([under(programs.token), under(programs.token), under(programs.token2022)]);
   expect(requests).toHaveLength(2);
 });
 
-it('OnceChain rejects every caller waiting for a failed read', async () => {
+it('MemoizedChain rejects every caller waiting for a failed read', async () => {
   const failing: RestCaller = {
     ...{ ownerId: 'somebody', signal: new AbortController().signal },
     request: () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')),
   };
-  const chain = new OnceChain('mainnet-beta', failing);
+  const chain = new MemoizedChain('mainnet-beta', failing);
   const both = await Promise.allSettled([chain.accounts([A]), chain.accounts([A, B])]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });

@@ -115,7 +115,7 @@ function readAccountAt(item: JsonValue): AccountAt {
 }
 
 /** Chain that reads each account and each token account list once per request. */
-export class OnceChain extends Chain {
+export class MemoizedChain extends Chain {
   readonly #accounts = new Map<Address, Promise<Map<Address, Account>>>();
   readonly #tokenAccounts = new Map<string, Promise<AccountAt[]>>();
 

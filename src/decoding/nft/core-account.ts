@@ -61,7 +61,7 @@ type PluginRecord = Readonly<{ type: number; offset: number }>;
 /** `Authority`: only the address variant holds more than its tag. */
 const ADDRESS_AUTHORITY = 3;
 
-/** A u64 offset that a number rounds is past the end of every account. */
+/** An offset too large for an exact number is past the end of every account anyway. */
 const readOffset = (reader: ByteReader): number => Number(reader.u64());
 
 function readRecord(reader: ByteReader): PluginRecord {
@@ -90,7 +90,7 @@ function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const records = readBorsh(data.subarray(registry), (reader) =>
     reader.u8() === PLUGIN_REGISTRY_V1 ? readList(reader, readRecord) : null,
   );
-  // At most one plugin of each type, which bounds the work whatever the registry says.
+  // At most one plugin of each type, which bounds the work for any registry.
   const ofEach = new Map((records ?? []).map((record) => [record.type, record]));
   return Object.assign({}, ...[...ofEach.values()].map((record) => readPlugin(data, record)));
 }

@@ -148,14 +148,14 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
   return assets.filter((asset) => asset !== null);
 }
 
-/** */
+/** Reads assets by ID; servers without an asset leave it out. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
   const parts = chunk(ids, dasReadLimits.assetsOfACall);
   const requested = new Set(ids);
-  const answers = await chain.each(parts, (part) =>
+  const results = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
   );
-  return (await assetsOf(answers.flat())).filter(({ onChain }) => requested.has(onChain.mint));
+  return (await assetsOf(results.flat())).filter(({ onChain }) => requested.has(onChain.mint));
 }
 
 /** A page is the last when it is not full; servers with smaller pages report their limit. */

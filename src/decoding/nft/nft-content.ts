@@ -49,7 +49,7 @@ export function readTraits(attributes: JsonValue | undefined): Trait[] {
     .flatMap(([name, value]) => traitOf(name, value));
 }
 
-export const cutTraits = (traits: readonly Readonly<{ trait: string; value: string }>[]) =>
+export const truncateTraits = (traits: readonly Readonly<{ trait: string; value: string }>[]) =>
   traits.slice(0, traitsMax).map(({ trait, value }) => ({
     trait: textOf(trait, textMax),
     value: textOf(value, textMax),

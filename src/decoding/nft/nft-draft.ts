@@ -14,7 +14,7 @@ import {
 import { decodeMetaplexEdition, decodeMetaplexMetadata, readToken2022Metadata } from './metadata-accounts.ts';
 import { editionAddress, metadataAddress, metadataProgram } from './metaplex-addresses.ts';
 import type { FoundNft, OnChainNft } from './nft.ts';
-import { cutTraits } from './nft-content.ts';
+import { truncateTraits } from './nft-content.ts';
 
 /** NFT from its account or DAS, before the accounts that it references are read. */
 export type NftDraft =
@@ -27,7 +27,7 @@ export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
 type Accounts = ReadonlyMap<Address, Account>;
 
 /** Accounts that NFTs reference. */
-type Pointed = Readonly<{
+type ReferencedAccounts = Readonly<{
   accounts: Accounts;
   collections: ReadonlyMap<Address, CoreCollection>;
   /** Collection names. */
@@ -53,7 +53,11 @@ function pointersOf(draft: NftDraft): Address[] {
   return [...collectionPointers(draft), ...(isUnsaid ? [editionAddress(draft.token.address)] : [])];
 }
 
-function nameOf(at: Address, accounts: Accounts, collections: Pointed['collections']): string | null {
+function nameOf(
+  at: Address,
+  accounts: Accounts,
+  collections: ReferencedAccounts['collections'],
+): string | null {
   const own = accounts.get(at);
   if (own?.owner === coreProgram) return collections.get(at)?.name ?? null;
   const token2022 = own?.owner === programs.token2022 ? readToken2022Metadata(own.data) : null;
@@ -80,7 +84,10 @@ const collectionOf = (draft: NftDraft): Address | null => {
  * Reads referenced collections, and editions where the metadata lacks the token standard. Each is decoded
  * once, because a wallet may hold a thousand NFTs of a collection with a megabyte of attributes.
  */
-export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Promise<Pointed> {
+export async function readReferencedAccounts(
+  chain: Chain,
+  drafts: readonly NftDraft[],
+): Promise<ReferencedAccounts> {
   const pointers = await mapTimeSliced(drafts, pointersOf);
   const accounts = await chain.accounts(pointers.flat());
   const collections = await collectionsOf(accounts);
@@ -93,7 +100,10 @@ export async function readPointed(chain: Chain, drafts: readonly NftDraft[]): Pr
 }
 
 /** Adds the name of a verified collection only; unverified membership is only a claim. */
-function namedCollection(collection: OnChainNft['collection'], { names }: Pointed): OnChainNft['collection'] {
+function namedCollection(
+  collection: OnChainNft['collection'],
+  { names }: ReferencedAccounts,
+): OnChainNft['collection'] {
   if (collection === null || !collection.verified || collection.name !== undefined) return collection;
   const name = names.get(collection.address);
   return name === undefined ? collection : { ...collection, name };
@@ -103,7 +113,7 @@ function namedCollection(collection: OnChainNft['collection'], { names }: Pointe
 function effectiveStandard(
   { source, isNft, address }: TokenMint,
   onChain: OnChainNft,
-  { accounts }: Pointed,
+  { accounts }: ReferencedAccounts,
 ) {
   if (source !== 'metaplex-unsaid' || !isNft) return onChain.tokenStandard;
   const account = accounts.get(editionAddress(address));
@@ -112,20 +122,27 @@ function effectiveStandard(
   return edition.type === 'print' ? 'NonFungibleEdition' : 'NonFungible';
 }
 
-function fromToken({ token, onChain, holder }: NftDraft & { type: 'token' }, pointed: Pointed): OnChainNft {
-  const tokenStandard = effectiveStandard(token, onChain, pointed);
+function fromToken(
+  { token, onChain, holder }: NftDraft & { type: 'token' },
+  referenced: ReferencedAccounts,
+): OnChainNft {
+  const tokenStandard = effectiveStandard(token, onChain, referenced);
   return {
     ...onChain,
     owner: holder?.owner ?? null,
-    collection: namedCollection(onChain.collection, pointed),
+    collection: namedCollection(onChain.collection, referenced),
     tokenStandard,
     isBurnt: onChain.isBurnt && !isFungible(tokenStandard),
   };
 }
 
-function fromCore(address: Address, core: CoreAsset | CoreCollection, pointed: Pointed): OnChainNft {
+function fromCore(
+  address: Address,
+  core: CoreAsset | CoreCollection,
+  referenced: ReferencedAccounts,
+): OnChainNft {
   const group = core.type === 'asset' ? core.collection : null;
-  const collection = (group === null ? null : pointed.collections.get(group)) ?? null;
+  const collection = (group === null ? null : referenced.collections.get(group)) ?? null;
   const plugins = core.type === 'asset' ? inheritedPlugins(core, collection) : core.plugins;
   const updateAuthority = core.updateAuthority ?? collection?.updateAuthority ?? null;
   const isUpdatable = updateAuthority !== null || group !== null;
@@ -142,8 +159,8 @@ function fromCore(address: Address, core: CoreAsset | CoreCollection, pointed: P
       .map(({ address: creator, percentage }) => ({
         ...{ address: creator, share: percentage, verified: true },
       })),
-    collection: group === null ? null : namedCollection({ address: group, verified: true }, pointed),
-    traits: cutTraits(plugins.attributes ?? []),
+    collection: group === null ? null : namedCollection({ address: group, verified: true }, referenced),
+    traits: truncateTraits(plugins.attributes ?? []),
     primarySaleHappened: false,
     isMutable: isUpdatable && plugins.immutableMetadata === undefined,
     tokenStandard: 'NonFungible',
@@ -157,12 +174,15 @@ const fromAccounts = (onChain: OnChainNft, tokenAccount: Address | null): FoundN
   ...{ content: null, tokenRecord: null },
 });
 
-/** @param pointed - from `readPointed`. */
-export function completeNft(draft: NftDraft, pointed: Pointed): FoundNft {
-  if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, pointed), null);
+/** @param referenced - from `readReferencedAccounts`. */
+export function completeNft(draft: NftDraft, referenced: ReferencedAccounts): FoundNft {
+  if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, referenced), null);
   if (draft.type === 'token') {
-    return fromAccounts(fromToken(draft, pointed), draft.holder?.tokenAccount ?? null);
+    return fromAccounts(fromToken(draft, referenced), draft.holder?.tokenAccount ?? null);
   }
   const { onChain } = draft.nft;
-  return { ...draft.nft, onChain: { ...onChain, collection: namedCollection(onChain.collection, pointed) } };
+  return {
+    ...draft.nft,
+    onChain: { ...onChain, collection: namedCollection(onChain.collection, referenced) },
+  };
 }

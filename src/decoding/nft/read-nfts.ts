@@ -16,7 +16,7 @@ import { dasAssets, dasAssetsOfWallet } from './das-assets.ts';
 import { decodeTokenRecord } from './metadata-accounts.ts';
 import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import type { FoundNft, NftDas } from './nft.ts';
-import { completeNft, type Holder, type NftDraft, readPointed } from './nft-draft.ts';
+import { completeNft, type Holder, type NftDraft, readReferencedAccounts } from './nft-draft.ts';
 
 export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
@@ -82,8 +82,11 @@ export async function readNfts(
   das: NftDas | null,
 ): Promise<Map<Address, FoundNft>> {
   const drafts = [...(await readDrafts(chain, [...new Set(mints)], das)).values()];
-  const [holders, pointed] = await Promise.all([readHolders(chain, drafts), readPointed(chain, drafts)]);
-  const found = await mapTimeSliced(drafts, (draft) => completeNft(withHolder(draft, holders), pointed));
+  const [holders, referenced] = await Promise.all([
+    readHolders(chain, drafts),
+    readReferencedAccounts(chain, drafts),
+  ]);
+  const found = await mapTimeSliced(drafts, (draft) => completeNft(withHolder(draft, holders), referenced));
   return new Map(found.map((nft) => [nft.onChain.mint, nft]));
 }
 
@@ -164,7 +167,7 @@ export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Add
     readCompressed(chain, server, wallet),
   ]);
   const drafts = parts.flat();
-  const pointed = await readPointed(chain, drafts);
-  const found = await mapTimeSliced(drafts, (draft) => completeNft(draft, pointed));
+  const referenced = await readReferencedAccounts(chain, drafts);
+  const found = await mapTimeSliced(drafts, (draft) => completeNft(draft, referenced));
   return [...new Map(found.map((nft) => [nft.onChain.mint, nft])).values()].sort(byMint);
 }

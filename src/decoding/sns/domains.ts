@@ -10,11 +10,11 @@ import { decodeMetaplexMetadata } from '../nft/metadata-accounts.ts';
 import { metadataAddresses, metadataProgram } from '../nft/metaplex-addresses.ts';
 import { allHoldingsOf, holdingsOfMint, type TokenHolding } from '../token/token-holdings.ts';
 import {
-  decodeFavourite,
+  decodeFavorite,
   decodeNameAccount,
   decodeReverseName,
   domainAccount,
-  favouriteAccount,
+  favoriteAccount,
   type NameAccount,
   nameOffsets,
   reverseAccount,
@@ -161,12 +161,12 @@ async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): 
 }
 
 /** The favorite domain counts only while the wallet owns it. */
-async function favouriteName(
+async function favoriteName(
   chain: Chain,
   wallet: Address,
   favourite: Account | undefined,
 ): Promise<string | null> {
-  const address = decodeFavourite(favourite);
+  const address = decodeFavorite(favourite);
   if (address === null) return null;
   const name = decodeNameAccount((await chain.accounts([address])).get(address));
   if (name === null) return null;
@@ -185,11 +185,11 @@ export async function nameOfAddress(
   address: Address,
   limits: SnsLimits = snsLimits,
 ): Promise<string | null> {
-  const favourite = favouriteAccount(address);
+  const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);
-  const primaryName = await favouriteName(chain, address, accounts.get(favourite));
+  const primaryName = await favoriteName(chain, address, accounts.get(favourite));
   if (primaryName !== null) return primaryName;
   const [first] = await ownedDomains(chain, address, limits);
   return first?.name ?? null;

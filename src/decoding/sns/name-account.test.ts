@@ -5,7 +5,7 @@ import { type Address, addressBytes } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
 import {
-  decodeFavourite,
+  decodeFavorite,
   decodeNameAccount,
   decodeReverseName,
   reverseAccount,
@@ -69,9 +69,9 @@ describe('reverse lookup account', () => {
 describe('favorite domain account', () => {
   it('decodes the name account', () => {
     const data = Buffer.concat([Buffer.from([7]), addressBytes(rootDomain)]);
-    expect(decodeFavourite(account(data, snsPrograms.offers))).toBe(rootDomain);
-    expect(decodeFavourite(account(data))).toBeNull();
-    expect(decodeFavourite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
+    expect(decodeFavorite(account(data, snsPrograms.offers))).toBe(rootDomain);
+    expect(decodeFavorite(account(data))).toBeNull();
+    expect(decodeFavorite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
   });
 });
 
@@ -81,7 +81,7 @@ describe('name service accounts', () => {
     const bytes = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(bytes, owners, (data, owner) => {
-        for (const decode of [decodeNameAccount, decodeReverseName, decodeFavourite])
+        for (const decode of [decodeNameAccount, decodeReverseName, decodeFavorite])
           decode(account(data, owner));
       }),
     );

@@ -27,7 +27,7 @@ const reverseClass: Address = address('33m47vH6Eav6jr5Ry86XjhRft2jRBLDnDgPSHoquX
 const HASH_PREFIX = 'SPL Name Service';
 const NONE = new Uint8Array(32);
 const HEADER_BYTES = 96;
-const FAVOURITE_SEED = Buffer.from('favourite_domain');
+const FAVORITE_SEED = Buffer.from('favourite_domain');
 
 /** Prefix of subdomain labels. */
 const SUBDOMAIN_MARK = '\0';
@@ -60,12 +60,12 @@ export function domainAccount(name: string): Address {
  * Reverse lookup account of a name account.
  * @param parent - of a subdomain; null for a top-level domain.
  */
-export const reverseAccount = (of: Address, parent: Address | null): Address =>
-  nameAddress(of, reverseClass, parent);
+export const reverseAccount = (nameAccount: Address, parent: Address | null): Address =>
+  nameAddress(nameAccount, reverseClass, parent);
 
 /** Account with the favorite domain of a wallet. */
-export const favouriteAccount = (wallet: Address): Address =>
-  findProgramAddress([FAVOURITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
+export const favoriteAccount = (wallet: Address): Address =>
+  findProgramAddress([FAVORITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;
@@ -96,7 +96,7 @@ export function decodeReverseName(account: Account | undefined): string | null {
   return label === '' ? null : (label ?? null);
 }
 
-export function decodeFavourite(account: Account | undefined): Address | null {
+export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
   return readOrNull(account.data, (reader) => {
     // Tag, implied by the address.

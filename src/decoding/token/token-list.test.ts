@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../solana/address.ts';
 import { nativeMint } from '../../solana/programs.ts';
-import { noTokenList, parseTokenList, TokenListFault, tokenListLimits } from './token-list.ts';
+import { noTokenList, parseTokenList, TokenListError, tokenListLimits } from './token-list.ts';
 
 const USDC = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
 const entry = {
@@ -19,7 +19,7 @@ const faultOf = (text: string, limits?: typeof tokenListLimits): string => {
   try {
     parseTokenList(text, limits);
   } catch (error) {
-    if (error instanceof TokenListFault) return error.message;
+    if (error instanceof TokenListError) return error.message;
     throw error;
   }
   return 'none';

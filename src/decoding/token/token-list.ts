@@ -22,8 +22,8 @@ export const tokenListLimits = {
 };
 
 /** Invalid token list. The message gives the position but no content. */
-export class TokenListFault extends Error {
-  override readonly name = 'TokenListFault';
+export class TokenListError extends Error {
+  override readonly name = 'TokenListError';
 }
 
 export const noTokenList: TokenList = { find: () => null };
@@ -37,20 +37,20 @@ const imageOf = (value: unknown, { imageMax }: typeof tokenListLimits): string =
 function textOf(value: unknown, lengthMin: number, lengthMax: number, where: string): string {
   const text = typeof value === 'string' ? value.trim() : null;
   if (text !== null && text.length >= lengthMin && text.length <= lengthMax) return text;
-  throw new TokenListFault(`${where} must be a string of ${lengthMin} to ${lengthMax} characters`);
+  throw new TokenListError(`${where} must be a string of ${lengthMin} to ${lengthMax} characters`);
 }
 
 function addressOf(value: unknown, where: string): Address {
   const parsed = typeof value === 'string' ? parseAddress(value) : { fault: 'Invalid' as const };
   if ('address' in parsed) return parsed.address;
-  throw new TokenListFault(`${where}: "address" must be 32 bytes in base58`);
+  throw new TokenListError(`${where}: "address" must be 32 bytes in base58`);
 }
 
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TokenListFault('the token list is not valid JSON', { cause: error });
+    throw new TokenListError('the token list is not valid JSON', { cause: error });
   }
 }
 
@@ -58,26 +58,26 @@ function jsonOf(text: string): unknown {
  * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`. One
  * invalid entry rejects the whole list. Images that clients cannot load are dropped.
  *
- * @throws TokenListFault with the 0-based index of the entry and the reason.
+ * @throws TokenListError with the 0-based index of the entry and the reason.
  */
 export function parseTokenList(
   text: string,
   limits: typeof tokenListLimits = tokenListLimits,
 ): TokenList & Readonly<{ size: number }> {
   if (text.length > limits.textMax) {
-    throw new TokenListFault(`the token list is longer than ${limits.textMax} characters`);
+    throw new TokenListError(`the token list is longer than ${limits.textMax} characters`);
   }
   const entries = jsonOf(text);
-  if (!Array.isArray(entries)) throw new TokenListFault('the token list must be a JSON array');
+  if (!Array.isArray(entries)) throw new TokenListError('the token list must be a JSON array');
   if (entries.length > limits.tokensMax) {
-    throw new TokenListFault(`the token list has more than ${limits.tokensMax} tokens`);
+    throw new TokenListError(`the token list has more than ${limits.tokensMax} tokens`);
   }
   const tokens = new Map<Address, ListedToken>();
   entries.forEach((entry: unknown, index) => {
     const where = `token ${index} of the list`;
     const { address, name, symbol, logoURI } = Object(entry) as Readonly<Record<string, unknown>>;
     const mint = addressOf(address, where);
-    if (tokens.has(mint)) throw new TokenListFault(`${where}: duplicate "address"`);
+    if (tokens.has(mint)) throw new TokenListError(`${where}: duplicate "address"`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
       // The symbol may be empty.

@@ -16,7 +16,7 @@ import {
 } from '../nft/metadata-accounts.ts';
 import { metadataAddress, metadataProgram } from '../nft/metaplex-addresses.ts';
 import type { OnChainNft, TokenStandard } from '../nft/nft.ts';
-import { cutTraits } from '../nft/nft-content.ts';
+import { truncateTraits } from '../nft/nft-content.ts';
 
 export type TokenMint = Readonly<{
   address: Address;
@@ -79,7 +79,7 @@ function fromToken2022(address: Address, mint: Mint, metadata: Token2022Metadata
     updateAuthority: metadata.updateAuthority,
     creators: [],
     collection: metadata.group === null ? null : { address: metadata.group, verified: true },
-    traits: cutTraits(metadata.additionalMetadata.map(([trait, value]) => ({ trait, value }))),
+    traits: truncateTraits(metadata.additionalMetadata.map(([trait, value]) => ({ trait, value }))),
     primarySaleHappened: false,
     isMutable: metadata.updateAuthority !== null,
     tokenStandard,

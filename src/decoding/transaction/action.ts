@@ -82,11 +82,11 @@ const readUnknown: ReadInstruction = () => null;
  * Action named after the jsonParsed type in upper case; null when the bytes are not parsed. Source:
  * rest-api.md §3, "SPL jsonParsed with no mapping".
  */
-export const underItsName: ReadInstruction = ({ parsed }) =>
+export const readByParsedType: ReadInstruction = ({ parsed }) =>
   parsed === null ? null : [{ type: parsed.type.toUpperCase(), info: parsed.info }];
 
-export const named = (name: string): ProgramParser => ({ name, read: readUnknown });
+export const unparsedProgram = (name: string): ProgramParser => ({ name, read: readUnknown });
 
-export const parsedByName = (name: string): ProgramParser => ({ name, read: underItsName });
+export const jsonParsedProgram = (name: string): ProgramParser => ({ name, read: readByParsedType });
 
 export const ignoredProgram = (name: string): ProgramParser => ({ name, read: () => [] });

@@ -39,8 +39,8 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 }
 
 /**
- * Decodes the effects of a transaction. With a swap, only token transfers are shown beside it. A failed
- * transaction has neither swaps nor events. Source: rest-api.md §3.
+ * Decodes the effects of a transaction. If there is a swap, only token transfers are shown in addition. A
+ * failed transaction has neither swaps nor events. Source: rest-api.md §3.
  */
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
   const events = readEvents(transaction);
@@ -72,13 +72,13 @@ export type ParsedTransaction = Readonly<{
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-function chiefAction(actions: readonly Action[]): Action | undefined {
+function mainAction(actions: readonly Action[]): Action | undefined {
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
   return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
 }
 
 /** Without actions, the first program. */
-function chiefProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
+function mainProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
   return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
 }
@@ -102,11 +102,11 @@ export function parsedTransaction(
   { events, raw }: RenderOptions,
 ): ParsedTransaction {
   const { feePayer, signers, signatures, err } = transaction;
-  const chief = chiefAction(effects.actions);
+  const chief = mainAction(effects.actions);
   return {
     ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
     ...{ fee_payer: feePayer, signers, signatures },
-    protocol: chief?.source_protocol ?? chiefProtocol(transaction),
+    protocol: chief?.source_protocol ?? mainProtocol(transaction),
     type: chief?.type ?? 'UNKNOWN',
     status: err === null ? 'Success' : 'Fail',
     token_balance_changes: tokenBalanceChanges(transaction),

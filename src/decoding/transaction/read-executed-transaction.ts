@@ -47,12 +47,12 @@ function loadedKeys(meta: JsonMembers): Address[] {
 }
 
 function signersOf(message: JsonMembers, keys: readonly Address[]): readonly Address[] {
-  const given = itemsOf(message.accountKeys);
-  if (typeof given[0] === 'string') {
+  const items = itemsOf(message.accountKeys);
+  if (typeof items[0] === 'string') {
     const count = naturalOf(membersOf(message.header).numRequiredSignatures, KEYS_MAX) ?? 1;
     return keys.slice(0, Math.max(1, count));
   }
-  return keys.filter((_, at) => at === 0 || membersOf(given[at]).signer === true);
+  return keys.filter((_, at) => at === 0 || membersOf(items[at]).signer === true);
 }
 
 function readJsonMessage(transaction: JsonMembers, meta: JsonMembers): SentMessage {
@@ -97,8 +97,8 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
   if (!isShallow(result, DEPTH_MAX)) return null;
-  const { slot, blockTime, transaction, meta: given } = membersOf(result);
-  const meta = membersOf(given);
+  const { slot, blockTime, transaction, meta: rawMeta } = membersOf(result);
+  const meta = membersOf(rawMeta);
   const message = readMessage(transaction, meta);
   const feePayer = message?.keys[0];
   if (message === null || feePayer === undefined || message.signatures.length === 0) return null;

@@ -151,7 +151,7 @@ function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
 }
 
 /**
- * Whether the amount is an NFT: one unit without decimals, of a mint that nobody holds more than one of.
+ * Whether the amount is an NFT: one unit without decimals, of a mint of which no account holds more than one.
  * Source: rest-api.md §3.2, point 3.
  */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>

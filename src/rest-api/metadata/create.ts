@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint, ofStorage } from '../endpoint.ts';
+import { endpoint, storageFailures } from '../endpoint.ts';
 import { address, isAbsent, network, optional, text, whole } from '../fields.ts';
 import { storedSchema } from '../storage/upload.ts';
 
@@ -131,7 +131,7 @@ export const create = endpoint('POST metadata/create', {
     'The document has the members of the Metaplex Non-Fungible Standard in a fixed order: the same fields give the ' +
     'same `cid`.',
   from: 'body',
-  failures: ofStorage,
+  failures: storageFailures,
   fields,
   result: storedSchema,
   async handle(input, { services, caller: { ownerId, signal } }) {

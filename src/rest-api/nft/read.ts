@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -13,7 +13,7 @@ export const read = endpoint('GET nft/read', {
     'An NFT of either token program, an MPL Core asset, or, if the service has a Digital Asset Standard server, a ' +
     'compressed NFT. Off-chain data that does not arrive in time is empty (`is_loaded_metadata: false`).',
   from: 'query',
-  failures: ['NFT_NOT_FOUND', ...ofChain],
+  failures: ['NFT_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     commitment: commitment(),

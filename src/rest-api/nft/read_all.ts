@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { loadNfts, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -15,7 +15,7 @@ export const readAll = endpoint('GET nft/read_all', {
     'Sorted by mint. `total_count` counts the NFTs after filtering. Compressed NFTs are listed only if the ' +
     'service has a Digital Asset Standard server.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     ...nftWalletFields,
     update_authority: optional(address('Only NFTs with this update authority.')),

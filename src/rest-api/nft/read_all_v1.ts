@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { atMost, loadNfts, nftListLimits, nftWalletFields } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
 
@@ -12,7 +12,7 @@ export const readAllV1 = endpoint('GET nft/read_all_v1', {
     `Sorted by mint. For wallets with more than ${nftListLimits.unpagedMax} NFTs use ` +
     '`/sol/v2/nft/read_all`.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object(nftWalletFields),
   result: z.array(nftSchema),
   async handle({ network: name, commitment: level, address: wallet, refresh }, context) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readNfts, withTokenRecords } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, flag, list, network } from '../fields.ts';
 import { loadNfts, refreshField } from './load-nfts.ts';
 import { nftSchema } from './nft-schema.ts';
@@ -12,7 +12,7 @@ export const readSelected = endpoint('POST nft/read_selected', {
   summary: 'Get up to ten NFTs with metadata',
   description: 'In request order. Addresses that are no NFTs are left out.',
   from: 'body',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     commitment: commitment(),

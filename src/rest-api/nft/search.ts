@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FoundNft, OnChainNft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, list, network, optional, pageFields, pageOf, pageResult } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from './load-nfts.ts';
 import { attributesFilter, hasAttributes, type NumberTest, royaltyFilter } from './nft-filters.ts';
@@ -33,7 +33,7 @@ export const search = endpoint('GET nft/search', {
     'Attributes come from the off-chain JSON: an NFT whose JSON cannot be read has none. ' +
     `A search by attributes handles up to ${nftListLimits.searchedMax} NFTs after the other filters.`,
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     commitment: commitment(),
@@ -62,16 +62,16 @@ export const search = endpoint('GET nft/search', {
     const load = (nfts: readonly FoundNft[]) => loadNfts(nfts, context, refresh);
     if (attributes === null) {
       const { items, about } = pageOf(candidates, page, size);
-      return { message: 'filtered NFTs', result: answerOf(await load(items), about) };
+      return { message: 'filtered NFTs', result: toSearchResult(await load(items), about) };
     }
     const searched = await load(atMost(candidates, nftListLimits.searchedMax));
     const matching = searched.filter((nft) => hasAttributes(nft.attributes, attributes));
     const { items, about } = pageOf(matching, page, size);
-    return { message: 'filtered NFTs', result: answerOf(items, about) };
+    return { message: 'filtered NFTs', result: toSearchResult(items, about) };
   },
 });
 
-const answerOf = <Nft>(nfts: readonly Nft[], about: ReturnType<typeof pageOf>['about']) => ({
+const toSearchResult = <Nft>(nfts: readonly Nft[], about: ReturnType<typeof pageOf>['about']) => ({
   ...{ nfts: [...nfts], ...about },
   ...{ total_data: about.total_count, total_page: about.total_pages },
 });

@@ -18,8 +18,8 @@ export const getKeypair = endpoint('GET semi_wallet/get_keypair', {
     publicKey: z.string().meta({ description: 'Base58.' }),
     secretKey: z.string().meta({ description: 'Secret and public key, 64 bytes, base58.' }),
   }),
-  async handle({ wallet, password: given }, { services, caller }) {
-    const keypair = await services.semiWallets.keypair(caller.ownerId, wallet, given);
+  async handle({ wallet, password }, { services, caller }) {
+    const keypair = await services.semiWallets.keypair(caller.ownerId, wallet, password);
     if (keypair === null) throw noSuchWallet();
     return { message: 'Keypair fetched successfully', result: keypair };
   },

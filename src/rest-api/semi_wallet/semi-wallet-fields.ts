@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import { isAbsent, text } from '../fields.ts';
 
-/** Offline brute force on the data of `decrypt_semi_wallet` finds shorter passwords quickly. */
+/** An offline brute-force attack on the response of `decrypt_semi_wallet` finds shorter passwords quickly. */
 const NEW_PASSWORD_MIN = 8;
 const PASSWORD_MAX = 1_024;
 

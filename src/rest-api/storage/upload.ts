@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
-import { endpoint, ofStorage } from '../endpoint.ts';
+import { endpoint, storageFailures } from '../endpoint.ts';
 
 /** Source: rest-api.md §2.21, §2.22. */
 export const storedSchema = z.object({
@@ -16,7 +16,7 @@ export const upload = endpoint('POST storage/upload', {
     'give the same `cid`: a CIDv1 of raw leaves of 1 MiB, up to 1,024 per node. Name and type come from the first ' +
     'upload; the type of an image is detected from its bytes.',
   from: 'upload',
-  failures: ofStorage,
+  failures: storageFailures,
   fields: z.object({}),
   result: storedSchema,
   async handle(_fields, { file, services, caller: { ownerId, signal } }) {

@@ -4,7 +4,7 @@ import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
 import { readMints } from '../../decoding/token/read-mints.ts';
 import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameShape, nameSources } from '../wallet/token-schema.ts';
 
@@ -23,7 +23,7 @@ const extension = z
 export const getInfo = endpoint('GET token/get_info', {
   summary: 'Get name, supply, authorities and extensions of a token',
   from: 'query',
-  failures: ['NOT_A_MINT', ...ofChain],
+  failures: ['NOT_A_MINT', ...chainFailures],
   fields: z.object({ network: network(), commitment: commitment(), token_address: address('The mint.') }),
   result: z.object({
     name: nameShape.name,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type HistoryPart, historyOf } from '../../decoding/transaction/fetch-transactions.ts';
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
 import { tokenNamesOf } from './fetch-and-parse.ts';
@@ -39,7 +39,7 @@ export const history = endpoint('GET transaction/history', {
     'Covers the last days, as configured by the operator. Pass the last signature of a page as ' +
     '`before_tx_signature` of the next.',
   from: 'query',
-  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  failures: ['TRANSACTION_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     account: address('A wallet, token account, program or any other account.'),

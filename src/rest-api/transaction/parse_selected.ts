@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { selectedTransactions } from '../../decoding/transaction/fetch-transactions.ts';
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { list, network, signature } from '../fields.ts';
 import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -13,7 +13,7 @@ export const parseSelected = endpoint('POST transaction/parse_selected', {
   summary: 'Parse transactions by signature, in request order',
   description: 'Transactions that the node does not have are left out.',
   from: 'body',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     transaction_signatures: list(

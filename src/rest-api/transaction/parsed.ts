@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { flag, network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -10,7 +10,7 @@ export const parsed = endpoint('GET transaction/parsed', {
   description:
     'Includes the events emitted by programs. Reaches back as far as the node, unlike the history.',
   from: 'query',
-  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  failures: ['TRANSACTION_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     txn_signature: signature('Transaction signature.'),

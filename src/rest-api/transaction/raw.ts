@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { network, signature } from '../fields.ts';
 import { fetchAndParse } from './fetch-and-parse.ts';
 import { rawTransactionSchema, settledCommitment } from './transaction-schema.ts';
@@ -9,7 +9,7 @@ export const raw = endpoint('GET transaction/raw', {
   paths: ['/sol/v1/transaction/raw', '/sol/v1/wallet/transaction'],
   summary: 'Get a transaction in jsonParsed, with the parsed form in `parsed`',
   from: 'query',
-  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  failures: ['TRANSACTION_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     txn_signature: signature('Transaction signature.'),

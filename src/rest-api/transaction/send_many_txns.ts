@@ -9,7 +9,7 @@ import {
   displayTransactionError,
   type TransactionError,
 } from '../../solana/transaction/transaction-error.ts';
-import { type Context, endpoint, ofChain } from '../endpoint.ts';
+import { type Context, chainFailures, endpoint } from '../endpoint.ts';
 import { list, network, oneOf } from '../fields.ts';
 import type { Confirmation } from '../services.ts';
 import {
@@ -64,9 +64,8 @@ async function sendAll(
     sendOne(transaction, chain, context),
   );
   const [first] = submissions;
-  // Without any node, no outcome is known for any transaction.
-  const isLost = ({ failure }: Submission): boolean =>
-    failure !== null && !(failure instanceof NodeRejection);
+  // Without a node, the outcome of every transaction is unknown.
+  const isLost = ({ failure }: Submission): boolean => failure !== null && !(failure instanceof NodeRejection);
   if (first?.failure && submissions.every(isLost)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
   return all.map(({ text }) => byText.get(text) as Submission);
@@ -132,7 +131,7 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
     'transaction error), or that were not seen to reach the commitment. A transaction with an unknown outcome is ' +
     'awaited too: it may land. If one of them is invalid, none is sent.',
   from: 'body',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     encoded_transactions: list(

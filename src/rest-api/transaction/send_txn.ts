@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { network } from '../fields.ts';
 import { sendTransaction, signedTransaction } from './signed-transaction.ts';
 
@@ -12,7 +12,7 @@ export const sendTxn = endpoint('POST transaction/send_txn', {
     'the outcome, the error has `outcome: "unknown"` and the `signature`: the transaction may land, so check it ' +
     'before you sign another.',
   from: 'body',
-  failures: ['TRANSACTION_REFUSED', ...ofChain],
+  failures: ['TRANSACTION_REFUSED', ...chainFailures],
   fields: z.object({
     network: network(),
     encoded_transaction: signedTransaction('A signed transaction in base64.'),

@@ -56,8 +56,8 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
 /**
  * Sends a transaction with preflight at `processed`, where blockhashes of every commitment are known.
  * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
- * node fault; another Failure when the outcome is unknown. If a node may have it, the facts have `outcome:
- * 'unknown'` and the signature.
+ * node fault; another Failure when the outcome is unknown. If a node may have the transaction, the error
+ * details have `outcome: 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

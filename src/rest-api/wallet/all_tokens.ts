@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
 
@@ -12,7 +12,7 @@ export const allTokens = endpoint('GET wallet/all_tokens', {
     'interest-bearing and scaled mints are current. Names come from the token list, then ' +
     'from metadata. NFTs are in `nft/read_all`.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.array(tokenSchema),
   async handle({ network: name, commitment: level, wallet }, { chain, services }) {

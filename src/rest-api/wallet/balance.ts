@@ -3,7 +3,7 @@ import { solOf } from '../../decoding/amounts.ts';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import type { Address } from '../../solana/address.ts';
 import { objectOf, u64Of } from '../../solana/encoding/read-json.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 
 export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>
@@ -15,7 +15,7 @@ export const lamportsOf = (chain: Chain, account: Address): Promise<bigint> =>
 export const balance = endpoint('GET wallet/balance', {
   summary: 'Get the SOL balance of a wallet',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({ network: network(), wallet: address('The wallet.'), commitment: commitment() }),
   result: z.object({ balance: z.number().meta({ description: 'SOL, not lamports.' }) }),
   async handle({ wallet, ...read }, { chain }) {

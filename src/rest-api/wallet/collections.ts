@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Nft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
@@ -48,7 +48,7 @@ export const collections = endpoint('GET wallet/collections', {
     'Grouped by verified collection; other NFTs by name and family in their off-chain JSON (such a group ' +
     `has no \`address\`), the rest under the name \`""\`. For wallets of up to ${nftListLimits.groupedMax} NFTs.`,
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     commitment: commitment(),

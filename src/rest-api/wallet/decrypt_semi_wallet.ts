@@ -21,8 +21,8 @@ export const decryptSemiWallet = endpoint('GET wallet/decrypt_semi_wallet', {
     }),
     z.object({ msg: z.string().meta({ description: 'States that this key has no such wallet.' }) }),
   ]),
-  async handle({ wallet, password: given }, { services, caller }) {
-    const found = await services.semiWallets.decrypt(caller.ownerId, wallet, given);
+  async handle({ wallet, password }, { services, caller }) {
+    const found = await services.semiWallets.decrypt(caller.ownerId, wallet, password);
     const none = { msg: `No semi custodial wallet found with address: ${wallet}` };
     return { message: 'Decryption Data', result: found ?? none };
   },

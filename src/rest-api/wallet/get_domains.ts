@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasDomains, ownedDomains } from '../../decoding/sns/domains.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
 
 /** Source: rest-api.md §2.4 and §4, "SNS". */
@@ -14,7 +14,7 @@ export const getDomains = endpoint('GET wallet/get_domains', {
     'responses use (default `.sol`, which clients expect). `.sol` will become the ' +
     'suffix of another registry, which is not supported: no client resolves names with it yet.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
-import { OnceChain } from '../../decoding/chain/chain.ts';
+import { MemoizedChain } from '../../decoding/chain/chain.ts';
 import type { Nft, NftOffChain } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
 import { withOffChain } from '../../decoding/nft/show-nft.ts';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { lamportsOf } from './balance.ts';
@@ -47,7 +47,7 @@ export const getPortfolio = endpoint('GET wallet/get_portfolio', {
   summary: 'Get SOL balance, fungible tokens and NFTs of a wallet',
   description: 'NFTs lack off-chain data; use `nft/read_all` for that.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.object({
     sol_balance: z.number().meta({ description: 'SOL, not lamports.' }),
@@ -57,7 +57,7 @@ export const getPortfolio = endpoint('GET wallet/get_portfolio', {
     nfts: z.array(portfolioNft),
   }),
   async handle({ network: name, commitment: level, wallet }, { caller, services }) {
-    const chain = new OnceChain(name, caller, level);
+    const chain = new MemoizedChain(name, caller, level);
     const [lamports, tokens, found] = await Promise.all([
       lamportsOf(chain, wallet),
       tokensOfWallet(chain, wallet, nameSources(services)),

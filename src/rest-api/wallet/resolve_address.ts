@@ -3,7 +3,7 @@ import { hasDomains, nameOfAddress } from '../../decoding/sns/domains.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Address } from '../../solana/address.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, optional } from '../fields.ts';
 
 const missing = { field: 'wallet', message: 'is missing: send an address in base58' };
@@ -18,7 +18,7 @@ export const resolveAddress = endpoint('GET wallet/resolve_address', {
     'The operator configures the suffix (default `.sol`). The name service has called domains ' +
     '`.sns` since finalized slot 452,825,395; see wallet/get_domains.',
   from: 'query',
-  failures: ['DOMAIN_NOT_FOUND', ...ofChain],
+  failures: ['DOMAIN_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     address: optional(address('Name account or wallet; takes precedence over `wallet`.')),

@@ -12,7 +12,7 @@ import { SIGNATURE_BYTES } from '../../solana/signature.ts';
 import { compileMessage, type Instruction } from '../../solana/transaction/compile-message.ts';
 import { encodeTransaction } from '../../solana/transaction/encode-transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, isAbsent, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */
@@ -61,7 +61,7 @@ export const sendSol = endpoint('POST wallet/send_sol', {
     'A legacy transaction in base64 with one all-zero signature. The sender, who also pays the fee, signs and ' +
     'sends it, for example with transaction/send_txn, within about a minute, before its blockhash expires.',
   from: 'body',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     from_address: address('Sender, signer and fee payer.'),

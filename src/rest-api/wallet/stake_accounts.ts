@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
 import { activityOf, type StakeAccount, stakeAccountsOf } from '../../decoding/stake/stake-accounts.ts';
 import { U64_MAX } from '../../solana/units.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, pageFields, pageResult } from '../fields.ts';
 
 /** Page size. Spec, "Limits". */
@@ -26,7 +26,7 @@ const stakeAccount = z.object({
   state: z.enum(['active', 'inactive', 'activating', 'deactivating']),
 });
 
-/** The largest u64 stands for none. */
+/** The largest u64 means none. */
 const epochOf = (value: bigint): number | null => (value === U64_MAX ? null : Number(value));
 
 function toStakeAccountResult({
@@ -61,7 +61,7 @@ export const stakeAccounts = endpoint('GET wallet/stake_accounts', {
     '`state` follows from the stake history: stake that warms up is `activating` until all of it ' +
     'is effective; stake that cools down is `deactivating` until none is.',
   from: 'query',
-  failures: ofChain,
+  failures: chainFailures,
   fields: z.object({
     network: network(),
     wallet_address: address('The wallet.'),

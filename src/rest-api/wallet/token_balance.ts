@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tokenBalanceOf } from '../../decoding/token/wallet-tokens.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { infoOf, nameShape, nameSources } from './token-schema.ts';
 
@@ -10,7 +10,7 @@ export const tokenBalance = endpoint('GET wallet/token_balance', {
   summary: 'Get the balance of one token in a wallet',
   description: 'Sum over all its token accounts of the mint; 0 without any.',
   from: 'query',
-  failures: ['NOT_A_MINT', ...ofChain],
+  failures: ['NOT_A_MINT', ...chainFailures],
   fields: z.object({
     network: network(),
     commitment: commitment(),

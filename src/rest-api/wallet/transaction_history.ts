@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { historyOf } from '../../decoding/transaction/fetch-transactions.ts';
-import { endpoint, ofChain } from '../endpoint.ts';
+import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network } from '../fields.ts';
 import { historyEnds, historyPage, historyStart } from '../transaction/history.ts';
 import { rawTransactionSchema, settledCommitment } from '../transaction/transaction-schema.ts';
@@ -10,7 +10,7 @@ export const transactionHistory = endpoint('GET wallet/transaction_history', {
   summary: 'List jsonParsed transactions of a wallet, newest first',
   description: 'For older clients; `transaction/history` has the parsed form.',
   from: 'query',
-  failures: ['TRANSACTION_NOT_FOUND', ...ofChain],
+  failures: ['TRANSACTION_NOT_FOUND', ...chainFailures],
   fields: z.object({
     network: network(),
     wallet: address('The wallet.'),

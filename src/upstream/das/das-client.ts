@@ -114,7 +114,7 @@ export class DasClient {
       if (serverResult.isFinal) break;
     }
     if (signal.aborted) throw new Failure('CLIENT_GONE');
-    throw rejection === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRefusal(rejection);
+    throw rejection === null ? new Failure('UPSTREAM_UNAVAILABLE') : new NodeRejection(rejection);
   }
 
   async close(): Promise<void> {

@@ -102,7 +102,7 @@ const token = (customerId: string | null, role: 'viewer' | 'developer' | 'admin'
 });
 
 const callers: Readonly<Record<string, ApiCaller>> = {
-  n: { kind: 'nobody' },
+  n: { kind: 'anonymous' },
   s: user('stranger'),
   v: user('viewer'),
   d: user('developer'),

@@ -62,7 +62,7 @@ describeOnBothStores('the control API', ({ open }) => {
       ]);
     }
     expect(fixture.logged.filter((line) => line.includes('database unreachable'))).toHaveLength(1);
-    expect(fixture.logged.join()).not.toContain('control API request failed');
+    expect(fixture.logged.join()).not.toContain('Control API request failed');
     await away.destroy();
   });
 });

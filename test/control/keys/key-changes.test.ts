@@ -15,7 +15,7 @@ import {
   newestVersion,
 } from '../../../src/control/keys/key-feed.ts';
 import {
-  KeyRefusedError,
+  KeyOperationError,
   type KeyRegister,
   listKeys,
   readFamily,
@@ -51,7 +51,7 @@ const refusal = async (work: Promise<unknown>) => {
     () => null,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof KeyRefusedError)) throw error ?? new Error('nothing was refused');
+  if (!(error instanceof KeyOperationError)) throw error ?? new Error('nothing was refused');
   return [error.reason, error.field, error.message];
 };
 

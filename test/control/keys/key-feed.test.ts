@@ -34,7 +34,7 @@ class WatchedDirectory extends KeyAuthenticator {
 
   override setStoreReachable(reachable: boolean): void {
     super.setStoreReachable(reachable);
-    this.events.emit(reachable ? 'back' : 'away');
+    this.events.emit(reachable ? 'available' : 'unavailable');
   }
 }
 
@@ -113,7 +113,7 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     await feed.start();
     expect([directory.size, directory.storeReachable]).toEqual([1, false]);
     await revokeKey(register, early.key.id);
-    const back = once(directory.events, 'back');
+    const back = once(directory.events, 'available');
     broken.away = false;
     await back;
     expect(directory.size).toBe(3);
@@ -173,17 +173,17 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     const broken = breakable(real);
     const states: string[] = [];
     const { directory, next } = await follow(broken.store, { onStoreState: (state) => states.push(state) });
-    let event = next('away');
+    let event = next('unavailable');
     broken.away = true;
     await event;
     expect(directory.authenticate(known.secret, register.now()).id).toBe(known.key.id);
     const made = await createKey(register, { product: 'rpc', name: 'y' });
     expect(() => directory.authenticate(made.secret, register.now())).toThrow('cannot be checked');
-    event = next('back');
+    event = next('available');
     broken.away = false;
     await event;
     expect(directory.authenticate(made.secret, register.now()).id).toBe(made.key.id);
-    expect(states).toEqual(['back', 'away', 'back']);
+    expect(states).toEqual(['available', 'unavailable', 'available']);
   });
 
   it('starts without the store and loads the keys later', async () => {
@@ -193,7 +193,7 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     broken.away = true;
     const { directory, next } = await follow(broken.store);
     expect([directory.size, directory.storeReachable]).toEqual([0, false]);
-    const back = next('back');
+    const back = next('available');
     broken.away = false;
     await back;
     expect(directory.size).toBe(1);
@@ -203,8 +203,8 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     const real = await open();
     let release: (() => void) | undefined;
     const stuck = { ...real, db: real.db };
-    const { next, directory } = await follow(stuck, { awayAfterMs: 100 });
-    const away = next('away');
+    const { next, directory } = await follow(stuck, { unavailableAfterMs: 100 });
+    const away = next('unavailable');
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -212,7 +212,7 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
       kind === 'sqlite' ? real.db.transaction().execute(() => held) : lockCounter(real, held);
     await away;
     expect(directory.storeReachable).toBe(false);
-    const back = next('back');
+    const back = next('available');
     release?.();
     await Promise.all([transaction, back]);
   });
@@ -248,7 +248,7 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
         await taken;
         expect(directory.size).toBe(count);
       }
-      const away = next('away');
+      const away = next('unavailable');
       await server()!.kill();
       await away;
       expect(directory.storeReachable).toBe(false);
@@ -261,11 +261,11 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     const register = await registerOn(store);
     const known = await createKey(register, { product: 'rpc', name: 'x' });
     const { directory, next } = await follow(store);
-    let event = next('away');
+    let event = next('unavailable');
     await server()!.kill();
     await event;
     expect(directory.authenticate(known.secret, register.now()).id).toBe(known.key.id);
-    event = next('back');
+    event = next('available');
     await server()!.start();
     await event;
     const taken = next('taken');
@@ -288,7 +288,7 @@ it('reports the store unreachable when its file is deleted, and keeps known keys
   const store = await openDatabase({ file });
   const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });
   const { directory, feed, next } = await startFeed(store, {});
-  const away = next('away');
+  const away = next('unavailable');
   rmSync(file);
   await away;
   expect(directory.storeReachable).toBe(false);

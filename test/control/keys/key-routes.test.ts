@@ -330,7 +330,7 @@ describeOnBothStores('a leaked key', ({ open }) => {
         'github-public-key-signature': sign('sha256', rawBody, scanner.privateKey).toString('base64'),
       };
       const scan = (sent: Record<string, string>) =>
-        invoke('POST /secret-scanning', { body }, { kind: 'nobody' }, sent, rawBody);
+        invoke('POST /secret-scanning', { body }, { kind: 'anonymous' }, sent, rawBody);
       expect((await refusal(scan({}))).status).toBe(401);
       expect((await refusal(scan({ ...headers, 'github-public-key-identifier': 'x' }))).status).toBe(401);
       expect(await noticesOf(store)).toEqual([]);

@@ -204,7 +204,7 @@ describeOnBothStores('the usage journal', ({ kind, open }) => {
       writeFileSync(journal, retained);
       const two = writerOn(store, folder);
       await two.writer.flush();
-      expect(two.recovered).toMatchObject([{ damagedLines: 0, lateRows: 0 }]);
+      expect(two.recovered).toMatchObject([{ corruptLines: 0, lateRows: 0 }]);
       expect(existsSync(journal)).toBe(false);
       await two.writer.stop();
       const rows = await store.db
@@ -260,7 +260,7 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
     const two = writerOn(store, folder);
     await two.writer.flush();
     expect(two.recovered).toMatchObject([{ rows: 3 }]);
-    expect(two.recovered[0]?.damagedLines).toBeGreaterThanOrEqual(2);
+    expect(two.recovered[0]?.corruptLines).toBeGreaterThanOrEqual(2);
     expect(await requestsOf(store)).toBe(21);
     await Promise.all([one.writer.stop(), two.writer.stop()]);
   });

@@ -230,7 +230,7 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     const [store, other] = [await open(place), await open(place)];
     await addKeys(store, 'acme', { AAAAAAAA: 'default' });
     const clock = { now: LATER };
-    const options = { claimMs: 60_000, now: () => clock.now };
+    const options = { leaseMs: 60_000, now: () => clock.now };
     const one = new UsageRoller({ store, ...options });
     const two = new UsageRoller({ store: other, ...options });
     await write(store, [usageRow({ requests: 3 })]);

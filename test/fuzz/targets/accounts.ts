@@ -13,12 +13,12 @@ import { readNftContent } from '../../../src/decoding/nft/nft-content.ts';
 import { showNft } from '../../../src/decoding/nft/show-nft.ts';
 import { isDomainMint, nameOfNft } from '../../../src/decoding/sns/domains.ts';
 import {
-  decodeFavourite,
+  decodeFavorite,
   decodeNameAccount,
   decodeReverseName,
   snsPrograms,
 } from '../../../src/decoding/sns/name-account.ts';
-import { parseTokenList, TokenListFault } from '../../../src/decoding/token/token-list.ts';
+import { parseTokenList, TokenListError } from '../../../src/decoding/token/token-list.ts';
 import { mintExtensions, tokenMintOf, uiAmountOfMint } from '../../../src/decoding/token/token-mint.ts';
 import { instructionDiscriminator } from '../../../src/decoding/transaction/events/layout.ts';
 import type { ExecutedTransaction } from '../../../src/decoding/transaction/executed-transaction.ts';
@@ -277,7 +277,7 @@ export const snsAccountsTarget: Target = {
   fuzz(data: Uint8Array): boolean {
     const read = snsAccountsOwners.flatMap((owner) => {
       const account: Account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
-      const decoders = [decodeNameAccount, decodeReverseName, decodeFavourite, nameOfNft];
+      const decoders = [decodeNameAccount, decodeReverseName, decodeFavorite, nameOfNft];
       return [...decoders.map((decode) => decode(account)), isDomainMint(account) || null];
     });
     return read.some((value) => value !== null);
@@ -306,7 +306,7 @@ export const tokenListTarget: Target = {
       }
       return true;
     } catch (error) {
-      if (!(error instanceof TokenListFault)) throw error;
+      if (!(error instanceof TokenListError)) throw error;
       return false;
     }
   },

@@ -23,7 +23,7 @@ import {
 } from '../../../src/control/api/server/read-request.ts';
 import { BackupError, backupTables } from '../../../src/control/database/backup/backup.ts';
 import { readBackupFile } from '../../../src/control/database/backup/backup-file.ts';
-import { KeyRefusedError } from '../../../src/control/keys/key-register.ts';
+import { KeyOperationError } from '../../../src/control/keys/key-register.ts';
 import { readScannerKey, ScannerSignatures } from '../../../src/control/keys/leaked-keys.ts';
 import {
   checkRules,
@@ -32,7 +32,7 @@ import {
   type RuleColumns,
 } from '../../../src/control/keys/rule-columns.ts';
 import {
-  type JournalDamage,
+  type JournalCorruption,
   journalLine,
   readJournal,
   readJournalLine,
@@ -125,7 +125,7 @@ export const keyRulesTarget: Target = {
       if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
       return true;
     } catch (error) {
-      if (error instanceof KeyRefusedError) return false;
+      if (error instanceof KeyOperationError) return false;
       throw error;
     }
   },
@@ -391,7 +391,7 @@ const checked = (text: string): string =>
 
 async function rowsIn(text: string): Promise<StoredUsage[]> {
   writeFileSync(file, text);
-  const damage: JournalDamage = { lines: 0 };
+  const damage: JournalCorruption = { lines: 0 };
   const rows: StoredUsage[] = [];
   // One line per batch.
   for await (const batch of readJournal(file, 1, damage)) rows.push(...batch);

@@ -17,7 +17,7 @@ export type BarsProps = ChartProps &
   Readonly<{ tick?: (value: number) => string; aside?: ReactNode; empty?: ReactNode; legend?: ReactNode }>;
 
 const BAR_SHARE = 0.72;
-const BAR_MOST_PX = 48;
+const BAR_MAX_PX = 48;
 
 function specOf(axis: TimeAxis, series: readonly Series[], tick: (value: number) => string): PlotSpec {
   const starts = startsOf(axis);
@@ -36,7 +36,7 @@ function specOf(axis: TimeAxis, series: readonly Series[], tick: (value: number)
         fill: paint.of(color),
         width: 0,
         points: { show: false },
-        ...pathsOf(plots.paths.bars?.({ size: [BAR_SHARE, BAR_MOST_PX, 1], align: 0 })),
+        ...pathsOf(plots.paths.bars?.({ size: [BAR_SHARE, BAR_MAX_PX, 1], align: 0 })),
       })),
     draw: (plot, paint) => {
       if (runningFrom !== null) fadeFrom(plot, runningFrom, paint);

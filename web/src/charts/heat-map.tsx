@@ -41,7 +41,7 @@ function usedRows({ boundsMs, counts }: Pick<HeatMapProps, 'boundsMs' | 'counts'
 }
 
 /** Minimum opacity of a non-empty cell. */
-const ALPHA_LEAST = 0.14;
+const ALPHA_MIN = 0.14;
 
 function drawCells(plot: uPlot, paint: Paint, axis: TimeAxis, { counts }: Rows): void {
   const most = Math.max(1, ...counts.flat());
@@ -54,19 +54,19 @@ function drawCells(plot: uPlot, paint: Paint, axis: TimeAxis, { counts }: Rows):
       if (count === 0) return;
       const left = plot.valToPos(axis.from + step * axis.stepMs, 'x', true);
       const right = plot.valToPos(axis.from + (step + 1) * axis.stepMs, 'x', true);
-      ctx.globalAlpha = ALPHA_LEAST + (1 - ALPHA_LEAST) * (Math.log1p(count) / Math.log1p(most));
+      ctx.globalAlpha = ALPHA_MIN + (1 - ALPHA_MIN) * (Math.log1p(count) / Math.log1p(most));
       ctx.fillRect(left, top, Math.max(1, right - left - 1), Math.max(1, bottom - top - 1));
     });
   });
   ctx.restore();
 }
 
-const TICKS_MOST = 8;
+const TICKS_MAX = 8;
 
 function specOf(axis: TimeAxis, rows: Rows): PlotSpec {
   const starts = startsOf(axis);
   const number = rows.counts.length;
-  const every = Math.max(1, Math.ceil(number / TICKS_MOST));
+  const every = Math.max(1, Math.ceil(number / TICKS_MAX));
   return {
     shape: `heat ${number}`,
     data: [starts, starts.map(() => null)],

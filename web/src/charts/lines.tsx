@@ -24,7 +24,7 @@ export type LinesProps = ChartProps &
     empty?: ReactNode;
   }>;
 
-const aroundInTens = (min: number | null, max: number | null): readonly [number, number] => [
+const powersOfTenAround = (min: number | null, max: number | null): readonly [number, number] => [
   10 ** Math.floor(Math.log10(Math.max(min ?? 1, 0.01))),
   10 ** Math.ceil(Math.log10(Math.max(max ?? 10, 0.1) * 1.001)),
 ];
@@ -44,7 +44,7 @@ function specOf(
       ...visible.map(({ values }) => starts.map((_, step) => values[step] ?? null)),
     ],
     xRange: [axis.from, axis.from + starts.length * axis.stepMs],
-    yRange: isLog ? aroundInTens : fromZero(1),
+    yRange: isLog ? powersOfTenAround : fromZero(1),
     isLog,
     tick,
     series: (paint, plots) =>

@@ -15,8 +15,8 @@ type PlotProps = Readonly<{
 }>;
 
 /** Drags shorter than this, in pixels, are clicks. */
-const DRAG_LEAST_PX = 6;
-const WIDTH_LEAST_PX = 120;
+const DRAG_MIN_PX = 6;
+const WIDTH_MIN_PX = 120;
 const AXIS_Y_PX = 52;
 const AXIS_X_PX = 26;
 
@@ -57,7 +57,7 @@ function emitZoom(plot: uPlot, latest: Latest): void {
   const { left, width } = plot.select;
   if (width <= 0) return;
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  if (width < DRAG_LEAST_PX) return;
+  if (width < DRAG_MIN_PX) return;
   latest.current.onZoom?.(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
 }
 
@@ -145,7 +145,7 @@ function useWidth(box: { current: HTMLElement | null }): number {
     if (element === null) return;
     const observer = new ResizeObserver(([entry]) => {
       const found = Math.floor(entry?.contentRect.width ?? 0);
-      if (found > 0) setWidth(Math.max(WIDTH_LEAST_PX, found));
+      if (found > 0) setWidth(Math.max(WIDTH_MIN_PX, found));
     });
     observer.observe(element);
     return () => observer.disconnect();

@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useSession } from './session.tsx';
 
-export const CUSTOMER_STORED_AS = 'solway.customer';
+export const CUSTOMER_STORAGE_KEY = 'solway.customer';
 
 export function CustomerSwitch() {
   const { customer, customers } = useSession();
@@ -35,7 +35,7 @@ export function CustomerSwitch() {
         ),
         checked: one.id === customer.id,
         onSelect: () => {
-          remember(CUSTOMER_STORED_AS, one.id);
+          remember(CUSTOMER_STORAGE_KEY, one.id);
           change({ customer: one.id, key: undefined });
         },
       }))}

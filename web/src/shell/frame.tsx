@@ -6,7 +6,7 @@ import { useFrameSearch } from '../range.ts';
 import { recall } from '../theme.ts';
 import { FormError } from '../ui/field.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { CUSTOMER_STORED_AS } from './customer-switch.tsx';
+import { CUSTOMER_STORAGE_KEY } from './customer-switch.tsx';
 import { FirstCustomer } from './first-customer.tsx';
 import { ModeBanner } from './mode-banner.tsx';
 import { Rail } from './rail.tsx';
@@ -75,10 +75,11 @@ function useChosenCustomer(me: Me, user: User): Session | null {
         : [...ownCustomer, { ...foreign.data, role: 'owner' as const }];
     const customer =
       customers.find(({ id }) => id === requestedId) ??
-      customers.find(({ id }) => id === recall(CUSTOMER_STORED_AS)) ??
+      customers.find(({ id }) => id === recall(CUSTOMER_STORAGE_KEY)) ??
       customers[0];
     if (customer === undefined) return null;
-    const can = (needed: Customer['role']): boolean => user.isOperator || roleAllows(customer.role, needed);
+    const can = (required: Customer['role']): boolean =>
+      user.isOperator || roleAllows(customer.role, required);
     return { user, customers, customer, service: me.service, can };
   }, [ownCustomer, foreign.data, requestedId, user, me.service]);
 }

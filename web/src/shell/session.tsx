@@ -12,7 +12,7 @@ export type Session = Readonly<{
   customer: Customer;
   service: Me['service'];
   /** Whether the user has at least this role. For display only; the service enforces it. */
-  can: (needed: MemberRole) => boolean;
+  can: (required: MemberRole) => boolean;
 }>;
 
 const SessionContext = createContext<Session | null>(null);
@@ -27,4 +27,4 @@ export function useSession(): Session {
 /** Mirrors src/control/accounts/roles.ts; only types may be imported. */
 const ranks: Readonly<Record<MemberRole, number>> = { owner: 0, admin: 1, developer: 2, viewer: 3 };
 
-export const roleAllows = (role: MemberRole, needed: MemberRole): boolean => ranks[role] <= ranks[needed];
+export const roleAllows = (role: MemberRole, required: MemberRole): boolean => ranks[role] <= ranks[required];

@@ -83,7 +83,7 @@ export function Table<Row>(props: TableProps<Row>) {
           <thead>
             <tr>
               {selection === undefined ? null : (
-                <ChooseAll rows={rows} rowKey={rowKey} selection={selection} />
+                <SelectAll rows={rows} rowKey={rowKey} selection={selection} />
               )}
               {columns.map((column) => (
                 <Heading key={column.id} column={column} sort={sort} onSort={setSort} />
@@ -95,7 +95,7 @@ export function Table<Row>(props: TableProps<Row>) {
             {visible.map(({ row, index }) => (
               <tr key={rowKey(row)} ref={measure} data-index={index} aria-rowindex={index + 2}>
                 {selection === undefined ? null : (
-                  <ChooseRow row={row} rowKey={rowKey} selection={selection} />
+                  <SelectRow row={row} rowKey={rowKey} selection={selection} />
                 )}
                 {columns.map((column) => (
                   <td key={column.id} className={classOf(column)}>
@@ -112,7 +112,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** The rows in view, and the heights of those before and after them. */
+/** Visible rows, and the heights of the rows before and after them. */
 function useVisibleRows<Row>(rows: readonly Row[], scroll: RefObject<HTMLElement | null>) {
   const isVirtual = rows.length > VIRTUAL_FROM_ROWS;
   const virtualizer = useVirtualizer({
@@ -185,7 +185,7 @@ type SelectionProps<Row> = Readonly<{
   selection: NonNullable<TableProps<Row>['selection']>;
 }>;
 
-function ChooseAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { rows: readonly Row[] }) {
+function SelectAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { rows: readonly Row[] }) {
   const able = rows.filter((row) => selection.canChoose?.(row) ?? true).map(rowKey);
   const all = able.length > 0 && able.every((id) => selection.chosen.has(id));
   return (
@@ -201,7 +201,7 @@ function ChooseAll<Row>({ rows, rowKey, selection }: SelectionProps<Row> & { row
   );
 }
 
-function ChooseRow<Row>({ row, rowKey, selection }: SelectionProps<Row> & { row: Row }) {
+function SelectRow<Row>({ row, rowKey, selection }: SelectionProps<Row> & { row: Row }) {
   const id = rowKey(row);
   return (
     <td className="choose">

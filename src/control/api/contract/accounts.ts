@@ -6,12 +6,12 @@ import {
   auditEntry,
   done,
   email,
-  endedToken,
   expiry,
   name,
   pageOf,
   pageQuery,
   rangeQuery,
+  revokedToken,
   role,
   time,
   withMade,
@@ -124,7 +124,7 @@ export const accountRoutes = {
   },
   'DELETE /customers/{customer}/invitations/{invitation}': {
     access: 'admin',
-    summary: 'Withdraw an invitation',
+    summary: 'Revoke an invitation',
     result: done,
   },
   'POST /invitations/look': {
@@ -184,7 +184,7 @@ export const accountRoutes = {
     access: 'admin',
     summary: 'Revoke a token. With `withMade`, also revoke tokens and invitations issued by it, recursively',
     query: withMade,
-    result: endedToken,
+    result: revokedToken,
   },
   'GET /customers/{customer}/notices': {
     access: 'viewer',

@@ -8,13 +8,13 @@ import {
   count,
   done,
   email,
-  endedToken,
   expiry,
   name,
   network,
   pageOf,
   pageQuery,
   rangeQuery,
+  revokedToken,
   time,
   withMade,
 } from './values.ts';
@@ -171,7 +171,7 @@ export const operatorRoutes = {
     access: 'operator',
     summary: 'Revoke an operator token; `withMade` as for customer tokens',
     query: withMade,
-    result: endedToken,
+    result: revokedToken,
   },
   'GET /methods': {
     access: 'anybody',

@@ -66,7 +66,7 @@ export const adminToken = z.object({
 
 /** Whether grants issued by the token are revoked, too. */
 export const withMade = z.object({ withMade: z.stringbool().default(false) });
-export const endedToken = done.extend({
+export const revokedToken = done.extend({
   /** Revoked tokens and invitations issued by it. */
   made: count,
 });

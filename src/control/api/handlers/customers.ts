@@ -145,7 +145,7 @@ export const customerHandlers = (services: ApiServices) =>
       return customerJson(await query.executeTakeFirstOrThrow());
     },
     'PATCH /customers/{customer}': ({ path, body }, context) => {
-      const given = Object.entries(body).filter(([, value]) => value !== undefined);
-      return changeCustomer(services, path.customer, Object.fromEntries(given), context);
+      const changes = Object.entries(body).filter(([, value]) => value !== undefined);
+      return changeCustomer(services, path.customer, Object.fromEntries(changes), context);
     },
   });

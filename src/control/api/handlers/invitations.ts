@@ -54,7 +54,7 @@ async function checkInvitationQuota(
   throw new ApiError(
     409,
     'LIMIT',
-    `There are ${open.length} open invitations, the maximum. Withdraw some first.`,
+    `There are ${open.length} open invitations, the maximum. Revoke some first.`,
   );
 }
 
@@ -64,8 +64,8 @@ function invite(services: ApiServices, input: InvitationInput, context: ApiConte
     await checkInvitationQuota(trx, services, input.customerId);
     const at = services.now();
     const expiresAt = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
-    const given = { ...input, createdBy: context.actor, createdAt: at, expiresAt };
-    const created = await addInvitation(trx, given);
+    const newInvitation = { ...input, createdBy: context.actor, createdAt: at, expiresAt };
+    const created = await addInvitation(trx, newInvitation);
     const { email, role, isOperator } = input;
     const detail = { invitation: created.row.id, email, role, ...(isOperator && { operator: true }) };
     return [created, { action: 'invitation.create', customerId: input.customerId, detail }];
@@ -157,7 +157,7 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
   });
 }
 
-function withdraw(services: ApiServices, customerId: string, id: string, context: ApiContext) {
+function revokeInvitation(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     const row = await openInvitationsOf(trx, customerId, services.now())
       .where('id', '=', id)
@@ -190,7 +190,7 @@ export const invitationHandlers = (services: ApiServices) =>
       return { invitation: invitationJson(row), link, mailed };
     },
     'DELETE /customers/{customer}/invitations/{invitation}': ({ path }, context) =>
-      withdraw(services, path.customer, path.invitation, context),
+      revokeInvitation(services, path.customer, path.invitation, context),
     'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {

@@ -12,7 +12,7 @@ import {
 import { createKey } from '../../keys/create-key.ts';
 import {
   findKeyOwner,
-  KeyRefusedError,
+  KeyOperationError,
   type KeyRegister,
   listKeys,
   readFamily,
@@ -37,7 +37,7 @@ const HOURS = 24;
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
 
 /**
- * Recent usage of keys, to within a flush.
+ * Recent usage of keys, as of the last flush.
  * @param keyIds - of one page.
  * @param now - Unix milliseconds.
  */
@@ -76,7 +76,7 @@ async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof KeyRefusedError)) throw error;
+    if (!(error instanceof KeyOperationError)) throw error;
     const [status, code] = statuses[error.reason];
     const fields = error.field === null ? {} : { fields: { [error.field]: error.message } };
     throw new ApiError(status, code, error.message, fields);

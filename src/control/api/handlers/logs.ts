@@ -106,7 +106,7 @@ async function listTransactions(
 
 export const logHandlers = (services: ApiServices) =>
   defineHandlers({
-    'GET /customers/{customer}/logs': (given) => listLog(services, given),
+    'GET /customers/{customer}/logs': (input) => listLog(services, input),
     async 'GET /customers/{customer}/logs/tail'({ path, query }, { signal, caller, role }) {
       const { from: _, to: __, ...filter } = query;
       const { tails } = services.log ?? noLog;
@@ -119,12 +119,12 @@ export const logHandlers = (services: ApiServices) =>
       if (row === undefined) throw notFound('request');
       return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
     },
-    'GET /customers/{customer}/connections': (given) => listConnections(services, given),
+    'GET /customers/{customer}/connections': (input) => listConnections(services, input),
     async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
       const { customer, connection } = path;
       const isRequested = await requestClose(services.store, customer, connection, context, services.now());
       if (!isRequested) throw notFound('connection');
       return { done: true };
     },
-    'GET /customers/{customer}/transactions': (given) => listTransactions(services, given),
+    'GET /customers/{customer}/transactions': (input) => listTransactions(services, input),
   });

@@ -30,7 +30,7 @@ const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which car
 /**
  * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
  * accident.
- * @param isGone - whether the node is lost, or only its Geyser.
+ * @param isGone - true: the whole node is lost; false: only its Geyser.
  * @throws ApiError 409
  */
 async function checkNotLast(
@@ -43,15 +43,15 @@ async function checkNotLast(
   const inService = nodes.filter((node) => node.network === network && !node.drained);
   const isLast = (those: readonly NodeJson[]) =>
     those.length > 0 && those.every((node) => node.name === name);
-  const refuse = (code: string, what: string, loss: string) =>
+  const conflict = (code: string, what: string, loss: string) =>
     new ApiError(
       409,
       code,
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  if (isGone && isLast(inService)) throw refuse('LAST_NODE', '', 'calls fail');
+  if (isGone && isLast(inService)) throw conflict('LAST_NODE', '', 'calls fail');
   if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
-    throw refuse('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
+    throw conflict('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
@@ -162,7 +162,7 @@ async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
  * Probes a node; an unusable one needs `force`.
  * @throws ApiError 422 with the findings
  */
-async function probed(
+async function requireUsable(
   nodeServices: NodeServices,
   node: AddedNode,
   force: boolean,
@@ -202,15 +202,15 @@ const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
 
 async function add(
   services: ApiServices,
-  given: ParsedRouteInput<'POST /upstreams'>['body'],
+  input: ParsedRouteInput<'POST /upstreams'>['body'],
   context: ApiContext,
 ) {
   const nodeServices = requireNodeServices(services);
-  const { network, name, force } = given;
+  const { network, name, force } = input;
   checkLedger(services);
   await checkName(services, services.store.db, name);
-  const node: AddedNode = { name, network, settings: nodeServices.parse(given) };
-  const report = await probed(nodeServices, node, force);
+  const node: AddedNode = { name, network, settings: nodeServices.parse(input) };
+  const report = await requireUsable(nodeServices, node, force);
   const at = services.now();
   await withAudit(services, context, async (trx, version) => {
     // The name may have been taken during the probe.
@@ -223,7 +223,7 @@ async function add(
   return toAcceptedNodeJson(nodeServices, node, report, { created_by: context.actor, created_at: at });
 }
 
-const lost = (name: string): ApiError =>
+const cannotDecrypt = (name: string): ApiError =>
   new ApiError(
     409,
     'UNREADABLE',
@@ -231,7 +231,7 @@ const lost = (name: string): ApiError =>
   );
 
 /** Absent fields keep their values. */
-function merged(
+function mergeSettings(
   row: UpstreamNodeTable,
   before: NodeSettings,
   body: ParsedRouteInput<'PATCH /upstreams/{node}'>['body'],
@@ -254,14 +254,18 @@ async function change(
   const nodeServices = requireNodeServices(services);
   const row = await addedRow(services, name);
   const before = nodeServices.seal.open(row);
-  if (before === null) throw lost(name);
+  if (before === null) throw cannotDecrypt(name);
   const { network } = row;
-  const node: AddedNode = { name, network, settings: nodeServices.parse(merged(row, before.settings, body)) };
-  // Before the probe, which already sends the headers.
+  const node: AddedNode = {
+    name,
+    network,
+    settings: nodeServices.parse(mergeSettings(row, before.settings, body)),
+  };
+  // Checked before the probe, because the probe already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
   if (losesGeyser && !body.force) await checkNotLast(services, network, name, false);
-  const report = await probed(nodeServices, node, body.force);
+  const report = await requireUsable(nodeServices, node, body.force);
   await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
     if (now?.version !== row.version)

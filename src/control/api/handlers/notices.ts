@@ -23,7 +23,7 @@ const targetJson = (row: NoticeTargetTable) => ({
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const refused = (problem: string): ApiError => invalidField('to', problem);
+const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
 
 const mailNotConfigured = (): ApiError =>
   invalidField(
@@ -41,13 +41,13 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (kind === 'email') {
     if (mailer === null) throw mailNotConfigured();
     const address = email.safeParse(to);
-    if (!address.success) throw refused('must be an email address such as name@example.com');
+    if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw refused('must be a URL such as https://host/path');
-  const refusal = notices?.webhooks?.rejectionReason(to) ?? null;
-  if (refusal !== null) throw refused(refusal);
-  if (to.includes('#')) throw refused('must not have a fragment: leave out # and what follows');
+  if (!httpUrl.safeParse(to).success) throw invalidTarget('must be a URL such as https://host/path');
+  const reason = notices?.webhooks?.rejectionReason(to) ?? null;
+  if (reason !== null) throw invalidTarget(reason);
+  if (to.includes('#')) throw invalidTarget('must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
@@ -59,8 +59,8 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
       throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
-    const given = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
-    const { row, secret } = await addTarget(trx, seal, given);
+    const target = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
+    const { row, secret } = await addTarget(trx, seal, target);
     const detail = { notice: row.id, kind: row.kind, to: row.shown };
     return [
       { target: targetJson(row), secret },
@@ -69,13 +69,13 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   });
 }
 
-const missing = (): ApiError =>
+const noSuchTarget = (): ApiError =>
   new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     const row = await findTarget(trx, customerId, id);
-    if (row === undefined) throw missing();
+    if (row === undefined) throw noSuchTarget();
     await removeTarget(trx, id);
     const detail = { notice: id, kind: row.kind, to: row.shown };
     return [{ done: true as const }, { action: 'notice.remove', customerId, detail }];
@@ -83,7 +83,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
 }
 
 /** @throws ApiError 429 */
-async function takeMailPermit(
+async function reserveTestMail(
   services: ApiServices,
   target: NoticeTargetTable,
   sender: string,
@@ -93,7 +93,7 @@ async function takeMailPermit(
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
-  // A concurrent request may have claimed the test.
+  // A concurrent request may have reserved the test already.
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
@@ -115,8 +115,8 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const { signal, caller } = context;
   const { store, mailer, notices, peppers, now } = services;
   const target = await findTarget(store.db, customerId, id);
-  if (target === undefined) throw missing();
-  await takeMailPermit(services, target, concurrencyKeyOf(caller));
+  if (target === undefined) throw noSuchTarget();
+  await reserveTestMail(services, target, concurrencyKeyOf(caller));
   const customer = await store.db
     .selectFrom('customer')
     .select(['id', 'name'])

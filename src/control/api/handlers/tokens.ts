@@ -66,8 +66,8 @@ function createToken(
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
       throw new ApiError(409, 'LIMIT', `There are ${tokensMax} tokens, the maximum. Revoke some first.`);
     const expiresAt = await grantExpiry(trx, context, input.expiresAt);
-    const given = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
-    const { secret, row } = await createAdminToken(trx, services.peppers, given);
+    const newToken = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
+    const { secret, row } = await createAdminToken(trx, services.peppers, newToken);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [
       { secret, token: tokenJson(row) },

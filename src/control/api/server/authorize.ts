@@ -43,7 +43,7 @@ async function findMembership(
 }
 
 function checkSignedIn(caller: ApiCaller): void {
-  if (caller.kind !== 'nobody') return;
+  if (caller.kind !== 'anonymous') return;
   throw new ApiError(
     401,
     'NOT_SIGNED_IN',
@@ -51,7 +51,7 @@ function checkSignedIn(caller: ApiCaller): void {
   );
 }
 
-/** A member may leave whatever their role. */
+/** A member may leave a customer whatever their role. */
 function isOwnMembership(
   name: ContractName,
   path: Readonly<Record<string, string>>,
@@ -68,9 +68,9 @@ function checkRole(
   caller: ApiCaller,
   role: MemberRole,
 ) {
-  const needed = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
-  if (roleAllows(role, needed)) return;
-  throw new ApiError(403, 'ROLE_TOO_SMALL', `This needs the role ${needed}; yours is ${role}`);
+  const required = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
+  if (roleAllows(role, required)) return;
+  throw new ApiError(403, 'ROLE_TOO_SMALL', `This needs the role ${required}; yours is ${role}`);
 }
 
 /**
@@ -125,20 +125,20 @@ async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Pr
  * @param role - the role at that time.
  * @throws ApiError 401, 403, 404
  */
-export async function checkStillAuthorized(
+export async function assertRightsUnchanged(
   db: Kysely<Schema>,
   name: ContractName,
   path: Readonly<Record<string, string>>,
   { caller, role, now }: Pick<ApiContext, 'caller' | 'role'> & Readonly<{ now: number }>,
 ): Promise<void> {
-  const still = await callerNow(db, caller, now);
-  if (still === null)
+  const current = await callerNow(db, caller, now);
+  if (current === null)
     throw new ApiError(
       401,
       'NOT_SIGNED_IN',
       'The account or token was revoked during the request. Sign in again.',
     );
-  if ((await authorize(db, name, path, still)) === role) return;
+  if ((await authorize(db, name, path, current)) === role) return;
   throw new ApiError(
     403,
     'RIGHTS_CHANGED',
@@ -147,24 +147,24 @@ export async function checkStillAuthorized(
 }
 
 /** Statuses that mean revoked rights; other errors mean that the check failed. */
-const refusals: readonly number[] = [401, 403, 404];
+const revokedStatuses: readonly number[] = [401, 403, 404];
 
 /**
  * Repeats an authorization check of a long-lived response.
  * @param check - throws ApiError 401, 403 or 404 if the rights are revoked; other errors are ignored.
- * @param onRefused - called once.
+ * @param onRevoked - called once.
  * @returns stops the checks.
  */
-export function recheck(check: () => Promise<void>, everyMs: number, onRefused: () => void): () => void {
+export function recheck(check: () => Promise<void>, everyMs: number, onRevoked: () => void): () => void {
   let timer: NodeJS.Timeout | null = null;
   let isOver = false;
   const runCheck = async (): Promise<void> => {
     try {
       await check();
     } catch (thrown) {
-      if (!isOver && thrown instanceof ApiError && refusals.includes(thrown.status)) {
+      if (!isOver && thrown instanceof ApiError && revokedStatuses.includes(thrown.status)) {
         isOver = true;
-        onRefused();
+        onRevoked();
       }
     }
     if (!isOver) wait();

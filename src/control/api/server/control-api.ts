@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
-import { withChangeCheck } from '../../database/transaction.ts';
+import { withPermissionRecheck } from '../../database/transaction.ts';
 import { type ContractName, type RouteInput, type RouteOutput, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { authorize, checkStillAuthorized } from './authorize.ts';
+import { assertRightsUnchanged, authorize } from './authorize.ts';
 import { parseRouteInput, type RawRouteInput } from './read-request.ts';
 
 /** A request before authorization. */
@@ -51,12 +51,12 @@ export class ControlApi {
     raw: RawRouteInput,
     request: ApiRequest,
   ): Promise<RouteOutput<Name>> {
-    const { role, given } = await this.#authorizeAndParse(name, raw, request.caller);
+    const { role, input } = await this.#authorizeAndParse(name, raw, request.caller);
     const handler: Handler<Name> = this.#handlers[name];
     const context = { ...request, role, actor: actorOf(request.caller) };
-    const output = await withChangeCheck(
-      (trx) => checkStillAuthorized(trx, name, raw.path, { ...context, now: this.services.now() }),
-      () => handler(given, context),
+    const output = await withPermissionRecheck(
+      (trx) => assertRightsUnchanged(trx, name, raw.path, { ...context, now: this.services.now() }),
+      () => handler(input, context),
     );
     if (this.#validatesOutput) validateOutput(name, output);
     return output;
@@ -72,14 +72,14 @@ export class ControlApi {
 
   async #authorizeAndParse<Name extends ContractName>(name: Name, raw: RawRouteInput, caller: ApiCaller) {
     const role = await authorize(this.services.store.db, name, raw.path, caller);
-    return { role, given: parseRouteInput(name, raw) };
+    return { role, input: parseRouteInput(name, raw) };
   }
 
   /**
    * Repeats the authorization for a long-lived response.
    * @throws ApiError as `dispatch`; the driver's error.
    */
-  async checkStill(name: ContractName, raw: RawRouteInput, caller: ApiCaller): Promise<void> {
+  async reauthorize(name: ContractName, raw: RawRouteInput, caller: ApiCaller): Promise<void> {
     await authorize(this.services.store.db, name, raw.path, caller);
   }
 
@@ -90,12 +90,12 @@ export class ControlApi {
     actorName: string,
   ): Promise<RouteOutput<Name>> {
     const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const definedQuery = Object.entries(query).filter(([, value]) => value !== undefined);
     return this.dispatch(
       name,
       {
         path,
-        query: Object.fromEntries(given),
+        query: Object.fromEntries(definedQuery),
         body: body === undefined ? undefined : structuredClone(body),
       },
       {
@@ -111,15 +111,15 @@ export class ControlApi {
   }
 }
 
-function validateOutput(name: ContractName, answer: unknown): void {
+function validateOutput(name: ContractName, output: unknown): void {
   const { result } = routeOf(name);
   if (result === undefined) return;
-  const parsed = result.safeParse(answer);
+  const parsed = result.safeParse(output);
   if (!parsed.success)
     throw new ContractViolationError(
       `the response of ${name} violates the contract: ${parsed.error.message}`,
     );
-  const unknown = unknownMember(answer, parsed.data, '');
+  const unknown = unknownMember(output, parsed.data, '');
   if (unknown !== null)
     throw new ContractViolationError(
       `the response of ${name} contains ${unknown}, which is not in the contract`,
@@ -127,14 +127,14 @@ function validateOutput(name: ContractName, answer: unknown): void {
 }
 
 /** Path of the first member that the schema does not declare; null if there is none. */
-function unknownMember(given: unknown, parsedValue: unknown, at: string): string | null {
-  if (typeof given !== 'object' || given === null) return null;
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
+function unknownMember(value: unknown, parsedValue: unknown, at: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
     const path = at === '' ? name : `${at}.${name}`;
     if (typeof parsedValue !== 'object' || parsedValue === null || !Object.hasOwn(parsedValue, name))
       return path;
-    const deeper = unknownMember(value, Reflect.get(parsedValue, name), path);
+    const deeper = unknownMember(member, Reflect.get(parsedValue, name), path);
     if (deeper !== null) return deeper;
   }
   return null;

@@ -54,8 +54,8 @@ export class HttpApi {
       context.set('requestId', randomUUID());
       await next();
     });
-    this.#app.onError((thrown, context) => this.#refuse(thrown, context));
-    this.#app.notFound((context) => this.#refuse(noSuchRoute(), context));
+    this.#app.onError((thrown, context) => this.#toErrorResponse(thrown, context));
+    this.#app.notFound((context) => this.#toErrorResponse(noSuchRoute(), context));
     this.#addRoutes();
     this.#app.on(['GET', 'POST'], `${AUTH_PREFIX}/*`, (context) => this.#signIn(context));
   }
@@ -69,7 +69,7 @@ export class HttpApi {
         this.#app.fetch(request, { ...client, bytes }),
       );
     } catch (thrown) {
-      return this.#refuseEarly(thrown, request);
+      return this.#rejectEarly(thrown, request);
     }
   }
 
@@ -80,13 +80,13 @@ export class HttpApi {
     return this.#concurrency.forBody(address, () => readBytes(request, { maxBytes, timeoutMs }));
   }
 
-  #refuseEarly(thrown: unknown, request: Request): Response {
+  #rejectEarly(thrown: unknown, request: Request): Response {
     if (!(thrown instanceof ApiError) && !request.signal.aborted)
-      this.#api.log.warn({ err: thrown }, 'control API request could not be read');
-    const answer = problemResponse(thrown);
+      this.#api.log.warn({ err: thrown }, 'Failed to read a control API request');
+    const response = problemResponse(thrown);
     // The rest of the body would be parsed as the next request.
-    answer.headers.set('connection', 'close');
-    return answer;
+    response.headers.set('connection', 'close');
+    return response;
   }
 
   /** Ends long-lived responses when the service stops. */
@@ -106,7 +106,7 @@ export class HttpApi {
     const document = openApiDocument();
     this.#app.get(`${API_PREFIX}/openapi.json`, () => jsonResponse(200, document, {}));
     for (const [pattern, verbs] of paths)
-      this.#app.all(pattern, (context) => this.#refuse(wrongVerb(verbs), context));
+      this.#app.all(pattern, (context) => this.#toErrorResponse(wrongVerb(verbs), context));
   }
 
   async #handle(name: ContractName, context: Context<Env>): Promise<Response> {
@@ -127,8 +127,8 @@ export class HttpApi {
     };
     const format = routeOf(name).format ?? 'json';
     if (format === 'json') {
-      const answer = await this.#api.dispatch(name, input, request);
-      return jsonResponse(200, answer, { 'x-request-id': requestId });
+      const output = await this.#api.dispatch(name, input, request);
+      return jsonResponse(200, output, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
       // HEAD: Hono would run GET and drop the stream without ending it.
@@ -153,13 +153,13 @@ export class HttpApi {
       requestId,
       body: body as SignInRequest['body'],
     };
-    const answer = await this.#parts.signIn.handle(signInRequest);
-    checkSignInResponse(answer);
+    const signInResponse = await this.#parts.signIn.handle(signInRequest);
+    checkSignInResponse(signInResponse);
     const response =
-      answer.location === null
-        ? jsonResponse(answer.status, answer.body, { 'x-request-id': requestId })
-        : new Response(null, { status: 302, headers: { ...apiHeaders, location: answer.location } });
-    for (const cookie of answer.cookies) response.headers.append('set-cookie', cookie);
+      signInResponse.location === null
+        ? jsonResponse(signInResponse.status, signInResponse.body, { 'x-request-id': requestId })
+        : new Response(null, { status: 302, headers: { ...apiHeaders, location: signInResponse.location } });
+    for (const cookie of signInResponse.cookies) response.headers.append('set-cookie', cookie);
     return response;
   }
 
@@ -173,18 +173,18 @@ export class HttpApi {
     const { caller, requestId } = request;
     const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
-    const refused = new AbortController();
-    const check = async () => this.#api.checkStill(name, input, await identifyAgain());
+    const revoked = new AbortController();
+    const check = async () => this.#api.reauthorize(name, input, await identifyAgain());
     const stopRechecks =
-      format === 'events' ? recheck(check, recheckMs, () => refused.abort()) : () => undefined;
+      format === 'events' ? recheck(check, recheckMs, () => revoked.abort()) : () => undefined;
     const onEnd = (): void => {
       stopRechecks();
       release();
     };
     const onError = (thrown: unknown): void =>
-      this.#api.log.error({ err: thrown, requestId }, 'control API response stream failed');
+      this.#api.log.error({ err: thrown, requestId }, 'Control API response stream failed');
     try {
-      const streamRequest = { ...request, signal: AbortSignal.any([request.signal, refused.signal]) };
+      const streamRequest = { ...request, signal: AbortSignal.any([request.signal, revoked.signal]) };
       const lines = (await this.#api.dispatch(
         name,
         input,
@@ -198,13 +198,13 @@ export class HttpApi {
     }
   }
 
-  async #refuse(thrown: unknown, context: Context<Env>): Promise<Response> {
+  async #toErrorResponse(thrown: unknown, context: Context<Env>): Promise<Response> {
     const requestId = context.get('requestId') ?? randomUUID();
     const isOurs = !(thrown instanceof ApiError);
     const unavailable = isOurs && (await this.#isUnavailable(thrown)) ? this.#storeUnavailable() : null;
     if (isOurs && unavailable === null) {
       const route = `${context.req.method} ${context.req.routePath}`;
-      this.#api.log.error({ err: thrown, requestId, route }, 'control API request failed');
+      this.#api.log.error({ err: thrown, requestId, route }, 'Control API request failed');
     }
     const { status, headers, body } = problemOf(unavailable ?? thrown, requestId);
     return jsonResponse(status, body, { ...headers, 'x-request-id': requestId });
@@ -222,7 +222,7 @@ export class HttpApi {
     const now = performance.now();
     if (now >= this.#nextUnavailableLogAt) {
       this.#nextUnavailableLogAt = now + UNAVAILABLE_LOG_INTERVAL_MS;
-      this.#api.log.warn('database unreachable; control API answers 503');
+      this.#api.log.warn('Database unreachable; the control API responds with 503');
     }
     return new ApiError(503, 'STORE_AWAY', 'The database is unreachable. Try again soon.', {
       retryAfter: 5,

@@ -54,14 +54,14 @@ function parametersOf(path: string, query: z.ZodType | undefined): Json[] {
   return [...inPath, ...inQuery];
 }
 
-function answerOf({ result, format }: Route): Json {
+function responseOf({ result, format }: Route): Json {
   if (format !== undefined && format !== 'json')
     return {
       description: 'Lines of text, streamed',
       content: { [media[format]]: { schema: { type: 'string' } } },
     };
   const schema = result === undefined ? {} : schemaOf(result, 'output');
-  return { description: 'The answer', content: { 'application/json': { schema } } };
+  return { description: 'The response', content: { 'application/json': { schema } } };
 }
 
 /** `POST /customers/{customer}/keys` → `postCustomersKeys`. */
@@ -85,9 +85,9 @@ function operationOf(name: ContractName): Json {
     ...(body && { requestBody: body }),
     ...(route.access === 'anybody' && { security: [{}] }),
     responses: {
-      200: answerOf(route),
+      200: responseOf(route),
       default: {
-        description: 'A refusal',
+        description: 'An error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },

@@ -98,7 +98,7 @@ function partOf(line: string, number: number): BackupPart {
   try {
     parsed = JSON.parse(line);
   } catch {
-    throw new BackupError(`line ${number} of the backup is damaged`);
+    throw new BackupError(`line ${number} of the backup is corrupt`);
   }
   const head = headLine.safeParse(parsed);
   if (number === 1) {
@@ -120,7 +120,7 @@ function partOf(line: string, number: number): BackupPart {
     return { kind: 'table', count: { table: table.data.table, rows: count, digest } };
   }
   if (endLine.safeParse(parsed).success) return { kind: 'end' };
-  throw new BackupError(`line ${number} of the backup is damaged`);
+  throw new BackupError(`line ${number} of the backup is corrupt`);
 }
 
 /** Splits at line feeds only: readline also splits at U+2028 and U+2029, which JSON may contain. */
@@ -134,7 +134,7 @@ async function* linesOf(unpacked: Readable): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** @throws BackupError if the file is not a backup or is damaged. */
+/** @throws BackupError if the file is not a backup or is corrupt. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
   const unpacked = createGunzip();
@@ -147,7 +147,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new BackupError(`There is no file ${file}. Give the path of a backup.`);
     if (code?.startsWith('Z_') === true || code === 'ERR_STREAM_PREMATURE_CLOSE')
-      throw new BackupError('the backup is damaged, or not a Solway backup');
+      throw new BackupError('the backup is corrupt, or not a Solway backup');
     throw error;
   } finally {
     packed.destroy();

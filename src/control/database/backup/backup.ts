@@ -125,7 +125,7 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-/** The message says what to do. */
+/** The message says how to fix it. */
 export class BackupError extends Error {
   constructor(message: string) {
     super(message);

@@ -20,7 +20,11 @@ const FINISHED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed)/;
 const TRUNCATED = 'Log truncated';
 
 /** Precompiles, which log nothing, not even their invocation. */
-const mute: ReadonlySet<Address> = new Set([programs.ed25519, programs.secp256k1, programs.secp256r1]);
+const programsWithoutLogs: ReadonlySet<Address> = new Set([
+  programs.ed25519,
+  programs.secp256k1,
+  programs.secp256r1,
+]);
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
@@ -62,7 +66,8 @@ class LogParser {
   /** Skips instructions without log lines up to the next outer one. */
   #skipToOuter(program: string): void {
     const last = this.#instructions.length;
-    const isOuter = (one: ExecutedInstruction): boolean => one.caller === null && !mute.has(one.program);
+    const isOuter = (one: ExecutedInstruction): boolean =>
+      one.caller === null && !programsWithoutLogs.has(one.program);
     let at = this.#next;
     while (at < last && !isOuter(this.#instructions[at] as ExecutedInstruction)) at++;
     if (this.#instructions[at]?.program === program) this.#next = at;

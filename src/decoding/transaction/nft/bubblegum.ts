@@ -5,7 +5,14 @@ import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/prog
 import { rawAmount } from '../../amounts.ts';
 import type { ProgramParser } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-import { anchorReader, type Call, given, layout, optional, type ParsedAction } from './instruction-layout.ts';
+import {
+  anchorReader,
+  type Call,
+  layout,
+  optional,
+  optionalAccount,
+  type ParsedAction,
+} from './instruction-layout.ts';
 
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
 
@@ -90,23 +97,25 @@ const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungible
 const programVersions = ['original', 'token2022'];
 const useMethods = ['burn', 'multiple', 'single'];
 
-class Refused extends Error {
-  override readonly name = 'Refused';
+class InvalidMetadata extends Error {
+  override readonly name = 'InvalidMetadata';
 }
 
-function refused(): never {
-  throw new Refused('invalid metadata of a compressed NFT');
+function invalidMetadata(): never {
+  throw new InvalidMetadata('invalid metadata of a compressed NFT');
 }
 
 function text(args: ByteReader): string {
   const length = args.u32();
-  if (length > TEXT_MAX) refused();
+  if (length > TEXT_MAX) invalidMetadata();
   return Buffer.from(args.bytes(length)).toString('utf8');
 }
 
 const key = (args: ByteReader): string => addressFromBytes(args.bytes(32));
 
-const variant = (names: readonly string[]) => (args: ByteReader) => ({ [names[args.u8()] ?? refused()]: {} });
+const variant = (names: readonly string[]) => (args: ByteReader) => ({
+  [names[args.u8()] ?? invalidMetadata()]: {},
+});
 
 const uses = (args: ByteReader) => ({
   ...{ useMethod: variant(useMethods)(args), remaining: rawAmount(args.u64()), total: rawAmount(args.u64()) },
@@ -114,7 +123,7 @@ const uses = (args: ByteReader) => ({
 
 function creators(args: ByteReader) {
   const count = args.u32();
-  if (count > CREATORS_MAX) refused();
+  if (count > CREATORS_MAX) invalidMetadata();
   return Array.from({ length: count }, () => ({
     ...{ address: key(args), verified: args.bool(), share: args.u8() },
   }));
@@ -154,7 +163,7 @@ function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Refused) return null;
+    if (error instanceof InvalidMetadata) return null;
     throw error;
   }
 }
@@ -206,7 +215,7 @@ function nonceV2({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-/** The leaf event spares the search for the bump. */
+/** Uses the leaf event, so that no search for the bump is needed. */
 function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(instruction, at.merkleTree, transaction);
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkleTree, nonce);
@@ -234,7 +243,7 @@ const createTree = layout({ treeAuthority: 0, merkleTree: 1, payer: 2, treeCreat
     type: 'CREATE_TREE',
     info: {
       ...{ ...treeInfo(call), payer: at.payer },
-      tree_creator: given(at.treeCreator, instruction) ?? at.payer,
+      tree_creator: optionalAccount(at.treeCreator, instruction) ?? at.payer,
       ...{ max_depth: args.u32(), max_buffer_size: args.u32() },
     },
   };

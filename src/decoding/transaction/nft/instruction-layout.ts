@@ -59,7 +59,7 @@ export const unless =
     isReportedElsewhere(instruction, transaction) ? [] : otherwise(args, instruction, transaction);
 
 /** Anchor passes the program address for an absent optional account. */
-export const given = (account: Address, { program }: ExecutedInstruction): Address | null =>
+export const optionalAccount = (account: Address, { program }: ExecutedInstruction): Address | null =>
   account === program ? null : account;
 
 function readWith(

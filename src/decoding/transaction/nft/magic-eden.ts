@@ -3,9 +3,9 @@ import type { ProgramParser } from '../action.ts';
 import {
   anchorReader,
   fulfilledBy,
-  given,
   type InstructionLayout,
   layout,
+  optionalAccount,
   unless,
 } from './instruction-layout.ts';
 import {
@@ -48,7 +48,7 @@ const sell = (positions: ListPositions, skipped: number): InstructionLayout =>
 const coreSell = unless(
   isFulfilled(6),
   layout({ wallet: 1, asset: 4, auctionHouse: 5, currency: 9 }, ({ at, args, instruction, transaction }) => {
-    const amount = { currency: currencyOf(given(at.currency, instruction)), raw: args.u64() };
+    const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
     return list({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.asset, ...amount }, transaction);
   }),
 );
@@ -91,7 +91,7 @@ const executeSale = (positions: SalePositions, skipped: number): InstructionLayo
 const extExecuteSale = layout(
   { buyer: 1, seller: 2, mint: 7, auctionHouse: 8, currency: 18 },
   ({ at, args, instruction, transaction }) => {
-    const amount = { currency: currencyOf(given(at.currency, instruction)), raw: args.u64() };
+    const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
     const parties = { buyer: at.buyer, seller: at.seller };
     return sale({ ...parties, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
   },
@@ -101,7 +101,7 @@ const extExecuteSale = layout(
 const coreExecuteSale = layout(
   { buyer: 1, seller: 2, asset: 5, auctionHouse: 6, currency: 16 },
   ({ at, instruction, transaction }) => {
-    const currency = currencyOf(given(at.currency, instruction));
+    const currency = currencyOf(optionalAccount(at.currency, instruction));
     const raw = loggedNumber(instruction, transaction, 'price');
     const parties = { buyer: at.buyer, seller: at.seller };
     const offer = { marketplace: at.auctionHouse, nft: at.asset, currency, raw };

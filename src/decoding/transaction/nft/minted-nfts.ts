@@ -17,9 +17,9 @@ type MintedNft = Readonly<{
   index: number;
 }>;
 
-type Making = Readonly<{ mint: number; metadata: number; rank: number }>;
+type MintLayout = Readonly<{ mint: number; metadata: number; rank: number }>;
 
-const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
+const mintLayouts: ReadonlyMap<number, MintLayout> = new Map<number, MintLayout>([
   // CreateMetadataAccount, V2 and V3: an NFT only if one token was minted.
   ...[0, 16, 33].map((number) => [number, { mint: 1, metadata: 0, rank: 0 }] as const),
   // CreateMasterEdition and V3.
@@ -36,9 +36,9 @@ const makings: ReadonlyMap<number, Making> = new Map<number, Making>([
 const VERIFY = 52;
 const VERIFY_COLLECTION = 1;
 
-type Voucher = Readonly<{ metadata: number; collection: number }>;
+type VerifyLayout = Readonly<{ metadata: number; collection: number }>;
 
-const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
+const verifyLayouts: ReadonlyMap<number, VerifyLayout> = new Map<number, VerifyLayout>([
   ...[18, 30].map((number) => [number, { metadata: 0, collection: 3 }] as const),
   // SetAndVerifyCollection, plain and sized.
   ...[25, 32].map((number) => [number, { metadata: 0, collection: 4 }] as const),
@@ -48,20 +48,23 @@ const vouchers: ReadonlyMap<number, Voucher> = new Map<number, Voucher>([
 const numberOf = ({ program, data }: ExecutedInstruction): number =>
   program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
-function vouchedFor(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
+function verifiedCollections(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
     const number = numberOf(instruction);
-    const voucher = vouchers.get(number);
-    if (voucher === undefined || (number === VERIFY && instruction.data[1] !== VERIFY_COLLECTION)) continue;
-    const metadata = instruction.accounts[voucher.metadata];
-    const collection = instruction.accounts[voucher.collection];
+    const layout = verifyLayouts.get(number);
+    if (layout === undefined || (number === VERIFY && instruction.data[1] !== VERIFY_COLLECTION)) continue;
+    const metadata = instruction.accounts[layout.metadata];
+    const collection = instruction.accounts[layout.collection];
     if (metadata !== undefined && collection !== undefined) collections.set(metadata, collection);
   }
   return collections;
 }
 
-function onlyTokens({ tokenAccounts, decimals }: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
+function findOnlyTokens({
+  tokenAccounts,
+  decimals,
+}: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
   const holders = new Map<Address, TransactionTokenAccount>();
   for (const account of tokenAccounts.values()) {
     const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
@@ -71,21 +74,21 @@ function onlyTokens({ tokenAccounts, decimals }: ExecutedTransaction): Map<Addre
 }
 
 function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
-  const holders = onlyTokens(transaction);
-  const collections = vouchedFor(transaction.instructions);
+  const holders = findOnlyTokens(transaction);
+  const collections = verifiedCollections(transaction.instructions);
   const made = new Map<Address, MintedNft & { rank: number }>();
   for (const instruction of transaction.instructions) {
-    const making = makings.get(numberOf(instruction));
-    if (making === undefined) continue;
-    const mint = instruction.accounts[making.mint];
-    const metadata = instruction.accounts[making.metadata];
+    const layout = mintLayouts.get(numberOf(instruction));
+    if (layout === undefined) continue;
+    const mint = instruction.accounts[layout.mint];
+    const metadata = instruction.accounts[layout.metadata];
     const holder = mint === undefined ? undefined : holders.get(mint);
     if (holder === undefined || mint === undefined || metadata === undefined) continue;
-    if ((made.get(mint)?.rank ?? -1) >= making.rank) continue;
+    if ((made.get(mint)?.rank ?? -1) >= layout.rank) continue;
     const { address: tokenAccount, owner } = holder;
     const collection = collections.get(metadata) ?? null;
     const { index } = instruction;
-    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: making.rank });
+    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: layout.rank });
   }
   return made;
 }

@@ -1,9 +1,9 @@
 import type { ProgramParser } from '../action.ts';
-import { given, ignored, layout, numberedReader } from './instruction-layout.ts';
+import { ignored, layout, numberedReader, optionalAccount } from './instruction-layout.ts';
 import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
 
 /**
- * Metaplex Core: an NFT is one account. The program address stands for an absent account. Source:
+ * Metaplex Core: an NFT is one account. The program address marks an absent account. Source:
  * metaplex-foundation/mpl-core 2181404, idls/mpl_core.json.
  */
 
@@ -14,20 +14,23 @@ const create = layout(
     nftMint({
       nft: at.asset,
       tokenAccount: null,
-      owner: given(at.owner, instruction) ?? given(at.updateAuthority, instruction) ?? at.payer,
-      collection: given(at.collection, instruction),
+      owner:
+        optionalAccount(at.owner, instruction) ??
+        optionalAccount(at.updateAuthority, instruction) ??
+        at.payer,
+      collection: optionalAccount(at.collection, instruction),
     }),
 );
 
 /** The owner is not named: the authority acts as or for the owner. */
 const burn = layout({ asset: 0, payer: 2, authority: 3 }, ({ at, instruction }) =>
-  nftBurn({ nft: at.asset, wallet: given(at.authority, instruction) ?? at.payer }),
+  nftBurn({ nft: at.asset, wallet: optionalAccount(at.authority, instruction) ?? at.payer }),
 );
 
 const transfer = layout({ asset: 0, payer: 2, authority: 3, newOwner: 4 }, ({ at, instruction }) =>
   nftTransfer({
     nft: at.asset,
-    sender: given(at.authority, instruction) ?? at.payer,
+    sender: optionalAccount(at.authority, instruction) ?? at.payer,
     receiver: at.newOwner,
     receiverAccount: null,
   }),

@@ -23,7 +23,7 @@ export const currencyOf = (mint: Address | null): Currency =>
  * @param raw - base units.
  * @returns null when currency or decimals are unknown.
  */
-function priceIn(currency: Currency, raw: bigint | null, { decimals }: ExecutedTransaction): number | null {
+function uiPriceOf(currency: Currency, raw: bigint | null, { decimals }: ExecutedTransaction): number | null {
   if (currency === null || raw === null || raw === NO_PRICE) return null;
   const scale = currency === SOL ? SOL_DECIMALS : decimals.get(currency);
   return scale === undefined ? null : uiAmountOf(raw, scale);
@@ -36,88 +36,97 @@ type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 type Offer = CurrencyAmount & Readonly<{ marketplace: Address; nft: Address | null }>;
 
 export const sale = (
-  of: Offer & Readonly<{ buyer: Address; seller: Address }>,
+  details: Offer & Readonly<{ buyer: Address; seller: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_SALE',
   info: {
-    ...{ buyer: of.buyer, seller: of.seller, nft_address: of.nft, currency: of.currency },
-    ...{ marketplace: of.marketplace, price: priceIn(of.currency, of.raw, transaction) },
+    ...{ buyer: details.buyer, seller: details.seller, nft_address: details.nft, currency: details.currency },
+    ...{ marketplace: details.marketplace, price: uiPriceOf(details.currency, details.raw, transaction) },
   },
 });
 
-const bidInfo = (of: Offer & Readonly<{ bidder: Address }>, transaction: ExecutedTransaction) => ({
-  ...{ bidder: of.bidder, currency: of.currency, marketplace: of.marketplace },
-  ...{ price: priceIn(of.currency, of.raw, transaction), nft_address: of.nft },
+const bidInfo = (details: Offer & Readonly<{ bidder: Address }>, transaction: ExecutedTransaction) => ({
+  ...{ bidder: details.bidder, currency: details.currency, marketplace: details.marketplace },
+  ...{ price: uiPriceOf(details.currency, details.raw, transaction), nft_address: details.nft },
 });
 
 export const bid = (
-  of: Offer & Readonly<{ bidder: Address }>,
+  details: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_BID',
-  info: bidInfo(of, transaction),
+  info: bidInfo(details, transaction),
 });
 
 export const bidCancel = (
-  of: Offer & Readonly<{ bidder: Address }>,
+  details: Offer & Readonly<{ bidder: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_BID_CANCEL',
-  info: bidInfo(of, transaction),
+  info: bidInfo(details, transaction),
 });
 
-const listInfo = (of: Offer & Readonly<{ seller: Address }>, transaction: ExecutedTransaction) => ({
-  ...{ seller: of.seller, marketplace: of.marketplace, price: priceIn(of.currency, of.raw, transaction) },
-  ...{ nft_address: of.nft, currency: of.currency },
+const listInfo = (details: Offer & Readonly<{ seller: Address }>, transaction: ExecutedTransaction) => ({
+  ...{
+    seller: details.seller,
+    marketplace: details.marketplace,
+    price: uiPriceOf(details.currency, details.raw, transaction),
+  },
+  ...{ nft_address: details.nft, currency: details.currency },
 });
 
 export const list = (
-  of: Offer & Readonly<{ seller: Address }>,
+  details: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_LIST',
-  info: listInfo(of, transaction),
+  info: listInfo(details, transaction),
 });
 
 export const listCancel = (
-  of: Readonly<{ seller: Address; marketplace: Address; nft: Address | null }> & Partial<CurrencyAmount>,
+  details: Readonly<{ seller: Address; marketplace: Address; nft: Address | null }> & Partial<CurrencyAmount>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_LIST_CANCEL',
   info: {
-    ...{ seller: of.seller, marketplace: of.marketplace, nft_address: of.nft },
-    price: priceIn(of.currency ?? null, of.raw ?? null, transaction),
+    ...{ seller: details.seller, marketplace: details.marketplace, nft_address: details.nft },
+    price: uiPriceOf(details.currency ?? null, details.raw ?? null, transaction),
   },
 });
 
 /** The old price is in no instruction. */
 export const listUpdate = (
-  of: Offer & Readonly<{ seller: Address }>,
+  details: Offer & Readonly<{ seller: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'NFT_LIST_UPDATE',
   info: {
-    ...{ seller: of.seller, marketplace: of.marketplace, nft_address: of.nft, old_price: null },
-    new_price: priceIn(of.currency, of.raw, transaction),
+    ...{
+      seller: details.seller,
+      marketplace: details.marketplace,
+      nft_address: details.nft,
+      old_price: null,
+    },
+    new_price: uiPriceOf(details.currency, details.raw, transaction),
   },
 });
 
 export const marketplaceWithdraw = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     Readonly<{ marketplace: Address; treasury: Address; authority: Address | null; destination: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction => ({
   type: 'MARKETPLACE_WITHDRAW',
   info: {
-    ...{ currency: of.currency, marketplace: of.marketplace, treasury_account: of.treasury },
-    ...{ marketplace_authority: of.authority, withdrawal_destination_account: of.destination },
-    amount: priceIn(of.currency, of.raw, transaction),
+    ...{ currency: details.currency, marketplace: details.marketplace, treasury_account: details.treasury },
+    ...{ marketplace_authority: details.authority, withdrawal_destination_account: details.destination },
+    amount: uiPriceOf(details.currency, details.raw, transaction),
   },
 });
 
 export const nftMint = (
-  of: Readonly<{
+  details: Readonly<{
     nft: Address;
     tokenAccount: Address | null;
     owner: Address | null;
@@ -126,13 +135,17 @@ export const nftMint = (
 ): ParsedAction => ({
   type: 'NFT_MINT',
   info: {
-    ...{ nft_address: of.nft, amount: 1, amount_raw: rawAmount(1n) },
-    ...{ owner_associated_account: of.tokenAccount, owner: of.owner, collection_address: of.collection },
+    ...{ nft_address: details.nft, amount: 1, amount_raw: rawAmount(1n) },
+    ...{
+      owner_associated_account: details.tokenAccount,
+      owner: details.owner,
+      collection_address: details.collection,
+    },
   },
 });
 
 export const nftTransfer = (
-  of: Readonly<{
+  details: Readonly<{
     nft: Address;
     sender: Address | null;
     receiver: Address | null;
@@ -141,14 +154,14 @@ export const nftTransfer = (
 ): ParsedAction => ({
   type: 'NFT_TRANSFER',
   info: {
-    ...{ amount: 1, receiver: of.receiver, sender: of.sender },
-    ...{ receiver_associated_account: of.receiverAccount, nft_address: of.nft },
+    ...{ amount: 1, receiver: details.receiver, sender: details.sender },
+    ...{ receiver_associated_account: details.receiverAccount, nft_address: details.nft },
   },
 });
 
-export const nftBurn = (of: Readonly<{ nft: Address; wallet: Address | null }>): ParsedAction => ({
+export const nftBurn = (details: Readonly<{ nft: Address; wallet: Address | null }>): ParsedAction => ({
   type: 'NFT_BURN',
-  info: { wallet: of.wallet, nft_address: of.nft, amount: 1 },
+  info: { wallet: details.wallet, nft_address: details.nft, amount: 1 },
 });
 
 /** Compressed NFT offers: the members of rest-api.md §3.1 that the instruction has, in its order. */
@@ -166,62 +179,103 @@ const expiry = ({ expiresIn, privateTaker }: OfferTerms) => ({
 });
 
 export const compressedSale = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     Readonly<{ buyer: Address; seller: Address; listState: Address; marketplace: Address }> &
     Readonly<{ tree: Address; nft: Address; royaltyPercent: number | null }>,
   transaction: ExecutedTransaction,
 ): ParsedAction =>
   compressedAction('SALE', {
-    ...{ buyer: of.buyer, seller: of.seller, currency: of.currency, list_state: of.listState },
-    ...{ marketplace: of.marketplace, merkle_tree: of.tree, nft_address: of.nft },
-    ...{ price: priceIn(of.currency, of.raw, transaction), royalty_percentage: of.royaltyPercent },
+    ...{
+      buyer: details.buyer,
+      seller: details.seller,
+      currency: details.currency,
+      list_state: details.listState,
+    },
+    ...{ marketplace: details.marketplace, merkle_tree: details.tree, nft_address: details.nft },
+    ...{
+      price: uiPriceOf(details.currency, details.raw, transaction),
+      royalty_percentage: details.royaltyPercent,
+    },
   });
 
 export const compressedTakeBid = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     Readonly<{ buyer: Address; seller: Address; bidState: Address; marketplace: Address }> &
     Readonly<{ tree: Address; nft: Address; royaltyPercent: number | null }>,
   transaction: ExecutedTransaction,
 ): ParsedAction =>
   compressedAction('TAKE_BID', {
-    ...{ buyer: of.buyer, seller: of.seller, currency: of.currency, marketplace: of.marketplace },
-    ...{ merkle_tree: of.tree, nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction) },
-    ...{ royalty_percentage: of.royaltyPercent, bid_state: of.bidState },
+    ...{
+      buyer: details.buyer,
+      seller: details.seller,
+      currency: details.currency,
+      marketplace: details.marketplace,
+    },
+    ...{
+      merkle_tree: details.tree,
+      nft_address: details.nft,
+      price: uiPriceOf(details.currency, details.raw, transaction),
+    },
+    ...{ royalty_percentage: details.royaltyPercent, bid_state: details.bidState },
   });
 
 export const compressedList = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     OfferTerms &
     Readonly<{ seller: Address; listState: Address; marketplace: Address; tree: Address; nft: Address }>,
   transaction: ExecutedTransaction,
 ): ParsedAction =>
   compressedAction('LIST', {
-    ...{ seller: of.seller, currency: of.currency, list_state: of.listState, marketplace: of.marketplace },
-    ...{ merkle_tree: of.tree, nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction) },
-    ...expiry(of),
+    ...{
+      seller: details.seller,
+      currency: details.currency,
+      list_state: details.listState,
+      marketplace: details.marketplace,
+    },
+    ...{
+      merkle_tree: details.tree,
+      nft_address: details.nft,
+      price: uiPriceOf(details.currency, details.raw, transaction),
+    },
+    ...expiry(details),
   });
 
 export const compressedListCancel = (
-  of: Readonly<{ seller: Address; listState: Address; marketplace: Address; tree: Address; nft: Address }>,
+  details: Readonly<{
+    seller: Address;
+    listState: Address;
+    marketplace: Address;
+    tree: Address;
+    nft: Address;
+  }>,
 ): ParsedAction =>
   compressedAction('LIST_CANCEL', {
-    ...{ seller: of.seller, list_state: of.listState, marketplace: of.marketplace },
-    ...{ merkle_tree: of.tree, nft_address: of.nft },
+    ...{ seller: details.seller, list_state: details.listState, marketplace: details.marketplace },
+    ...{ merkle_tree: details.tree, nft_address: details.nft },
   });
 
 export const compressedListUpdate = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     OfferTerms &
     Readonly<{ seller: Address; listState: Address; marketplace: Address; nft: Address | null }>,
   transaction: ExecutedTransaction,
 ): ParsedAction =>
   compressedAction('LIST_UPDATE', {
-    ...{ seller: of.seller, currency: of.currency, list_state: of.listState, marketplace: of.marketplace },
-    ...{ nft_address: of.nft, price: priceIn(of.currency, of.raw, transaction), ...expiry(of) },
+    ...{
+      seller: details.seller,
+      currency: details.currency,
+      list_state: details.listState,
+      marketplace: details.marketplace,
+    },
+    ...{
+      nft_address: details.nft,
+      price: uiPriceOf(details.currency, details.raw, transaction),
+      ...expiry(details),
+    },
   });
 
 export const compressedBid = (
-  of: CurrencyAmount &
+  details: CurrencyAmount &
     OfferTerms &
     Readonly<{ bidder: Address; bidState: Address; marketplace: Address }> &
     Readonly<{ target: string; targetId: Address; quantity: number }>,
@@ -229,18 +283,22 @@ export const compressedBid = (
 ): ParsedAction =>
   compressedAction('BID', {
     ...{
-      currency: of.currency,
-      marketplace: of.marketplace,
-      price: priceIn(of.currency, of.raw, transaction),
+      currency: details.currency,
+      marketplace: details.marketplace,
+      price: uiPriceOf(details.currency, details.raw, transaction),
     },
-    ...{ ...expiry(of), bid_state: of.bidState, bidder: of.bidder },
-    ...{ target: of.target, target_id: of.targetId, quantity: of.quantity },
+    ...{ ...expiry(details), bid_state: details.bidState, bidder: details.bidder },
+    ...{ target: details.target, target_id: details.targetId, quantity: details.quantity },
   });
 
 export const compressedBidCancel = (
-  of: Readonly<{ bidder: Address; bidState: Address; marketplace: Address }>,
+  details: Readonly<{ bidder: Address; bidState: Address; marketplace: Address }>,
 ): ParsedAction =>
-  compressedAction('BID_CANCEL', { marketplace: of.marketplace, bid_state: of.bidState, bidder: of.bidder });
+  compressedAction('BID_CANCEL', {
+    marketplace: details.marketplace,
+    bid_state: details.bidState,
+    bidder: details.bidder,
+  });
 
 /** Whether an address may be a compressed NFT: asset IDs are off the curve, mints are key pairs. */
 export const mayBeCompressed = (nft: Address): boolean => !isOnCurve(addressBytes(nft));

@@ -9,7 +9,8 @@ import { DATA_PREFIX, programLogLines } from '../events/log-lines.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /**
- * Logs and self-calls of an instruction. A pool's price is only there: the instruction holds just the limit.
+ * Logs and self-calls of an instruction. Only they contain a pool's price; the instruction contains just a
+ * limit.
  */
 
 const LOG_PREFIX = 'Program log: {';
@@ -23,7 +24,7 @@ function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonl
   const { logs, instructions } = transaction;
   const logLines = programLogLines(logs, instructions, [DATA_PREFIX, LOG_PREFIX]);
   const lines = Map.groupBy(logLines, ({ index }) => index);
-  const found = new Map([...lines].map(([index, of]) => [index, of.map(({ line }) => line)]));
+  const found = new Map([...lines].map(([index, logged]) => [index, logged.map(({ line }) => line)]));
   cache.set(transaction, found);
   return found;
 }

@@ -6,11 +6,11 @@ import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
   type Call,
-  given,
   type InstructionLayout,
   ignored,
   layout,
   optional,
+  optionalAccount,
 } from './instruction-layout.ts';
 import {
   bid,
@@ -171,7 +171,7 @@ const listPlain = (positions: Readonly<{ nft: number; owner: number }>): Instruc
 
 /** The currency is an account. */
 const listWns = layout({ owner: 0, nft: 4, currency: 16 }, ({ at, args, instruction, transaction }) => {
-  const amount = { currency: currencyOf(given(at.currency, instruction)), raw: args.u64() };
+  const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
   return list({ seller: at.owner, marketplace, nft: at.nft, ...amount }, transaction);
 });
 

@@ -24,7 +24,7 @@ const isReportedByTokenProgram = (
   );
 
 /** Whether the metadata belongs to an NFT minted in this transaction, which the mint action reports. */
-const completesMint =
+const isPartOfMint =
   (metadataAt: number) =>
   ({ accounts }: ExecutedInstruction, transaction: ExecutedTransaction): boolean =>
     [...mintedNfts(transaction).values()].some(({ metadata }) => metadata === accounts[metadataAt]);
@@ -38,7 +38,7 @@ const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolea
  * One of several instructions that mint an NFT; the highest-ranked reports it. For other new mints they are
  * not shown; for existing mints they are UNKNOWN.
  */
-const making = (mintAt: number) =>
+const mintStep = (mintAt: number) =>
   layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
     const made = mintedNfts(transaction).get(at.mint);
     if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
@@ -47,7 +47,7 @@ const making = (mintAt: number) =>
     return nftMint({ nft: mint, tokenAccount, owner, collection });
   });
 
-const unknownUnlessCompleting = (metadataAt: number) => unless(completesMint(metadataAt), () => null);
+const unknownUnlessPartOfMint = (metadataAt: number) => unless(isPartOfMint(metadataAt), () => null);
 
 const burn = unless(
   isReportedByTokenProgram,
@@ -55,24 +55,24 @@ const burn = unless(
 );
 
 const read = numberedReader({
-  0: making(1),
-  1: unknownUnlessCompleting(0),
-  7: unknownUnlessCompleting(0),
-  10: making(1),
-  11: making(3),
-  13: making(3),
-  15: unknownUnlessCompleting(0),
-  16: making(1),
-  17: making(1),
-  18: unknownUnlessCompleting(0),
-  25: unknownUnlessCompleting(0),
+  0: mintStep(1),
+  1: unknownUnlessPartOfMint(0),
+  7: unknownUnlessPartOfMint(0),
+  10: mintStep(1),
+  11: mintStep(3),
+  13: mintStep(3),
+  15: unknownUnlessPartOfMint(0),
+  16: mintStep(1),
+  17: mintStep(1),
+  18: unknownUnlessPartOfMint(0),
+  25: unknownUnlessPartOfMint(0),
   29: unless(
     isReportedByTokenProgram,
     layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
   ),
-  30: unknownUnlessCompleting(0),
-  32: unknownUnlessCompleting(0),
-  33: making(1),
+  30: unknownUnlessPartOfMint(0),
+  32: unknownUnlessPartOfMint(0),
+  33: mintStep(1),
   // Bubblegum's mint counter.
   36: ignored,
   37: unless(
@@ -81,16 +81,16 @@ const read = numberedReader({
   ),
   41: burn,
   // Create: new mint and metadata, without a token.
-  42: making(2),
-  43: making(5),
+  42: mintStep(2),
+  43: mintStep(5),
   49: unless(
     isReportedByTokenProgram,
     layout({ owner: 1, destination: 2, receiver: 3, mint: 4 }, ({ at }) =>
       nftTransfer({ nft: at.mint, sender: at.owner, receiver: at.receiver, receiverAccount: at.destination }),
     ),
   ),
-  52: unknownUnlessCompleting(2),
-  55: making(2),
+  52: unknownUnlessPartOfMint(2),
+  55: mintStep(2),
 });
 
 export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };

@@ -4,11 +4,11 @@ import { rawAmount, solOf } from '../../amounts.ts';
 import { addressOf, amountOf } from '../../lenient-json.ts';
 import {
   ignoredProgram,
-  named,
+  jsonParsedProgram,
   type ProgramParser,
-  parsedByName,
   type ReadInstruction,
-  underItsName,
+  readByParsedType,
+  unparsedProgram,
 } from '../action.ts';
 import { token2022Program, tokenProgram } from './token.ts';
 
@@ -22,7 +22,7 @@ const read: ReadInstruction = (instruction, transaction) => {
   if (parsed === null) return null;
   if (made.has(parsed.type)) return [];
   if (parsed.type !== 'transfer' && parsed.type !== 'transferWithSeed') {
-    return underItsName(instruction, transaction);
+    return readByParsedType(instruction, transaction);
   }
   const { source, destination, lamports } = parsed.info;
   const [sender, receiver, amount] = [addressOf(source), addressOf(destination), amountOf(lamports)];
@@ -36,7 +36,7 @@ export const systemProgram: ProgramParser = { name: 'SYSTEM_PROGRAM', read };
 const readAssociatedToken: ReadInstruction = (instruction, transaction) => {
   const { parsed } = instruction;
   if (parsed?.type === 'create' || parsed?.type === 'createIdempotent') return [];
-  return underItsName(instruction, transaction);
+  return readByParsedType(instruction, transaction);
 };
 
 const memoProgram: ProgramParser = {
@@ -53,16 +53,16 @@ export const basePrograms: readonly (readonly [Address, ProgramParser])[] = [
   [programs.memoV3, memoProgram],
   [programs.memoV4, memoProgram],
   [programs.computeBudget, ignoredProgram('COMPUTE_BUDGET_PROGRAM')],
-  [programs.stake, parsedByName('STAKE_PROGRAM')],
-  [programs.vote, parsedByName('VOTE_PROGRAM')],
-  [programs.addressLookupTable, parsedByName('ADDRESS_LOOKUP_TABLE_PROGRAM')],
-  [programs.bpfLoader2, parsedByName('BPF_LOADER')],
-  [programs.bpfUpgradeableLoader, parsedByName('BPF_UPGRADEABLE_LOADER')],
-  [programs.bpfLoader1, named('BPF_LOADER_DEPRECATED')],
-  [programs.loaderV4, named('LOADER_V4')],
-  [programs.config, named('CONFIG_PROGRAM')],
-  [programs.ed25519, named('ED25519_PROGRAM')],
-  [programs.secp256k1, named('SECP256K1_PROGRAM')],
-  [programs.secp256r1, named('SECP256R1_PROGRAM')],
-  [programs.zkElGamalProof, named('ZK_ELGAMAL_PROOF_PROGRAM')],
+  [programs.stake, jsonParsedProgram('STAKE_PROGRAM')],
+  [programs.vote, jsonParsedProgram('VOTE_PROGRAM')],
+  [programs.addressLookupTable, jsonParsedProgram('ADDRESS_LOOKUP_TABLE_PROGRAM')],
+  [programs.bpfLoader2, jsonParsedProgram('BPF_LOADER')],
+  [programs.bpfUpgradeableLoader, jsonParsedProgram('BPF_UPGRADEABLE_LOADER')],
+  [programs.bpfLoader1, unparsedProgram('BPF_LOADER_DEPRECATED')],
+  [programs.loaderV4, unparsedProgram('LOADER_V4')],
+  [programs.config, unparsedProgram('CONFIG_PROGRAM')],
+  [programs.ed25519, unparsedProgram('ED25519_PROGRAM')],
+  [programs.secp256k1, unparsedProgram('SECP256K1_PROGRAM')],
+  [programs.secp256r1, unparsedProgram('SECP256R1_PROGRAM')],
+  [programs.zkElGamalProof, unparsedProgram('ZK_ELGAMAL_PROOF_PROGRAM')],
 ];

@@ -2,7 +2,7 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import { type Action, type ProgramParser, type ReadInstruction, underItsName } from '../action.ts';
+import { type Action, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
 import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
 import { mintedNfts } from '../nft/minted-nfts.ts';
 import { isNftAmount } from '../token-accounts.ts';
@@ -104,7 +104,7 @@ const read: ReadInstruction = (instruction, transaction) => {
     return action === ignored ? [] : action && [action];
   }
   if (ignoredTypes.has(parsed.type) || making.test(parsed.type)) return [];
-  return underItsName(instruction, transaction);
+  return readByParsedType(instruction, transaction);
 };
 
 /** Name from the interface. */

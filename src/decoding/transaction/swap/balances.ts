@@ -27,7 +27,7 @@ function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
 }
 
 /** Removes lamports that movements explain. */
-function withoutMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
+function subtractMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
   for (const { mint, from, to, sent, received } of movements) {
     if (mint !== nativeMint || from === to) continue;
     if (from !== null) add(lamports, from, sent);
@@ -43,7 +43,7 @@ function withoutMoved(lamports: Map<Address, bigint>, movements: readonly Moveme
 export const unexplainedLamports = (
   transaction: ExecutedTransaction,
   movements: readonly Movement[],
-): ReadonlyMap<Address, bigint> => withoutMoved(ownLamports(transaction), movements);
+): ReadonlyMap<Address, bigint> => subtractMoved(ownLamports(transaction), movements);
 
 /**
  * Balance change of an owner per mint, with SOL and wrapped SOL combined. Excludes fee, rent and the owner's
@@ -59,6 +59,6 @@ export function netByBalances(
     if (accountOwner === owner && mint !== nativeMint) add(net, mint, after - before);
   }
   const alone = movements.filter(({ at }) => transaction.instructions[at]?.caller === null);
-  add(net, nativeMint, withoutMoved(ownLamports(transaction), alone).get(owner) ?? 0n);
+  add(net, nativeMint, subtractMoved(ownLamports(transaction), alone).get(owner) ?? 0n);
   return net;
 }

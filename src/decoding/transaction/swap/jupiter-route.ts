@@ -6,7 +6,7 @@ import { appPrograms } from '../../program-addresses.ts';
 import type { PoolSwap, SwapSide } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import { isServant, type Span, type TransactionView } from './transaction-view.ts';
+import { isSupportInstruction, type Span, type TransactionView } from './transaction-view.ts';
 
 /** In base units. */
 type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
@@ -43,8 +43,8 @@ export function readQuote(data: Uint8Array): Quote | null {
 
 type RouteStep = Readonly<{ in: SwapSide; out: SwapSide; amm: Address | null; at: number }>;
 
-function readStep(given: WritableJson, at: number): RouteStep[] {
-  const { amm, input_mint, input_amount, output_mint, output_amount } = membersOf(given);
+function readStep(value: WritableJson, at: number): RouteStep[] {
+  const { amm, input_mint, input_amount, output_mint, output_amount } = membersOf(value);
   const [inMint, outMint] = [addressOf(input_mint), addressOf(output_mint)];
   const [inRaw, outRaw] = [amountOf(input_amount), amountOf(output_amount)];
   if (inMint === null || outMint === null || inRaw === null || outRaw === null) return [];
@@ -64,7 +64,7 @@ function readSteps(view: TransactionView, span: Span): RouteStep[] {
 
 /** Call of each step: by position if the counts match, else the last preceding call of the step's program. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
-  const calls = [...view.calls(span)].filter((at) => !isServant(view.instruction(at)));
+  const calls = [...view.calls(span)].filter((at) => !isSupportInstruction(view.instruction(at)));
   if (calls.length === steps.length) return calls;
   let next = 0;
   return steps.map(({ amm, at: stepAt }) => {

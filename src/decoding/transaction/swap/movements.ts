@@ -155,9 +155,8 @@ export function netOf(movements: readonly Movement[], owner: Address): Map<Addre
 export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
   const gave = [...net].filter(([, change]) => change < 0n);
   const took = [...net].filter(([, change]) => change > 0n);
-  const [[inMint, given] = [], [outMint, taken] = []] = [gave[0], took[0]];
+  const [[inMint, paid] = [], [outMint, taken] = []] = [gave[0], took[0]];
   if (gave.length !== 1 || took.length !== 1) return null;
-  if (inMint === undefined || outMint === undefined || given === undefined || taken === undefined)
-    return null;
-  return { in: { mint: inMint, raw: -given }, out: { mint: outMint, raw: taken } };
+  if (inMint === undefined || outMint === undefined || paid === undefined || taken === undefined) return null;
+  return { in: { mint: inMint, raw: -paid }, out: { mint: outMint, raw: taken } };
 }

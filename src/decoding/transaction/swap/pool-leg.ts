@@ -12,7 +12,7 @@ type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Addr
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
 
-/** The only mint of the movements; lamports are ignored beside tokens, since they may pay rent. */
+/** The only mint of the movements; lamports are ignored if tokens also move, since they may pay rent. */
 function oneMint(movements: readonly Movement[]): Address | null {
   const all = new Set(movements.map(({ mint }) => mint));
   const tokens = new Set(movements.filter(({ lamports }) => !lamports).map(({ mint }) => mint));
@@ -47,12 +47,12 @@ function exchangeWith(
   const outMint = oneMint(takes);
   if (outMint === null) return null;
   const back = fromPool.filter(({ mint, to }) => mint === inMint && owned(to));
-  const given = sum(
+  const paid = sum(
     gives.filter(({ mint }) => mint === inMint),
     'sent',
   );
   const taken = takes.filter(({ mint }) => mint === outMint);
-  const [inRaw, outRaw] = [given - sum(back, 'received'), sum(taken, 'received')];
+  const [inRaw, outRaw] = [paid - sum(back, 'received'), sum(taken, 'received')];
   if (inRaw <= 0n || outRaw <= 0n) return null;
   const takers = taken.flatMap(({ to }) => (to === null ? [] : [to]));
   return { in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, trader, takers };

@@ -47,7 +47,7 @@ function paid({ quote, fees, cashback }: Trade, moved: bigint): bigint {
 }
 
 /** SOL received from the curve, which pays without a transfer. */
-function gotLamports(trade: Trade, view: TransactionView): bigint {
+function receivedLamports(trade: Trade, view: TransactionView): bigint {
   const { quote, fees, cashback, user } = trade;
   const gained = view.unexplainedLamports(user);
   if (fees !== null) return gained === quote - fees - cashback ? gained : quote - fees;
@@ -64,7 +64,7 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSid
       out: { mint, raw: coins > 0n ? coins : tokens },
     };
   }
-  const got = quoteMint === nativeMint && price <= 0n ? gotLamports(trade, view) : price;
+  const got = quoteMint === nativeMint && price <= 0n ? receivedLamports(trade, view) : price;
   return { in: { mint, raw: coins < 0n ? -coins : tokens }, out: { mint: quoteMint, raw: got } };
 }
 

@@ -36,7 +36,7 @@ const FEE_DIVISOR = 10n;
  * stay separate.
  * @param between - movements between the two, which must account for the fee.
  */
-function joined(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
+function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
   const { mint, raw } = first.out;
   const follows = mint === next.in.mint && first.in.mint !== next.out.mint;
   if (!follows || first.swapper !== next.swapper) return null;
@@ -79,7 +79,7 @@ class SwapSearch {
     const outerOf = (at: number): number => this.#view.instruction(at).outer;
     if (last === undefined || !isUnknown(next.parentProgram)) return null;
     if (outerOf(between.at - 1) !== outerOf(between.end)) return null;
-    return joined(last, next, this.#view.movedIn(between));
+    return joinSwaps(last, next, this.#view.movedIn(between));
   }
 
   /** Swaps of an instruction; null when its inner instructions have to be searched. */

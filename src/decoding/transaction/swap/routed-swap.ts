@@ -41,9 +41,9 @@ function exchangeAlong(
   last: PoolSwap | undefined,
 ): Exchange | null {
   if (first === undefined || last === undefined || first.in.mint === last.out.mint) return null;
-  const [given, taken] = [-(net.get(first.in.mint) ?? 0n), net.get(last.out.mint) ?? 0n];
-  if (given <= 0n || taken <= 0n) return null;
-  return { in: { mint: first.in.mint, raw: given }, out: { mint: last.out.mint, raw: taken } };
+  const [paid, taken] = [-(net.get(first.in.mint) ?? 0n), net.get(last.out.mint) ?? 0n];
+  if (paid <= 0n || taken <= 0n) return null;
+  return { in: { mint: first.in.mint, raw: paid }, out: { mint: last.out.mint, raw: taken } };
 }
 
 function exchangedBy(
@@ -78,9 +78,9 @@ function withoutCommission(
   data: Uint8Array,
 ): Exchange {
   const stated = okxAmount(data);
-  const given = stated > 0n && stated < exchange.in.raw ? stated : exchange.in.raw;
+  const paid = stated > 0n && stated < exchange.in.raw ? stated : exchange.in.raw;
   const taken = gross(moved, exchange.out, exchange.swapper);
-  return { in: { ...exchange.in, raw: given }, out: { ...exchange.out, raw: taken } };
+  return { in: { ...exchange.in, raw: paid }, out: { ...exchange.out, raw: taken } };
 }
 
 function routedByPools(view: TransactionView, span: Span): Routed | null {
@@ -118,9 +118,9 @@ function routedByJupiter(view: TransactionView, span: Span, swapper: Address): R
   const quote = readQuote(view.instruction(span.at).data);
   const net = netOf(view.movedIn(span), swapper);
   const around = ends.in.mint === ends.out.mint;
-  const [given, taken] = around ? [0n, 0n] : [-(net.get(ends.in.mint) ?? 0n), net.get(ends.out.mint) ?? 0n];
+  const [paid, taken] = around ? [0n, 0n] : [-(net.get(ends.in.mint) ?? 0n), net.get(ends.out.mint) ?? 0n];
   const quotedIn = quote?.inAmount ?? 0n;
-  const most = quotedIn > 0n && (given <= 0n || given > quotedIn) ? quotedIn : given;
+  const most = quotedIn > 0n && (paid <= 0n || paid > quotedIn) ? quotedIn : paid;
   return {
     ...{ swapper, pools },
     in: { mint: ends.in.mint, raw: most > 0n ? most : ends.in.raw },

@@ -8,15 +8,15 @@ import { type Movement, readMovements } from './movements.ts';
 
 export type Span = Readonly<{ at: number; end: number }>;
 
-const servants: ReadonlySet<Address> = new Set([
+const supportPrograms: ReadonlySet<Address> = new Set([
   ...[programs.system, programs.ata, programs.memoV1, programs.memoV3, programs.memoV4],
 ]);
 
 /** Whether the instruction only supports others: transfers, account creation, events. */
-export const isServant = (instruction: ExecutedInstruction): boolean =>
-  isTokenProgram(instruction.program) || servants.has(instruction.program) || isEventCall(instruction);
+export const isSupportInstruction = (instruction: ExecutedInstruction): boolean =>
+  isTokenProgram(instruction.program) || supportPrograms.has(instruction.program) || isEventCall(instruction);
 
-/** Cap on depth, which bounds the time. */
+/** Maximum depth, which bounds the time. */
 const DEPTH_MAX = 16;
 
 /**
@@ -31,8 +31,8 @@ function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
       return 1;
     }
     if (instruction.height !== null) return Math.min(instruction.height, DEPTH_MAX);
-    if (!isServant(instruction)) served = true;
-    return isServant(instruction) && served ? 3 : 2;
+    if (!isSupportInstruction(instruction)) served = true;
+    return isSupportInstruction(instruction) && served ? 3 : 2;
   });
 }
 

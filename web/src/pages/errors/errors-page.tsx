@@ -40,7 +40,7 @@ export function ErrorsPage() {
   );
 }
 
-const wrong = outcomeNames.filter((name) => name !== 'ok');
+const failureNames = outcomeNames.filter((name) => name !== 'ok');
 
 function ErrorsContent({ errors }: { errors: Errors }) {
   const zoom = useZoom();
@@ -72,7 +72,7 @@ function Outcomes({ errors: { byStatus, rows } }: { errors: Errors }) {
   const all = rows.reduce((sum, { requests }) => sum + requests, 0);
   return (
     <dl className="outcomes">
-      {wrong.flatMap((name) => {
+      {failureNames.flatMap((name) => {
         const count = (byStatus[name] ?? []).reduce((sum, value) => sum + value, 0);
         if (count === 0) return [];
         return (

@@ -62,7 +62,8 @@ export function HomePage() {
   );
 }
 
-const shareOk = ({ requests, ok }: Summary['now']): number | null => (requests === 0 ? null : ok / requests);
+const successShare = ({ requests, ok }: Summary['now']): number | null =>
+  requests === 0 ? null : ok / requests;
 
 function requestsOf({ byStatus }: Summary): number[] {
   const all = Object.values(byStatus);
@@ -72,7 +73,7 @@ function requestsOf({ byStatus }: Summary): number[] {
 function Tiles({ summary }: { summary: Summary }) {
   const { now, before, byStatus, p95, credits, quotas, connections } = summary;
   const requests = requestsOf(summary);
-  const [share, shareBefore] = [shareOk(now), shareOk(before)];
+  const [share, shareBefore] = [successShare(now), successShare(before)];
   return (
     <div className="tiles">
       <Tile

@@ -6,7 +6,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { KeyCommands } from './key-dialogs.tsx';
-import { isEnded, statusTones } from './key-labels.ts';
+import { isInactive, statusTones } from './key-labels.ts';
 
 export const KeyChips = ({ item }: { item: KeyJson }) => (
   <span className="row row-close">
@@ -33,7 +33,7 @@ const actionsOf = (item: KeyJson, commands: KeyCommands): readonly MenuItem[] =>
   { label: 'Rotate…', disabled: item.state !== 'active', onSelect: () => commands.rotate(item) },
   item.state === 'disabled'
     ? { label: 'Enable', onSelect: () => commands.enable(item) }
-    : { label: 'Disable', disabled: isEnded(item.state), onSelect: () => commands.disable(item) },
+    : { label: 'Disable', disabled: isInactive(item.state), onSelect: () => commands.disable(item) },
   {
     label: 'Revoke…',
     danger: true,

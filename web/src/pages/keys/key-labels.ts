@@ -25,7 +25,7 @@ export const statusTones: Readonly<Record<KeyStatus, Tone>> = {
   revoked: 'bad',
 };
 
-export const isEnded = (state: KeyStatus): boolean => state === 'expired' || state === 'revoked';
+export const isInactive = (state: KeyStatus): boolean => state === 'expired' || state === 'revoked';
 
 export type RuleName =
   | 'networks'

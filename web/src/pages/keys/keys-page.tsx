@@ -15,7 +15,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { KeyChips, KeyMenu, Overlap } from './key-cells.tsx';
 import { type KeyCommands, useKeyCommands } from './key-dialogs.tsx';
-import { isEnded, type KeyStatus, type Product, productNames } from './key-labels.ts';
+import { isInactive, type KeyStatus, type Product, productNames } from './key-labels.ts';
 import './keys.css';
 
 type KeyRow = RouteOutput<'GET /customers/{customer}/keys'>['items'][number];
@@ -306,7 +306,7 @@ const activityColumns: readonly Column<KeyRow>[] = [
     csv: ({ lastUsedAt }) => (lastUsedAt === null ? null : new Date(lastUsedAt).toISOString()),
     cell: ({ lastUsedAt, lastUsedFrom, state }) =>
       lastUsedAt === null ? (
-        <span className="muted">{isEnded(state) ? 'never' : 'Never'}</span>
+        <span className="muted">{isInactive(state) ? 'never' : 'Never'}</span>
       ) : (
         <span className="key-used">
           <Ago at={lastUsedAt} />

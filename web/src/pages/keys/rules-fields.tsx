@@ -16,21 +16,21 @@ export function RulesFields(props: Props) {
   return (
     <div className="rules">
       <NetworkCheckboxes {...props} />
-      <Lines
+      <LinesField
         {...props}
         name="cidrs"
         label="Allowed IP addresses"
         hint="One CIDR range or IP address per line, such as 192.0.2.0/24 or 2001:db8::/32. Leave empty to allow any."
       />
       {product === 'rpc' ? (
-        <Lines
+        <LinesField
           {...props}
           name="origins"
           label="Allowed origins"
           hint="One per line, such as https://app.example.com or https://*.example.com. Requests from other origins, or without an Origin header, are rejected. Leave empty to allow any."
         />
       ) : null}
-      <Lines
+      <LinesField
         {...props}
         name="methods"
         label="Allowed methods"
@@ -100,7 +100,7 @@ function NetworkCheckboxes({ form, onChange }: Props) {
   );
 }
 
-const Lines = ({
+const LinesField = ({
   form,
   onChange,
   problem,
@@ -122,7 +122,7 @@ const Lines = ({
   </Field>
 );
 
-const Amount = ({
+const NumberField = ({
   form,
   onChange,
   problem,
@@ -153,15 +153,21 @@ const Amount = ({
 
 const Rates = (props: Props) => (
   <div className="fields-row">
-    <Amount
+    <NumberField
       {...props}
       name="perSecond"
       field="rate.perSecond"
       label="Requests per second"
       hint="Leave empty for the plan's limit."
     />
-    <Amount {...props} name="burst" field="rate.burst" label="Burst" hint="Leave empty for twice the rate." />
-    <Amount
+    <NumberField
+      {...props}
+      name="burst"
+      field="rate.burst"
+      label="Burst"
+      hint="Leave empty for twice the rate."
+    />
+    <NumberField
       {...props}
       name="addressPerSecond"
       field="addressPerSecond"

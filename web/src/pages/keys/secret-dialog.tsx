@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { formatMs } from '../../format.ts';
-import { callRpc, type GatewayResponse, refusalOf } from '../../gateway-call.ts';
+import { callRpc, type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
 import { rememberKey } from '../../key-secrets.ts';
 import { useSession } from '../../shell/session.tsx';
 import { airdropCall, envFile, snippetsFor, streamTest } from '../../snippets.ts';
@@ -99,8 +99,8 @@ const RETRY_MS = 250;
 async function callGetHealth(secret: string): Promise<GatewayResponse> {
   const until = performance.now() + PROPAGATION_MS;
   for (;;) {
-    const answer = await callRpc(secret, HEALTH);
-    if (refusalOf(answer) === null || performance.now() >= until) return answer;
+    const response = await callRpc(secret, HEALTH);
+    if (rejectionOf(response) === null || performance.now() >= until) return response;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
@@ -111,11 +111,11 @@ function TestButton({ secret }: { secret: string }) {
 
   const test = async (): Promise<void> => {
     setIsBusy(true);
-    const answer = await callGetHealth(secret);
-    const refusal = refusalOf(answer);
+    const response = await callGetHealth(secret);
+    const rejection = rejectionOf(response);
     setResult({
-      isGood: refusal === null,
-      text: refusal ?? `Key is valid: getHealth responded in ${formatMs(answer.ms)}.`,
+      isGood: rejection === null,
+      text: rejection ?? `Key is valid: getHealth responded in ${formatMs(response.ms)}.`,
     });
     setIsBusy(false);
   };

@@ -7,26 +7,26 @@ type Part = Readonly<{ fields: LogFields; change: Change }>;
 
 export const FilterBar = (part: Part) => (
   <search className="filter-bar">
-    <Choose
+    <SelectFilter
       {...part}
       name="status"
       label="Outcome"
       options={outcomeNames.map((value) => ({ value, label: outcomes[value].label }))}
     />
-    <Choose
+    <SelectFilter
       {...part}
       name="product"
       label="Product"
       options={Object.entries(productTitles).map(([value, label]) => ({ value, label }))}
     />
-    <Enter {...part} name="method" label="Method" placeholder="getBalance" />
-    <Enter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
-    <Enter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" pattern="[0-9]{1,7}" />
-    <Enter {...part} name="address" label="IP address" placeholder="203.0.113.7" />
+    <TextFilter {...part} name="method" label="Method" placeholder="getBalance" />
+    <TextFilter {...part} name="rpcCode" label="JSON-RPC code" placeholder="-32602" pattern="-?[0-9]{1,6}" />
+    <TextFilter {...part} name="minMs" label="Minimum latency (ms)" placeholder="250" pattern="[0-9]{1,7}" />
+    <TextFilter {...part} name="address" label="IP address" placeholder="203.0.113.7" />
   </search>
 );
 
-function Choose({
+function SelectFilter({
   fields,
   change,
   name,
@@ -54,7 +54,7 @@ function Choose({
   );
 }
 
-function Enter({
+function TextFilter({
   fields,
   change,
   name,

@@ -6,7 +6,7 @@ const stateLabels: Readonly<Record<Exclude<TailState, 'off'>, readonly [text: st
   connecting: ['Connecting', 'neutral'],
   live: ['Live', 'good'],
   lost: ['Connection lost; reconnecting', 'warn'],
-  refused: ['Too many live tails; close one and retry', 'bad'],
+  rejected: ['Too many live tails; close one and retry', 'bad'],
 };
 
 export function LiveSwitch({

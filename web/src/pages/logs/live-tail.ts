@@ -3,7 +3,7 @@ import type { LogEntryJson } from '../../../../src/control/api/contract/logs.ts'
 
 const ROWS_MAX = 500;
 
-export type TailState = 'off' | 'connecting' | 'live' | 'lost' | 'refused';
+export type TailState = 'off' | 'connecting' | 'live' | 'lost' | 'rejected';
 
 export type Tail = Readonly<{
   state: TailState;
@@ -26,7 +26,7 @@ export function useLiveTail(address: string | null, isPaused: boolean): Tail {
     const source = new EventSource(address);
     source.onopen = () => setState('live');
     // EventSource reconnects by itself unless rejected.
-    source.onerror = () => setState(source.readyState === EventSource.CLOSED ? 'refused' : 'lost');
+    source.onerror = () => setState(source.readyState === EventSource.CLOSED ? 'rejected' : 'lost');
     source.addEventListener('message', ({ data }: MessageEvent<string>) => {
       const entry = JSON.parse(data) as LogEntryJson;
       setHeld((before) => ({ ...before, waiting: [entry, ...before.waiting].slice(0, ROWS_MAX) }));

@@ -4,7 +4,7 @@ import { formatMs } from '../../format.ts';
 type Step = RouteOutput<'GET /customers/{customer}/logs/{entry}'>['steps'][number];
 
 const WIDTH = 1000;
-const BAR_LEAST = 6;
+const BAR_MIN = 6;
 
 const titles: Readonly<Record<string, string>> = {
   authenticate: 'Authenticate',
@@ -71,7 +71,7 @@ export function Waterfall({ steps, totalMs }: { steps: readonly Step[]; totalMs:
 }
 
 function Bar({ step, end }: { step: Step; end: number }) {
-  const width = Math.max(BAR_LEAST, ((step.endMs - step.startMs) / end) * WIDTH);
+  const width = Math.max(BAR_MIN, ((step.endMs - step.startMs) / end) * WIDTH);
   const left = Math.min(WIDTH - width, (step.startMs / end) * WIDTH);
   return (
     <svg viewBox={`0 0 ${WIDTH} 10`} preserveAspectRatio="none" aria-hidden="true" focusable="false">

@@ -13,7 +13,7 @@ import { Field, FormError } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyField } from './key-field.tsx';
-import { asCurl, type Request, readParams, startText } from './request.ts';
+import { asCurl, initialText, type Request, readParams } from './request.ts';
 import { ResponseView } from './response-view.tsx';
 import './playground.css';
 
@@ -38,14 +38,14 @@ export function PlaygroundPage() {
 function Playground({ methods }: { methods: readonly Method[] }) {
   const [name, setName] = useState(FIRST_METHOD);
   const method = methods.find((one) => one.name === name) ?? methods[0];
-  const [text, setText] = useState(() => (method === undefined ? '[]' : startText(method)));
+  const [text, setText] = useState(() => (method === undefined ? '[]' : initialText(method)));
   const [secret, setSecret] = useState('');
   if (method === undefined) return <p className="muted">No methods available.</p>;
 
   const choose = (chosen: string): void => {
     setName(chosen);
     const next = methods.find((one) => one.name === chosen);
-    if (next !== undefined) setText(startText(next));
+    if (next !== undefined) setText(initialText(next));
   };
   return (
     <Run method={method} text={text} onText={setText} secret={secret}>
@@ -171,7 +171,7 @@ function Run({
               label="Copy as curl"
             />
           ) : null}
-          <Button kind="quiet" onClick={() => onText(startText(method))}>
+          <Button kind="quiet" onClick={() => onText(initialText(method))}>
             Reset
           </Button>
         </div>

@@ -7,7 +7,7 @@ export type Request =
   | Readonly<{ isGood: true; kind: 'rest'; path: string; query: URLSearchParams }>
   | Readonly<{ isGood: false; fault: string }>;
 
-export function startText({ kind, example }: Method): string {
+export function initialText({ kind, example }: Method): string {
   try {
     return JSON.stringify(JSON.parse(example), null, 2);
   } catch {

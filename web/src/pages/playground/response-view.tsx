@@ -1,5 +1,5 @@
 import { formatBytes, formatMs } from '../../format.ts';
-import { type GatewayResponse, refusalOf } from '../../gateway-call.ts';
+import { type GatewayResponse, rejectionOf } from '../../gateway-call.ts';
 import { Chip } from '../../ui/chip.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -26,15 +26,15 @@ export function ResponseView({
   response: GatewayResponse;
   credits: number | null;
 }) {
-  const refusal = refusalOf(response);
+  const rejection = rejectionOf(response);
   return (
     <div className="stack">
       <p className="row" role="status">
-        <Chip tone={refusal === null ? 'good' : 'bad'}>
+        <Chip tone={rejection === null ? 'good' : 'bad'}>
           {response.status === 0 ? 'No response' : response.status}
         </Chip>
         <strong>{name}</strong>
-        <span>{refusal ?? 'Success'}</span>
+        <span>{rejection ?? 'Success'}</span>
       </p>
       <Facts
         facts={[

@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { TextInput } from '../sign-in/text-input.tsx';
 import { roleNames, roles } from '../team/role-descriptions.ts';
-import { EndToken, type Token } from './end-token.tsx';
+import { RevokeToken, type Token } from './revoke-token.tsx';
 
 export function CustomerTokens() {
   const { customer } = useSession();
@@ -96,7 +96,7 @@ function Tokens({
       />
       {secret === null ? null : <TokenSecret secret={secret} onClose={() => setSecret(null)} />}
       {ending === null ? null : (
-        <EndToken
+        <RevokeToken
           token={ending}
           onEnd={(withMade) => onEnd(ending.id, withMade)}
           onClose={() => setEnding(null)}
@@ -175,7 +175,7 @@ const TokenTable = ({ tokens, onEnd }: { tokens: readonly Token[]; onEnd: (token
 );
 
 const DAY_MS = 86_400_000;
-const lives = [
+const lifetimes = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', '1 year'],
@@ -238,7 +238,7 @@ function CreateToken({
               value={days}
               onChange={(event) => setDays(event.target.value)}
             >
-              {lives.map(([value, label]) => (
+              {lifetimes.map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>

@@ -9,7 +9,7 @@ import { Checkbox, Field, FormError } from '../../ui/field.tsx';
 import { AuthLayout } from './auth-layout.tsx';
 import { TextInput } from './text-input.tsx';
 
-function useEnter(): () => Promise<void> {
+function useCompleteSignIn(): () => Promise<void> {
   const router = useRouter();
   const client = useQueryClient();
   const { next } = useSearch({ from: '/sign-in' });
@@ -60,7 +60,7 @@ export function SignInPage() {
 }
 
 function PasswordForm({ onCode }: { onCode: () => void }) {
-  const enter = useEnter();
+  const completeSignIn = useCompleteSignIn();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const { problem, isBusy, run } = useAttempt();
@@ -70,7 +70,7 @@ function PasswordForm({ onCode }: { onCode: () => void }) {
     run(async () => {
       const { needsSecondFactor } = await signIn(email, password);
       if (needsSecondFactor) onCode();
-      else await enter();
+      else await completeSignIn();
     });
   };
 
@@ -118,7 +118,7 @@ function OidcButton({ id, name, next }: { id: string; name: string; next: string
 }
 
 function SecondFactor() {
-  const enter = useEnter();
+  const completeSignIn = useCompleteSignIn();
   const [code, setCode] = useState('');
   const [isBackup, setIsBackup] = useState(false);
   const [trusts, setTrusts] = useState(false);
@@ -128,7 +128,7 @@ function SecondFactor() {
     event.preventDefault();
     run(async () => {
       await (isBackup ? submitBackupCode(code.trim()) : submitTotp(code.replaceAll(/\s/g, ''), trusts));
-      await enter();
+      await completeSignIn();
     });
   };
 

@@ -7,7 +7,10 @@ function takeToken(): string {
   return token;
 }
 
-/** Token in the URL fragment, which is never sent to a server. Also handles links opened on the same page. */
+/**
+ * Token in the URL fragment, which is never sent to a server. Also works for a link opened while the page is
+ * already open.
+ */
 export function useUrlToken(): string {
   const [token, setToken] = useState(takeToken);
   useEffect(() => {

@@ -201,7 +201,7 @@ const roleOf = ({ role, isOperator }: Invitation): string => (isOperator ? 'Oper
 function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
   const { customer } = useSession();
   const toast = useToast();
-  const withdraw = useChange('DELETE /customers/{customer}/invitations/{invitation}');
+  const revoke = useChange('DELETE /customers/{customer}/invitations/{invitation}');
   return (
     <Panel title="Invitations">
       <Table
@@ -230,7 +230,7 @@ function Invitations({ invitations }: { invitations: readonly Invitation[] }) {
                 size="s"
                 kind="quiet"
                 onClick={() =>
-                  withdraw.mutate(
+                  revoke.mutate(
                     { path: { customer: customer.id, invitation: invitation.id } },
                     {
                       onSuccess: () => toast(`Invitation for ${inviteeOf(invitation)} revoked.`),

@@ -11,7 +11,7 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
   const kinds = items.map((item) => transactionStatusOf(item, now).kind);
   const count = (kind: (typeof kinds)[number]): number => kinds.filter((one) => one === kind).length;
   const landed = count('landed');
-  const decided = items.length - count('pending') - count('refused');
+  const decided = items.length - count('pending') - count('rejected');
   const times = items.flatMap(({ attempts }) => attempts.map(({ ms }) => ms));
   return (
     <div className="tiles">
@@ -33,7 +33,7 @@ export function LandedTiles({ items }: { items: readonly Submission[] }) {
       />
       <Tile
         label="Rejected"
-        value={formatCount(count('refused'))}
+        value={formatCount(count('rejected'))}
         note="by the nodes, for example after a failed preflight"
       />
       <Tile label="Submission latency (p50)" value={formatMs(middleOf(times))} note="per attempt" />

@@ -87,7 +87,7 @@ export function SubmissionDrawer({ submission, onClose }: { submission: Submissi
             showCaption
             columns={repeatColumns}
             rows={again}
-            rowKey={({ node, outcome: answers }) => `${node} ${answers}`}
+            rowKey={({ node, outcome }) => `${node} ${outcome}`}
             empty={null}
           />
         )}

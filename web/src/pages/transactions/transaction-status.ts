@@ -23,7 +23,7 @@ export const landedAt = ({
 export type TransactionStatus = Readonly<{
   label: string;
   tone: Tone;
-  kind: 'landed' | 'failed' | 'pending' | 'lost' | 'refused';
+  kind: 'landed' | 'failed' | 'pending' | 'lost' | 'rejected';
 }>;
 
 const failed: TransactionStatus = { label: 'failed on chain', tone: 'bad', kind: 'failed' };
@@ -38,7 +38,7 @@ export function transactionStatusOf(
   if (fate?.name === 'failed') return failed;
   if (fate?.name === 'confirmed') return { label: 'confirmed', tone: 'good', kind: 'landed' };
   if (fate?.name === 'expired') return { label: 'expired', tone: 'warn', kind: 'lost' };
-  if (outcome !== 'accepted') return { label: 'rejected', tone: 'bad', kind: 'refused' };
+  if (outcome !== 'accepted') return { label: 'rejected', tone: 'bad', kind: 'rejected' };
   if (now - at < PENDING_MS) return { label: 'pending', tone: 'neutral', kind: 'pending' };
   return { label: 'not landed', tone: 'warn', kind: 'lost' };
 }

@@ -1,19 +1,20 @@
 import type { Store } from '../database/open.ts';
 
 /**
- * Acquires or renews an advisory lease, so that one of several gateways does periodic work. It is not needed
- * for correctness: clocks may differ, and a stalled holder may overlap with the next.
- * @param forMs - duration of the lease.
+ * Acquires or renews an advisory lease, so that one of several gateways does periodic work. Correctness must
+ * not depend on it: clocks may differ, and a stalled holder may still be running when the next one takes
+ * over.
+ * @param durationMs - duration of the lease.
  * @returns whether the caller holds it.
  */
-export async function claim(
+export async function acquireLease(
   store: Store,
   name: string,
   holder: string,
   nowMs: number,
-  forMs: number,
+  durationMs: number,
 ): Promise<boolean> {
-  const until = nowMs + forMs;
+  const until = nowMs + durationMs;
   const result = await store.db
     .insertInto('usage_claim')
     .values({ name, holder, until })
@@ -30,11 +31,11 @@ export async function claim(
 }
 
 /** Releases a lease at once. */
-export async function releaseClaim(store: Store, name: string, holder: string): Promise<void> {
+export async function releaseLease(store: Store, name: string, holder: string): Promise<void> {
   await store.db.deleteFrom('usage_claim').where('name', '=', name).where('holder', '=', holder).execute();
 }
 
-export async function isClaimed(store: Store, name: string, nowMs: number): Promise<boolean> {
+export async function isLeased(store: Store, name: string, nowMs: number): Promise<boolean> {
   const row = await store.db
     .selectFrom('usage_claim')
     .select('name')

@@ -5,7 +5,7 @@ import { Checkbox } from '../../ui/field.tsx';
 
 export type Token = RouteOutput<'GET /customers/{customer}/tokens'>['tokens'][number];
 
-export function EndToken({
+export function RevokeToken({
   token,
   onEnd,
   onClose,
