@@ -190,8 +190,8 @@ export class Outbox {
    */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
-    const most = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;
-    this.#responseBytes = Math.min(this.#responseBytes + frame.length + FRAME_OVERHEAD_BYTES, most);
+    const limit = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;
+    this.#responseBytes = Math.min(this.#responseBytes + frame.length + FRAME_OVERHEAD_BYTES, limit);
     this.push(frame);
   }
 

@@ -252,13 +252,14 @@ export class TraceSampler {
 
   /** @param traceparent - null for none. @returns null for a request without spans. */
   linkOf(traceparent: string | null): TraceLink | null {
-    const given = traceparent === null ? null : readTraceparent(traceparent);
-    if (given === null) {
+    const parent = traceparent === null ? null : readTraceparent(traceparent);
+    if (parent === null) {
       return Math.random() < this.#share
         ? { traceId: randomBytes(16).toString('hex'), parentId: null }
         : null;
     }
-    if (!given.sampled || Number.parseInt(given.traceId.slice(-12), 16) >= boundOf(this.#share)) return null;
-    return { traceId: given.traceId, parentId: given.parentId };
+    if (!parent.sampled || Number.parseInt(parent.traceId.slice(-12), 16) >= boundOf(this.#share))
+      return null;
+    return { traceId: parent.traceId, parentId: parent.parentId };
   }
 }

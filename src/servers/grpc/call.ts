@@ -14,10 +14,10 @@ import {
   endingOf,
   endingOfFailure,
   okay,
-  trailersOnlyHeaders,
   responseEncoding,
   responseHeaders,
   trailersOf,
+  trailersOnlyHeaders,
 } from './encode.ts';
 import type { GrpcServerOptions } from './options.ts';
 import { type FlushSchedulers, Outbox, type OutboxListener, type QueueBudget } from './outbox.ts';

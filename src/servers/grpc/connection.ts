@@ -179,14 +179,14 @@ export class Connection {
       bytesOut: bytesWritten - writableLength,
       hasBacklog: true,
     };
-    const due = this.#heartbeat.check(pulse, nowMs, {
+    const action = this.#heartbeat.check(pulse, nowMs, {
       pingIntervalMs: keepaliveIntervalMs,
       pongTimeoutMs: keepaliveTimeoutMs,
       idleTimeoutMs,
     });
-    if (due === 'ping') this.#session.ping(ignore);
-    else if (due === 'IDLE') this.#session.close();
-    else if (due === 'UNRESPONSIVE') this.destroy();
+    if (action === 'ping') this.#session.ping(ignore);
+    else if (action === 'IDLE') this.#session.close();
+    else if (action === 'UNRESPONSIVE') this.destroy();
   }
 }
 

@@ -162,9 +162,9 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.#meter();
     if (!this.#isOpen) return;
     const { options } = this.#context;
-    const due = this.#heartbeat.check(this.#pulse(), nowMs, options);
-    if (due === 'ping') this.send(PING_FRAME);
-    else if (due !== null) this.end(new Failure(due));
+    const action = this.#heartbeat.check(this.#pulse(), nowMs, options);
+    if (action === 'ping') this.send(PING_FRAME);
+    else if (action !== null) this.end(new Failure(action));
   }
 
   /** Ends with DRAINING once no call is in flight. */

@@ -4,8 +4,8 @@ import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedListener } from '../../streams/feed.ts';
 import type { BlockFollower } from './block-follower.ts';
 import type { EmittedTransactions } from './block-stream.ts';
-import type { GapRecovery } from './gap/gap-recovery.ts';
 import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
+import type { GapRecovery } from './gap/gap-recovery.ts';
 import type { PubsubFeed } from './pubsub-feed.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 

@@ -209,9 +209,9 @@ export class PubsubNodes {
         stateOf(entry) !== 'wrong-chain' &&
         this.#hasCapacity(entry),
     );
-    const good = open.filter((entry) => stateOf(entry) === 'healthy' || stateOf(entry) === 'unknown');
-    const reliable = good.filter((entry) => !this.#failedRecently(entry, now));
-    const candidates = [reliable, good, open].find(({ length }) => length > 0) ?? [];
+    const usable = open.filter((entry) => stateOf(entry) === 'healthy' || stateOf(entry) === 'unknown');
+    const reliable = usable.filter((entry) => !this.#failedRecently(entry, now));
+    const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
     return candidates.reduce<NodeEntry | null>(
       (best, entry) => (best === null || loadOf(entry) < loadOf(best) ? entry : best),
       null,

@@ -129,8 +129,8 @@ export class Ejection {
   reason: EjectionReason | null = null;
   #probation: EjectionReason | null = null;
   #changedAt = 0;
-  #goodAnswers = 0;
-  #goodPolls = 0;
+  #successfulCalls = 0;
+  #successfulPolls = 0;
   #relapses = 0;
 
   constructor(limits: EjectionLimits) {
@@ -147,11 +147,11 @@ export class Ejection {
   noteCall(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     const isSlow = (elapsedMs ?? 0) > this.#limits.slowMs;
     if (kind === 'succeeded' && !isSlow) {
-      this.#goodAnswers++;
+      this.#successfulCalls++;
       return;
     }
-    this.#goodAnswers = 0;
-    this.#goodPolls = 0;
+    this.#successfulCalls = 0;
+    this.#successfulPolls = 0;
     if (this.#probation === null) return;
     if (kind === 'failed') this.eject('failing', now);
     else if (kind === 'throttled') this.eject('throttling', now);
@@ -159,7 +159,7 @@ export class Ejection {
   }
 
   notePoll(isGood: boolean): void {
-    this.#goodPolls = isGood ? this.#goodPolls + 1 : 0;
+    this.#successfulPolls = isGood ? this.#successfulPolls + 1 : 0;
   }
 
   /**
@@ -168,7 +168,7 @@ export class Ejection {
    * @returns whether it was re-admitted.
    */
   review(isCurrent: boolean, now: number): boolean {
-    const isProven = this.#goodAnswers >= this.#limits.readmitSuccessesMin;
+    const isProven = this.#successfulCalls >= this.#limits.readmitSuccessesMin;
     const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;
     if (this.reason === null) {
       if (this.#probation !== null && (isProven || isLongAgo)) this.#clear();
@@ -178,7 +178,7 @@ export class Ejection {
       this.#clear();
       return true;
     }
-    if (!isLongAgo && !(isCurrent && this.#goodPolls >= this.#pollsNeeded)) return false;
+    if (!isLongAgo && !(isCurrent && this.#successfulPolls >= this.#pollsNeeded)) return false;
     this.#probation = this.reason;
     this.reason = null;
     this.#restart(now);
@@ -191,14 +191,14 @@ export class Ejection {
 
   #restart(now: number): void {
     this.#changedAt = now;
-    this.#goodAnswers = 0;
-    this.#goodPolls = 0;
+    this.#successfulCalls = 0;
+    this.#successfulPolls = 0;
   }
 
   #clear(): void {
     this.reason = null;
     this.#probation = null;
     this.#relapses = 0;
-    this.#goodAnswers = 0;
+    this.#successfulCalls = 0;
   }
 }

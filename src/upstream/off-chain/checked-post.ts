@@ -4,8 +4,8 @@ import { AddressRules } from './address-rules.ts';
 import {
   checkedConnector,
   createResolve,
-  literalAddresses,
   ForbiddenAddress,
+  literalAddresses,
   type Resolve,
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';

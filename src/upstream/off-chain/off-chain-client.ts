@@ -40,7 +40,7 @@ export type OffChainCounts = {
 /** Shared: thousands of fetches may be aborted at once. */
 const ABORTED = new Error('aborted');
 
-const ends = {
+const counterOf = {
   document: 'documents',
   absent: 'absent',
   failed: 'failed',
@@ -205,7 +205,7 @@ export class OffChainClient {
     }
     this.counts.fetches++;
     const fetched = await this.#fetcher.fetch(urls, pending.controller.signal);
-    this.counts[ends[fetched.kind]]++;
+    this.counts[counterOf[fetched.kind]]++;
     if (!pending.forgotten) this.#cacheResult(uri, fetched);
     return fetched.kind === 'document' ? fetched.bytes : null;
   }
@@ -269,14 +269,14 @@ export class Fetcher {
    * Never rejects.
    */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
-    const ends: FetchResult['kind'][] = [];
+    const kinds: FetchResult['kind'][] = [];
     for (const url of urls) {
       const result = await this.#follow(url, signal);
       if (result.kind === 'document') return result;
-      ends.push(result.kind);
+      kinds.push(result.kind);
     }
-    if (signal.aborted || ends.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
-    return { kind: ends.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
+    if (signal.aborted || kinds.every((kind) => kind === 'skipped')) return NOT_REQUESTED;
+    return { kind: kinds.every((kind) => kind === 'absent') ? 'absent' : 'failed' };
   }
 
   async #follow(first: URL, signal: AbortSignal): Promise<FetchResult> {

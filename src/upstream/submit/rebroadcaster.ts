@@ -94,7 +94,7 @@ export class Rebroadcaster {
       this.#byKey.get(key) ?? this.#track(new PendingSubmission(network, key, request, this.#parts.limits));
     for (const submitter of submitters) submission.addSubmitter(submitter);
     const { pendingMax, pendingMaxBytes } = this.#parts.limits;
-    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#shedOne();
+    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#dropOne();
   }
 
   /** Adds a sender, if the transaction is still tracked. */
@@ -189,7 +189,7 @@ export class Rebroadcaster {
     else this.#end(submission, { name: 'failed', slot, err: errText(err) });
   }
 
-  #shedOne(): void {
+  #dropOne(): void {
     const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
     const [first] = mostRebroadcast ?? [];
     if (first === undefined) throw new RangeError('no pending submission to drop');

@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
-import { type RebroadcasterParts, Rebroadcaster } from './rebroadcaster.ts';
+import { Rebroadcaster, type RebroadcasterParts } from './rebroadcaster.ts';
 import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 

@@ -6,9 +6,9 @@ import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
 import {
-  type GapRecovery,
   contextValue,
   type Gap,
+  type GapRecovery,
   GapTooLong,
   gapWindow,
   type NotificationDecision,

@@ -9,9 +9,9 @@ import { TransactionNotification } from '../../../streams/notifier/transaction-n
 import { contextSlot } from '../../slots/context-slot.ts';
 import { readSignatureStatuses } from '../signature-statuses.ts';
 import {
-  type GapRecovery,
   contextValue,
   type Gap,
+  type GapRecovery,
   gapWindow,
   type NotificationDecision,
   newer,

@@ -1,8 +1,8 @@
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSlotInfo, type SlotInfo, slotInfoJson } from '../pubsub-message.ts';
 import {
-  type GapRecovery,
   type Gap,
+  type GapRecovery,
   gapWindow,
   type NotificationDecision,
   SeenSlots,
