@@ -61,7 +61,7 @@ describe('a start without nodes', () => {
     const up = ['up', '--dev', '--port', '0', '--data-dir', dataDir, '--config', config];
     const program = startProgram([...up, '--log-level', 'warn']);
     const [, url] = await program.said(/^ {2}JSON-RPC: (\S+)\/v1\/rpc$[\s\S]*Stop with Ctrl\+C/m);
-    expect(program.stdout()).toContain('DEVELOPMENT MODE: an embedded ledger answers');
+    expect(program.stdout()).toContain('DEVELOPMENT MODE: calls go to an embedded ledger');
     expect(program.stderr().match(/development mode/g)).toHaveLength(1);
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok', mode: 'development' });
     expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ mode: 'development' });
@@ -84,7 +84,7 @@ describe('nodes in the database only', () => {
       expect(ready.mode).toBe('production');
       expect(await (await fetch(`${ready.url}/health`)).json()).toMatchObject({ mode: 'production' });
       expect(await (await fetch(`${ready.url}/ready`)).json()).toMatchObject({ upstreams: { total: 1 } });
-      const words = program.stderr().match(/development mode has no effect/g) ?? [];
+      const words = program.stderr().match(/development mode is ignored/g) ?? [];
       expect(words).toHaveLength(args.length === 0 ? 0 : 1);
       await program.stop();
     }

@@ -86,7 +86,7 @@ describe('the first start', () => {
   it('prints a curl command for REST, and the URL of the reference', async () => {
     const line = REST.exec(first.program.stdout())![1]!;
     expect(JSON.parse(await runInShell(line))).toMatchObject({ success: true, result: {} });
-    const page = /every endpoint of REST on (\S+)$/m.exec(first.program.stdout())![1]!;
+    const page = /API reference: (\S+)$/m.exec(first.program.stdout())![1]!;
     expect(await (await fetch(page)).text()).toContain('/sol/v1/wallet/balance');
   });
 
@@ -177,7 +177,7 @@ describe('a start that fails because its port is taken', () => {
     const failing = startProgram(['up', '--dev', '--port', taken, '--data-dir', dir, '--config', config]);
     expect(await failing.ended).toBe(1);
     expect(failing.output().match(SECRET)).toBeNull();
-    expect(failing.stderr()).toContain(`solway: port ${taken} of 127.0.0.1 is taken: `);
+    expect(failing.stderr()).toContain(`solway: port ${taken} of 127.0.0.1 is in use: `);
     expect(existsSync(join(dir, 'ledger'))).toBe(false);
     const next = startProgram(['up', '--dev', '--port', '0', '--data-dir', dir, '--config', config]);
     await next.said(/Stop with Ctrl\+C/);

@@ -115,7 +115,7 @@ describe('with an operator token, on another machine', () => {
       'plan',
     ];
     expect((await remote('set', key.id, ...change)).out).toBe(
-      `svc_rpc_live_${key.id}… is changed, with the others of its family.\n`,
+      `Changed svc_rpc_live_${key.id}… and the other keys of its family.\n`,
     );
     const others = Array.from({ length: 20 }, () => `GET /?api-key=${generateApiKey('rpc').text}\n`).join('');
     expect(await whose(`${others}GET /?api-key=${secret} # old\n`)).toMatchObject({

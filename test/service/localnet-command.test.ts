@@ -245,7 +245,7 @@ describe('the output of solway localnet', () => {
     [['--geyser-port', 'no'], '--geyser-port: "no" is not a whole number from 0 to 65535'],
     [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is not a HOST:PORT such as 127.0.0.1:8001'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
-    [['--account', SYSTEM], '--account takes two values: --account ADDRESS FILE'],
+    [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
     [['--ledgr', 'x'], 'unknown option --ledgr: did you mean --ledger?'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('for %j is the correct usage, with exit code 2', async (args, words) => {
@@ -280,7 +280,7 @@ describe('the output of solway localnet', () => {
     [
       'a program that is none',
       () => ['--bpf-program', SYSTEM, accountFile('text.so', SYSTEM, {})],
-      /text\.so is not a compiled program: give the \.so file/,
+      /text\.so is not a compiled program: pass the \.so file/,
     ],
   ])('for %s names it in one sentence', async (_name, args, words) => {
     const common = ['localnet', '--ledger', ledgerOf('never'), '--rpc-port', '0'];

@@ -47,12 +47,12 @@ describe('embedded ledger ports', () => {
     await first.stop();
     const holder = await listening(pubsubPort);
     await expect(other(rpcPort)).rejects.toThrow(
-      `port ${pubsubPort} of 127.0.0.1, on which WebSockets are served beside --rpc-port ${rpcPort}, is taken: ` +
-        'stop what listens there or choose another with --rpc-port',
+      `port ${pubsubPort} of 127.0.0.1 (WebSockets, the port after --rpc-port ${rpcPort}) is in use: ` +
+        'stop the other program or choose another port with --rpc-port',
     );
     holder.close();
     await expect(other(65_535)).rejects.toThrow(
-      'there is no port after 65535 for WebSockets: choose a lower one with --rpc-port',
+      'no port after 65535 for WebSockets: choose a lower one with --rpc-port',
     );
     // A failed attempt releases both ports.
     const second = await other(rpcPort);

@@ -65,7 +65,8 @@ async function sendAll(
   );
   const [first] = submissions;
   // Without a node, the outcome of every transaction is unknown.
-  const isLost = ({ failure }: Submission): boolean => failure !== null && !(failure instanceof NodeRejection);
+  const isLost = ({ failure }: Submission): boolean =>
+    failure !== null && !(failure instanceof NodeRejection);
   if (first?.failure && submissions.every(isLost)) throw first.failure;
   const byText = new Map(submissions.map((submission) => [submission.transaction.text, submission]));
   return all.map(({ text }) => byText.get(text) as Submission);
