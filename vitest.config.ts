@@ -12,7 +12,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'parts', include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'] },
+        test: { name: 'parts', include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], isolate: false },
       },
     ],
     // Programs that tests start read what was compiled for the first of them: a third of the time of a start.

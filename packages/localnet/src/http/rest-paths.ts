@@ -85,8 +85,9 @@ export function plainPath(url: string, node: LocalNode): PlainResponse | null {
 }
 
 /**
- * Decision for the `Origin` of a request: rejected, or the CORS headers of the response. Source: jsonrpc-server-utils 18 `cors.rs` with any origin allowed: the
- * literal origin `null` is rejected, and requests from the same host get no headers.
+ * Decision for the `Origin` of a request: rejected, or the CORS headers of the response. Any origin is allowed, but
+ * the literal origin `null` is rejected, and requests from the same host get no headers. Source:
+ * jsonrpc-server-utils 18 `cors.rs`.
  */
 type CorsDecision = 'rejected' | Readonly<Record<string, string>>;
 
