@@ -252,6 +252,6 @@ describe('a service of two workers', () => {
     process.kill(-(service.process.pid ?? 0), 'SIGINT');
     expect(await ended).toEqual([0, null]);
     expect(before.filter(isRunning)).toEqual([]);
-    expect(service.output().match(/"msg":"stopped"/g)).toHaveLength(3);
+    expect(service.output().match(/"msg":"Stopped"/g)).toHaveLength(3);
   });
 });

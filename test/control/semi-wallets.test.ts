@@ -256,7 +256,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
     const [row] = await rowsOf(store);
     for (const keys of [new ServerKeys(peppersOf(1)), new ServerKeys(peppersOf(2))]) {
       const wrapped = { version: keys.current, text: row!.wrapped };
-      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('damaged or belongs to another owner');
+      expect(() => keys.unwrap(wrapped, 'owner', wallet)).toThrow('corrupt or belongs to another owner');
     }
     const actions = await store.db.selectFrom('audit').select(['action', 'actor']).orderBy('id').execute();
     expect(actions).toEqual([
@@ -313,7 +313,7 @@ describe('the server keys', () => {
       ['owner', 'wallet2'],
       ['ownerw', 'allet'],
     ] as const) {
-      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('damaged or belongs to another owner');
+      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('corrupt or belongs to another owner');
     }
     expect(() => keys.unwrap({ ...wrapped, version: 7 }, 'owner', 'wallet')).toThrow(
       'needs pepper version 7',

@@ -311,7 +311,7 @@ describe('afterwards', () => {
       KEY.test(secret) ? [secret, secret.slice(-38)] : [secret],
     );
     const places = { written, log, sent, answered: answers.join('\n') };
-    expect(log).toContain('"msg":"stopped"');
+    expect(log).toContain('"msg":"Stopped"');
     expect(mock.received.length).toBeGreaterThan(5);
     expect(secrets.size).toBeGreaterThan(7);
     for (const [place, text] of Object.entries(places)) {

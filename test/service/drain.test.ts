@@ -117,7 +117,7 @@ describe('Ctrl+C in a terminal, which reaches the whole process group', () => {
     const ledger = ledgerPid(service.dataDir)!;
     process.kill(-service.process.pid!, 'SIGINT');
     await eventually(
-      async () => output().includes('"msg":"stopping"'),
+      async () => output().includes('"msg":"Stopping"'),
       'the service has received the signal',
     );
     for (let i = 0; i < 5; i++)

@@ -26,10 +26,14 @@ export const probeFindings = (
   );
 
 /** If the check throws, the verdict is bad and the text is that of the error. */
-export async function runCheck(subject: string, check: () => string | Promise<string>): Promise<Finding> {
+export async function runCheck(
+  subject: string,
+  check: () => string | Promise<string>,
+  describe: (error: unknown) => string = problemText,
+): Promise<Finding> {
   try {
     return good(subject, await check());
   } catch (error) {
-    return bad(subject, problemText(error));
+    return bad(subject, describe(error));
   }
 }

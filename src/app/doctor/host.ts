@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/ledger-dir.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { problemText } from '../problem-text.ts';
+import { ledgerProblemText, problemText } from '../problem-text.ts';
 import { ledgerDir } from '../process/data-dir.ts';
 import {
   checkPortFree,
@@ -122,7 +122,8 @@ async function describeLedger(folder: string, slotMs: number): Promise<string> {
 export async function checkLedger(configuration: Configuration): Promise<Finding[]> {
   const subject = 'embedded ledger';
   const folder = ledgerDir(configuration.dataDir);
-  const found = await runCheck(subject, () => describeLedger(folder, configuration.localnet.slotMs));
+  const describe = () => describeLedger(folder, configuration.localnet.slotMs);
+  const found = await runCheck(subject, describe, ledgerProblemText);
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];
   const text = `process ${holder} uses ${folder}: if Solway is not running, stop that process`;

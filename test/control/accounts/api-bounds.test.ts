@@ -61,7 +61,7 @@ describeOnBothStores('the control API', ({ open }) => {
         ...[path, 503, 'STORE_AWAY', '5'],
       ]);
     }
-    expect(fixture.logged.filter((line) => line.includes('database unreachable'))).toHaveLength(1);
+    expect(fixture.logged.filter((line) => line.includes('Database unreachable'))).toHaveLength(1);
     expect(fixture.logged.join()).not.toContain('Control API request failed');
     await away.destroy();
   });

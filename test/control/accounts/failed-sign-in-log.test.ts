@@ -72,6 +72,6 @@ describeOnBothStores('the audit log of failed sign-ins', ({ open, defer }) => {
     await store.close();
     refused.record(PATH, 'a@example.com', noRequestMetadata);
     await refused.stop();
-    expect(lines.join()).toContain('could not be written to the audit log');
+    expect(lines.join()).toContain('Failed to write failed sign-ins to the audit log');
   });
 });
