@@ -11,13 +11,9 @@ export default defineConfig({
       // Test files share a process: starting one for each takes a third of the time.
       {
         extends: true,
-        test: { name: 'rules', include: ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts'], isolate: false },
-      },
-      {
-        extends: true,
         test: {
-          name: 'parts',
-          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          name: 'shared',
+          include: ['{src,test}/**/*.test.ts', 'packages/*/{src,test}/**/*.test.ts'],
           exclude: ISOLATED,
           isolate: false,
         },

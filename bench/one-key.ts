@@ -1,7 +1,8 @@
 import { digestApiKey, generateApiKey } from '../src/gateway/auth/api-key.ts';
 import { KeyAuthenticator } from '../src/gateway/auth/key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type PlanLimits } from '../src/gateway/auth/key-record.ts';
+import { defaultPlanLimits, type PlanLimits } from '../src/gateway/auth/key-record.ts';
 import type { Product } from '../src/protocol/product.ts';
+import { internalKey } from '../test/project/callers.ts';
 
 /** A directory with one key without a rate limit, and that key. */
 export function openDirectory(

@@ -128,7 +128,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
 }
 
 /** Receives a member: the name (without quotes, escapes as written) and the value. */
-export type MemberVisitor<Target> = (
+export type MemberCallback<Target> = (
   target: Target,
   nameStart: number,
   nameEnd: number,
@@ -137,16 +137,16 @@ export type MemberVisitor<Target> = (
 ) => void;
 
 /**
- * Scans the object at `at` and calls `visit`, unless null, for each member in order, duplicates included; `JSON.parse`
+ * Scans the object at `at` and calls `onMember`, unless null, for each member in order, duplicates included; `JSON.parse`
  * keeps the last one.
- * @param target - passed to `visit`, which need not be a closure then.
+ * @param target - passed to `onMember`, which need not be a closure then.
  */
 export function scanObject<Target>(
   bytes: Uint8Array,
   at: number,
   depth: number,
   target: Target,
-  visit: MemberVisitor<Target> | null,
+  onMember: MemberCallback<Target> | null,
 ): number {
   if (bytes[at] !== OBJECT_OPEN || depth <= 0) return MALFORMED;
   at = skipSpace(bytes, at + 1);
@@ -161,7 +161,7 @@ export function scanObject<Target>(
     const valueStart = skipSpace(bytes, at + 1);
     at = skipValue(bytes, valueStart, depth - 1);
     if (at === MALFORMED) return MALFORMED;
-    if (visit !== null) visit(target, nameStart, nameEnd, valueStart, at);
+    if (onMember !== null) onMember(target, nameStart, nameEnd, valueStart, at);
     at = skipSpace(bytes, at);
     if (bytes[at] === OBJECT_CLOSE) return at + 1;
     if (bytes[at] !== COMMA) return MALFORMED;
@@ -169,15 +169,15 @@ export function scanObject<Target>(
   }
 }
 
-export type ElementVisitor<Target> = (target: Target, start: number, end: number) => void;
+export type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
 
-/** Scans the array at `at` and calls `visit` for each element in order. */
+/** Scans the array at `at` and calls `onElement` for each element in order. */
 export function scanArray<Target>(
   bytes: Uint8Array,
   at: number,
   depth: number,
   target: Target,
-  visit: ElementVisitor<Target> | null,
+  onElement: ElementCallback<Target> | null,
 ): number {
   if (bytes[at] !== ARRAY_OPEN || depth <= 0) return MALFORMED;
   at = skipSpace(bytes, at + 1);
@@ -186,7 +186,7 @@ export function scanArray<Target>(
     const start = at;
     at = skipValue(bytes, start, depth - 1);
     if (at === MALFORMED) return MALFORMED;
-    if (visit !== null) visit(target, start, at);
+    if (onElement !== null) onElement(target, start, at);
     at = skipSpace(bytes, at);
     if (bytes[at] === ARRAY_CLOSE) return at + 1;
     if (bytes[at] !== COMMA) return MALFORMED;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clientInfoFor } from '../protocol/client-info.ts';
+import { clientInfoFor, internalKey } from '../../test/project/callers.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { ClientInfo } from '../protocol/request-handler.ts';
@@ -7,13 +7,7 @@ import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
 import { KeyAuthenticator } from './auth/key-authenticator.ts';
-import {
-  defaultPlanLimits,
-  internalKey,
-  type KeyRecord,
-  type KeyRules,
-  unrestrictedRules,
-} from './auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type KeyRules, unrestrictedRules } from './auth/key-record.ts';
 import { RequestContext } from './metering/call-meter.ts';
 
 const pepper = Buffer.alloc(32, 1);

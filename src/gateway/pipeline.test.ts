@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { internalKey } from '../../test/project/callers.ts';
 import { dispatcherOf } from '../../test/upstream/mock/dispatcher.ts';
 import { stage } from '../../test/upstream/mock/pool.ts';
 import { createLogger } from '../base/log.ts';
@@ -17,7 +18,7 @@ import type { StreamedResponse } from '../protocol/streamed-response.ts';
 import { Admission } from './admission.ts';
 import { digestApiKey, generateApiKey } from './auth/api-key.ts';
 import { KeyAuthenticator } from './auth/key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type KeyRecord } from './auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord } from './auth/key-record.ts';
 import { CallMeter } from './metering/call-meter.ts';
 import { LastUsedTracker } from './metering/last-used.ts';
 import { UsageMeter } from './metering/usage-meter.ts';

@@ -6,7 +6,6 @@ import { encodeBase58 } from '../../src/solana/base58.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { UnauthenticatedHandler } from '../../src/streams/geyser/geyser-handler.ts';
 import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
-import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import {
   type GeneratedTransaction,
   generateBatch,
@@ -14,7 +13,7 @@ import {
   generateWire,
   keyBytes,
 } from '../shreds/generated-transactions.ts';
-import { scriptedReader, startStage, ticksUntil } from '../shreds/stage-rig.ts';
+import { noShreds, scriptedReader, startStage, ticksUntil } from '../shreds/stage-rig.ts';
 import { connected, listen, nothing, UpdateCollector } from './yellowstone-client.ts';
 
 /** The published client and a chained Solway at the shred stage. */

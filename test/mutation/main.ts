@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { createRandom } from '../fuzz/engine/mutate.ts';
 import { type Mutant, mutantsOf, withMutants } from './mutants.ts';
 
 /**
@@ -56,19 +57,8 @@ const clone = resolve(values.clone);
 const hitsFile = join(clone, 'mutation-hits.txt');
 const preload = `--import=${join(import.meta.dirname, 'preload.js')}`;
 
-/** mulberry32: the same sample for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 function drawSample(): Placed[] {
-  const random = randomOf(Number(values.seed));
+  const random = createRandom(Number(values.seed));
   const all = values.folders
     .split(',')
     .filter((folder) => existsSync(join(clone, folder)))
@@ -83,7 +73,7 @@ function drawSample(): Placed[] {
     );
   const drawn: Placed[] = [];
   while (drawn.length < Number(values.count) && all.length > 0) {
-    const [one] = all.splice(Math.floor(random() * all.length), 1);
+    const [one] = all.splice(Math.floor((random() / 2 ** 32) * all.length), 1);
     const overlaps = drawn.some(
       ({ file, start, end }) => file === one!.file && start < one!.end && one!.start < end,
     );

@@ -3,12 +3,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
-import {
-  defaultPlanLimits,
-  internalKey,
-  type KeyRecord,
-  type PlanLimits,
-} from '../../src/gateway/auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/gateway/auth/key-record.ts';
 import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
@@ -27,6 +22,7 @@ import { REST_PREFIX, restRoutes } from '../../src/servers/rest/server.ts';
 import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import type { RpcServerOptions } from '../../src/servers/rpc/options.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
+import { internalKey } from '../project/callers.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);

@@ -5,12 +5,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
 import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
-import {
-  defaultPlanLimits,
-  internalKey,
-  type KeyRecord,
-  type PlanLimits,
-} from '../../src/gateway/auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/gateway/auth/key-record.ts';
 import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
@@ -27,6 +22,7 @@ import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
+import { internalKey } from '../project/callers.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 import { RawClient, result } from './start-http-server.ts';

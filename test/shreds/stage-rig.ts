@@ -6,8 +6,10 @@ import { addressFromBytes } from '../../src/solana/address.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/shred-stage.ts';
-import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
+import type { ShredsConfig } from '../../src/upstream/shreds/shreds-config.ts';
 import { MessageSink } from './generated-transactions.ts';
+
+export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
 
 /** Any free loopback port, without a sender list. */
 export const UDP = { host: '127.0.0.1', port: 0, senders: [] };

@@ -6,12 +6,19 @@ import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
-import { noShreds } from '../../src/upstream/shreds/shreds-config.ts';
 import { TEST_SHRED_VERSION, testLeader, testLeaderKey } from './deshred-rig.ts';
 import { generateEntries, generateWire, keyAt, keyBytes } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
 import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
-import { scriptedReader, sendPackets, startStage, tableData, ticksUntil, UDP } from './stage-rig.ts';
+import {
+  noShreds,
+  scriptedReader,
+  sendPackets,
+  startStage,
+  tableData,
+  ticksUntil,
+  UDP,
+} from './stage-rig.ts';
 
 /** Packets of a slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>

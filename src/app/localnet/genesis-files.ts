@@ -76,7 +76,7 @@ function readKeypair(file: string): Keypair | null {
   }
 }
 
-/** Stands for the address in the file. */
+/** As an address: use the one in the file. */
 const FILES_OWN = '-';
 
 function readAccount(address: string, file: string): [Address, Account] {

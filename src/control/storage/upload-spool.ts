@@ -93,7 +93,7 @@ const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
 ];
 
 /**
- * Detects the media type from the first bytes; null if unknown. Independent of the client, so that nobody can
+ * Detects the media type from the first bytes; null if unknown. Independent of the client, so that a client cannot
  * give a file a wrong type.
  */
 export function mediaTypeOf(head: Uint8Array): string | null {

@@ -149,7 +149,7 @@ describe('actions', () => {
     expect(unowned?.info).toMatchObject({ sender: STRANGER, receiver: null });
   });
 
-  it('treat a single indivisible unit as an NFT only if nobody balanceOf more', () => {
+  it('treat a single indivisible unit as an NFT only if nobody owns more', () => {
     const single = (amount: string): Members => ({
       ...{ accountIndex: 1, mint: MINT, owner: PAYER, uiTokenAmount: { amount, decimals: 0 } },
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clientInfoFor, unknownClient } from '../../protocol/client-info.ts';
+import { clientInfoFor } from '../../../test/project/callers.ts';
+import { unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import { FailedAuthLimiter, type FailedAuthOptions } from './failed-auth-limiter.ts';

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { internalKey } from '../../../test/project/callers.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type KeyRecord, unrestrictedRules } from './key-record.ts';
+import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
 import { checkMethod } from './key-rules.ts';
 
 const NOW = Date.UTC(2026, 10, 1);

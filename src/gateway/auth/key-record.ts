@@ -102,13 +102,3 @@ export type KeyRecord = Readonly<{
   /** Grows with every change of any key, so that a late lookup loses against a newer change. */
   version: number;
 }>;
-
-/** Record fields of an internal key: default plan, no rules. */
-export const internalKey = {
-  customerId: 'house',
-  planId: 'default',
-  rules: unrestrictedRules,
-  addressPerSecond: null,
-  logsBodies: false,
-  monotonicReads: false,
-} as const satisfies Partial<KeyRecord>;

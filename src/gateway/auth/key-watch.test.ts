@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { clientInfoFor } from '../../protocol/client-info.ts';
+import { clientInfoFor, internalKey } from '../../../test/project/callers.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
 import {
   defaultPlanLimits,
-  internalKey,
   type KeyId,
   type KeyRecord,
   type KeyRules,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeStreamOpener, refusalOf } from '../../../test/gateway/fake-stream-opener.ts';
+import { internalKey } from '../../../test/project/callers.ts';
 import { createLogger } from '../../base/log.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -13,7 +14,7 @@ import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
 import { KeyAuthenticator } from '../auth/key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
 import { QuotaLedger } from '../limits/quota.ts';

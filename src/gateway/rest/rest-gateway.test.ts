@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { internalKey } from '../../../test/project/callers.ts';
 import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
@@ -6,7 +7,7 @@ import type { RestCaller, RestOutcome } from '../../protocol/rest/route.ts';
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
 import { KeyAuthenticator } from '../auth/key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type PlanLimits } from '../auth/key-record.ts';
+import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
 import { UsageMeter } from '../metering/usage-meter.ts';

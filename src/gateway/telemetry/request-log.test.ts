@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { clientInfoFor } from '../../protocol/client-info.ts';
+import { clientInfoFor, internalKey } from '../../../test/project/callers.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { TraceLink } from '../../protocol/request-trace.ts';
-import { internalKey, type KeyId, type KeyRecord } from '../auth/key-record.ts';
+import type { KeyId, KeyRecord } from '../auth/key-record.ts';
 import { RequestContext } from '../metering/call-meter.ts';
 import {
   type ObservedRequest,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { internalKey } from '../../../test/project/callers.ts';
 import type { Call, CallAttempt, CallTrace, ResponseHandler } from '../../protocol/call.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
 import { methods } from '../../protocol/methods.ts';
-import { internalKey } from '../auth/key-record.ts';
 import { RequestContext } from '../metering/call-meter.ts';
 import { forwardCall, SubmissionLog } from './submission-log.ts';
 

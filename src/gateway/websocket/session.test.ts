@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { internalKey } from '../../../test/project/callers.ts';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
 import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
@@ -11,7 +12,7 @@ import type { Session, SubscribeOutcome, Subscriber } from '../../streams/sessio
 import { Admission } from '../admission.ts';
 import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
 import { KeyAuthenticator } from '../auth/key-authenticator.ts';
-import { defaultPlanLimits, internalKey, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
 import { UsageMeter } from '../metering/usage-meter.ts';

@@ -42,7 +42,7 @@ export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
 
 /**
  * @param encoding - from `grpc-encoding`.
- * @throws InvalidGrpc, also if larger than `unpackedMaxBytes`: see `isTooLarge`.
+ * @throws InvalidGrpc, also if larger than `decompressedMaxBytes`: see `isTooLarge`.
  */
 export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
   const options = { maxOutputLength: decompressedMaxBytes(message.length, sizes) };

@@ -30,8 +30,6 @@ export type ShredsConfig = Readonly<{
   shredVersion: number | null;
 }>;
 
-export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
-
 /** Memory limits of the deshredder. */
 export const deshredLimits = {
   /** Maximum slots with shreds; above it, the leader with most slots loses one. */

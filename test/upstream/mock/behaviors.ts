@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { genesisHashes } from '../../../src/upstream/genesis.ts';
@@ -147,13 +149,25 @@ export const noIndex = (reported: ReportedState): Behaviour =>
     reporting(reported),
   );
 
-/** URL of a closed port. */
+/**
+ * URL of a closed port. It is below the ports that the kernel assigns (32768 on Linux), so that it stays closed, and
+ * a client that connects to it repeatedly cannot reach itself.
+ */
 export async function deadUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}/`;
+  for (let tries = 0; tries < 100; tries++) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    server.listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return `http://127.0.0.1:${port}/`;
+  }
+  throw new Error('no free port from 20000 to 31999');
 }
 
 /** Accepts connections and never responds. */

@@ -44,7 +44,7 @@ async function requireMember(
 async function checkNotLastOwner(trx: Transaction<Schema>, customerId: string): Promise<void> {
   const owners = await membersOf(trx, customerId).where('role', '=', 'owner').limit(2).execute();
   if (owners.length > 1) return;
-  throw new ApiError(409, 'LAST_OWNER', 'A customer needs an owner. Make somebody else an owner first.');
+  throw new ApiError(409, 'LAST_OWNER', 'A customer needs an owner. Make another member an owner first.');
 }
 
 function changeRole(

@@ -15,7 +15,11 @@ import { withAudit } from './audit.ts';
  */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
   if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
-  throw new ApiError(403, 'ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask somebody who has it.`);
+  throw new ApiError(
+    403,
+    'ROLE_TOO_SMALL',
+    `The role ${granted} exceeds yours. Ask a member with that role.`,
+  );
 }
 
 /**
