@@ -2,8 +2,13 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SkippedTests } from './test/project/skipped-tests.ts';
 
-/** Measures the memory of its process, or replaces a module. */
-const ISOLATED = ['test/servers/http.test.ts', 'test/control/keys/pepper-durable.test.ts'];
+/** Tests that measure the memory of their process, count its timers or replace a module. */
+const ISOLATED = [
+  'test/control/accounts/api-concurrency.test.ts',
+  'test/control/keys/pepper-durable.test.ts',
+  'test/servers/http.test.ts',
+  'test/upstream/health.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -4,6 +4,7 @@ import type { QueuedUpdate } from './mint-queue.ts';
 type GapQueueOptions = Readonly<{
   /** Maximum held updates; above it, `onOverflow` is called. */
   heldMax: number;
+  /** Maximum remembered slots; a parent older than these is not awaited. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
   onOverflow: () => void;
