@@ -2,12 +2,16 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SkippedTests } from './test/project/skipped-tests.ts';
 
-/** Tests that measure the memory of their process, count its timers or replace a module. */
+/** Tests that measure the memory of their process, count its timers or descriptors, or replace a module. */
 const ISOLATED = [
   'test/control/accounts/api-concurrency.test.ts',
   'test/control/keys/pepper-durable.test.ts',
   'test/servers/http.test.ts',
+  'test/servers/websocket-endings.test.ts',
+  'test/soak/figures/ends-watch.test.ts',
+  'test/storage/uploads.test.ts',
   'test/upstream/health.test.ts',
+  'test/upstream/off-chain/slow-hosts.test.ts',
 ];
 
 export default defineConfig({
