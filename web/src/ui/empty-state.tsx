@@ -15,7 +15,7 @@ export const EmptyState = ({
   <div className="empty">
     <p className="empty-title">{title}</p>
     {children === undefined ? null : <div className="empty-text">{children}</div>}
-    {snippet === undefined ? null : <Snippet text={snippet} label="the snippet" />}
+    {snippet === undefined ? null : <Snippet text={snippet} label="example" />}
     {action}
   </div>
 );

@@ -1,4 +1,5 @@
 import type { RouteOutput } from '../../../../src/control/api/contract/contract.ts';
+import { formatTime } from '../../format.ts';
 
 type AuditItem = RouteOutput<'GET /audit'>['items'][number];
 
@@ -17,7 +18,47 @@ export function actorOf(actor: string): Readonly<{ name: string; kind: string | 
   return at < 0 || kind === undefined ? { name: actor, kind: null } : { name: actor.slice(at + 1), kind };
 }
 
-export const detailOf = ({ detail }: AuditEntry): string =>
-  Object.entries(detail)
-    .map(([name, value]) => `${name}: ${value === null ? 'none' : String(value)}`)
-    .join(' · ');
+/** Fields whose name in the API is not what the dashboard calls them. */
+const labels: Readonly<Record<string, string>> = {
+  cidrs: 'allowed IP addresses',
+  origins: 'allowed origins',
+  methods: 'allowed methods',
+  networks: 'allowed networks',
+  ratePerSecond: 'requests per second',
+  rateBurst: 'burst',
+  addressPerSecond: 'requests per second per IP address',
+  expiresAt: 'expires',
+  isPublic: 'public key',
+  logsBodies: 'parameters and results in the request log',
+  neverBack: 'monotonic reads',
+  rpcPerSecond: 'requests per second',
+  rpcBurst: 'burst',
+  quotaIsHard: 'hard quota',
+};
+
+const labelOf = (name: string): string =>
+  labels[name] ??
+  name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/^ws /, 'WebSocket ')
+    .replace(/^grpc /, 'gRPC ');
+
+type Detail = AuditEntry['detail'][string];
+
+function formatValue(name: string, value: Detail | undefined): string {
+  if (value == null || value === '' || value === '{}') return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return name === 'expiresAt' && typeof value === 'number' ? `${formatTime(value)} UTC` : String(value);
+}
+
+/** What changed, for people: fields that were set, and old and new values of fields that changed. */
+export function detailOf({ detail }: Pick<AuditEntry, 'detail'>): string {
+  const parts = Object.entries(detail).flatMap(([name, value]) => {
+    if (name.startsWith('before.')) return [];
+    const field = name.replace(/^after\./, '');
+    const before = name === field ? '' : `${formatValue(field, detail[`before.${field}`])} → `;
+    const text = formatValue(field, value);
+    return before === '' && text === 'none' ? [] : [`${labelOf(field)}: ${before}${text}`];
+  });
+  return parts.join(' · ');
+}

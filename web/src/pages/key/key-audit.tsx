@@ -4,6 +4,7 @@ import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { actorOf, detailOf } from '../audit/audit-entry.ts';
 
 const LINES_MAX = 100;
 const SINCE = 0;
@@ -36,14 +37,10 @@ export function KeyAudit({ keyId }: { keyId: string }) {
           title: 'Action',
           sortBy: ({ action }) => action,
           csv: ({ action }) => action,
-          cell: ({ action, detail }) => (
+          cell: (entry) => (
             <>
-              <strong>{action}</strong>
-              <span className="table-second mono">
-                {Object.entries(detail)
-                  .map(([name, value]) => `${name}=${value}`)
-                  .join(' ')}
-              </span>
+              <strong>{entry.action}</strong>
+              <span className="table-second">{detailOf(entry)}</span>
             </>
           ),
         },
@@ -52,7 +49,7 @@ export function KeyAudit({ keyId }: { keyId: string }) {
           title: 'Actor',
           sortBy: ({ actor }) => actor,
           csv: ({ actor }) => actor,
-          cell: ({ actor }) => actor,
+          cell: ({ actor }) => actorOf(actor).name,
         },
         {
           id: 'address',

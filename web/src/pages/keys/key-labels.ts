@@ -14,7 +14,7 @@ export const productNames: Readonly<Record<Product, string>> = {
 export const productUses: Readonly<Record<Product, string>> = {
   rpc: 'JSON-RPC, WebSocket subscriptions and REST',
   grpc: 'Yellowstone gRPC streams',
-  fs: 'transactions before execution, over gRPC',
+  fs: 'Transactions before execution, over gRPC',
 };
 
 export const statusTones: Readonly<Record<KeyStatus, Tone>> = {

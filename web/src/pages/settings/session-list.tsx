@@ -68,8 +68,8 @@ export function SessionList() {
               <strong>{browserOf(session.userAgent)}</strong>{' '}
               {isOwn(session) ? <Chip>This session</Chip> : null}
               <span className="table-second">
-                since <Ago at={Date.parse(session.createdAt)} />
-                {session.ipAddress ? `, from ${session.ipAddress}` : ''}
+                Signed in <Ago at={Date.parse(session.createdAt)} />
+                {session.ipAddress ? ` from ${session.ipAddress}` : ''}
               </span>
             </div>
             {isOwn(session) ? null : (
