@@ -89,7 +89,7 @@ function runTests(
 ): Promise<{ code: number | null; out: string }> {
   const child = spawn('npx', ['vitest', 'run', ...args], {
     cwd: clone,
-    env: { ...process.env, ...env, NODE_OPTIONS: preload, CI: '1' },
+    env: { ...process.env, ...env, NODE_OPTIONS: preload, CI: '1', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
