@@ -66,19 +66,4 @@ describe.skipIf(!present)('recorded transactions (../shared/data, tx-parser)', (
     const values = valuesOf(answer);
     expect(encoded(values, 'json')).toEqual(modern(answer));
   });
-
-  it.each(recorded)('%s names all known programs when parsed', (_file, [answer]) => {
-    const values = valuesOf(answer);
-    const { transaction, meta } = encoded(values, 'jsonParsed');
-    const all = [
-      ...transaction.message.instructions,
-      ...meta.innerInstructions.flatMap((i: Recorded) => i.instructions),
-    ];
-    const known = all.filter(({ programId }) => /^(1{32}|Token|AToken)/.test(programId));
-    expect(known.filter(({ parsed }) => parsed === undefined)).toEqual([]);
-    expect(known.length).toBeGreaterThan(0);
-    expect(meta.loadedAddresses).toBeUndefined();
-    expect(transaction.message.accountKeys.length).toBe(meta.preBalances.length);
-    expect(transaction.message.accountKeys[0]).toMatchObject({ signer: true, writable: true });
-  });
 });

@@ -4,7 +4,6 @@ import { sysvars } from '../../../src/solana/programs.ts';
 import { decodeStakeState } from '../../../src/solana/stake-state.ts';
 import { decodeEpochRewards, decodeStakeHistory } from '../../../src/solana/sysvars.ts';
 import { slot } from '../../../src/solana/units.ts';
-import { decodeVoteState } from '../../../src/solana/vote-state.ts';
 import { epochYears } from '../src/bank/inflation.ts';
 import { Lab } from './ledger/lab.ts';
 
@@ -68,18 +67,6 @@ describe('epoch transition', () => {
     expect(staked().stake).toBe(before.stake + (reward?.lamports ?? 0n));
     expect(processed().capitalization).toBe(before.capitalization + (reward?.lamports ?? 0n));
     expect(rewardsState()).toMatchObject({ active: false, distributedRewards: reward?.lamports });
-  });
-
-  it('pays each credit once', async () => {
-    await open();
-    lab.freeze(BOUNDARY + 1);
-    const vote = decodeVoteState(dataOf(lab.node.genesis.voteAccount));
-    const earned = vote?.epochCredits.find(({ epoch }) => epoch === 1n)?.credits;
-    expect(staked().creditsObserved).toBe(earned);
-    expect(earned).toBeGreaterThan(0n);
-    const paid = staked().stake;
-    lab.freeze(SLOTS_PER_EPOCH);
-    expect(staked().stake).toBeGreaterThan(paid);
   });
 
   it('extends the stake history', async () => {

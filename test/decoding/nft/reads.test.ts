@@ -17,7 +17,7 @@ import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRejection } from '../../../src/protocol/rest/node-rejection.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
-import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
+import type { Address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {
@@ -352,11 +352,6 @@ describe('readNfts', () => {
     expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
   });
 
-  it('reads a fungible token without owner lookup', async () => {
-    expect(await read(FUNGIBLE)).toMatchObject({ name: 'Coin', tokenStandard: 'Fungible', owner: null });
-    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
-  });
-
   it('omits mints without metadata', async () => {
     const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
     expect(found.size).toBe(0);
@@ -503,36 +498,6 @@ describe('nftsOfWallet', () => {
     expect((await nftsOfWallet(chain, null, OTHER)).map(({ onChain }) => onChain.mint)).toEqual([
       ...[CORE_ORPHAN, CLAIMS],
     ]);
-  });
-
-  it('is fast for a thousand NFTs of a collection with a megabyte of attributes', async () => {
-    const attributes = Array.from({ length: 100_000 }, (_, at) => ({ trait: `${at}`, value: 'x' }));
-    const heavy = account(
-      coreProgram,
-      coreCollectionData({
-        ...{ type: 'collection', updateAuthority: AUTHORITY, name: 'Heavy', uri: 'https://json/heavy' },
-        ...{ numMinted: 1, currentSize: 1, plugins: { attributes } },
-      }),
-    );
-    const one = core({ collection: LAST, owner: POOR });
-    const nodeShows = ({ owner, data }: Account) => ({
-      ...{ lamports: 1, owner, executable: false, rentEpoch: 0 },
-      data: [Buffer.from(data).toString('base64'), 'base64'],
-    });
-    const assets = Array.from({ length: 1_000 }, (_, at) => {
-      const pubkey = addressFromBytes(Uint8Array.from({ length: 32 }, (_, i) => (i < 2 ? at >> (8 * i) : 7)));
-      return { pubkey, account: nodeShows(one) };
-    });
-    caller.answering = ({ method }) => {
-      if (method === 'getProgramAccounts') return Promise.resolve(assets);
-      return method === 'getMultipleAccounts' ? Promise.resolve({ value: [nodeShows(heavy)] }) : undefined;
-    };
-    const started = performance.now();
-    const all = await nftsOfWallet(chain, null, POOR);
-    expect(performance.now() - started).toBeLessThan(10_000);
-    expect(all).toHaveLength(1_000);
-    expect(all[999]?.onChain.collection?.name).toBe('Heavy');
-    expect(all[999]?.onChain.traits).toHaveLength(500);
   });
 
   it('takes five calls', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
 import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
-import { dexParsers, liquidityTables } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
+import { dexParsers } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
 import { dexPrograms, orderPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
 import { address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
@@ -123,12 +123,5 @@ describe('DEX programs', () => {
     expect(dexPrograms.get(address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'))?.source).toBe(
       'Pump.fun AMM',
     );
-  });
-
-  it('have no instruction that both swaps and changes liquidity', () => {
-    for (const [program, { creations, changes }] of liquidityTables) {
-      const swaps = dexPrograms.get(program)?.swaps;
-      for (const which of [...creations.keys(), ...changes.keys()]) expect(swaps?.has(which)).toBe(false);
-    }
   });
 });

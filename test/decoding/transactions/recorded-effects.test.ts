@@ -10,7 +10,7 @@ import {
 import { recognizeSwaps } from '../../../src/decoding/transaction/swap/recognize-swaps.ts';
 import type { Address } from '../../../src/solana/address.ts';
 import { nativeMint } from '../../../src/solana/programs.ts';
-import { readRecord, readRecordedTransaction, recordsOf, recordsPresent } from '../recorded-transactions.ts';
+import { readRecord, readRecordedTransaction, recordsPresent } from '../recorded-transactions.ts';
 import { effectLines } from './effect-lines.ts';
 import { expectedEffects } from './expected-effects.ts';
 
@@ -90,14 +90,6 @@ const newBesideSwap = (file: string, { type }: ParsedTransaction): Set<string> =
   );
 
 describe.skipIf(!recordsPresent)('recorded transactions (../shared/data/rest/getTransaction)', () => {
-  it('all have expectations', () => {
-    const all = ['blockbuster-cnft', 'formfunction', 'pumpfun-bot', 'tx-parser'].flatMap((folder) =>
-      recordsOf(folder).map((name) => `${folder}/${name.replace(/\.json$/, '')}`),
-    );
-    const transactions = all.filter((path) => !path.includes('getaccountinfo'));
-    expect(transactions.toSorted()).toEqual(files.toSorted());
-  });
-
   it.each(files)('%s: has the expected actions', (file) => {
     expect(effectLines(parsedOf(file))).toEqual(expectedEffects.get(file));
   });

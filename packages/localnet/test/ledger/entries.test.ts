@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EntryUpdate } from '../../../../src/protocol/geyser/update/entry.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
 import { type Signature, signatureBytes } from '../../../../src/solana/signature.ts';
-import { type Slot, slot } from '../../../../src/solana/units.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { at, Lab, SOL } from './lab.ts';
 
@@ -76,30 +76,6 @@ describe('slot entries', () => {
       [4, 1n, 0, 2],
     ]);
   });
-
-  it('exist for an empty block and always differ', () => {
-    follow();
-    lab.freeze(3);
-    const hashes = received.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
-    expect(hashes).toHaveLength(3 * TICKS);
-    expect(new Set(hashes).size).toBe(3 * TICKS);
-    for (const number of [1n, 2n, 3n].map(slot)) {
-      expect(entriesIn(number).at(-1)?.hash).toBe(blockIn(number).blockhash);
-    }
-  });
-
-  it('are the same after a restart', async () => {
-    const from = lab.wallet();
-    follow();
-    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const before = entriesIn(frozen);
-    await lab.durable();
-    await lab.reopen();
-    received = [];
-    follow();
-    expect(entriesIn(frozen)).toEqual(before);
-  });
 });
 
 describe('account write', () => {
@@ -129,21 +105,6 @@ describe('account write', () => {
     const own = accountsIn(frozen).filter(({ signature }) => signature === null);
     expect(own.map(({ address }) => address)).toContain(identity);
     expect(own).toHaveLength(6);
-  });
-
-  it('keeps signature and version after a restart', async () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    follow();
-    for (const n of [1, 2]) lab.node.submit(lab.transfer(from, to.publicKey, n * SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const last = new Map(accountsIn(frozen).map((event) => [event.address, event]));
-    await lab.durable();
-    await lab.reopen();
-    received = [];
-    follow();
-    const again = accountsIn(frozen);
-    expect(again).toHaveLength(last.size);
-    for (const { account, ...known } of again) expect(last.get(known.address)).toMatchObject(known);
   });
 });
 

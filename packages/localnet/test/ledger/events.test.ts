@@ -4,7 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Keypair as OwnKeypair, verifyTransaction } from '../../../../src/solana/ed25519.ts';
 import { NO_LOADED_ADDRESSES } from '../../../../src/solana/message/message-keys.ts';
-import { sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { sysvarOwner } from '../../../../src/solana/programs.ts';
 import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
@@ -152,28 +152,6 @@ describe('followed ledger', () => {
     ]);
     expect(lines()).toContain(`account 3 ${balance}`);
     expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);
-  });
-
-  it('reports the accounts that every slot changes', async () => {
-    lab.freeze();
-    follow();
-    lab.freeze();
-    const bank = lab.node.bank('processed');
-    const changed = events.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
-    const addresses = [
-      sysvars.clock,
-      sysvars.recentBlockhashes,
-      sysvars.slotHashes,
-      sysvars.slotHistory,
-      lab.node.genesis.voteAccount,
-    ];
-    expect(changed.map(({ slot, address }) => [slot, address])).toEqual(
-      [1n, 2n].flatMap((slot) => addresses.map((address) => [slot, address])),
-    );
-    for (const { slot, address, account } of changed) {
-      if (slot === bank.slot) expect({ ...account }).toEqual(bank.account(address));
-      else expect(account?.data).not.toEqual(bank.account(address)?.data);
-    }
   });
 
   it('stops after the listener is removed', () => {

@@ -30,18 +30,4 @@ describe('ledger memory', () => {
     expect(snapshots.size).toBeGreaterThan(30);
     expect(snapshots.size).toBeLessThanOrEqual(32);
   });
-
-  it('releases drained accounts', async () => {
-    const before = store().size;
-    const wallets = Array.from({ length: 5 }, () => lab.wallet(1));
-    for (const wallet of wallets) {
-      const drain = lab.transfer(wallet, lab.wallet(1).publicKey, 1_000_000_000 - 5000);
-      expect(lab.node.submit(drain)).toBeNull();
-    }
-    lab.freeze(40);
-    await lab.durable();
-    lab.freeze();
-    expect(store().size).toBeLessThanOrEqual(before + 5);
-    for (const wallet of wallets) expect(lab.balance(wallet.publicKey)).toBeNull();
-  });
 });

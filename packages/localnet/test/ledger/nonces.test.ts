@@ -34,10 +34,6 @@ const parentHash = () => {
 };
 
 describe('durable nonce', () => {
-  it('derives from the parent blockhash', () => {
-    expect(stored()).toBe(durableNonceOf(parentHash()));
-  });
-
   it('lets a transaction run once, long after a blockhash would have expired', () => {
     const to = Keypair.generate();
     const transaction = lab.legacy([authority], [advance(), transfer(to, SOL)], stored());

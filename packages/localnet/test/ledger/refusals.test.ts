@@ -3,7 +3,6 @@ import {
   AddressLookupTableProgram,
   Keypair,
   MessageV0,
-  NonceAccount,
   type PublicKey,
   SystemProgram,
   VersionedTransaction,
@@ -12,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Account } from '../../../../src/solana/account/account.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Blockhash } from '../../../../src/solana/blockhash.ts';
-import { durableNonceOf, encodeNonce, type Nonce } from '../../../../src/solana/nonce.ts';
+import { encodeNonce, type Nonce } from '../../../../src/solana/nonce.ts';
 import { programs } from '../../../../src/solana/programs.ts';
 import type { Transaction } from '../../../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../../../src/solana/units.ts';
@@ -121,24 +120,6 @@ describe('locked accounts', () => {
 });
 
 describe('nonce account', () => {
-  it('is not usable in the slot of its own nonce', () => {
-    const nonce = Keypair.generate();
-    const make = SystemProgram.createNonceAccount({
-      fromPubkey: authority.publicKey,
-      noncePubkey: nonce.publicKey,
-      authorizedPubkey: authority.publicKey,
-      lamports: 1_500_000,
-    });
-    expect(lab.node.submit(lab.legacy([authority, nonce], make.instructions))).toBeNull();
-    const current = durableNonceOf(lab.blockhash as Blockhash);
-    const transaction = lab.legacy([authority], [advance(nonce.publicKey)], current);
-    expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
-    lab.freeze();
-    const { data } = lab.node.bank('processed').account(at(nonce.publicKey))!;
-    expect(NonceAccount.fromAccountData(data).nonce).toBe(current);
-    expect(lab.node.submit(transaction)).toBeNull();
-  });
-
   it('of the legacy version is not durable and has no fee, unlike the current version', () => {
     const fee = (nonce: PublicKey) => {
       const { messageBytes } = lab.legacy([authority], [advance(nonce)], OLD_HASH);

@@ -1,6 +1,6 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, Lab, SOL } from './lab.ts';
+import { Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -34,24 +34,6 @@ const unchanged = (balances: readonly bigint[]) => ({
 });
 
 describe('simulation', () => {
-  it('returns the outcome without effect', () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    const bank = lab.node.bank('processed');
-    const result = lab.node.simulate(lab.transfer(from, to.publicKey, SOL), bank, plain);
-    expect(result).toMatchObject({
-      err: null,
-      unitsConsumed: 150n,
-      fee: 5000n,
-      preBalances: [10_000_000_000n, 0n, 1n],
-      postBalances: [8_999_995_000n, 1_000_000_000n, 1n],
-      replacementBlockhash: null,
-    });
-    expect(result.postAccounts.get(at(to.publicKey))?.lamports).toBe(BigInt(SOL));
-    lab.freeze();
-    expect(lab.balance(to.publicKey)).toBeNull();
-    expect(lab.balance(from.publicKey)).toBe(BigInt(10 * SOL));
-  });
-
   it('runs on the requested state', () => {
     const [from, to] = [lab.wallet(), Keypair.generate()];
     const older = lab.node.bank('processed');
@@ -108,16 +90,6 @@ describe('simulation', () => {
       err: 'SignatureFailure',
       ...notLoaded,
     });
-  });
-
-  it('knows earlier processed transactions', () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    const before = lab.node.bank('processed');
-    const transaction = lab.transfer(from, to.publicKey, SOL);
-    lab.node.submit(transaction);
-    lab.freeze();
-    expect(lab.node.simulate(transaction, lab.node.bank('processed'), plain).err).toBe('AlreadyProcessed');
-    expect(lab.node.simulate(transaction, before, plain).err).toBeNull();
   });
 
   it('of a payer without lamports equals one that was not loaded', () => {

@@ -137,32 +137,4 @@ describe('version 0 transaction', () => {
       expect(newest).toEqual({ signature: transaction.signatures[0], slot: highestSlot, index: 0 });
     }
   });
-
-  it('cannot use an address in the slot that added it', () => {
-    const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
-    const [create, tableKey] = AddressLookupTableProgram.createLookupTable({
-      authority: payer.publicKey,
-      payer: payer.publicKey,
-      recentSlot: Number(lab.node.bank('processed').slot),
-    });
-    const authority = { lookupTable: tableKey, authority: payer.publicKey, payer: payer.publicKey };
-    const extend = AddressLookupTableProgram.extendLookupTable({ ...authority, addresses: [target] });
-    expect(lab.node.submit(lab.legacy([payer], [create, extend]))).toBeNull();
-    const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 };
-    const table = new AddressLookupTableAccount({ key: tableKey, state: { ...state, addresses: [target] } });
-    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: target, lamports: SOL });
-    const transaction = lab.versioned([payer], [pay], [table]);
-    expect(lab.node.submit(transaction)).toBe('InvalidAddressLookupTableIndex');
-    lab.freeze();
-    expect(lab.node.submit(transaction)).toBeNull();
-  });
-
-  it('is rejected without its table', () => {
-    const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
-    const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0 };
-    const key = Keypair.generate().publicKey;
-    const table = new AddressLookupTableAccount({ key, state: { ...state, addresses: [target] } });
-    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: target, lamports: SOL });
-    expect(lab.node.submit(lab.versioned([payer], [pay], [table]))).toBe('AddressLookupTableNotFound');
-  });
 });
