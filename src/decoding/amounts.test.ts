@@ -64,12 +64,4 @@ describe('SOL to lamports', () => {
       }),
     );
   });
-
-  it('equals the rounded product with a billion, within double precision', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (amount) => {
-        expect(lamportsOfSol(amount / 1e9)).toBe(BigInt(amount));
-      }),
-    );
-  });
 });

@@ -43,20 +43,6 @@ describe('base58', () => {
     }
   });
 
-  it('matches the reference library around powers of 58 and 2', () => {
-    const edges = [...Array(88).keys()].map((power) => 58n ** BigInt(power));
-    edges.push(...[...Array(512).keys()].map((power) => 1n << BigInt(power)));
-    for (const value of edges.flatMap((edge) => [edge - 1n, edge, edge + 1n])) {
-      for (const length of [32, 64]) {
-        if (value >> BigInt(8 * length)) continue;
-        const bytes = Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex'));
-        const text = base58.encode(bytes);
-        expect(encodeBase58(bytes)).toBe(text);
-        expect(decodeBase58(text)).toEqual(bytes);
-      }
-    }
-  });
-
   it('decodes or rejects any text as the reference library does', () => {
     const digits = fc.string({ unit: fc.constantFrom(...ALPHABET), maxLength: 100 });
     const wrong = fc.constantFrom('0', 'O', 'I', 'l', ' ', '\u0000', '\u0080', '\u0131', '\u{1f600}');

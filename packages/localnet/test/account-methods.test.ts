@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
-import { programs, sysvars } from '../../../src/solana/programs.ts';
+import { programs } from '../../../src/solana/programs.ts';
 import { lamports } from '../../../src/solana/units.ts';
-import { eventually } from '../../../test/service/eventually.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { account, key, lockedStake, mint, tokenAccount } from './support/accounts.ts';
 
@@ -69,13 +68,6 @@ describe('getAccountInfo', () => {
     );
   });
 
-  it('returns full-size sysvars', async () => {
-    const answer = await ledger.callRpc('getAccountInfo', sysvars.clock, { encoding: 'jsonParsed' });
-    expect(answer).toMatchObject({
-      value: { lamports: 1_169_280, space: 40, data: { program: 'sysvar', parsed: { type: 'clock' } } },
-    });
-  });
-
   it.each<[JsonValue[], JsonValue]>([
     [[LONG], tooLong],
     [[5], serdeError('invalid type: integer `5`, expected a string')],
@@ -92,26 +84,6 @@ describe('getBalance', () => {
     [[ABSENT], 0],
   ])('is exact for %j', async (params, value) => {
     expect(await ledger.callRpc('getBalance', ...params)).toEqual({ context, value });
-  });
-
-  it('depends on the commitment', async () => {
-    const own = await openRig();
-    own.node.airdrop(ABSENT, lamports(1_000_000));
-    const at = async (commitment: string): Promise<JsonValue> =>
-      own.callRpc('getBalance', ABSENT, { commitment });
-    const value = (slot: number, balance: number): JsonValue => ({
-      context: { apiVersion: '4.2.1', slot },
-      value: balance,
-    });
-    expect(await at('processed')).toEqual(value(0, 0));
-    own.freeze(1);
-    expect([await at('processed'), await at('confirmed')]).toEqual([value(1, 1_000_000), value(0, 0)]);
-    own.freeze(1);
-    expect([await at('confirmed'), await at('finalized')]).toEqual([value(1, 1_000_000), value(0, 0)]);
-    own.freeze(30);
-    await eventually(async () => own.node.bank('finalized').slot === 1n, 'slot 1 is finalized');
-    expect(await at('finalized')).toEqual(value(1, 1_000_000));
-    await own.close();
   });
 });
 

@@ -5,7 +5,6 @@ import { programs } from '../../../src/solana/programs.ts';
 import { lamports } from '../../../src/solana/units.ts';
 import { decodeVoteState, encodeVoteState } from '../../../src/solana/vote-state.ts';
 import { eventually } from '../../../test/service/eventually.ts';
-import { shredVersion } from '../src/genesis/shred-version.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
@@ -65,20 +64,6 @@ describe('constant results', () => {
     expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
-  });
-});
-
-describe('getClusterNodes', () => {
-  it('returns the only node', async () => {
-    expect(await ledger.callRpc('getClusterNodes')).toMatchObject([
-      {
-        pubkey: identity,
-        version: '4.2.1',
-        featureSet: 565236538,
-        shredVersion: shredVersion(ledger.node.genesis.hash),
-        tpu: null,
-      },
-    ]);
   });
 });
 

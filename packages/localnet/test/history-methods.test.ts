@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Address } from '../../../src/solana/address.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
-import type { Blockhash } from '../../../src/solana/blockhash.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../../src/solana/message/message.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { compileMessage } from '../../../src/solana/transaction/compile-message.ts';
-import { encodeTransaction } from '../../../src/solana/transaction/encode-transaction.ts';
 import { openRig, type Rig } from './rig.ts';
-import { memo, type Signed, sign, transfer, unitLimit, unitPrice } from './signed-transactions.ts';
+import {
+  memo,
+  type Signed,
+  sign,
+  signVersioned,
+  transfer,
+  unitLimit,
+  unitPrice,
+} from './signed-transactions.ts';
 
 const SOL = 1_000_000_000n;
 const UNKNOWN_SIGNATURE = encodeBase58(new Uint8Array(64).fill(5));
@@ -32,26 +36,6 @@ async function send(transaction: Signed): Promise<Signed> {
 const hash = async (): Promise<string> =>
   (await rig.result('getLatestBlockhash', [{ commitment: 'processed' }])).value.blockhash;
 
-function signVersioned(recentBlockhash: string): Signed {
-  const instructions = [transfer(payer.address, recipient, 1n)];
-  const legacy = compileMessage({
-    feePayer: payer.address,
-    instructions,
-    recentBlockhash: recentBlockhash as Blockhash,
-  });
-  const message = encodeMessage({ ...legacy, version: 0 });
-  const signature = payer.sign(message);
-  const wire = encodeTransaction([signature], message);
-  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
-  return {
-    signature: encodeBase58(signature),
-    wire,
-    base64: text(wire),
-    base58: encodeBase58(wire),
-    message: text(message),
-  };
-}
-
 beforeAll(async () => {
   rig = await openRig();
   payer = Keypair.generate();
@@ -71,7 +55,7 @@ beforeAll(async () => {
   const last = await send(sign(payer, [transfer(payer.address, recipient, 4n * SOL)], await hash()));
   rig.freeze();
   sent = [first, second, third, failing, last];
-  versioned = await send(signVersioned(await hash()));
+  versioned = await send(signVersioned(payer, [transfer(payer.address, recipient, 1n)], await hash()));
   await rig.finalize();
 });
 afterAll(() => rig?.close());

@@ -67,13 +67,6 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 
 describe('getInflationReward', () => {
-  it('is null during the epoch', async () => {
-    expect(await ledger.error('getInflationReward', [[STAKE]])).toEqual({
-      code: -32004,
-      message: `Block not available for slot ${SLOTS_PER_EPOCH}`,
-    });
-  });
-
   it('has the vote account at once and the stake account a block later', async () => {
     // The first slot of epoch 1 is the confirmed tip.
     ledger.freeze(SLOTS_PER_EPOCH + 1);
@@ -108,14 +101,6 @@ describe('getInflationReward', () => {
     expect(next).not.toHaveProperty('numRewardPartitions');
     expect(next.rewards).toMatchObject([{ pubkey: STAKE, rewardType: 'Staking', commission: 10 }]);
     expect(ledger.node.history.block(slot(0))?.rewards).toEqual([]);
-  });
-
-  it('returns an error when the block is removed', async () => {
-    const history = { ...ledger.node.history, firstAvailableSlot: slot(SLOTS_PER_EPOCH + 1) };
-    expect(await ledger.errorWith({ history }, 'getInflationReward', [[STAKE], { epoch: 0 }])).toEqual({
-      code: -32001,
-      message: `Block ${SLOTS_PER_EPOCH} cleaned up, does not exist on node. First available block: ${SLOTS_PER_EPOCH + 1}`,
-    });
   });
 });
 

@@ -402,14 +402,6 @@ describe('halted ledger', () => {
 });
 
 describe('requestAirdrop', () => {
-  it('transfers lamports', async () => {
-    const to = Keypair.generate().address;
-    const signature = await rig.result('requestAirdrop', [to, 5n * SOL]);
-    rig.freeze();
-    expect((await rig.result('getSignatureStatuses', [[signature]])).value[0].err).toBeNull();
-    expect((await rig.result('getBalance', [to, { commitment: 'processed' }])).value).toBe(Number(5n * SOL));
-  });
-
   it('uses the given blockhash', async () => {
     const to = Keypair.generate().address;
     const recentBlockhash = await blockhash('finalized');
@@ -454,25 +446,6 @@ describe('requestAirdrop', () => {
       code: -32603,
       message: 'Internal error',
     });
-  });
-});
-
-describe('blockhash', () => {
-  it('is valid for 150 blocks', async () => {
-    const { context, value } = await rig.result('getLatestBlockhash', [{ commitment: 'processed' }]);
-    expect(context).toEqual({
-      apiVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      slot: rig.slot('processed'),
-    });
-    const height = Number(rig.node.bank('processed').blockHeight);
-    expect(value.lastValidBlockHeight).toBe(height + 150);
-    const valid = async () =>
-      (await rig.result('isBlockhashValid', [value.blockhash, { commitment: 'processed' }])).value;
-    expect(await valid()).toBe(true);
-    rig.freeze(150);
-    expect(await valid()).toBe(true);
-    rig.freeze();
-    expect(await valid()).toBe(false);
   });
 });
 

@@ -217,16 +217,6 @@ describe('encodeTransactionWithMeta', () => {
     });
   });
 
-  it('renders rewards', () => {
-    const rewards = [
-      { pubkey: key(1), lamports: -5n, postBalance: lamports(7), rewardType: 'Rent', commission: null },
-    ] as const;
-    const paid = { ...legacy, meta: { ...legacy.meta, rewards } };
-    expect(encoded(paid, 'json', 0).meta).toHaveProperty('rewards', [
-      { commission: null, lamports: -5, postBalance: 7, pubkey: key(1), rewardType: 'Rent' },
-    ]);
-  });
-
   it('renders status and error', () => {
     const err = { InstructionError: [0, { Custom: 1 }] } as const;
     const failed = { ...legacy, meta: { ...legacy.meta, err } };
@@ -243,13 +233,6 @@ describe('encodeTransactionWithMeta', () => {
     expect(encoded(executed, 'json', undefined)).toEqual({ unsupportedVersion: 0 });
     expect(encoded(executed, 'json', undefined, 'accounts')).toEqual({ unsupportedVersion: 0 });
     expect(encoded(executed, 'json', 1)).toMatchObject({ version: 0 });
-  });
-
-  it('omits lookups of legacy transactions', () => {
-    for (const encoding of ['json', 'jsonParsed'] as const) {
-      const { transaction: shown } = encoded(legacy, encoding, 0);
-      expect(shown.message).not.toHaveProperty('addressTableLookups');
-    }
   });
 
   it('supports details accounts, signatures and none', () => {

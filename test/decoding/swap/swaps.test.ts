@@ -392,6 +392,14 @@ describe('Jupiter route', () => {
     expect(swaps).toHaveLength(1);
   });
 
+  it('reads the steps of one event, which names no pools', () => {
+    const moved = { input_mint: A, input_amount: 100n, output_mint: B, output_amount: 7n };
+    const event = emitEvent(2, dexes.jupiter as string, 'SwapsEvent', { swap_events: [moved] });
+    const [swap] = swapsOf([route(v2), ...scene('2 clmm; 2 tessera'), event]);
+    expect(shown(swap === undefined ? [] : [swap])).toBe('user: A 100 > B 7');
+    expect(swap?.pools).toMatchObject([{ source: '', pool: null }]);
+  });
+
   it('without steps is no swap', () => {
     const said = { ...route(v2), data: anchorData('create_token_account') };
     expect(swapsOf([said])).toEqual([]);

@@ -154,6 +154,9 @@ const transactions: readonly MethodCase[] = [
   answer('simulateTransaction', 'a wrong signature', value({ err: 'SignatureFailure' }), ({ unsent }) => [
     ...[unsent.forged, { ...base64, sigVerify: true }],
   ]),
+  answer('simulateTransaction', 'one that is not verified', value({ err: null }), ({ unsent }) => [
+    ...[unsent.forged, base64],
+  ]),
   {
     ...answer(
       'sendTransaction',

@@ -196,28 +196,6 @@ describe('snapshot', () => {
     lab.node = await openLocalNode({ ledgerDir: lab.dir, manual: true });
     expect(picture()).toBe(before);
   });
-
-  it('lets old history be removed and reports its start', async () => {
-    await lab.reopen({ limits: { ...segments, historySlotsMax: 100 } });
-    const [from] = await busySlots(2);
-    const early = lab.transfer(from!, Keypair.generate().publicKey, SOL);
-    lab.node.submit(early);
-    for (let i = 0; i < 30; i++) {
-      lab.freeze(50);
-      await lab.durable();
-    }
-    await lab.node.stop();
-    lab.node = await openLocalNode({ ledgerDir: lab.dir, manual: true });
-    const first = lab.node.history.firstAvailableSlot;
-    expect(first).toBeGreaterThan(0n);
-    expect(lab.node.history.block((first - 1n) as never)).toBeNull();
-    expect(lab.node.history.block(first)).not.toBeNull();
-    expect(lab.node.history.locate(early.signatures[0]!)).toBeNull();
-    const highestSlot = lab.node.bank('processed').slot;
-    expect(lab.node.history.signaturesForAddress(at(from!.publicKey), { limit: 10, highestSlot })).toEqual(
-      [],
-    );
-  });
 });
 
 describe('ledger directory', () => {

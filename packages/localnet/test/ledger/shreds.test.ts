@@ -121,46 +121,6 @@ describe('embedded ledger shreds', () => {
     );
   });
 
-  it('are sent before the transactions run, batched per turn; code and padding follow', async () => {
-    await open();
-    const from = await wallet();
-    course = [];
-    const transfers = [1, 2].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
-    await Promise.all(transfers.map((each) => lab.node.send(each)));
-    await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
-    lab.freeze();
-    expect(course).toEqual([
-      ...['entries', 'transaction', 'transaction', 'rest'],
-      ...['entries', 'transaction', 'rest'],
-      ...['entries', 'rest'],
-    ]);
-  });
-
-  it('include pending transactions when the slot freezes', async () => {
-    await open();
-    const from = await wallet();
-    course = [];
-    const transfer = lab.transfer(from, Keypair.generate().publicKey, SOL);
-    const answer = lab.node.send(transfer);
-    const { slot } = lab.node.freeze();
-    expect(await answer).toBe('taken');
-    expect(course).toEqual(['entries', 'transaction', 'rest', 'entries', 'rest']);
-    expect(inBlock(slot)).toEqual([signatureOf(transfer)]);
-  });
-
-  it('exclude transactions that cannot be charged and keep the order of dependent ones', async () => {
-    await open();
-    const [from, poor] = [await wallet(), Keypair.generate()];
-    const unpaid = lab.transfer(Keypair.generate(), poor.publicKey, 1);
-    const old = lab.transfer(from, poor.publicKey, 1, Keypair.generate().publicKey.toBase58());
-    const funding = lab.transfer(from, poor.publicKey, SOL);
-    const spending = lab.transfer(poor, from.publicKey, SOL / 2);
-    await Promise.all([unpaid, old, funding, spending].map((each) => lab.node.send(each)));
-    const { slot } = lab.node.freeze();
-    expect(received().signaturesIn(slot)).toEqual([funding, spending].map(signatureOf));
-    expect(inBlock(slot)).toEqual([funding, spending].map(signatureOf));
-  });
-
   it('include a transaction rejected at run; its entry is empty, also after a restart', async () => {
     await open();
     const from = await wallet(1);

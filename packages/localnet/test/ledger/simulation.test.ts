@@ -75,23 +75,6 @@ describe('simulation', () => {
     });
   });
 
-  it('verifies signatures on request', () => {
-    const from = lab.wallet();
-    const { wire } = lab.transfer(from, from.publicKey, 1);
-    const unsigned = new Uint8Array(wire).fill(0, 1, 65);
-    const bank = lab.node.bank('processed');
-    const transaction = {
-      ...lab.transfer(from, from.publicKey, 1),
-      wire: unsigned,
-      signatures: ['1'.repeat(64)],
-    };
-    expect(lab.node.simulate(transaction as never, bank, plain).err).toBeNull();
-    expect(lab.node.simulate(transaction as never, bank, { ...plain, sigVerify: true })).toEqual({
-      err: 'SignatureFailure',
-      ...notLoaded,
-    });
-  });
-
   it('of a payer without lamports equals one that was not loaded', () => {
     const nobody = Keypair.generate();
     const create = SystemProgram.transfer({

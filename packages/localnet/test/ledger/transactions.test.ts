@@ -69,16 +69,6 @@ describe('transaction', () => {
     expect(lab.node.submit(lab.transfer(from, to.publicKey, 2, old))).toBe('BlockhashNotFound');
   });
 
-  it('runs once', () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    const transaction = lab.transfer(from, to.publicKey, SOL);
-    expect(lab.node.submit(transaction)).toBeNull();
-    expect(lab.node.submit(transaction)).toBe('AlreadyProcessed');
-    lab.freeze(100);
-    expect(lab.node.submit(transaction)).toBe('AlreadyProcessed');
-    expect(lab.balance(to.publicKey)).toBe(BigInt(SOL));
-  });
-
   it('is rejected with an invalid signature', () => {
     const from = lab.wallet();
     const transaction = lab.transfer(from, Keypair.generate().publicKey, SOL);
