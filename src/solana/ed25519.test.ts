@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Keypair as OracleKeypair } from '@solana/web3.js';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressBytes } from './address.ts';
 import { Keypair, verify } from './ed25519.ts';
@@ -58,16 +57,6 @@ describe('signature verification', () => {
     for (let bit = 0; bit < 512; bit += 3) expect(verify(withBit(signature, bit), message, key)).toBe(false);
     for (let bit = 0; bit < 72; bit++) expect(verify(signature, withBit(message, bit), key)).toBe(false);
     for (let bit = 0; bit < 256; bit += 3) expect(verify(signature, message, withBit(key, bit))).toBe(false);
-  });
-
-  it('rejects arbitrary bytes without throwing', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 70 }), fc.uint8Array({ maxLength: 40 }), (signature, key) => {
-        expect(verify(signature, message, key)).toBe(false);
-      }),
-    );
-    const [any, key] = [new Uint8Array(64).fill(3), new Uint8Array(32).fill(3)];
-    expect(verify(any, message, key)).toBe(false);
   });
 
   it('rejects small-order keys and points that satisfy the equation', () => {

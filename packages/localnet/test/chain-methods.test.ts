@@ -150,29 +150,6 @@ describe('getVoteAccounts', () => {
     });
   });
 
-  it("returns the vote account's state", async () => {
-    const { voteAccount } = ledger.node.genesis;
-    const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const answer = await ledger.callRpc('getAccountInfo', voteAccount, config);
-    const { info } = (answer as { value: { data: { parsed: { info: { [name: string]: JsonValue } } } } })
-      .value.data.parsed;
-    expect(info).toMatchObject({
-      nodePubkey: identity,
-      rootSlot: 8,
-      epochCredits: [{ epoch: 1, credits: '128', previousCredits: '0' }],
-      lastTimestamp: { slot: 39, timestamp: await ledger.callRpc('getBlockTime', 39) },
-    });
-    expect(info.votes).toEqual(
-      Array.from({ length: 31 }, (_, index) => ({
-        latency: 1,
-        slot: 9 + index,
-        confirmationCount: 31 - index,
-      })),
-    );
-    const found = await ledger.callRpc('getProgramAccounts', programs.vote, config);
-    expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
-  });
-
   it('filters by vote account', async () => {
     const { voteAccount } = ledger.node.genesis;
     expect(await ledger.callRpc('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
@@ -187,13 +164,6 @@ describe('getVoteAccounts', () => {
   it('lists an old voter as delinquent', async () => {
     const answer = await ledger.callRpc('getVoteAccounts', { delinquentSlotDistance: 1 });
     expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
-  });
-
-  it.each<[JsonValue, JsonValue]>([
-    [{ votePubkey: '1' }, rpcError(-32602, 'Invalid param: WrongSize')],
-    [{ keepUnstakedDelinquents: 1 }, serdeError('invalid type: integer `1`, expected a boolean')],
-  ])('rejects %j', async (config, error) => {
-    expect(await ledger.callRpc('getVoteAccounts', config)).toEqual(error);
   });
 
   it('shows the last five epochs of another validator and rounds its commission up', async () => {

@@ -115,12 +115,6 @@ describe('getTransaction', () => {
     expect(block.transactions[0].version).toBe(0);
   });
 
-  it('shows the version only on request', async () => {
-    const callRpc = (config: object) => rig.result('getTransaction', [sent[0]?.signature, config]);
-    expect((await callRpc({ maxSupportedTransactionVersion: 0 })).version).toBe('legacy');
-    expect(await callRpc({})).not.toHaveProperty('version');
-  });
-
   it('is null when unknown or not confirmed enough', async () => {
     expect(await rig.result('getTransaction', [UNKNOWN_SIGNATURE])).toBeNull();
     const { signature } = await send(sign(payer, [memo('young')], await hash()));

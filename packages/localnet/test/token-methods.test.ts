@@ -171,12 +171,6 @@ describe('getTokenAccountsByOwner', () => {
     });
   });
 
-  it('slices the data on request', async () => {
-    const config = { encoding: 'base58', dataSlice: { offset: 64, length: 1 } };
-    const answer = await ledger.callRpc('getTokenAccountsByOwner', OWNER, { mint: MINT_2022 }, config);
-    expect(answer).toMatchObject({ value: [{ account: { data: ['6', 'base58'], space: 165 } }] });
-  });
-
   it.each<[JsonValue[], JsonValue]>([
     [
       [OWNER, { mint: MINT }],
@@ -205,12 +199,5 @@ describe('getTokenAccountsByDelegate', () => {
     expect(await found({ programId: programs.token })).toEqual([DELEGATED]);
     expect(await found({ programId: programs.token2022 })).toEqual([OF_2022, FOREIGN]);
     expect(await addresses('getTokenAccountsByDelegate', OWNER, { mint: MINT })).toEqual([]);
-  });
-
-  it.each<[JsonValue[], JsonValue]>([
-    [[DELEGATE, { mint: key(99) }], rpcError(-32602, 'Invalid param: could not find mint')],
-    [[DELEGATE, 'mint'], serdeError('invalid type: unit variant, expected newtype variant')],
-  ])('rejects %j', async (params, error) => {
-    expect(await ledger.callRpc('getTokenAccountsByDelegate', ...params)).toEqual(error);
   });
 });

@@ -100,14 +100,6 @@ const transfer = (destination: number, stackHeight: number) => ({
 });
 
 describe('encodeTransactionWithMeta', () => {
-  it.each([
-    ['binary', 'Ldp'],
-    ['base58', ['Ldp', 'base58']],
-    ['base64', ['AQID', 'base64']],
-  ] as const)('returns wire bytes in %s', (encoding, text) => {
-    expect(encoded(executed, encoding, 0)).toMatchObject({ transaction: text, version: 0 });
-  });
-
   it('renders json with loaded addresses', () => {
     expect(encoded(executed, 'json', 0)).toMatchObject({
       transaction: {

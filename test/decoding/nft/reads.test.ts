@@ -290,12 +290,6 @@ describe('readNfts', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('omits the name of an unverified collection', async () => {
-    const found = await readNfts(chain, [CLAIMS, NFT], null);
-    expect(found.get(CLAIMS)?.onChain.collection).toEqual({ address: COLLECTION, verified: false });
-    expect(found.get(NFT)?.onChain.collection?.name).toBe('Foxes');
-  });
-
   it('derives the token standard of old metadata from the edition', async () => {
     expect((await read(OLD_MASTER))?.tokenStandard).toBe('NonFungible');
     expect((await read(OLD_PRINT))?.tokenStandard).toBe('NonFungibleEdition');
@@ -323,12 +317,6 @@ describe('readNfts', () => {
     expect(orphan).toMatchObject({ updateAuthority: null, collection: null, isMutable: false, owner: OTHER });
   });
 
-  it('reads an MPL Core collection', async () => {
-    expect(await read(CORE_COLLECTION)).toMatchObject({
-      ...{ name: 'Cores', owner: AUTHORITY, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
-    });
-  });
-
   it('reports an NFT without supply as burnt', async () => {
     expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
@@ -350,11 +338,6 @@ describe('readNfts', () => {
     expect((await read(FALSELY_NAMED))?.collection).toEqual({ address: FOREIGN_METADATA, verified: true });
     expect((await read(FALSE_MEMBER))?.collection).toEqual({ address: FALSE_GROUP, verified: true });
     expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
-  });
-
-  it('omits mints without metadata', async () => {
-    const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
-    expect(found.size).toBe(0);
   });
 
   it('has no owner when the largest account is empty', async () => {
@@ -425,12 +408,6 @@ describe('DAS', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('reports burnt NFTs without owner', async () => {
-    const das = new FakeDas([dasAsset(ABSENT, WALLET, { burnt: true })]);
-    const found = await readNfts(chain, [ABSENT], das);
-    expect(found.get(ABSENT)?.onChain).toMatchObject({ isBurnt: true, owner: null });
-  });
-
   it('fails with UPSTREAM_UNAVAILABLE on a malformed response', async () => {
     const das = new FakeDas([]);
     for (const answer of [null, 7, {}, { items: 7 }]) {
@@ -498,15 +475,6 @@ describe('nftsOfWallet', () => {
     expect((await nftsOfWallet(chain, null, OTHER)).map(({ onChain }) => onChain.mint)).toEqual([
       ...[CORE_ORPHAN, CLAIMS],
     ]);
-  });
-
-  it('takes five calls', async () => {
-    await nftsOfWallet(chain, null, WALLET);
-    expect(caller.counts()).toEqual({
-      ...{ getTokenAccountsByOwner: 2, getProgramAccounts: 1, getMultipleAccounts: 2 },
-    });
-    await nftsOfWallet(chain, null, POOR);
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getProgramAccounts: 1 });
   });
 
   it.each([

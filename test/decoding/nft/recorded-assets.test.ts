@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRig, type Rig } from '../../../packages/localnet/test/rig.ts';
-import type { JsonValue } from '../../../src/base/json.ts';
 import { Chain } from '../../../src/decoding/chain/chain.ts';
-import { type CorePlugins, coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
-import { readDasAsset } from '../../../src/decoding/nft/das-assets.ts';
 import type { FoundNft, OnChainNft } from '../../../src/decoding/nft/nft.ts';
 import { readNfts } from '../../../src/decoding/nft/read-nfts.ts';
 import type { Address } from '../../../src/solana/address.ts';
@@ -63,22 +60,6 @@ function withoutUnsaid({ collection, ...rest }: OnChainNft) {
   return { ...rest, collection: isSaid ? { address: collection.address, verified: true } : null };
 }
 
-/** Plugins in DAS form. */
-const shownPlugins = (plugins: CorePlugins): Record<string, unknown> => ({
-  // Autographs are not read.
-  autograph: { signatures: [{ address: 'APrZTeVysBJqAznfLXS71NAzjr2fCVTSF1A66MeErzM7', message: 'hi' }] },
-  edition: plugins.edition,
-  royalties: plugins.royalties && {
-    basis_points: plugins.royalties.basisPoints,
-    creators: plugins.royalties.creators,
-    rule_set: { program_deny_list: ['BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY'] },
-  },
-  update_delegate: plugins.updateDelegate && {
-    additional_delegates: plugins.updateDelegate.additionalDelegates,
-  },
-  verified_creators: plugins.verifiedCreators && { signatures: plugins.verifiedCreators },
-});
-
 describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', () => {
   let rig: Rig;
   let found: Map<Address, FoundNft>;
@@ -101,39 +82,5 @@ describe.skipIf(!isRecorded)('NFTs of real ledgers (../shared/data, metaplex)', 
     }
     expect(comparable.length).toBe(39);
     expect(new Set(comparable.map(([, { id }]) => id)).size).toBe(32);
-  });
-
-  it('are read from the DAS responses', () => {
-    for (const [name, asset] of recordedAssets) {
-      const nft = readDasAsset(asset as unknown as JsonValue);
-      const said = saidOf(asset);
-      const updateAuthority = asset.authorities[0]?.address || null;
-      const merkleTree = asset.compression.compressed ? said.merkleTree : null;
-      const owner = asset.burnt ? null : said.owner;
-      expect({ name, nft }).toEqual({
-        name,
-        nft: {
-          onChain: { ...said, updateAuthority, merkleTree, owner },
-          content: null,
-          tokenAccount: null,
-          tokenRecord: null,
-        },
-      });
-    }
-  });
-
-  it('have the plugins that DAS reports', () => {
-    const seen = new Set<string>();
-    for (const [name, { id, plugins = {} }] of comparable) {
-      const account = recordedAccounts.get(id);
-      const core = account?.owner === coreProgram ? decodeCoreAccount(account.data) : null;
-      for (const [plugin, { data }] of Object.entries(plugins)) {
-        seen.add(plugin);
-        expect([name, shownPlugins(core?.plugins ?? {})[plugin]]).toEqual([name, data]);
-      }
-    }
-    expect([...seen].sort()).toEqual([
-      ...['autograph', 'edition', 'royalties', 'update_delegate', 'verified_creators'],
-    ]);
   });
 });

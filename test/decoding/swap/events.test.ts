@@ -110,12 +110,6 @@ describe('readEvents', () => {
     ]);
   });
 
-  it('skips precompiles, which log nothing', () => {
-    const said = [plain(programs.ed25519, 1), plain(OKX, 1)];
-    const logs = [invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n)), success(OKX)];
-    expect(read(said, logs)).toEqual([[1, 'SwapEvent', 1n]]);
-  });
-
   it('ignores lines of a call that does not match', () => {
     const logs = [invoke(OKX, 1), invoke(CPMM, 1), success(CPMM), dataLine(OKX, 'SwapEvent', step(1n))];
     expect(read([plain(OKX, 1), plain(CPMM, 1)], logs)).toEqual([]);

@@ -196,13 +196,6 @@ describe('transport', () => {
     expect(seen.text).toMatch(/^Origin of the request is not whitelisted/);
   });
 
-  it.each(['/genesis.tar.bz2', '/snapshot-5-abc.tar.zst'])(
-    'has no archive %s, like a node without one',
-    async (path) => {
-      expect(await send('', { method: 'GET', path })).toMatchObject({ status: 404, text: '' });
-    },
-  );
-
   it.each([
     ['/health', 'ok'],
     ['/v0/total-supply', '500000000.012345'],

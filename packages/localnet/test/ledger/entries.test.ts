@@ -5,7 +5,7 @@ import type { EntryUpdate } from '../../../../src/protocol/geyser/update/entry.t
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
 import { type Signature, signatureBytes } from '../../../../src/solana/signature.ts';
 import type { Slot } from '../../../../src/solana/units.ts';
-import type { AccountEvent, LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 const TICKS = 3;
@@ -20,8 +20,6 @@ afterEach(() => lab.close());
 const follow = (): (() => void) => lab.node.follow((event) => received.push(event));
 const entriesIn = (at: Slot): EntryUpdate[] =>
   received.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
-const accountsIn = (at: Slot): AccountEvent[] =>
-  received.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
 const blockIn = (at: Slot) => {
   const block = lab.node.history.block(at);
   if (block === null) throw new Error(`slot ${at} has no block`);
@@ -94,17 +92,6 @@ describe('account write', () => {
     expect(written(to)).toEqual(signatures);
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
-  });
-
-  it('by the slot names no transaction: leader fee, clock', () => {
-    const from = lab.wallet();
-    follow();
-    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const { identity } = lab.node.genesis;
-    const own = accountsIn(frozen).filter(({ signature }) => signature === null);
-    expect(own.map(({ address }) => address)).toContain(identity);
-    expect(own).toHaveLength(6);
   });
 });
 

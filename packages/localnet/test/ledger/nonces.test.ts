@@ -69,15 +69,6 @@ describe('durable nonce', () => {
     expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
   });
 
-  it('cannot advance twice on one blockhash', () => {
-    lab.freeze();
-    const first = lab.legacy([authority], [advance()], stored());
-    expect(lab.node.submit(first)).toBeNull();
-    const again = lab.legacy([authority], [advance(), transfer(nonce, 1)]);
-    // SystemError::NonceBlockhashNotExpired
-    expect(lab.node.submit(again)).toEqual({ InstructionError: [0, { Custom: 7 }] });
-  });
-
   it('of the legacy version does not let a transaction run and has no fee', async () => {
     const [owner, key] = [Keypair.generate(), Keypair.generate().publicKey];
     const hash = Keypair.generate().publicKey.toBase58() as Blockhash;

@@ -184,12 +184,4 @@ describe('embedded ledger shreds', () => {
     // The ticks, then waiting transactions; nothing else is announced.
     expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
   });
-
-  it('end with the ledger, which answers pending transactions', async () => {
-    await open();
-    const from = await wallet();
-    const answer = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    await lab.node.stop();
-    expect(await answer).toBe('taken');
-  });
 });

@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, Lab, SOL } from './lab.ts';
+import { Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -92,14 +92,6 @@ describe('transaction', () => {
       await small.close();
     }
   });
-
-  it('may drain its payer, and an account may be recreated', () => {
-    const [from, to] = [lab.wallet(), lab.wallet()];
-    expect(lab.run([from], [drain(from, to)])).toBeNull();
-    expect(lab.node.bank('processed').account(at(from.publicKey))).toBeNull();
-    expect(lab.run([to], [SystemProgram.transfer(pay(to, from, SOL))])).toBeNull();
-    expect(lab.balance(from.publicKey)).toBe(BigInt(SOL));
-  });
 });
 
 const pay = (from: Keypair, to: Keypair, lamports: number) => ({
@@ -107,5 +99,3 @@ const pay = (from: Keypair, to: Keypair, lamports: number) => ({
   toPubkey: to.publicKey,
   lamports,
 });
-
-const drain = (from: Keypair, to: Keypair) => SystemProgram.transfer(pay(from, to, 10 * SOL - 5000));

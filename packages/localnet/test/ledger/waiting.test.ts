@@ -41,17 +41,6 @@ describe('transaction without block capacity', () => {
     ).toEqual(['taken', 'taken']);
   });
 
-  it.each<[string, (bigint | undefined)[], (bigint | null)[]]>([
-    ['never for 0', [undefined, undefined, 0n, 1n], [2n, 2n, null, 3n]],
-    ['once for 1', [undefined, undefined, undefined, undefined, 1n], [2n, 2n, 3n, 3n, null]],
-    ['twice for 2', [undefined, undefined, undefined, undefined, 2n], [2n, 2n, 3n, 3n, 4n]],
-  ])('is retried maxRetries times: %s', (_name, retries, slots) => {
-    const sent = transfers(retries.length);
-    for (const [index, each] of sent.entries()) lab.node.send(each, retries[index]);
-    lab.freeze(5);
-    expect(sent.map(slotOf)).toEqual(slots);
-  });
-
   it('is dropped when its blockhash expires', async () => {
     await lab.close();
     lab = await Lab.open({ blockCostMax: 1000n, waitingMaxTransactions: 1 });
