@@ -59,6 +59,14 @@ describe('signature verification', () => {
     for (let bit = 0; bit < 256; bit += 3) expect(verify(signature, message, withBit(key, bit))).toBe(false);
   });
 
+  it('rejects signatures and keys of another size', () => {
+    const [signature, key] = [new Uint8Array(64).fill(3), new Uint8Array(32).fill(3)];
+    for (const other of [signature.subarray(1), new Uint8Array(65), new Uint8Array(0)])
+      expect(verify(other, message, key)).toBe(false);
+    for (const other of [key.subarray(1), new Uint8Array(33)])
+      expect(verify(signature, message, other)).toBe(false);
+  });
+
   it('rejects small-order keys and points that satisfy the equation', () => {
     const seed = new Uint8Array(32).fill(3);
     const key = addressBytes(Keypair.fromSeed(seed).address);

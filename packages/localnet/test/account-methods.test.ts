@@ -61,13 +61,6 @@ describe('getAccountInfo', () => {
     expect(await ledger.callRpc('getAccountInfo', ...params)).toEqual({ context, value });
   });
 
-  it("returns exact lamports above 2^53, members in Agave's order", async () => {
-    expect(await ledger.callRpcRaw('getAccountInfo', [RICH, { commitment: 'confirmed' }])).toBe(
-      '{"context":{"apiVersion":"4.2.1","slot":2},"value":{"data":"","executable":false,' +
-        `"lamports":9007199254740993,"owner":"${programs.system}","rentEpoch":18446744073709551615,"space":0}}`,
-    );
-  });
-
   it.each<[JsonValue[], JsonValue]>([
     [[LONG], tooLong],
     [[5], serdeError('invalid type: integer `5`, expected a string')],

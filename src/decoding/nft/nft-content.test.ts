@@ -69,18 +69,10 @@ describe('off-chain JSON of an NFT', () => {
       collection: ['x'],
     };
     expect(readNftContent(json)).toEqual(nothing);
+    const attributes = [{ b: 1 }, [1]].map((value) => ({ trait_type: 'a', value }));
+    expect(readNftContent({ attributes })).toEqual(nothing);
     expect(readNftContent({ properties: 'x', attributes: 'x', files: { a: 1 } })).toEqual(nothing);
     for (const other of [null, 'x', 5, true, [], [{ image: 'x' }]]) expect(readNftContent(other)).toBeNull();
-  });
-
-  it('drops nested trait values', () => {
-    const json = {
-      attributes: [
-        { trait_type: 'a', value: { b: 1 } },
-        { trait_type: 'c', value: [1] },
-      ],
-    };
-    expect(readNftContent(json)).toEqual(nothing);
   });
 
   it('ignores inherited members and accepts any trait name', () => {

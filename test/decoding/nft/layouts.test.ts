@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coreProgram, decodeCoreAccount, inheritedPlugins } from '../../../src/decoding/nft/core-account.ts';
+import { coreProgram, decodeCoreAccount } from '../../../src/decoding/nft/core-account.ts';
 import {
   decodeMetaplexEdition,
   decodeMetaplexMetadata,
@@ -121,17 +121,6 @@ describe('MPL Core account', () => {
     );
   });
 
-  it('inherits plugins of the collection', () => {
-    fc.assert(
-      fc.property(anyCoreAsset, anyCoreCollection, (asset, collection) => {
-        const plugins = inheritedPlugins(asset, collection);
-        expect(plugins.royalties).toEqual(asset.plugins.royalties ?? collection.plugins.royalties);
-        expect(plugins.attributes).toEqual(asset.plugins.attributes ?? collection.plugins.attributes);
-        expect(inheritedPlugins(asset, null)).toEqual(asset.plugins);
-      }),
-    );
-  });
-
   it('has no plugins when header and registry disagree', () => {
     const [asset] = fc.sample(anyCoreAsset, 1);
     const bare = coreAssetData({ ...asset!, plugins: {} });
@@ -142,6 +131,17 @@ describe('MPL Core account', () => {
     const other = Uint8Array.from(full);
     other[other.indexOf(9, bare.length + 9)] = 10;
     expect(decodeCoreAccount(other)).toEqual({ ...asset, plugins: {} });
+  });
+
+  it('is null or has no plugins when truncated', () => {
+    const [asset] = fc.sample(anyCoreAsset, 1);
+    const bare = coreAssetData({ ...asset!, plugins: {} }).length;
+    const plugins = { edition: { number: 7 } };
+    const data = coreAssetData({ ...asset!, plugins });
+    for (let length = 0; length < data.length; length++) {
+      const read = decodeCoreAccount(data.subarray(0, length));
+      expect(length < bare ? [null] : [{}, plugins]).toContainEqual(read?.plugins ?? null);
+    }
   });
 
   it('reads a plugin once however often the registry lists it', () => {

@@ -1,6 +1,6 @@
 import { ComputeBudgetProgram, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Lab, SOL } from './lab.ts';
+import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -91,6 +91,14 @@ describe('transaction', () => {
     } finally {
       await small.close();
     }
+  });
+
+  it('may drain its payer, and an account may be recreated', () => {
+    const [from, to] = [lab.wallet(), lab.wallet()];
+    expect(lab.run([from], [SystemProgram.transfer(pay(from, to, 10 * SOL - 5000))])).toBeNull();
+    expect(lab.node.bank('processed').account(at(from.publicKey))).toBeNull();
+    expect(lab.run([to], [SystemProgram.transfer(pay(to, from, SOL))])).toBeNull();
+    expect(lab.balance(from.publicKey)).toBe(BigInt(SOL));
   });
 });
 
