@@ -35,25 +35,11 @@ describe('base58', () => {
         expect(encodeBase58(bytes)).toBe(text);
         expect(decodeBase58(text)).toEqual(bytes);
       }),
-      { numRuns: length === 32 || length === 64 ? 3_000 : 300 },
+      { numRuns: length === 32 || length === 64 ? 1_000 : 300 },
     );
     for (const fill of [0, 1, 0x3a, 0xff]) {
       const bytes = new Uint8Array(length).fill(fill);
       expect(encodeBase58(bytes)).toBe(base58.encode(bytes));
-    }
-  });
-
-  it('matches the reference library around powers of 58 and 2', () => {
-    const edges = [...Array(88).keys()].map((power) => 58n ** BigInt(power));
-    edges.push(...[...Array(512).keys()].map((power) => 1n << BigInt(power)));
-    for (const value of edges.flatMap((edge) => [edge - 1n, edge, edge + 1n])) {
-      for (const length of [32, 64]) {
-        if (value >> BigInt(8 * length)) continue;
-        const bytes = Uint8Array.from(Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex'));
-        const text = base58.encode(bytes);
-        expect(encodeBase58(bytes)).toBe(text);
-        expect(decodeBase58(text)).toEqual(bytes);
-      }
     }
   });
 
@@ -71,26 +57,13 @@ describe('base58', () => {
       fc.property(texts, (text) => {
         expect(decodeBase58(text)).toEqual(referenceOf(text));
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
     for (let length = 0; length <= 100; length++) {
       for (const digit of ['1', '2', 'z']) {
         expect(decodeBase58(digit.repeat(length))).toEqual(base58.decode(digit.repeat(length)));
       }
     }
-  });
-
-  it('round-trips data of any length', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
-        expect(decodeBase58(encodeBase58(bytes))).toEqual(bytes);
-      }),
-    );
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 2000, size: 'max' }), (bytes) => {
-        expect(decodeBase58(base58.encode(bytes))).toEqual(bytes);
-      }),
-    );
   });
 
   it('handles inner instruction data longer than a transaction', () => {
@@ -114,9 +87,5 @@ describe('base58', () => {
     expect(decodeBase58(`${'z'.repeat(3000)}0`)).toBeNull();
     expect(decodeBase58('z'.repeat(13_985))).toHaveLength(10_241);
     expect(decodeBase58('z'.repeat(13_986))).toBeNull();
-  });
-
-  it('rejects characters outside the alphabet', () => {
-    for (const text of ['0', 'O', 'I', 'l', ' ', 'abc!', 'ä', '1\n']) expect(decodeBase58(text)).toBeNull();
   });
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Keypair as OracleKeypair } from '@solana/web3.js';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressBytes } from './address.ts';
 import { Keypair, verify } from './ed25519.ts';
@@ -60,14 +59,12 @@ describe('signature verification', () => {
     for (let bit = 0; bit < 256; bit += 3) expect(verify(signature, message, withBit(key, bit))).toBe(false);
   });
 
-  it('rejects arbitrary bytes without throwing', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 70 }), fc.uint8Array({ maxLength: 40 }), (signature, key) => {
-        expect(verify(signature, message, key)).toBe(false);
-      }),
-    );
-    const [any, key] = [new Uint8Array(64).fill(3), new Uint8Array(32).fill(3)];
-    expect(verify(any, message, key)).toBe(false);
+  it('rejects signatures and keys of another size', () => {
+    const [signature, key] = [new Uint8Array(64).fill(3), new Uint8Array(32).fill(3)];
+    for (const other of [signature.subarray(1), new Uint8Array(65), new Uint8Array(0)])
+      expect(verify(other, message, key)).toBe(false);
+    for (const other of [key.subarray(1), new Uint8Array(33)])
+      expect(verify(signature, message, other)).toBe(false);
   });
 
   it('rejects small-order keys and points that satisfy the equation', () => {
@@ -96,13 +93,6 @@ describe('signature verification', () => {
 });
 
 describe('keypair', () => {
-  it('matches web3.js for the same seed', () => {
-    const oracle = OracleKeypair.generate();
-    const keypair = Keypair.fromSecretKey(oracle.secretKey);
-    expect(keypair.address).toBe(oracle.publicKey.toBase58());
-    expect(Keypair.fromSeed(oracle.secretKey.subarray(0, 32)).address).toBe(keypair.address);
-  });
-
   it('round-trips a Solana CLI file of one line', () => {
     const keypair = Keypair.generate();
     const text = keypair.toJson();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   BATCH_ENTRIES_MAX,
@@ -103,27 +102,5 @@ describe('entries', () => {
       more[at] = 255;
       expect(readEntries(more)).toBeNull();
     }
-  });
-
-  it('round-trip for arbitrary input', () => {
-    const anyEntry = fc.record({
-      numHashes: fc.bigInt(0n, U64_MAX),
-      hash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
-      transactions: fc.array(fc.constantFrom(legacy, v0, v1), { maxLength: 5 }),
-    });
-    fc.assert(
-      fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 8 }), (entries) => {
-        const read = readEntries(encodeEntries(entries))!;
-        const again = read.map((one) => ({
-          ...one,
-          transactions: one.transactions.map(({ bytes }) => bytes),
-        }));
-        expect(again).toEqual(entries);
-        expect(readTransactions(encodeEntries(entries))).toEqual({
-          entries: entries.length,
-          transactions: read.flatMap(({ transactions }) => transactions),
-        });
-      }),
-    );
   });
 });

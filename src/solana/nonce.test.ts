@@ -1,4 +1,4 @@
-import { Keypair, NonceAccount, PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from './address.ts';
 import { blockhashFromBytes } from './blockhash.ts';
@@ -16,13 +16,6 @@ const nonce: Nonce = {
 };
 
 describe('nonce account', () => {
-  it('is decoded by web3.js', () => {
-    const oracle = NonceAccount.fromAccountData(encodeNonce(nonce));
-    expect(oracle.authorizedPubkey.toBase58()).toBe(authority);
-    expect(oracle.nonce).toBe(nonce.data?.durableNonce);
-    expect(oracle.feeCalculator.lamportsPerSignature).toBe(5000);
-  });
-
   it('round-trips, initialized or not, current or legacy', () => {
     for (const version of ['legacy', 'current'] as const) {
       for (const data of [null, nonce.data]) {

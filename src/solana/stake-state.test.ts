@@ -1,4 +1,3 @@
-import { getStakeStateAccountDecoder } from '@solana-program/stake';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from './address.ts';
@@ -46,26 +45,6 @@ describe('stake account', () => {
         const bytes = encodeStakeState(state);
         expect(bytes).toHaveLength(200);
         expect(decodeStakeState(bytes)).toEqual(state);
-      }),
-    );
-  });
-
-  it("matches the stake program's client", () => {
-    fc.assert(
-      fc.property(anyDelegated, (state) => {
-        const { state: oracle } = getStakeStateAccountDecoder().decode(encodeStakeState(state));
-        if (oracle.__kind !== 'Stake') throw new Error(oracle.__kind);
-        const [meta, stake] = oracle.fields;
-        expect(meta).toMatchObject(state.meta);
-        expect(stake).toMatchObject({
-          creditsObserved: state.stake.creditsObserved,
-          delegation: {
-            voterPubkey: state.stake.delegation.voter,
-            stake: state.stake.delegation.stake,
-            activationEpoch: state.stake.delegation.activationEpoch,
-            deactivationEpoch: state.stake.delegation.deactivationEpoch,
-          },
-        });
       }),
     );
   });

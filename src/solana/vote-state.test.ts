@@ -1,4 +1,3 @@
-import { VoteAccount } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressFromBytes } from './address.ts';
@@ -81,18 +80,6 @@ describe('vote account', () => {
   it('has the size of its version', () => {
     expect(encodeVoteState(small)).toHaveLength(3731);
     expect(encodeVoteState({ ...small, version: 'V3' })).toHaveLength(3762);
-  });
-
-  it('matches web3.js for its version', () => {
-    const oracle = VoteAccount.fromAccountData(encodeVoteState(small));
-    expect(oracle.nodePubkey.toBase58()).toBe(small.node);
-    expect(oracle.authorizedWithdrawer.toBase58()).toBe(small.authorizedWithdrawer);
-    expect(oracle.commission).toBe(9);
-    expect(oracle.rootSlot).toBe(4);
-    expect(oracle.votes).toMatchObject([{ slot: 5, confirmationCount: 2 }]);
-    expect(oracle.authorizedVoters.map(({ epoch }) => epoch)).toEqual([1]);
-    expect(oracle.epochCredits).toMatchObject([{ epoch: 0, credits: 3, prevCredits: 2 }]);
-    expect(oracle.lastTimestamp).toMatchObject({ slot: 5, timestamp: 6 });
   });
 
   it('rejects uninitialized, truncated and miscounted data', () => {

@@ -3,18 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenLocalNode, openLocalNode } from '../../packages/localnet/src/genesis/open.ts';
 import { startLocalnetServer } from '../../packages/localnet/src/http/server.ts';
-import { type Signed, sign, transfer } from '../../packages/localnet/test/signed-transactions.ts';
+import {
+  type Signed,
+  sign,
+  signVersioned,
+  transfer,
+} from '../../packages/localnet/test/signed-transactions.ts';
 import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import { createLogger } from '../../src/base/log.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../src/solana/message/message.ts';
 import type { Signature } from '../../src/solana/signature.ts';
-import { compileMessage } from '../../src/solana/transaction/compile-message.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
-import { encodeTransaction } from '../../src/solana/transaction/encode-transaction.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { eventually } from '../service/eventually.ts';
@@ -32,13 +34,6 @@ const NO_BLOCKHASH = key(56) as string as Blockhash;
 
 /** An embedded ledger with history behind its RPC server; its slots stand still. */
 export type RunningLedger = Readonly<{ url: string; facts: CaseLedger; close: () => Promise<void> }>;
-
-function signVersioned(payer: Keypair, recentBlockhash: Blockhash): Uint8Array {
-  const instructions = [transfer(payer.address, STRANGER, SOL)];
-  const legacy = compileMessage({ feePayer: payer.address, instructions, recentBlockhash });
-  const message = encodeMessage({ ...legacy, version: 0 });
-  return encodeTransaction([payer.sign(message)], message);
-}
 
 /** Executes a transaction in its own slot. @returns signature and slot. */
 function land(node: OpenLocalNode, wire: Uint8Array): { signature: Signature; slot: bigint } {
@@ -93,7 +88,10 @@ async function makeHistory(node: OpenLocalNode, payer: Keypair): Promise<CaseLed
   const wire = pay(SOL);
   const paid = land(node, wire);
   const failed = land(node, pay(1000n * SOL));
-  const versioned = land(node, signVersioned(payer, hash(node)));
+  const versioned = land(
+    node,
+    signVersioned(payer, [transfer(payer.address, STRANGER, SOL)], hash(node)).wire,
+  );
   await settle(node, 40);
   const slotAt = (commitment: 'processed' | 'confirmed' | 'finalized'): bigint => node.bank(commitment).slot;
   return {

@@ -113,10 +113,4 @@ describe('getTransactionsForAddress of a wallet', () => {
     expect(await signatures(payer.address, { blockTime: { lte: 18446744073709551615n } })).not.toEqual([]);
     expect(await signatures(payer.address, { slot: { gte: 18446744073709551615n } })).toEqual([]);
   });
-
-  it('has entries like getSignaturesForAddress', async () => {
-    const config = { commitment: 'confirmed' };
-    const { data } = await rig.result('getTransactionsForAddress', [payer.address, config]);
-    expect(data).toEqual(await rig.result('getSignaturesForAddress', [payer.address, config]));
-  });
 });

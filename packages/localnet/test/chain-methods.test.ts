@@ -5,7 +5,6 @@ import { programs } from '../../../src/solana/programs.ts';
 import { lamports } from '../../../src/solana/units.ts';
 import { decodeVoteState, encodeVoteState } from '../../../src/solana/vote-state.ts';
 import { eventually } from '../../../test/service/eventually.ts';
-import { shredVersion } from '../src/genesis/shred-version.ts';
 import { openRig, type Rig, rpcError, serdeError } from './rig.ts';
 import { sign } from './signed-transactions.ts';
 import { account, key, lockedStake } from './support/accounts.ts';
@@ -39,31 +38,6 @@ it('has no snapshot before the first one is written', async () => {
 
 type Method = Parameters<Rig['callRpc']>[0];
 
-describe('chain position', () => {
-  const contextual = [
-    'getSlot',
-    'getBlockHeight',
-    'getTransactionCount',
-    'getEpochInfo',
-    'getSlotLeader',
-    'getStakeMinimumDelegation',
-  ] as const;
-  it.each(contextual)('%s rejects a future slot and invalid parameters', async (method) => {
-    expect(await ledger.callRpc(method, { minContextSlot: FINALIZED + 1 })).toEqual(
-      rpcError(-32016, 'Minimum context slot has not been reached', { contextSlot: FINALIZED }),
-    );
-    expect(await ledger.callRpc(method, 'confirmed')).toEqual(
-      serdeError('invalid type: string "confirmed", expected struct RpcContextConfig'),
-    );
-    expect(await ledger.callRpc(method, {}, {})).toEqual(
-      rpcError(-32602, 'Invalid parameters: Expected from 0 to 1 parameters.', '"Got: 2"'),
-    );
-    expect(JSON.parse(await ledger.callRpcRaw(method, { commitment: 'confirmed' }))).toEqual(
-      rpcError(-32602, '`params` should be an array'),
-    );
-  });
-});
-
 describe('getStakeMinimumDelegation', () => {
   it('matches the stake program', async () => {
     const payer = Keypair.generate();
@@ -90,38 +64,6 @@ describe('constant results', () => {
     expect(await ledger.callRpcRaw('getInflationRate', [])).toBe(
       '{"epoch":0,"foundation":0.004,"total":0.08,"validator":0.076}',
     );
-  });
-
-  const withoutParameters = [
-    'getClusterNodes',
-    'getEpochSchedule',
-    'getGenesisHash',
-    'getHealth',
-    'getIdentity',
-    'getInflationRate',
-    'getVersion',
-  ] as const;
-  it.each(withoutParameters)('%s rejects parameters', async (method) => {
-    expect(await ledger.callRpc(method, 5)).toEqual(
-      rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Array([Number(5)])'),
-    );
-    expect(JSON.parse(await ledger.callRpcRaw(method, {}))).toEqual(
-      rpcError(-32602, 'Invalid parameters: No parameters were expected', 'Map({})'),
-    );
-  });
-});
-
-describe('getClusterNodes', () => {
-  it('returns the only node', async () => {
-    expect(await ledger.callRpc('getClusterNodes')).toMatchObject([
-      {
-        pubkey: identity,
-        version: '4.2.1',
-        featureSet: 565236538,
-        shredVersion: shredVersion(ledger.node.genesis.hash),
-        tpu: null,
-      },
-    ]);
   });
 });
 
@@ -177,17 +119,9 @@ describe('leader methods', () => {
     ['getSlotLeaders', [60, 5], unavailable(2)],
     ['getSlotLeaders', [100, 1], unavailable(3)],
     ['getSlotLeaders', [0, 5001], rpcError(-32602, 'Invalid limit; max 5000')],
-    ['getSlotLeaders', [0], serdeError('invalid length 1, expected a tuple of size 2')],
-    ['getSlotLeaders', [0, 1, 2], serdeError('invalid length 3, expected fewer elements in array')],
-    ['getSlotLeaders', ['0', 1], serdeError('invalid type: string "0", expected u64')],
     ['getLeaderSchedule', ['0'], noVariant],
     ['getLeaderSchedule', [{ identity: 5 }], noVariant],
     ['getLeaderSchedule', [null, { identity: '1' }], rpcError(-32602, 'Invalid param: WrongSize')],
-    [
-      'getLeaderSchedule',
-      [0, 5],
-      serdeError('invalid type: integer `5`, expected struct RpcLeaderScheduleConfig'),
-    ],
   ])('%s rejects %j', async (method, params, error) => {
     expect(await ledger.callRpc(method, ...params)).toEqual(error);
   });
@@ -216,29 +150,6 @@ describe('getVoteAccounts', () => {
     });
   });
 
-  it("returns the vote account's state", async () => {
-    const { voteAccount } = ledger.node.genesis;
-    const config = { encoding: 'jsonParsed', commitment: 'processed' };
-    const answer = await ledger.callRpc('getAccountInfo', voteAccount, config);
-    const { info } = (answer as { value: { data: { parsed: { info: { [name: string]: JsonValue } } } } })
-      .value.data.parsed;
-    expect(info).toMatchObject({
-      nodePubkey: identity,
-      rootSlot: 8,
-      epochCredits: [{ epoch: 1, credits: '128', previousCredits: '0' }],
-      lastTimestamp: { slot: 39, timestamp: await ledger.callRpc('getBlockTime', 39) },
-    });
-    expect(info.votes).toEqual(
-      Array.from({ length: 31 }, (_, index) => ({
-        latency: 1,
-        slot: 9 + index,
-        confirmationCount: 31 - index,
-      })),
-    );
-    const found = await ledger.callRpc('getProgramAccounts', programs.vote, config);
-    expect(found).toMatchObject([{ pubkey: voteAccount, account: { data: { parsed: { info } } } }]);
-  });
-
   it('filters by vote account', async () => {
     const { voteAccount } = ledger.node.genesis;
     expect(await ledger.callRpc('getVoteAccounts', { votePubkey: voteAccount })).toMatchObject({
@@ -253,16 +164,6 @@ describe('getVoteAccounts', () => {
   it('lists an old voter as delinquent', async () => {
     const answer = await ledger.callRpc('getVoteAccounts', { delinquentSlotDistance: 1 });
     expect(answer).toMatchObject({ current: [], delinquent: [{ lastVote: 8 }] });
-  });
-
-  it.each<[JsonValue, JsonValue]>([
-    [{ votePubkey: '1' }, rpcError(-32602, 'Invalid param: WrongSize')],
-    [{ votePubkey: 5 }, serdeError('invalid type: integer `5`, expected a string')],
-    [{ keepUnstakedDelinquents: 1 }, serdeError('invalid type: integer `1`, expected a boolean')],
-    [{ delinquentSlotDistance: -1 }, serdeError('invalid value: integer `-1`, expected u64')],
-    [5, serdeError('invalid type: integer `5`, expected struct RpcGetVoteAccountsConfig')],
-  ])('rejects %j', async (config, error) => {
-    expect(await ledger.callRpc('getVoteAccounts', config)).toEqual(error);
   });
 
   it('shows the last five epochs of another validator and rounds its commission up', async () => {

@@ -2,9 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Address } from '../../../src/solana/address.ts';
 import { sysvars } from '../../../src/solana/programs.ts';
 import { decodeStakeState } from '../../../src/solana/stake-state.ts';
-import { decodeEpochRewards, decodeStakeHistory } from '../../../src/solana/sysvars.ts';
+import { decodeEpochRewards } from '../../../src/solana/sysvars.ts';
 import { slot } from '../../../src/solana/units.ts';
-import { decodeVoteState } from '../../../src/solana/vote-state.ts';
 import { epochYears } from '../src/bank/inflation.ts';
 import { Lab } from './ledger/lab.ts';
 
@@ -31,14 +30,6 @@ function staked() {
 }
 
 describe('epoch transition', () => {
-  it('pays nothing before anything is earned', async () => {
-    await open();
-    lab.freeze(SLOTS_PER_EPOCH + 1);
-    expect(blockAt(SLOTS_PER_EPOCH)).toMatchObject({ rewards: [], numRewardPartitions: 1n });
-    expect(blockAt(SLOTS_PER_EPOCH + 1)).toMatchObject({ rewards: [], numRewardPartitions: undefined });
-    expect(rewardsState()).toMatchObject({ active: false, totalRewards: 0n, totalPoints: 0n });
-  });
-
   it('pays votes in its first block and stakes in the next', async () => {
     const { voteAccount, stakeAccount } = (await open()).node.genesis;
     lab.freeze(BOUNDARY - 1);
@@ -68,31 +59,6 @@ describe('epoch transition', () => {
     expect(staked().stake).toBe(before.stake + (reward?.lamports ?? 0n));
     expect(processed().capitalization).toBe(before.capitalization + (reward?.lamports ?? 0n));
     expect(rewardsState()).toMatchObject({ active: false, distributedRewards: reward?.lamports });
-  });
-
-  it('pays each credit once', async () => {
-    await open();
-    lab.freeze(BOUNDARY + 1);
-    const vote = decodeVoteState(dataOf(lab.node.genesis.voteAccount));
-    const earned = vote?.epochCredits.find(({ epoch }) => epoch === 1n)?.credits;
-    expect(staked().creditsObserved).toBe(earned);
-    expect(earned).toBeGreaterThan(0n);
-    const paid = staked().stake;
-    lab.freeze(SLOTS_PER_EPOCH);
-    expect(staked().stake).toBeGreaterThan(paid);
-  });
-
-  it('extends the stake history', async () => {
-    await open();
-    const { stake } = staked();
-    lab.freeze(BOUNDARY + SLOTS_PER_EPOCH + 1);
-    const history = decodeStakeHistory(dataOf(sysvars.stakeHistory));
-    expect(history?.map(({ epoch, effective }) => [epoch, effective])).toEqual([
-      [2n, expect.any(BigInt)],
-      [1n, stake],
-      [0n, stake],
-    ]);
-    expect(history?.[0]?.effective).toBeGreaterThan(stake);
   });
 
   it('continues after a restart between the two blocks', async () => {

@@ -188,13 +188,6 @@ describe('subscription id', () => {
     await client.close();
   });
 
-  it('can be unsubscribed by any kind, as in Agave', async () => {
-    const client = await rig.client();
-    const id = await client.call('rootSubscribe');
-    expect(await client.call('voteUnsubscribe', [id])).toBe(true);
-    await client.close();
-  });
-
   it('is released when its connection closes', async () => {
     const [one, other] = await Promise.all([rig.client(), rig.client()]);
     const id = await one.call('logsSubscribe', ['all']);

@@ -3,7 +3,7 @@ import { type Address, addressBytes } from '../../../src/solana/address.ts';
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import type { Blockhash } from '../../../src/solana/blockhash.ts';
 import type { Keypair } from '../../../src/solana/ed25519.ts';
-import { encodeMessage } from '../../../src/solana/message/message.ts';
+import { encodeMessage, type MessageVersion } from '../../../src/solana/message/message.ts';
 import { programs, sysvars } from '../../../src/solana/programs.ts';
 import {
   type AccountMeta,
@@ -132,16 +132,24 @@ export const signAll = (
   recentBlockhash: string,
 ): Signed => signWith(signers, signers, instructions, recentBlockhash);
 
+/** Of version 0, without lookups. */
+export const signVersioned = (
+  payer: Keypair,
+  instructions: readonly Instruction[],
+  recentBlockhash: string,
+): Signed => signWith([payer], [payer], instructions, recentBlockhash, 0);
+
 function signWith(
   [payer]: readonly Keypair[],
   signers: readonly (Keypair | null)[],
   instructions: readonly Instruction[],
   recentBlockhash: string,
+  version: MessageVersion = 'legacy',
 ): Signed {
   if (payer === undefined) throw new RangeError('a transaction needs a payer');
-  const message = encodeMessage(
-    compileMessage({ feePayer: payer.address, instructions, recentBlockhash: recentBlockhash as Blockhash }),
-  );
+  const blockhash = { recentBlockhash: recentBlockhash as Blockhash };
+  const compiled = compileMessage({ feePayer: payer.address, instructions, ...blockhash });
+  const message = encodeMessage({ ...compiled, version });
   const signatures = signers.map((signer) => signer?.sign(message) ?? new Uint8Array(64));
   const wire = encodeTransaction(signatures, message);
   return {

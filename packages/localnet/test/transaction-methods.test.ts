@@ -66,7 +66,6 @@ describe('sendTransaction', () => {
   });
 
   it.each([
-    ['an invalid base64 text', ['AAA', BASE64], 'invalid base64 encoding: InvalidPadding'],
     ['a character outside base64', ['AA?A', BASE64], 'invalid base64 encoding: InvalidByte(2, 63)'],
     [
       'a character outside base58',
@@ -80,65 +79,17 @@ describe('sendTransaction', () => {
       `base58 encoded ${TRANSACTION} too large: 1684 bytes (max: encoded/raw 1683/1232)`,
     ],
     [
-      'too much base64',
-      ['A'.repeat(1648), BASE64],
-      `base64 encoded ${TRANSACTION} too large: 1648 bytes (max: encoded/raw 1644/1232)`,
-    ],
-    [
       'more than 1,232 bytes',
       ['A'.repeat(1644), BASE64],
       `decoded ${TRANSACTION} too large: 1233 bytes (max: 1232 bytes)`,
-    ],
-    [
-      'invalid transaction bytes',
-      ['AQID', BASE64],
-      `failed to deserialize ${TRANSACTION}: Attempting to read 64 bytes`,
     ],
     [
       'a response encoding',
       ['', { encoding: 'jsonParsed' }],
       'unsupported encoding: jsonParsed. Supported encodings: base58, base64',
     ],
-    [
-      'an unknown encoding',
-      ['', { encoding: 'hex' }],
-      'Invalid params: unknown variant `hex`, expected one of `binary`, `base64`, `base58`, `json`, `jsonParsed`.',
-    ],
-    [
-      'an unknown commitment',
-      ['', { preflightCommitment: 'max' }],
-      'Invalid params: unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`.',
-    ],
-    [
-      'a flag that is not boolean',
-      ['', { skipPreflight: 1 }],
-      'Invalid params: invalid type: integer `1`, expected a boolean.',
-    ],
-    ['nothing', [], '`params` should have at least 1 argument(s)'],
-    ['no text', [5], 'Invalid params: invalid type: integer `5`, expected a string.'],
   ])('rejects %s with -32602', async (_name, params, message) => {
     expect(await rig.error('sendTransaction', params)).toEqual({ code: -32602, message });
-  });
-
-  it('rejects a transaction with wrong counts', async () => {
-    const { wire } = await someTransfer();
-    const broken = Uint8Array.from(wire);
-    // The message requires two signatures, but one is given.
-    broken[65] = 2;
-    expect(await rig.error('sendTransaction', [Buffer.from(broken).toString('base64'), BASE64])).toEqual({
-      code: -32602,
-      message: 'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
-    });
-  });
-
-  it('checks minContextSlot before the transaction', async () => {
-    const { base64 } = await someTransfer();
-    const tip = rig.slot('processed');
-    expect(await rig.error('sendTransaction', [base64, { ...BASE64, minContextSlot: tip + 1 }])).toEqual({
-      code: -32016,
-      message: 'Minimum context slot has not been reached',
-      data: { contextSlot: tip },
-    });
   });
 
   const refusal = (message: string, data: object) => ({
@@ -178,12 +129,6 @@ describe('sendTransaction', () => {
   });
 
   it.each([
-    [
-      'an unknown blockhash',
-      async () => sign(payer, [memo('x')], UNKNOWN_HASH),
-      'Blockhash not found',
-      'BlockhashNotFound',
-    ],
     [
       'a payer without account',
       async () => sign(Keypair.generate(), [memo('x')], await blockhash()),
@@ -233,26 +178,11 @@ describe('trailing bytes of a transaction', () => {
   const withTail = (base64: string): string =>
     Buffer.concat([Buffer.from(base64, 'base64'), Buffer.of(1, 2, 3)]).toString('base64');
 
-  it('are ignored in a simulation', async () => {
-    const { base64 } = await someTransfer();
-    const { value } = await rig.result('simulateTransaction', [
-      withTail(base64),
-      { encoding: 'base64', commitment: 'processed' },
-    ]);
-    expect(value.err).toBeNull();
-  });
-
   it('are accepted when sent, but the transaction never lands', async () => {
     const sent = await someTransfer();
     expect(await rig.result('sendTransaction', [withTail(sent.base64), BASE64])).toBe(sent.signature);
     rig.freeze();
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toEqual([null]);
-  });
-
-  it('are ignored in a message fee request', async () => {
-    const { message } = await someTransfer();
-    const { value } = await rig.result('getFeeForMessage', [withTail(message), { commitment: 'processed' }]);
-    expect(value).toBe(5000);
   });
 });
 
@@ -328,6 +258,16 @@ describe('simulateTransaction', () => {
     expect((await rig.result('getSignatureStatuses', [[sent.signature]])).value).toMatchObject([
       { err: null },
     ]);
+  });
+
+  it('replaces the blockhash on request', async () => {
+    const { base64 } = sign(payer, [transfer(payer.address, recipient, 1n)], UNKNOWN_HASH);
+    expect(await simulate(base64)).toMatchObject({ err: 'BlockhashNotFound', replacementBlockhash: null });
+    const lastValidBlockHeight = Number(rig.node.bank('processed').blockHeight) + 150;
+    expect(await simulate(base64, { replaceRecentBlockhash: true })).toMatchObject({
+      err: null,
+      replacementBlockhash: { blockhash: await blockhash(), lastValidBlockHeight },
+    });
   });
 
   it('returns accounts after the run', async () => {
@@ -419,15 +359,6 @@ describe('simulateTransaction', () => {
     const params = [base64, { encoding: 'base64', commitment: 'processed', ...config }];
     expect(await rig.error('simulateTransaction', params)).toEqual({ code: -32602, message });
   });
-
-  it('checks minContextSlot', async () => {
-    const { base64 } = await someTransfer();
-    const seen = await rig.error('simulateTransaction', [
-      base64,
-      { encoding: 'base64', minContextSlot: 2 ** 40 },
-    ]);
-    expect(seen).toMatchObject({ code: -32016, data: { contextSlot: rig.slot('finalized') } });
-  });
 });
 
 describe('ledger with small blocks', () => {
@@ -481,14 +412,6 @@ describe('halted ledger', () => {
 });
 
 describe('requestAirdrop', () => {
-  it('transfers lamports', async () => {
-    const to = Keypair.generate().address;
-    const signature = await rig.result('requestAirdrop', [to, 5n * SOL]);
-    rig.freeze();
-    expect((await rig.result('getSignatureStatuses', [[signature]])).value[0].err).toBeNull();
-    expect((await rig.result('getBalance', [to, { commitment: 'processed' }])).value).toBe(Number(5n * SOL));
-  });
-
   it('uses the given blockhash', async () => {
     const to = Keypair.generate().address;
     const recentBlockhash = await blockhash('finalized');
@@ -498,18 +421,8 @@ describe('requestAirdrop', () => {
     expect(transaction.message.recentBlockhash).toBe(recentBlockhash);
   });
 
-  it.each([
-    ['unknown', async () => UNKNOWN_HASH],
-    [
-      'too old',
-      async () => {
-        const old = await blockhash();
-        rig.freeze(151);
-        return old;
-      },
-    ],
-  ])('returns a signature that never lands for a blockhash that is %s', async (_name, hash) => {
-    const recentBlockhash = await hash();
+  it('returns a signature that never lands for an unknown blockhash', async () => {
+    const recentBlockhash = UNKNOWN_HASH;
     const signature = await rig.result('requestAirdrop', [recipient, 77, { recentBlockhash }]);
     expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
     rig.freeze(2);
@@ -517,10 +430,7 @@ describe('requestAirdrop', () => {
   });
 
   it.each([
-    ['no lamports', ['11111111111111111111111111111111'], '`params` should have at least 2 argument(s)'],
     ['an invalid address', ['l', 1], 'Invalid param: Invalid'],
-    ['a short address', ['1111', 1], 'Invalid param: WrongSize'],
-    ['negative lamports', ['1', -1], 'Invalid params: invalid value: integer `-1`, expected u64.'],
     [
       'an invalid blockhash',
       ['11111111111111111111111111111111', 1, { recentBlockhash: '1' }],
@@ -536,32 +446,6 @@ describe('requestAirdrop', () => {
       code: -32603,
       message: 'Internal error',
     });
-  });
-});
-
-describe('blockhash', () => {
-  it('is valid for 150 blocks', async () => {
-    const { context, value } = await rig.result('getLatestBlockhash', [{ commitment: 'processed' }]);
-    expect(context).toEqual({
-      apiVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      slot: rig.slot('processed'),
-    });
-    const height = Number(rig.node.bank('processed').blockHeight);
-    expect(value.lastValidBlockHeight).toBe(height + 150);
-    const valid = async () =>
-      (await rig.result('isBlockhashValid', [value.blockhash, { commitment: 'processed' }])).value;
-    expect(await valid()).toBe(true);
-    rig.freeze(150);
-    expect(await valid()).toBe(true);
-    rig.freeze();
-    expect(await valid()).toBe(false);
-  });
-
-  it.each([
-    ['l', 'Invalid'],
-    ['1111', 'WrongSize'],
-  ])('"%s" is rejected with %s', async (text, message) => {
-    expect(await rig.error('isBlockhashValid', [text])).toEqual({ code: -32602, message });
   });
 });
 
@@ -605,10 +489,6 @@ describe('getFeeForMessage', () => {
     ['A', 'invalid base64 encoding: InvalidLength(1)'],
     ['AQ', 'invalid base64 encoding: InvalidPadding'],
     ['AQI=', 'failed to deserialize solana_message::versions::VersionedMessage: Attempting to read 2 bytes'],
-    [
-      'A'.repeat(1648),
-      'base64 encoded solana_message::versions::VersionedMessage too large: 1648 bytes (max: encoded/raw 1644/1232)',
-    ],
   ])('rejects %s', async (text, message) => {
     expect(await rig.error('getFeeForMessage', [text])).toEqual({ code: -32602, message });
   });
@@ -667,10 +547,7 @@ describe('getSignatureStatuses', () => {
 
   it.each([
     ['257 signatures', [Array(257).fill('1')], 'Too many inputs provided; max 256'],
-    ['an invalid signature', [['l']], 'Invalid param: Invalid'],
-    ['a short signature', [['1']], 'Invalid param: WrongSize'],
     ['an empty config', [[], {}], 'Invalid params: missing field `searchTransactionHistory`.'],
-    ['a text', ['1'], 'Invalid params: invalid type: string "1", expected a sequence.'],
   ])('rejects %s', async (_name, params, message) => {
     expect(await rig.error('getSignatureStatuses', params)).toEqual({ code: -32602, message });
   });
@@ -695,14 +572,6 @@ describe('getRecentPrioritizationFees', () => {
     expect(await last()).toEqual({ prioritizationFee: 1000, slot });
     expect(await last([other])).toEqual({ prioritizationFee: 3000, slot });
     expect(await last([recipient])).toEqual({ prioritizationFee: 1000, slot });
-  });
-
-  it('omits blocks without transactions', async () => {
-    const before = await rig.result('getRecentPrioritizationFees', []);
-    rig.freeze(200);
-    expect(await rig.result('getRecentPrioritizationFees', [])).toEqual(before);
-    expect(before.length).toBeGreaterThan(1);
-    expect(before.length).toBeLessThan(150);
   });
 
   it('rounds the fee to lamports, which may exceed the offer', async () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, addressBytes } from '../../solana/address.ts';
@@ -72,18 +71,5 @@ describe('favorite domain account', () => {
     expect(decodeFavorite(account(data, snsPrograms.offers))).toBe(rootDomain);
     expect(decodeFavorite(account(data))).toBeNull();
     expect(decodeFavorite(account(data.subarray(1), snsPrograms.offers))).toBeNull();
-  });
-});
-
-describe('name service accounts', () => {
-  it('decode or yield null for arbitrary bytes', () => {
-    const owners = fc.constantFrom(snsPrograms.names, snsPrograms.offers, programs.system);
-    const bytes = fc.uint8Array({ maxLength: 200 });
-    fc.assert(
-      fc.property(bytes, owners, (data, owner) => {
-        for (const decode of [decodeNameAccount, decodeReverseName, decodeFavorite])
-          decode(account(data, owner));
-      }),
-    );
   });
 });

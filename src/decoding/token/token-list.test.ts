@@ -1,6 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../solana/address.ts';
 import { nativeMint } from '../../solana/programs.ts';
@@ -79,31 +76,5 @@ describe('token list', () => {
     expect(faultOf(listOf(entry), { ...tokenListLimits, tokensMax: 0 })).toBe(
       'the token list has more than 0 tokens',
     );
-  });
-
-  it('accepts or rejects arbitrary files', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json(), fc.array(fc.json()).map(listOf)), (text) => {
-        faultOf(text);
-      }),
-    );
-  });
-});
-
-/** Needs ../shared/data/rest/verified_tokens.json: Jupiter's list of verified tokens. */
-const file = join(import.meta.dirname, '../../../../shared/data/rest/verified_tokens.json');
-describe.skipIf(!existsSync(file))('the list of verified tokens (../shared/data, rest)', () => {
-  it('parses completely', () => {
-    const text = readFileSync(file, 'utf8');
-    const list = parseTokenList(text);
-    const all = JSON.parse(text) as { address: string; name: string; symbol: string; logoURI: string }[];
-    expect(list.size).toBe(all.length);
-    expect(list.find(USDC)).toEqual({
-      name: 'USD Coin',
-      symbol: 'USDC',
-      image: expect.stringMatching(/^https:\/\/.*logo\.png$/),
-    });
-    const known = all.filter(({ address: mint }) => list.find(address(mint)) !== null);
-    expect(known).toHaveLength(all.length);
   });
 });

@@ -100,14 +100,6 @@ const transfer = (destination: number, stackHeight: number) => ({
 });
 
 describe('encodeTransactionWithMeta', () => {
-  it.each([
-    ['binary', 'Ldp'],
-    ['base58', ['Ldp', 'base58']],
-    ['base64', ['AQID', 'base64']],
-  ] as const)('returns wire bytes in %s', (encoding, text) => {
-    expect(encoded(executed, encoding, 0)).toMatchObject({ transaction: text, version: 0 });
-  });
-
   it('renders json with loaded addresses', () => {
     expect(encoded(executed, 'json', 0)).toMatchObject({
       transaction: {
@@ -217,16 +209,6 @@ describe('encodeTransactionWithMeta', () => {
     });
   });
 
-  it('renders rewards', () => {
-    const rewards = [
-      { pubkey: key(1), lamports: -5n, postBalance: lamports(7), rewardType: 'Rent', commission: null },
-    ] as const;
-    const paid = { ...legacy, meta: { ...legacy.meta, rewards } };
-    expect(encoded(paid, 'json', 0).meta).toHaveProperty('rewards', [
-      { commission: null, lamports: -5, postBalance: 7, pubkey: key(1), rewardType: 'Rent' },
-    ]);
-  });
-
   it('renders status and error', () => {
     const err = { InstructionError: [0, { Custom: 1 }] } as const;
     const failed = { ...legacy, meta: { ...legacy.meta, err } };
@@ -243,13 +225,6 @@ describe('encodeTransactionWithMeta', () => {
     expect(encoded(executed, 'json', undefined)).toEqual({ unsupportedVersion: 0 });
     expect(encoded(executed, 'json', undefined, 'accounts')).toEqual({ unsupportedVersion: 0 });
     expect(encoded(executed, 'json', 1)).toMatchObject({ version: 0 });
-  });
-
-  it('omits lookups of legacy transactions', () => {
-    for (const encoding of ['json', 'jsonParsed'] as const) {
-      const { transaction: shown } = encoded(legacy, encoding, 0);
-      expect(shown.message).not.toHaveProperty('addressTableLookups');
-    }
   });
 
   it('supports details accounts, signatures and none', () => {

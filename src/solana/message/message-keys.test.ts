@@ -36,14 +36,7 @@ describe('message keys', () => {
   });
 
   it('sign according to the header', () => {
-    expect(keys.map((_, index) => isSigner(messageOf(keys), index))).toEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect(keys.filter((_, index) => isSigner(messageOf(keys), index))).toEqual(keys.slice(0, 3));
   });
 
   it('are writable by header and loaded list, never beyond the end', () => {

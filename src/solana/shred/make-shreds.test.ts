@@ -78,25 +78,6 @@ describe('makeShreds', () => {
     expect(resigned(true).slice(-64)).not.toContain(false);
   });
 
-  it('continues after the previous call', () => {
-    const first = makeShreds({ ...source, entries: bytesOf(10), isLastInSlot: false });
-    const { chainedRoot, fecSetIndex } = first;
-    const second = makeShreds({
-      ...source,
-      chainedRoot,
-      fecSetIndex,
-      entries: bytesOf(20),
-      isLastInSlot: true,
-    });
-    expect(
-      second.packets
-        .map(parsed)
-        .filter(isData)
-        .map(({ index }) => index),
-    ).toEqual(Array.from({ length: 32 }, (_, i) => 32 + i));
-    expect(second.fecSetIndex).toBe(64);
-  });
-
   it('rejects values that do not fit into a shred', () => {
     const make = (changed: Partial<typeof source>) => () =>
       makeShreds({ ...source, ...changed, entries: new Uint8Array(), isLastInSlot: false });

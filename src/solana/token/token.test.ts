@@ -1,14 +1,4 @@
-import {
-  AccountLayout,
-  AccountState,
-  AccountType,
-  ExtensionType,
-  getAccountLen,
-  MintLayout,
-  MultisigLayout,
-  TOKEN_2022_PROGRAM_ID,
-  unpackAccount,
-} from '@solana/spl-token';
+import { AccountLayout, AccountState, AccountType, MintLayout, MultisigLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -75,18 +65,6 @@ describe('token account', () => {
         });
       }),
     );
-  });
-
-  it('may have extensions after the type byte', () => {
-    const data = extended(plain(), AccountType.Account, [7, 0, 0, 0, 8, 0, 1, 0, 1]);
-    expect(decodeTokenAccount(data)).not.toBeNull();
-    expect(readExtensions(data)).toEqual([
-      [ExtensionType.ImmutableOwner, new Uint8Array()],
-      [ExtensionType.MemoTransfer, Uint8Array.of(1)],
-    ]);
-    expect(data.length).toBe(getAccountLen([ExtensionType.ImmutableOwner, ExtensionType.MemoTransfer]));
-    const info = { data: Buffer.from(data), owner: TOKEN_2022_PROGRAM_ID, lamports: 1, executable: false };
-    expect(unpackAccount(nobody, info, TOKEN_2022_PROGRAM_ID).tlvData).toHaveLength(9);
   });
 
   it('rejects mints, multisigs, uninitialized accounts and other sizes', () => {

@@ -1,9 +1,7 @@
-import { PublicKey, TransactionInstruction, TransactionMessage } from '@solana/web3.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Address, addressFromBytes } from '../address.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
-import { encodeMessage } from '../message/message.ts';
 import { compileMessage, type Instruction } from './compile-message.ts';
 
 const keyOf = (fill: number): Address => addressFromBytes(new Uint8Array(32).fill(fill));
@@ -19,41 +17,7 @@ const anyInstruction: fc.Arbitrary<Instruction> = fc.record({
 const recentBlockhash = blockhashFromBytes(new Uint8Array(32).fill(3));
 const feePayer = keyOf(1);
 
-function compiledByOracle(instructions: readonly Instruction[]): Uint8Array {
-  return new TransactionMessage({
-    payerKey: new PublicKey(feePayer),
-    recentBlockhash,
-    instructions: instructions.map(
-      ({ programId, accounts, data }) =>
-        new TransactionInstruction({
-          programId: new PublicKey(programId),
-          keys: accounts.map(({ address, signer, writable }) => ({
-            pubkey: new PublicKey(address),
-            isSigner: signer,
-            isWritable: writable,
-          })),
-          data: Buffer.from(data),
-        }),
-    ),
-  })
-    .compileToLegacyMessage()
-    .serialize();
-}
-
 describe('compiled message', () => {
-  it('matches web3.js in header and, up to group order, keys', () => {
-    fc.assert(
-      fc.property(fc.array(anyInstruction, { maxLength: 4 }), (instructions) => {
-        const message = compileMessage({ feePayer, instructions, recentBlockhash });
-        const ours = encodeMessage(message);
-        const theirs = compiledByOracle(instructions);
-        expect([...ours.subarray(0, 4)]).toEqual([...theirs.subarray(0, 4)]);
-        expect(ours.length).toBe(theirs.length);
-        expect(message.accountKeys[0]).toBe(feePayer);
-      }),
-    );
-  });
-
   it('points instructions at their accounts', () => {
     fc.assert(
       fc.property(fc.array(anyInstruction, { maxLength: 4 }), (instructions) => {

@@ -22,22 +22,10 @@ describe('transaction error text', () => {
       'Execution of the program referenced by account at index 3 is temporarily restricted.',
     ],
     [{ InstructionError: [0, { Custom: 1 }] }, 'Error processing Instruction 0: custom program error: 0x1'],
-    [
-      { InstructionError: [4, { Custom: 0xffffffff }] },
-      'Error processing Instruction 4: custom program error: 0xffffffff',
-    ],
     [{ InstructionError: [0, { Custom: 0 }] }, 'Error processing Instruction 0: custom program error: 0x0'],
     [
       { InstructionError: [1, 'InvalidAccountData'] },
       'Error processing Instruction 1: invalid account data for instruction',
-    ],
-    [
-      { InstructionError: [1, 'BorshIoError'] },
-      'Error processing Instruction 1: Failed to serialize or deserialize account data',
-    ],
-    [
-      { InstructionError: [1, 'InvalidRealloc'] },
-      'Error processing Instruction 1: Failed to reallocate account data',
     ],
   ])('matches Agave for %j', (error, text) => {
     expect(displayTransactionError(error)).toBe(text);

@@ -104,10 +104,7 @@ const compressedBurn = `COMPRESSED_NFT_BURN tree_authority=admin merkle_tree=tre
 const rows = table(`
   auctionHouse auctioneer_sell | seller token 3 house 1 state | 1 2 3 1:64 | | ${list('house', '@9', 'null', null)};
   auctionHouse buy | bidder 2 USDC token 3 house 1 state | 1 2 P 1:64 | | ${bid('house', '@9', 'USDC', 2500)};
-  auctionHouse public_buy | bidder 2 USDC token 3 house 1 state | 1 2 P 1:64 | | ${bid('house', '@9', 'USDC', 2500)};
   auctionHouse auctioneer_buy | bidder 2 USDC token 4 house 1 state | 1 2 P 1:64 | | ${bid('house', '@9', 'USDC', 2500)};
-  auctionHouse auctioneer_public_buy | bidder 2 USDC token 4 house 1 state | 1 2 P 1:64 | |
-    ${bid('house', '@9', 'USDC', 2500)};
   auctionHouse execute_sale | buyer seller 1 nft 1 USDC 4 house | 1 2 3 P 1:64 | | ${sale('house', 'USDC', 2500)};
   auctionHouse auctioneer_execute_sale | buyer seller 1 nft 1 USDC 5 house | 1 2 3 P 1:64 | |
     ${sale('house', 'USDC', 2500)};
@@ -126,12 +123,10 @@ const rows = table(`
   auction 6 | bidder 4 house 1 SOL | P | | ${bid('house', 'null')};
   m2 sell | seller 3 nft 2 house state | 254 255 P 1:64 | | ${list('house')};
   m2 mip1_sell | seller 3 nft 1 house state | P -1:64 | | ${list('house')};
-  m2 ocp_sell | seller 3 nft 1 house state | P -1:64 | | ${list('house')};
   m2 core_sell | 1 seller 2 nft house state 2 mint! | P -1:64 0 | | ${list('house')};
   m2 core_sell | 1 seller 2 nft house state 2 USDC | P -1:64 0 | | ${list('house', 'nft', 'USDC', 2500)};
   m2 cancel_sell | seller 2 nft 1 house | P 1:64 | | ${delist('house', 2.5)};
   m2 mip1_cancel_sell | seller 3 nft 1 house | | | ${delist('house')};
-  m2 ocp_cancel_sell | seller 3 nft 1 house | | | ${delist('house')};
   m2 core_cancel_sell | 1 seller 2 nft house | | | ${delist('house')};
   m2 ext_cancel_sell | 1 seller 4 nft house | | | ${delist('house')};
   m2 buy | bidder 1 nft 3 house state | 255 254 P 1:64 | | ${bid('house')};
@@ -141,7 +136,6 @@ const rows = table(`
   m2 cancel_buy | bidder 1 nft 1 house | 1:32 | | null;
   m2 execute_sale_v2 | buyer seller 2 nft 4 house | 1 2 P 1:64 | | ${sale('house')};
   m2 mip1_execute_sale_v2 | 1 buyer seller 4 nft 1 house | P 0:16 250:16 | | ${sale('house')};
-  m2 ocp_execute_sale_v2 | 1 buyer seller 4 nft 1 house | P 0:16 250:16 | | ${sale('house')};
   m2 ext_execute_sale_v2 | 1 buyer seller 4 nft house 9 mint! | P 0:16 | | ${sale('house')};
   m2 ext_execute_sale_v2 | 1 buyer seller 4 nft house 9 USDC | P 0:16 | | ${sale('house', 'USDC', 2500)};
   m2 core_execute_sale_v2 | 1 buyer seller 2 nft house 9 mint! | P | price | ${sale('house')};
@@ -149,25 +143,16 @@ const rows = table(`
   m2 withdraw_from_treasury | destination treasury house | P | | ${withdraw('house', 'treasury', 'null')};
   m2 deposit | seller 3 house | 1 P | | null;
   tswap list | 2 nft 2 seller | P 0 0 | | ${list('program')};
-  tswap list_t22 | 2 nft 2 seller | P 0 0 | | ${list('program')};
-  tswap wns_list | 2 nft 2 seller | P 0 0 | | ${list('program')};
   tswap delist | 2 nft 2 seller | | DelistEvent | ${delist('program', 2.5)};
-  tswap delist_t22 | 2 nft 2 seller | | DelistEvent | ${delist('program', 2.5)};
   tswap wns_delist | 2 nft 2 seller | | BuySellEvent | ${delist('program')};
   tswap edit_single_listing | 1 nft seller | P | | ${update};
   tswap buy_single_listing | 4 nft 2 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
   tswap buy_single_listing | 4 nft 2 seller buyer | P | | ${sale('program', 'SOL', null)};
   tswap buy_single_listing_t22 | 4 nft 1 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
-  tswap wns_buy_single_listing | 4 nft 1 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
   tswap buy_nft | 5 nft 4 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
   tswap buy_nft_t22 | 5 nft 3 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
-  tswap wns_buy_nft | 5 nft 3 seller buyer | 9:64 | BuySellEvent | ${sale('program')};
   tswap sell_nft_token_pool | 6 nft 2 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
-  tswap sell_nft_trade_pool | 6 nft 2 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
   tswap sell_nft_token_pool_t22 | 6 nft 1 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
-  tswap sell_nft_trade_pool_t22 | 6 nft 1 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
-  tswap wns_sell_nft_token_pool | 6 nft 1 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
-  tswap wns_sell_nft_trade_pool | 6 nft 1 buyer seller | 9:64 | BuySellEvent | ${sale('program')};
   tswap withdraw_tswap_fees | treasury 1 admin destination | P | | ${withdraw('program', 'treasury', 'admin')};
   tcomp buy | 2 tree 5 state buyer 1 seller | ${royalty} | paid | ${compressedSale('SOL', 2.5)};
   tcomp buy_spl | 3 tree 7 state buyer 2 seller 1 currency | ${royalty} | paidUsdc | ${compressedSale('USDC', 7.25)};
@@ -176,28 +161,19 @@ const rows = table(`
   tcomp buy_legacy | 1 buyer 3 nft seller | 9:64 | | ${sale('program', 'SOL', null)};
   tcomp buy_legacy_spl | 2 buyer 3 nft currency seller | 9:64 | paidUsdc | ${sale('program', 'USDC', 7.25)};
   tcomp buy_legacy_spl | 2 buyer 3 nft currency seller | 9:64 | | ${sale('program', 'currency', null)};
-  tcomp buy_t22 | 1 buyer 3 nft seller | 9:64 | paid | ${sale('program')};
-  tcomp buy_t22_spl | 2 buyer 3 nft currency seller | 9:64 | paidUsdc | ${sale('program', 'USDC', 7.25)};
-  tcomp buy_wns | 1 buyer 3 nft seller | 9:64 | paid | ${sale('program')};
-  tcomp buy_wns_spl | 2 buyer 3 nft currency seller | 9:64 | paidUsdc | ${sale('program', 'USDC', 7.25)};
   tcomp buy_core | 2 nft 1 buyer 1 seller | 9:64 | paid | ${sale('program')};
   tcomp buy_core_spl | 2 buyer 1 nft 1 currency seller | 9:64 | paidUsdc | ${sale('program', 'USDC', 7.25)};
   tcomp list | 1 seller 1 tree 5 state | ${leaf} 96*0 ${terms} | | COMPRESSED_NFT_LIST seller=seller currency=SOL
     list_state=state marketplace=program merkle_tree=tree nft_address=asset ${compressedTerms};
   tcomp list_legacy | seller 3 nft | ${terms} | | ${list('program')};
-  tcomp list_t22 | seller 3 nft | ${terms} | | ${list('program')};
   tcomp list_core | nft 2 seller | ${terms} | | ${list('program')};
   tcomp list_wns | seller 3 nft 11 mint! | P 0 0 0 | | ${list('program')};
   tcomp list_wns | seller 3 nft 11 currency | P 0 0 0 | | ${list('program', 'nft', 'currency', null)};
   tcomp delist | 1 tree 4 state seller | ${leaf} 96*0 | | ${compressedCancel};
   tcomp close_expired_listing | state seller 3 tree | ${leaf} 96*0 | | ${compressedCancel};
   tcomp delist_legacy | seller 3 nft | | | ${delist('program')};
-  tcomp delist_t22 | seller 3 nft | | | ${delist('program')};
-  tcomp delist_wns | seller 3 nft | | | ${delist('program')};
   tcomp delist_core | nft 1 seller | | | ${delist('program')};
   tcomp close_expired_listing_legacy | seller 3 nft | | | ${delist('program')};
-  tcomp close_expired_listing_t22 | seller 3 nft | | | ${delist('program')};
-  tcomp close_expired_listing_wns | seller 3 nft | | | ${delist('program')};
   tcomp close_expired_listing_core | 1 nft 1 seller | | | ${delist('program')};
   tcomp edit | state seller | ${terms} | edited | COMPRESSED_NFT_LIST_UPDATE seller=seller currency=SOL
     list_state=state marketplace=program nft_address="${assetOf(someone(4))}" ${compressedTerms};
@@ -211,16 +187,12 @@ const rows = table(`
   tcomp bid | 2 state bidder | @3 0 ${keyTokens(plain)} 0 0 ${bidArgs} | | ${bid('program', `"${plain}"`)};
   tcomp bid | 2 state bidder | @3 2 @4 0 0 ${bidArgs} | | null;
   tcomp cancel_bid | state bidder | | | ${bidCancel};
-  tcomp close_expired_bid | state bidder | | | ${bidCancel};
   tcomp take_bid_meta_hash | 2 seller 1 tree 6 state buyer | ${royalty} | paid | ${takeBid(50)};
   tcomp take_bid_full_meta | 2 seller 1 tree 6 state buyer | ${leaf} 32*0 | paid | ${takeBid(null)};
   tcomp take_bid_legacy | 1 seller 1 buyer 5 nft | 1:64 | paid | ${sale('program')};
-  tcomp take_bid_t22 | 1 seller 1 buyer 5 nft | 1:64 | paid | ${sale('program')};
-  tcomp take_bid_wns | 1 seller 1 buyer 5 nft | 1:64 | paid | ${sale('program')};
   tcomp take_bid_core | 1 seller 1 buyer 4 nft | 1:64 | paid | ${sale('program')};
   tcomp withdraw_fees | 1 treasury 1 admin destination | P | | ${withdraw('program', 'treasury', 'admin')};
   core 0 | nft group 1 payer owner updater! | 0 | | ${mint} owner=owner collection_address=group;
-  core 20 | nft group 1 payer owner updater! | 0 | | ${mint} owner=owner collection_address=group;
   core 0 | nft group! 1 payer owner! updater | 0 | | ${mint} owner=updater collection_address=null;
   core 0 | nft group! 1 payer owner! updater! | 0 | | ${mint} owner=payer collection_address=null;
   core 14 | nft 1 payer admin receiver | | | ${transfer} sender=admin ${received};
@@ -228,18 +200,15 @@ const rows = table(`
   core 12 | nft 1 payer admin | | | NFT_BURN wallet=admin nft_address=nft amount=1;
   core 12 | nft 1 payer admin! | | | NFT_BURN wallet=payer nft_address=nft amount=1;
   core 1 | 6 nft | | | null;
-  core 2 | 6 nft | | | null;
   core 32 | 6 nft | | | none;
   bubblegum create_tree | admin tree payer creator | 14:32 64:32 0 | | ${created} tree_creator=creator ${size};
   bubblegum create_tree | admin tree payer creator! | 14:32 64:32 0 | | ${created} tree_creator=payer ${size};
-  bubblegum create_tree_v2 | admin tree payer creator | 14:32 64:32 0 | | ${created} tree_creator=creator ${size};
   bubblegum transfer | admin owner 1 receiver tree | 96*0 77:64 0:32 | | ${compressedTransfer};
   bubblegum transfer_v2 | admin 2 owner 1 receiver tree | 96*0 0 0 77:64 0:32 | | ${compressedTransfer};
   bubblegum transfer_v2 | admin 2 owner 1 receiver tree | 96*0 1 32*0 1 4 77:64 | | ${compressedTransfer};
   bubblegum burn | admin owner 1 tree | 96*0 77:64 0:32 | | ${compressedBurn};
   bubblegum burn_v2 | admin 2 owner 1 tree | 96*0 0 0 77:64 0:32 | | ${compressedBurn};
   bubblegum delegate | admin 8 tree | 96*0 | | null;
-  bubblegum redeem | admin 8 tree | 96*0 | | null;
   tcomp tcomp_noop | 3 | | | none;
   auctionHouse print_listing_receipt | 3 | | | none;
   auctionHouse print_purchase_receipt | 3 | | | none;
@@ -291,24 +260,19 @@ describe('NFT program instruction', () => {
   });
 
   /** Source: tensor-foundation/amm 455e3eb, program/idl.json. */
-  it.each([
-    ...['buy_nft', 'buy_nft_core', 'buy_nft_t22', 'sell_nft_token_pool', 'sell_nft_token_pool_core'],
-    ...[
-      'sell_nft_token_pool_t22',
-      'sell_nft_trade_pool',
-      'sell_nft_trade_pool_core',
-      'sell_nft_trade_pool_t22',
-    ],
-  ])('%s of the Tensor AMM sells at the price of its self-call', (name) => {
-    const names = name.startsWith('buy') ? 'seller buyer 12 nft' : 'buyer seller 12 nft';
-    const row = [names, '9:64', sale('program')] as const;
-    const [decoded, expected] = decodedAndExpected([tamm, name], row, {}, calls.traded ?? null);
-    expect(decoded).toBe(expected);
-    const run = runOf(tamm, accountsOf(names, tamm), dataOf(name, '9:64'), {}, calls.traded ?? null);
-    expect(actionsOf(run, 1)).toEqual([]);
-    const unpriced = runOf(tamm, accountsOf(names, tamm), dataOf(name, '9:64'));
-    expect(actionsOf(unpriced)?.[0]?.info).toMatchObject({ price: null });
-  });
+  it.each(['buy_nft', 'sell_nft_token_pool'])(
+    '%s of the Tensor AMM sells at the price of its self-call',
+    (name) => {
+      const names = name.startsWith('buy') ? 'seller buyer 12 nft' : 'buyer seller 12 nft';
+      const row = [names, '9:64', sale('program')] as const;
+      const [decoded, expected] = decodedAndExpected([tamm, name], row, {}, calls.traded ?? null);
+      expect(decoded).toBe(expected);
+      const run = runOf(tamm, accountsOf(names, tamm), dataOf(name, '9:64'), {}, calls.traded ?? null);
+      expect(actionsOf(run, 1)).toEqual([]);
+      const unpriced = runOf(tamm, accountsOf(names, tamm), dataOf(name, '9:64'));
+      expect(actionsOf(unpriced)?.[0]?.info).toMatchObject({ price: null });
+    },
+  );
 
   it.each([
     ['core_sell', '1ff3f73b8653a5da'],
@@ -348,17 +312,12 @@ describe('NFT program instruction', () => {
     ['auctionHouse', 'sell', 6, 'execute_sale'],
     ['auctionHouse', 'auctioneer_sell', 7, 'auctioneer_execute_sale'],
     ['auctionHouse', 'buy', 10, 'execute_partial_sale'],
-    ['auctionHouse', 'public_buy', 10, 'execute_sale'],
-    ['auctionHouse', 'auctioneer_buy', 11, 'auctioneer_execute_partial_sale'],
-    ['auctionHouse', 'auctioneer_public_buy', 11, 'execute_sale'],
     ['formfunction', 'sell', 6, 'execute_sale_v2'],
     ['formfunction', 'buy_v2', 10, 'execute_sale_v2'],
     ['m2', 'sell', 8, 'execute_sale_v2'],
     ['m2', 'mip1_sell', 7, 'mip1_execute_sale_v2'],
-    ['m2', 'ocp_sell', 7, 'ocp_execute_sale_v2'],
     ['m2', 'core_sell', 6, 'core_execute_sale_v2'],
     ['m2', 'buy', 7, 'ext_execute_sale_v2'],
-    ['m2', 'buy_v2', 7, 'mip1_execute_sale_v2'],
   ])('%s %s is hidden when the same transaction executes it', (name, offer, at, sold) => {
     const program = marketplaceOf(name);
     const accounts = Array.from({ length: 12 }, (_, index) => someone(100 + index));

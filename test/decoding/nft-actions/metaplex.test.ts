@@ -118,15 +118,6 @@ describe('Token Metadata', () => {
       expect(actionsOf(executedTransaction([instruction]))).toMatchObject([action]);
     },
   );
-
-  it('names the parties of a transfer', () => {
-    const { accounts, at } = accountsOf('1 sender destination receiver nft', metadata);
-    const run = executedTransaction([{ program: metadata, accounts, data: Uint8Array.of(49) }]);
-    expect(actionsOf(run)?.[0]?.info).toEqual({
-      ...{ amount: 1, receiver: at.receiver, sender: at.sender },
-      ...{ receiver_associated_account: at.destination, nft_address: at.nft },
-    });
-  });
 });
 
 /** Interface: metaplex-foundation/mpl-bubblegum 575f729, idls/bubblegum.json. */

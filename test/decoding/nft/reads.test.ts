@@ -17,7 +17,7 @@ import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRejection } from '../../../src/protocol/rest/node-rejection.ts';
 import type { Account } from '../../../src/solana/account/account.ts';
-import { type Address, addressFromBytes } from '../../../src/solana/address.ts';
+import type { Address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { LedgerCaller } from '../../rest-api/ledger-caller.ts';
 import {
@@ -290,12 +290,6 @@ describe('readNfts', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('omits the name of an unverified collection', async () => {
-    const found = await readNfts(chain, [CLAIMS, NFT], null);
-    expect(found.get(CLAIMS)?.onChain.collection).toEqual({ address: COLLECTION, verified: false });
-    expect(found.get(NFT)?.onChain.collection?.name).toBe('Foxes');
-  });
-
   it('derives the token standard of old metadata from the edition', async () => {
     expect((await read(OLD_MASTER))?.tokenStandard).toBe('NonFungible');
     expect((await read(OLD_PRINT))?.tokenStandard).toBe('NonFungibleEdition');
@@ -323,12 +317,6 @@ describe('readNfts', () => {
     expect(orphan).toMatchObject({ updateAuthority: null, collection: null, isMutable: false, owner: OTHER });
   });
 
-  it('reads an MPL Core collection', async () => {
-    expect(await read(CORE_COLLECTION)).toMatchObject({
-      ...{ name: 'Cores', owner: AUTHORITY, updateAuthority: AUTHORITY, royaltyBasisPoints: 700 },
-    });
-  });
-
   it('reports an NFT without supply as burnt', async () => {
     expect(await read(BURNT)).toMatchObject({ isBurnt: true, owner: null, name: 'Fox' });
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
@@ -350,16 +338,6 @@ describe('readNfts', () => {
     expect((await read(FALSELY_NAMED))?.collection).toEqual({ address: FOREIGN_METADATA, verified: true });
     expect((await read(FALSE_MEMBER))?.collection).toEqual({ address: FALSE_GROUP, verified: true });
     expect((await read(FALSE_EDITION))?.tokenStandard).toBe('FungibleAsset');
-  });
-
-  it('reads a fungible token without owner lookup', async () => {
-    expect(await read(FUNGIBLE)).toMatchObject({ name: 'Coin', tokenStandard: 'Fungible', owner: null });
-    expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
-  });
-
-  it('omits mints without metadata', async () => {
-    const found = await readNfts(chain, [NAMELESS, FOREIGN_METADATA, ABSENT, WALLET, key(60)], null);
-    expect(found.size).toBe(0);
   });
 
   it('has no owner when the largest account is empty', async () => {
@@ -430,12 +408,6 @@ describe('DAS', () => {
     expect(caller.counts()).toEqual({ getMultipleAccounts: 1 });
   });
 
-  it('reports burnt NFTs without owner', async () => {
-    const das = new FakeDas([dasAsset(ABSENT, WALLET, { burnt: true })]);
-    const found = await readNfts(chain, [ABSENT], das);
-    expect(found.get(ABSENT)?.onChain).toMatchObject({ isBurnt: true, owner: null });
-  });
-
   it('fails with UPSTREAM_UNAVAILABLE on a malformed response', async () => {
     const das = new FakeDas([]);
     for (const answer of [null, 7, {}, { items: 7 }]) {
@@ -503,45 +475,6 @@ describe('nftsOfWallet', () => {
     expect((await nftsOfWallet(chain, null, OTHER)).map(({ onChain }) => onChain.mint)).toEqual([
       ...[CORE_ORPHAN, CLAIMS],
     ]);
-  });
-
-  it('is fast for a thousand NFTs of a collection with a megabyte of attributes', async () => {
-    const attributes = Array.from({ length: 100_000 }, (_, at) => ({ trait: `${at}`, value: 'x' }));
-    const heavy = account(
-      coreProgram,
-      coreCollectionData({
-        ...{ type: 'collection', updateAuthority: AUTHORITY, name: 'Heavy', uri: 'https://json/heavy' },
-        ...{ numMinted: 1, currentSize: 1, plugins: { attributes } },
-      }),
-    );
-    const one = core({ collection: LAST, owner: POOR });
-    const nodeShows = ({ owner, data }: Account) => ({
-      ...{ lamports: 1, owner, executable: false, rentEpoch: 0 },
-      data: [Buffer.from(data).toString('base64'), 'base64'],
-    });
-    const assets = Array.from({ length: 1_000 }, (_, at) => {
-      const pubkey = addressFromBytes(Uint8Array.from({ length: 32 }, (_, i) => (i < 2 ? at >> (8 * i) : 7)));
-      return { pubkey, account: nodeShows(one) };
-    });
-    caller.answering = ({ method }) => {
-      if (method === 'getProgramAccounts') return Promise.resolve(assets);
-      return method === 'getMultipleAccounts' ? Promise.resolve({ value: [nodeShows(heavy)] }) : undefined;
-    };
-    const started = performance.now();
-    const all = await nftsOfWallet(chain, null, POOR);
-    expect(performance.now() - started).toBeLessThan(10_000);
-    expect(all).toHaveLength(1_000);
-    expect(all[999]?.onChain.collection?.name).toBe('Heavy');
-    expect(all[999]?.onChain.traits).toHaveLength(500);
-  });
-
-  it('takes five calls', async () => {
-    await nftsOfWallet(chain, null, WALLET);
-    expect(caller.counts()).toEqual({
-      ...{ getTokenAccountsByOwner: 2, getProgramAccounts: 1, getMultipleAccounts: 2 },
-    });
-    await nftsOfWallet(chain, null, POOR);
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getProgramAccounts: 1 });
   });
 
   it.each([

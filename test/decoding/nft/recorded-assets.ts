@@ -16,7 +16,7 @@ type RecordedAccount = { pubkey: Address; account: JsonValue };
 
 const accounts = read('accounts.json') as unknown as Record<string, RecordedAccount[]>;
 
-export const recordedScenarios = Object.entries(accounts).map(
+const recordedScenarios = Object.entries(accounts).map(
   ([scenario, recorded]) =>
     [scenario, recorded.map(({ pubkey, account }) => [pubkey, readAccount(account)] as const)] as const,
 );
@@ -56,9 +56,4 @@ export const recordedAssets: readonly (readonly [name: string, asset: DasAsset])
   answers,
 ).flatMap(([scenario, answer]) =>
   assetsOf(answer).map((asset) => [`${scenario}: ${asset.id}`, asset] as const),
-);
-
-/** Responses without assets. */
-export const answersWithoutAssets: readonly string[] = Object.entries(answers).flatMap(
-  ([scenario, answer]) => (assetsOf(answer).length === 0 ? [scenario] : []),
 );

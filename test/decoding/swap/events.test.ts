@@ -94,11 +94,6 @@ describe('readEvents', () => {
     expect(read([plain(OKX, 1)], logs)).toHaveLength(1);
   });
 
-  it('ignores lines before the first and after the last invocation', () => {
-    const line = dataLine(OKX, 'SwapEvent', step(1n));
-    expect(read([plain(OKX, 1)], [line, invoke(OKX, 1), success(OKX), line])).toEqual([]);
-  });
-
   it('cannot be forged by program logs', () => {
     const line = dataLine(OKX, 'SwapEvent', step(1n));
     const feigned = [`Program log: ${invoke(OKX, 2)}`, `Program log: x\n${invoke(OKX, 2)}`, line];
@@ -113,18 +108,6 @@ describe('readEvents', () => {
       [0, 'SwapEvent', 1n],
       [1, 'SwapEvent', 2n],
     ]);
-  });
-
-  it('skips precompiles, which log nothing', () => {
-    const said = [plain(programs.ed25519, 1), plain(OKX, 1)];
-    const logs = [invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n)), success(OKX)];
-    expect(read(said, logs)).toEqual([[1, 'SwapEvent', 1n]]);
-  });
-
-  it('skips calls without log lines', () => {
-    const said = [plain(CPMM, 1), plain(programs.token, 2), plain(OKX, 1)];
-    const logs = [invoke(CPMM, 1), success(CPMM), invoke(OKX, 1), dataLine(OKX, 'SwapEvent', step(1n))];
-    expect(read(said, logs)).toEqual([[2, 'SwapEvent', 1n]]);
   });
 
   it('ignores lines of a call that does not match', () => {

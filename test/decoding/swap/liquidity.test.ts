@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '../../../src/base/json.ts';
 import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
-import { dexParsers, liquidityTables } from '../../../src/decoding/transaction/swap/dex-parsers.ts';
-import { dexPrograms, orderPrograms } from '../../../src/decoding/transaction/swap/dex-programs.ts';
-import { address } from '../../../src/solana/address.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import {
   anchorData,
@@ -109,26 +106,5 @@ describe('pool actions', () => {
       'null',
     );
     expect(readFirst([{ program: CPMM, height: 1 }])).toBe('null');
-  });
-});
-
-describe('DEX programs', () => {
-  it('each have one parser with a name', () => {
-    expect(dexParsers.length).toBe(dexPrograms.size + orderPrograms.size);
-    expect(new Map(dexParsers).size).toBe(dexParsers.length);
-    for (const [, { name }] of dexParsers) expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/);
-    expect(programParsers.get(address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'))?.name).toBe(
-      'JUPITER_V_6',
-    );
-    expect(dexPrograms.get(address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'))?.source).toBe(
-      'Pump.fun AMM',
-    );
-  });
-
-  it('have no instruction that both swaps and changes liquidity', () => {
-    for (const [program, { creations, changes }] of liquidityTables) {
-      const swaps = dexPrograms.get(program)?.swaps;
-      for (const which of [...creations.keys(), ...changes.keys()]) expect(swaps?.has(which)).toBe(false);
-    }
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Effects of the files of ../shared/data/rest/getTransaction in the notation of `effectLines`. They agree with
+ * Effects of files of ../shared/data/rest/getTransaction in the notation of `effectLines`. They agree with
  * the balances, which the test sums up. Beside a swap, only token transfers are listed.
  */
 const text = `
@@ -8,14 +8,6 @@ blockbuster-cnft/double_bubblegum_mint: COMPRESSED_NFT_MINT by BUBBLEGUM
       true 0 (()) (true EpbH) - (()) [(51Hr true 100)])
   5 COMPRESSED_NFT_MINT BXNg APBG 51Hr CYQm 7oo8 BXNg (Test Sticker #2 TP1 https://dialect-file-sto 0 false
       true 0 (()) (true EpbH) - (()) [(51Hr true 100)])
-blockbuster-cnft/helium_mint_double_tree: COMPRESSED_NFT_MINT by BUBBLEGUM
-  1 UNKNOWN
-  3 UNKNOWN < 1atr
-  6 COMPRESSED_NFT_MINT FPBi C9gq GLXb 7NZU Azot FPBi (powerful-wintergreen-loc HOTSPOT
-      https://entities.nft.tes 0 true true - (()) (true 3hCn) - (()) [(Fv5h true 100)]) < 1atr
-  11 UNKNOWN < 1atr
-  14 COMPRESSED_NFT_MINT g245 9Yn3 GLXb dBtd 4FxS g245 (modern-velvet-caterpilla HOTSPOT
-      https://entities.nft.tes 0 true true - (()) (true HXxZ) - (()) [(Fv5h true 100)]) < 1atr
 blockbuster-cnft/helium_nested: TOKEN_BURN by Token Program
   1 UNKNOWN
   3 UNKNOWN < hemA
@@ -28,12 +20,6 @@ formfunction/BidTxSol: NFT_BID by FORMFUNCTION
   4 NFT_BID CnXi So11 DJ11 0.1 8A9z
   1 SOL_TRANSFER DXia 8kgb 1795680 < devm
   5 SOL_TRANSFER CnXi 7EoJ 100000000 < devm
-formfunction/BuyEditionBotTaxedTx: TOKEN_CREATE by Token Program
-  1 TOKEN_CREATE 56ay
-  7 TOKEN_MINT 1 2WwC 56ay
-  8 UNKNOWN
-  3 SOL_TRANSFER 2WwC H2uV 2039280 < ATok
-  9 SOL_TRANSFER 2WwC 3aaC 10000000 < Fg6P
 formfunction/BuyEditionV2TxSol: NFT_SALE by FORMFUNCTION
   1 NFT_SALE 5ciZ C7Xt 4G9i So11 DJ11 0.01
   10 NFT_MINT 4G9i 1 J3SP 5ciZ - < devm
@@ -43,78 +29,10 @@ formfunction/BuyEditionV2TxSol: NFT_SALE by FORMFUNCTION
   14 SOL_TRANSFER 5ciZ AHGh 2568240 < devm
   19 SOL_TRANSFER 5ciZ 5iae 500000 < devm
   20 SOL_TRANSFER 5ciZ C7Xt 9500000 < devm
-formfunction/CancelListingTx: NFT_BID_CANCEL by FORMFUNCTION
-  0 NFT_BID_CANCEL qM7j - u5pL - 8m8B
 formfunction/CancelOfferTxUsdc: NFT_BID_CANCEL by FORMFUNCTION
   0 NFT_BID_CANCEL 7GLf Gh9Z CXfj 3 334G
   1 UNKNOWN
   2 TOKEN_TRANSFER 3000000 7GLf CXfj 3xV7 Gh9Z < devm
-formfunction/CloseEditionDistributorTokenAccountTxByAuthority: NFT_TRANSFER by Token Program
-  0 UNKNOWN
-  1 NFT_TRANSFER 1 Ceuw GnyL 6JiE BqdE < devm
-formfunction/CreateEditionDistributorTx: NFT_TRANSFER by Token Program
-  0 UNKNOWN
-  5 NFT_TRANSFER 1 9fpZ 9rB8 CXcU CZcB
-formfunction/CreateEditionDistributorWithTreasuryMintTxUsdc: NFT_TRANSFER by Token Program
-  0 UNKNOWN
-  7 NFT_TRANSFER 1 2AMW H2Kj BbZt AB4E
-formfunction/HolaplexBidTx: NFT_BID by METAPLEX_AUCTION
-  4 APPROVE 1000000000 6H6u Bq34 F2j3
-  5 NFT_BID Bq34 So11 D7Hs 1 -
-  14 REVOKE Bq34 F2j3
-  12 TOKEN_TRANSFER 1000000000 D7Hs Bq34 4pDe So11 < auct
-  6 SOL_TRANSFER Bq34 8csX 1454640 < auct
-  9 SOL_TRANSFER Bq34 8jj2 1566000 < auct
-formfunction/HolaplexClaimBidTx: TOKEN_TRANSFER by Token Program
-  0 UNKNOWN
-  1 UNKNOWN < p1ex
-  2 TOKEN_TRANSFER 5500000000 CYyi D7Hs BmRf So11 < p1ex
-formfunction/HolaplexRedeemFullRightsTx: NFT_TRANSFER by Token Program
-  2 UNKNOWN
-  3 UNKNOWN < p1ex
-  4 UNKNOWN < p1ex
-  5 NFT_TRANSFER 1 G14p EUGJ E4r1 2igx < p1ex
-  6 SOL_TRANSFER G14p 31Fn 1190160 < p1ex
-formfunction/HolaplexRedeemTx: NFT_TRANSFER by Token Program
-  2 UNKNOWN
-  3 UNKNOWN < p1ex
-  4 NFT_TRANSFER 1 stat 64H8 J2kE EeA3 < p1ex
-  5 SOL_TRANSFER stat FSgw 1190160 < p1ex
-formfunction/InstantSaleTxSol: NFT_SALE by FORMFUNCTION
-  6 NFT_SALE C7Xt CnXi D2bn So11 DJ11 0.01
-  15 UNKNOWN < devm
-  16 THAWACCOUNT Gut8 BF1e D2bn < devm
-  17 NFT_TRANSFER 1 C7Xt CnXi DfYD D2bn < devm
-  1 SOL_TRANSFER DXia 3m1C 1795680 < devm
-  5 SOL_TRANSFER C7Xt J7Dh 10000000 < devm
-  7 SOL_TRANSFER J7Dh CnXi 500000 < devm
-  8 SOL_TRANSFER J7Dh 5iae 500000 < devm
-  9 SOL_TRANSFER J7Dh CnXi 9000000 < devm
-formfunction/ListForAuctionTxSol: NFT_LIST by FORMFUNCTION
-  4 NFT_LIST 7GLf DJ11 0.1 8UcF So11
-  5 APPROVE 1 7pih 7GLf 7LCy < devm
-  6 UNKNOWN < devm
-  7 FREEZEACCOUNT 7LCy 2xeE 8UcF < devm
-  8 UNKNOWN
-  1 SOL_TRANSFER DXia BXUU 1795680 < devm
-formfunction/ListForInstantSaleTxSol: NFT_LIST by FORMFUNCTION
-  4 NFT_LIST CnXi DJ11 0.01 D2bn So11
-  5 APPROVE 1 7pih CnXi Gut8 < devm
-  6 UNKNOWN < devm
-  7 FREEZEACCOUNT Gut8 BF1e D2bn < devm
-  1 SOL_TRANSFER DXia JB5x 1795680 < devm
-formfunction/MintNewEditionFromMasterEditionViaTokenTx: NFT_MINT by TOKEN_METADATA
-  8 NFT_MINT Crdz 1 6sjd 9K4X -
-  18 SETAUTHORITY mintTokens Crdz 9K4X 4wjv [9K4X] < meta
-  19 SETAUTHORITY freezeAccount Crdz 9K4X 4wjv [9K4X] < meta
-  3 SOL_TRANSFER 9K4X 6sjd 2039280 < ATok
-  9 SOL_TRANSFER 9K4X BS8G 1113600 < meta
-  12 SOL_TRANSFER 9K4X 7hQK 5616720 < meta
-  15 SOL_TRANSFER 9K4X 4wjv 2568240 < meta
-formfunction/OfferTxSol: NFT_BID by FORMFUNCTION
-  4 NFT_BID 7GLf So11 DJ11 1 6zyT
-  1 SOL_TRANSFER DXia 6Z3C 1795680 < devm
-  5 SOL_TRANSFER 7GLf Fyfv 1000000000 < devm
 formfunction/SettleAuctionTxSol: NFT_SALE by FORMFUNCTION
   0 NFT_SALE H2Kj 7GLf 8UcF So11 DJ11 0.2
   9 UNKNOWN < devm
@@ -134,25 +52,11 @@ formfunction/SoldGenerativeMintTx: NFT_MINT by TOKEN_METADATA
   1 SOL_TRANSFER 9bHQ 9bHQ 100000000 < gach
   11 SOL_TRANSFER 9bHQ 7aEp 5616720 < gach
   15 SOL_TRANSFER 9bHQ 7qb6 2853600 < gach
-formfunction/UpdateEditionDistributorWithTreasuryMintTxSol: UNKNOWN by FORMFUNCTION
-  0 UNKNOWN
 pumpfun-bot/raw_buy_tx_from_gettransaction: SWAP by PUMP_FUN
   3 SWAP BwWK ((EPjF 3517192) (4F4g 445377137871)) [(HR8M Pump.fun (EPjF 3517192) (4F4g 445377137871))] - -
       - < MAyh
   4 TOKEN_TRANSFER 445377137871 BwWK HR8M 9LdJ 4F4g < MAyh
   5 TOKEN_TRANSFER 3517192 HR8M BwWK AShU EPjF < MAyh
-pumpfun-bot/raw_create_tx_from_blocksubscribe: SWAP by PUMP_FUN
-  21 SWAP 5zsx ((So11 99984395) (7YD6 3520371073923)) [(9hgc Pump.fun (So11 99984395) (7YD6 3520371073923))]
-      - - -
-  24 TOKEN_TRANSFER 3520371073923 5zsx 9hgc 8iwR 7YD6 < 6EF8
-pumpfun-bot/raw_create_tx_from_gettransaction: SWAP by PUMP_FUN
-  26 SWAP 5htG ((So11 3000000000) (CWiT 96449438144093)) [(3jJ8 Pump.fun (So11 3000000000) (CWiT
-      96449438144093))] - - -
-  28 TOKEN_TRANSFER 96449438144093 5htG 3jJ8 Hkug CWiT < 6EF8
-tx-parser/OKXDEX_commissionSolSwap2: SWAP by OKX_DEX_ROUTER
-  7 SWAP AG27 ((So11 63629071) (28EC 5238716646)) [(DHAe Raydium (So11 63629071) (28EC 5238716646))] - - -
-  9 TOKEN_TRANSFER 63629071 5Q54 AG27 5WUw So11 < 6m2C
-  10 TOKEN_TRANSFER 5238716646 AG27 5Q54 33iW 28EC < 6m2C
 tx-parser/OKXDEX_commissionSplProxySwap: SWAP by OKX_DEX_ROUTER
   7 SWAP GKj5 ((EPjF 249250000) (DKu9 6373264828)) [(B8a4 Phoenix (EPjF 249243111) (So11 1154100000)) (GjvW
       Raydium (So11 1154100000) (DKu9 6373264828))] - - -
@@ -169,25 +73,11 @@ tx-parser/OKXDEX_swap_0: SWAP by OKX_DEX_ROUTER
   10 TOKEN_TRANSFER 15742 HV1K GpMZ 2rik So11 < 6m2C
   12 TOKEN_TRANSFER 15742 HMqa HV1K 8h2t So11 < 6m2C
   13 TOKEN_TRANSFER 74619 E8oV HMqa 7tKH ED5n < 6m2C
-tx-parser/OKXDEX_swap_1: SWAP by OKX_DEX_ROUTER
-  7 SWAP Efbb ((So11 10000000000) (KMnD 998528432013)) [(6GuU Meteora DLMM (So11 10000000000) (KMnD
-      998528432013))] - - -
-  9 TOKEN_TRANSFER 10000000000 6GuU Efbb 27Fx So11 < 6m2C
-  10 TOKEN_TRANSFER 998528432013 Efbb 6GuU 5weG KMnD < 6m2C
-tx-parser/OKXDEX_swap_2: SWAP by OKX_DEX_ROUTER
-  4 SWAP FeWb ((HjhC 58882325154) (So11 1173873)) [(5MAe Raydium (HjhC 58882325154) (So11 1173873))] - - -
-  6 TOKEN_TRANSFER 58882325154 5Q54 FeWb AMC9 HjhC < 6m2C
-  7 TOKEN_TRANSFER 1173873 FeWb 5Q54 5ZmA So11 < 6m2C
 tx-parser/jupiterAggregatorV6_Route_1: SWAP by JUPITER_V_6
   12 SWAP 3hus ((So11 400000000) (3p7e 3861519639304)) [(Ho28 Raydium (So11 400000000) (3p7e
       3861519639304))] 0.8 3861519639304 0
   14 TOKEN_TRANSFER 400000000 5Q54 3hus 6h4f So11 < JUP6
   15 TOKEN_TRANSFER 3861519639304 3hus 5Q54 E3ec 3p7e < JUP6
-tx-parser/jupiterAggregatorV6_Route_2: SWAP by JUPITER_V_6
-  5 SWAP 63Ea ((8SgN 100000000) (So11 12309272)) [(8G6M Raydium CLMM (8SgN 100000000) (So11 12309272))] 0.8
-      12309272 0
-  7 TOKEN_TRANSFER 100000000 8G6M 63Ea Hv2R 8SgN < JUP6
-  8 TOKEN_TRANSFER 12309272 63Ea 8G6M QmCT So11 < JUP6
 tx-parser/jupiterAggregatorV6_sharedAccountsRoute_1: SWAP by JUPITER_V_6
   7 SWAP AVYG ((EPjF 100000000) (oreo 944945170)) [(EpmN Invariant (EPjF 20000000) (oreo 188382438)) (CNyM
       Meteora DLMM (EPjF 80000000) (85VB 126665141)) (5WyJ Phoenix (85VB 126665141) (So11 580838181)) (AvQv
@@ -202,45 +92,6 @@ tx-parser/jupiterAggregatorV6_sharedAccountsRoute_1: SWAP by JUPITER_V_6
   24 TOKEN_TRANSFER 580838181 AvQv 7iWn 4wpD So11 < JUP6
   25 TOKEN_TRANSFER 756562732 7iWn AvQv G7Sb oreo < JUP6
   28 TOKEN_TRANSFER 944945170 AVYG 7iWn B2Xs oreo < JUP6
-tx-parser/jupiterAggregatorV6_sharedAccountsRoute_2: SWAP by JUPITER_V_6
-  2 SWAP GKj5 ((CMjf 634862142081) (EPjF 47461249)) [(GEBv Raydium (CMjf 634862142081) (So11 197485565))
-      (GkBs Meteora DLMM (So11 197485565) (DezX 94110904815)) (B2e5 SolFi (DezX 94110904815) (EPjF
-      47747735))] 0.5 47591783 0.130534
-  3 TOKEN_TRANSFER 634862142081 BQ72 GKj5 GJW2 CMjf < JUP6
-  5 TOKEN_TRANSFER 634862142081 5Q54 BQ72 2jcx CMjf < JUP6
-  6 TOKEN_TRANSFER 197485565 BQ72 5Q54 8ctc So11 < JUP6
-  9 TOKEN_TRANSFER 197485565 GkBs BQ72 6gYL So11 < JUP6
-  10 TOKEN_TRANSFER 94110904815 BQ72 GkBs mj5F DezX < JUP6
-  14 TOKEN_TRANSFER 94110904815 B2e5 BQ72 GgGs DezX < JUP6
-  15 TOKEN_TRANSFER 47747735 BQ72 B2e5 7u7c EPjF < JUP6
-  17 TOKEN_TRANSFER 286486 45ru BQ72 Gryj EPjF < JUP6
-  19 TOKEN_TRANSFER 47461249 GKj5 BQ72 HEdQ EPjF < JUP6
-tx-parser/jupiterDca_CloseDca_0: TOKEN_TRANSFER by Token Program
-  0 UNKNOWN
-  4 UNKNOWN < DCA2
-  1 TOKEN_TRANSFER 225000000000 3k2p 565u 4TQu 6T44 < DCA2
-tx-parser/jupiterDca_endAndClose_0: UNKNOWN by JUPITER_DCA
-  1 UNKNOWN
-  4 UNKNOWN < DCA2
-tx-parser/jupiterDca_endAndClose_1: UNKNOWN by JUPITER_DCA
-  1 UNKNOWN
-  4 UNKNOWN < DCA2
-tx-parser/jupiterDca_openDcaV2_0: TOKEN_TRANSFER by Token Program
-  0 UNKNOWN
-  13 UNKNOWN < DCA2
-  12 TOKEN_TRANSFER 217363000000 7F3W BxDj A9Go ED5n < DCA2
-tx-parser/jupiterDca_openDcaV2_1: TOKEN_TRANSFER by Token Program
-  0 UNKNOWN
-  13 UNKNOWN < DCA2
-  12 TOKEN_TRANSFER 500000000 GxMo 4vYW 69Z3 EPjF < DCA2
-tx-parser/photon_pumpfun_buy_0: SWAP by PHOTON
-  2 SWAP DfMx ((So11 395999999) (HQ4S 5609742876530)) [(GPgX Pump.fun (So11 395999999) (HQ4S
-      5609742876530))] - - -
-  4 TOKEN_TRANSFER 5609742876530 DfMx GPgX 4zom HQ4S < BSfD
-tx-parser/photon_pumpfun_buy_1: SWAP by PHOTON
-  7 SWAP 2Php ((So11 99000000) (37Am 294233863538)) [(7ke4 Pump.fun (So11 99000000) (37Am 294233863538))] -
-      - -
-  9 TOKEN_TRANSFER 294233863538 2Php 7ke4 BPiv 37Am < BSfD
 tx-parser/photon_pumpfun_sell: SWAP by PHOTON
   2 SWAP CzXW ((4fSY 50287397622085) (So11 1651125292)) [(2UiF Pump.fun (4fSY 50287397622085) (So11
       1651125292))] - - -
@@ -249,60 +100,16 @@ tx-parser/pumpfun_buy_0: SWAP by PUMP_FUN
   6 SWAP Efbb ((So11 3030000000) (D66s 56716561396327)) [(Dizi Pump.fun (So11 3030000000) (D66s
       56716561396327))] - - -
   7 TOKEN_TRANSFER 56716561396327 Efbb Dizi 9Qhd D66s < 6EF8
-tx-parser/pumpfun_buy_1: SWAP by PUMP_FUN
-  8 SWAP 4Ddr ((So11 1010000000) (7nYh 34612901212710)) [(6g4d Pump.fun (So11 1010000000) (7nYh
-      34612901212710))] - - -
-  9 TOKEN_TRANSFER 34612901212710 4Ddr 6g4d 7v2e 7nYh < 6EF8
-tx-parser/pumpfun_buy_bundle: SWAP by PUMP_FUN
-  5 SWAP Gh6D ((So11 389961228) (ED5n 12373970345963)) [(Ak4C Pump.fun (So11 389961228) (ED5n
-      12373970345963))] - - -
-  15 SWAP 7SPk ((So11 390688975) (ED5n 12100159018198)) [(Ak4C Pump.fun (So11 390688975) (ED5n
-      12100159018198))] - - -
-  25 SWAP GdCF ((So11 397732218) (ED5n 12023935360031)) [(Ak4C Pump.fun (So11 397732218) (ED5n
-      12023935360031))] - - -
-  35 SWAP 8rL9 ((So11 408276429) (ED5n 12044860698416)) [(Ak4C Pump.fun (So11 408276429) (ED5n
-      12044860698416))] - - -
-  6 TOKEN_TRANSFER 12373970345963 Gh6D Ak4C 6pDb ED5n < 6EF8
-  16 TOKEN_TRANSFER 12100159018198 7SPk Ak4C BpRG ED5n < 6EF8
-  26 TOKEN_TRANSFER 12023935360031 GdCF Ak4C 8opo ED5n < 6EF8
-  36 TOKEN_TRANSFER 12044860698416 8rL9 Ak4C 4JHz ED5n < 6EF8
-tx-parser/pumpfun_create_0: SWAP by PUMP_FUN
-  24 SWAP 6xo2 ((So11 1010000000) (5dNY 34612903225806)) [(CQrq Pump.fun (So11 1010000000) (5dNY
-      34612903225806))] - - -
-  25 TOKEN_TRANSFER 34612903225806 6xo2 CQrq CBcx 5dNY < 6EF8
 tx-parser/pumpfun_sell_0: SWAP by PUMP_FUN
   3 SWAP 4Ddr ((CnNV 592443959000000) (So11 37062911064)) [(6cSX Pump.fun (CnNV 592443959000000) (So11
       37062911064))] - - -
   4 TOKEN_TRANSFER 592443959000000 6cSX 4Ddr DPRZ CnNV < 6EF8
-tx-parser/raydiumLiquidityPoolV4_swap_0: SWAP by RAYDIUM_AMM
-  4 SWAP Do3U ((2Crt 836112233953) (So11 352936256)) [(9xNt Raydium (2Crt 836112233953) (So11 352936256))] -
-      - -
-  5 TOKEN_TRANSFER 836112233953 5Q54 Do3U 4veQ 2Crt < 675k
-  6 TOKEN_TRANSFER 352936256 Do3U 5Q54 AgcE So11 < 675k
-tx-parser/raydiumLiquidityPoolV4_swap_1: SWAP by RAYDIUM_AMM
-  4 SWAP ECvj ((So11 100000000) (E8yB 43045438075)) [(2mF8 Raydium (So11 100000000) (E8yB 43045438075))] - -
-      -
-  5 TOKEN_TRANSFER 100000000 5Q54 ECvj GjFU So11 < 675k
-  6 TOKEN_TRANSFER 43045438075 ECvj 5Q54 Cnpq E8yB < 675k
-tx-parser/raydiumLiquidityPoolV4_swap_2: SWAP by RAYDIUM_AMM
-  7 SWAP orcA ((AaJ6 22254340082) (So11 2615124)) [(FrSp Raydium (AaJ6 22254340082) (So11 2615124))] - - -
-  8 TOKEN_TRANSFER 22254340082 5Q54 orcA DB7b AaJ6 < 675k
-  9 TOKEN_TRANSFER 2615124 orcA 5Q54 H2Au So11 < 675k
 tx-parser/token_transfer_0: TOKEN_TRANSFER by Token Program
   7 TOKEN_TRANSFER 3000000000 DNfu Eohz 3ZiT HbDH
   13 TOKEN_TRANSFER 3000000000 FTg1 Eohz EgeD HbDH
   19 TOKEN_TRANSFER 3000000000 69ng Eohz 7Cyc HbDH
   25 TOKEN_TRANSFER 3000000000 7XgB Eohz 2eLF HbDH
   31 TOKEN_TRANSFER 3000000000 4Be9 Eohz Dtk7 HbDH
-tx-parser/transferChecked_0: TOKEN_TRANSFER by Token Program
-  7 TOKEN_TRANSFER 222000000000 3t9y 4pGw cE8P AZax
-  13 TOKEN_TRANSFER 222000000000 Gocm 4pGw GUsS AZax
-  19 TOKEN_TRANSFER 222000000000 HXNs 4pGw 3ZQS AZax
-  25 TOKEN_TRANSFER 222000000000 DzYG 4pGw 3Gt8 AZax
-  31 TOKEN_TRANSFER 222000000000 JCg1 4pGw 4DcS AZax
-  37 TOKEN_TRANSFER 222000000000 BTgt 4pGw DcDR AZax
-  43 TOKEN_TRANSFER 222000000000 DNfu 4pGw 24ik AZax
-  49 TOKEN_TRANSFER 222000000000 51Ru 4pGw GoVN AZax
 `;
 
 /** Lines by file. */

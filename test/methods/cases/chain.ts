@@ -74,7 +74,11 @@ const chain: readonly MethodCase[] = [
     ...context(method, null),
   ]),
   ...Object.entries(still).flatMap(([method, check]) => withoutParameters(method, check)),
-  answer('getLatestBlockhash', 'a hash', has({ value: { blockhash: expect.any(String) } })),
+  answer('getLatestBlockhash', 'a hash valid for 150 blocks', (result, { at, blockhash }) =>
+    expect(result).toMatchObject({
+      value: { blockhash, lastValidBlockHeight: Number(at.finalized) + 150 },
+    }),
+  ),
   answer('getStakeMinimumDelegation', 'lamports', has({ value: 1_000_000_000 })),
   ...['getLatestBlockhash', 'getStakeMinimumDelegation'].flatMap((method) => [
     ...arity(method, 0, 1),

@@ -129,21 +129,6 @@ export const cases: readonly MethodCase[] = [
   ),
   refusal(
     'getInflationReward',
-    'an epoch that is far away',
-    { code: -32004, message: `Block not available for slot ${U64_MAX}` },
-    `[[],{"epoch":${U64_MAX}}]`,
-  ),
-  answer(
-    'getInflationReward',
-    'for more than 32 addresses',
-    (result) => expect(result).toEqual(Array(33).fill(null)),
-    ({ genesis, at }) => [
-      Array(33).fill(genesis.identity),
-      { commitment: 'confirmed', epoch: paidEpoch(at) },
-    ],
-  ),
-  refusal(
-    'getInflationReward',
     'an epoch whose blocks are deleted',
     { code: -32001, message: /^Block 32 cleaned up, does not exist on node\. First available block: \d+$/ },
     '[[],{"epoch":0}]',

@@ -58,15 +58,6 @@ describe.skipIf(process.platform !== 'linux')('ledger lock', () => {
     lock.release();
   });
 
-  it('records the holder and its parent process', () => {
-    const lock = lockLedger(dir);
-    const written = JSON.parse(readFileSync(join(dir, 'ledger.lock'), 'utf8'));
-    const parent = identityOf(process.ppid);
-    expect(written).toEqual({ ...identityOf(process.pid), boot: boot(), parent });
-    lock.release();
-    expect(readdirSync(dir)).toEqual([]);
-  });
-
   it("detects whether the holder's gateway is alive", async () => {
     const pid = await startChild('sleep 30');
     const refusal = (): unknown => {

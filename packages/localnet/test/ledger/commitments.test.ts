@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { programs, sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
 import { decodeSlotHashes, decodeSlotHistory, decodeStakeHistory } from '../../../../src/solana/sysvars.ts';
 import { Lab, SOL } from './lab.ts';
 
@@ -27,25 +27,6 @@ describe('commitments', () => {
     lab.freeze(40);
     expect(slots()).toEqual([40, 39, 0]);
   });
-
-  it('see three states of one account', async () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    lab.node.submit(lab.transfer(from, to.publicKey, SOL));
-    lab.freeze(31);
-    await lab.durable();
-    expect(lab.node.bank('finalized').slot).toBe(1n);
-    lab.node.submit(lab.transfer(from, to.publicKey, SOL));
-    lab.freeze();
-    await lab.durable();
-    const seen = (['processed', 'confirmed', 'finalized'] as const).map((c) => lab.balance(to.publicKey, c));
-    expect(seen).toEqual([BigInt(2 * SOL), BigInt(SOL), BigInt(SOL)]);
-    lab.freeze(30);
-    await lab.durable();
-    expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(SOL));
-    lab.freeze();
-    await lab.durable();
-    expect(lab.balance(to.publicKey, 'finalized')).toBe(BigInt(2 * SOL));
-  });
 });
 
 describe('bank', () => {
@@ -60,16 +41,6 @@ describe('bank', () => {
     expect(before.capitalization - after.capitalization).toBe(5000n);
     const sum = [...after.accounts()].reduce((total, [, account]) => total + account.lamports, 0n);
     expect(after.capitalization).toBe(sum);
-  });
-
-  it('chains blockhashes and heights', () => {
-    lab.freeze(3);
-    const blocks = [1n, 2n, 3n].map((slot) => lab.node.history.block(slot as never)!);
-    for (const [index, block] of blocks.entries()) {
-      expect(block.blockHeight).toBe(block.slot);
-      if (index > 0) expect(block.previousBlockhash).toBe(blocks[index - 1]!.blockhash);
-    }
-    expect(new Set(blocks.map(({ blockhash }) => blockhash)).size).toBe(3);
   });
 
   it('advances epochs and their clock', () => {
@@ -103,23 +74,5 @@ describe('bank', () => {
       0n,
     ]);
     expect(decodeSlotHistory(bank.account(sysvars.slotHistory)!.data)!.nextSlot).toBe(6n);
-  });
-
-  it('has programs, leader, vote and stake', () => {
-    const bank = lab.node.bank('finalized');
-    for (const program of [
-      programs.token,
-      programs.token2022,
-      programs.ata,
-      programs.memoV1,
-      programs.memoV3,
-    ]) {
-      expect(bank.account(program)?.executable).toBe(true);
-    }
-    const { identity, voteAccount, stakeAccount, faucet } = lab.node.genesis;
-    expect(bank.account(identity)?.lamports).toBe(500_000_000_000n);
-    expect(bank.account(voteAccount)?.data).toHaveLength(3762);
-    expect(bank.account(stakeAccount)?.owner).toBe(programs.stake);
-    expect(bank.account(faucet)?.lamports).toBe(1_000_000_000_000_000n);
   });
 });

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EntryUpdate } from '../../../../src/protocol/geyser/update/entry.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../../../../src/solana/blockhash.ts';
 import { type Signature, signatureBytes } from '../../../../src/solana/signature.ts';
-import { type Slot, slot } from '../../../../src/solana/units.ts';
-import type { AccountEvent, LedgerEvent } from '../../../../src/streams/ledger-event.ts';
+import type { Slot } from '../../../../src/solana/units.ts';
+import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 const TICKS = 3;
@@ -20,8 +20,6 @@ afterEach(() => lab.close());
 const follow = (): (() => void) => lab.node.follow((event) => received.push(event));
 const entriesIn = (at: Slot): EntryUpdate[] =>
   received.flatMap((event) => (event.kind === 'entry' && event.slot === at ? [event] : []));
-const accountsIn = (at: Slot): AccountEvent[] =>
-  received.flatMap((event) => (event.kind === 'account' && event.slot === at ? [event] : []));
 const blockIn = (at: Slot) => {
   const block = lab.node.history.block(at);
   if (block === null) throw new Error(`slot ${at} has no block`);
@@ -76,30 +74,6 @@ describe('slot entries', () => {
       [4, 1n, 0, 2],
     ]);
   });
-
-  it('exist for an empty block and always differ', () => {
-    follow();
-    lab.freeze(3);
-    const hashes = received.flatMap((event) => (event.kind === 'entry' ? [event.hash] : []));
-    expect(hashes).toHaveLength(3 * TICKS);
-    expect(new Set(hashes).size).toBe(3 * TICKS);
-    for (const number of [1n, 2n, 3n].map(slot)) {
-      expect(entriesIn(number).at(-1)?.hash).toBe(blockIn(number).blockhash);
-    }
-  });
-
-  it('are the same after a restart', async () => {
-    const from = lab.wallet();
-    follow();
-    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const before = entriesIn(frozen);
-    await lab.durable();
-    await lab.reopen();
-    received = [];
-    follow();
-    expect(entriesIn(frozen)).toEqual(before);
-  });
 });
 
 describe('account write', () => {
@@ -118,32 +92,6 @@ describe('account write', () => {
     expect(written(to)).toEqual(signatures);
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
-  });
-
-  it('by the slot names no transaction: leader fee, clock', () => {
-    const from = lab.wallet();
-    follow();
-    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const { identity } = lab.node.genesis;
-    const own = accountsIn(frozen).filter(({ signature }) => signature === null);
-    expect(own.map(({ address }) => address)).toContain(identity);
-    expect(own).toHaveLength(6);
-  });
-
-  it('keeps signature and version after a restart', async () => {
-    const [from, to] = [lab.wallet(), Keypair.generate()];
-    follow();
-    for (const n of [1, 2]) lab.node.submit(lab.transfer(from, to.publicKey, n * SOL));
-    const { slot: frozen } = lab.node.freeze();
-    const last = new Map(accountsIn(frozen).map((event) => [event.address, event]));
-    await lab.durable();
-    await lab.reopen();
-    received = [];
-    follow();
-    const again = accountsIn(frozen);
-    expect(again).toHaveLength(last.size);
-    for (const { account, ...known } of again) expect(last.get(known.address)).toMatchObject(known);
   });
 });
 

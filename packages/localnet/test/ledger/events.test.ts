@@ -4,7 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Keypair as OwnKeypair, verifyTransaction } from '../../../../src/solana/ed25519.ts';
 import { NO_LOADED_ADDRESSES } from '../../../../src/solana/message/message-keys.ts';
-import { sysvarOwner, sysvars } from '../../../../src/solana/programs.ts';
+import { sysvarOwner } from '../../../../src/solana/programs.ts';
 import { isSimpleVote } from '../../../../src/solana/transaction/simple-vote.ts';
 import { decodeVoteState } from '../../../../src/solana/vote-state.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
@@ -115,65 +115,6 @@ describe('followed ledger', () => {
     lab.freeze(3);
     const times = (kind: string) => events.filter((event) => event.kind === kind).length;
     expect([times('received'), times('transaction')]).toEqual([3, 3]);
-  });
-
-  it('reports slots above the root first to a new listener, also after a restart', async () => {
-    const [from, to] = [lab.wallet(), Keypair.generate().publicKey];
-    lab.node.submit(lab.transfer(from, to, SOL));
-    lab.freeze();
-    await lab.durable();
-    await lab.reopen();
-    lab.node.submit(lab.transfer(from, to, SOL));
-    follow();
-    const balance = 10 * SOL - 2 * (SOL + 5000);
-    expect(lines().filter((each) => !/^account|^vote/.test(each))).toEqual([
-      'created 1 on 0 root 0',
-      'transaction 1 #0 ok',
-      'entry 1 #0 of 1',
-      'entry 1 #1 of 0',
-      'entry 1 #2 of 0',
-      'completed 1',
-      'frozen 1',
-      'block 1 of 1',
-      'processed 1',
-      'confirmed 1',
-      'created 2 on 1 root 0',
-      'transaction 2 #0 ok',
-      'entry 2 #0 of 1',
-      'entry 2 #1 of 0',
-      'entry 2 #2 of 0',
-      'completed 2',
-      'frozen 2',
-      'block 2 of 1',
-      'processed 2',
-      'created 3 on 2 root 0',
-      'transaction 3 #0 ok',
-      'entry 3 #0 of 1',
-    ]);
-    expect(lines()).toContain(`account 3 ${balance}`);
-    expect(lines()).toContain(`account 2 ${balance + SOL + 5000}`);
-  });
-
-  it('reports the accounts that every slot changes', async () => {
-    lab.freeze();
-    follow();
-    lab.freeze();
-    const bank = lab.node.bank('processed');
-    const changed = events.flatMap((event) => (isOfSlot(event) && event.kind === 'account' ? [event] : []));
-    const addresses = [
-      sysvars.clock,
-      sysvars.recentBlockhashes,
-      sysvars.slotHashes,
-      sysvars.slotHistory,
-      lab.node.genesis.voteAccount,
-    ];
-    expect(changed.map(({ slot, address }) => [slot, address])).toEqual(
-      [1n, 2n].flatMap((slot) => addresses.map((address) => [slot, address])),
-    );
-    for (const { slot, address, account } of changed) {
-      if (slot === bank.slot) expect({ ...account }).toEqual(bank.account(address));
-      else expect(account?.data).not.toEqual(bank.account(address)?.data);
-    }
   });
 
   it('stops after the listener is removed', () => {

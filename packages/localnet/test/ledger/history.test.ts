@@ -55,34 +55,8 @@ describe('address history', () => {
     expect(signatures({ before: made[4]!, until: made[9]! })).toEqual([]);
   });
 
-  it('pages without loss or repetition', () => {
-    const pages: Signature[] = [];
-    for (let page = signatures({ limit: 5 }); page.length > 0 && pages.length < 50; ) {
-      pages.push(...page);
-      page = signatures({ limit: 5, before: page.at(-1)! });
-    }
-    expect(pages).toEqual(signatures({}));
-  });
-
   it('ends at the highest visible slot', () => {
     expect(signatures({ highestSlot: firstSlot + 1n, limit: 4 })).toEqual(down(5, 2));
     expect(signatures({ highestSlot: firstSlot, before: made[11]!, limit: 2 })).toEqual(down(2, 1));
-  });
-});
-
-describe('block', () => {
-  it('is found by slot, its transactions by signature', () => {
-    expect(lab.node.history.locate(made[4]!)).toEqual({ slot: firstSlot + 1n, index: 1, err: null });
-    const block = lab.node.history.block((firstSlot + 1n) as never)!;
-    expect(block.transactions.map(({ transaction }) => transaction.signatures[0])).toEqual(made.slice(3, 6));
-    expect(lab.node.history.blockTime(block.slot)).toBe(block.blockTime);
-  });
-
-  it('does not exist for any slot that did not freeze', () => {
-    for (const slot of [lab.node.bank('processed').slot + 1n, 2n ** 53n, 2n ** 64n - 1n]) {
-      expect(lab.node.history.block(slot as never)).toBeNull();
-      expect(lab.node.history.blockTime(slot as never)).toBeNull();
-    }
-    expect(lab.node.history.locate('1'.repeat(64) as never)).toBeNull();
   });
 });

@@ -1,6 +1,10 @@
 import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { durableNonceOf } from '../../../../src/solana/nonce.ts';
+import type { Blockhash } from '../../../../src/solana/blockhash.ts';
+import { durableNonceOf, encodeNonce } from '../../../../src/solana/nonce.ts';
+import { programs } from '../../../../src/solana/programs.ts';
+import { lamports } from '../../../../src/solana/units.ts';
+import { getFeeForMessage } from '../../src/rpc/getFeeForMessage.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
@@ -26,18 +30,14 @@ const stored = () =>
   NonceAccount.fromAccountData(lab.node.bank('processed').account(at(nonce.publicKey))!.data).nonce;
 const advance = (by = authority) =>
   SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: by.publicKey });
-const transfer = (to: Keypair, lamports: number) =>
-  SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to.publicKey, lamports });
+const transfer = (to: Keypair, amount: number) =>
+  SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to.publicKey, lamports: amount });
 const parentHash = () => {
   const { slot } = lab.node.bank('processed');
   return lab.node.history.block(slot)!.previousBlockhash;
 };
 
 describe('durable nonce', () => {
-  it('derives from the parent blockhash', () => {
-    expect(stored()).toBe(durableNonceOf(parentHash()));
-  });
-
   it('lets a transaction run once, long after a blockhash would have expired', () => {
     const to = Keypair.generate();
     const transaction = lab.legacy([authority], [advance(), transfer(to, SOL)], stored());
@@ -69,12 +69,23 @@ describe('durable nonce', () => {
     expect(lab.node.submit(transaction)).toBe('BlockhashNotFound');
   });
 
-  it('cannot advance twice on one blockhash', () => {
-    lab.freeze();
-    const first = lab.legacy([authority], [advance()], stored());
-    expect(lab.node.submit(first)).toBeNull();
-    const again = lab.legacy([authority], [advance(), transfer(nonce, 1)]);
-    // SystemError::NonceBlockhashNotExpired
-    expect(lab.node.submit(again)).toEqual({ InstructionError: [0, { Custom: 7 }] });
+  it('of the legacy version does not let a transaction run and has no fee', async () => {
+    const [owner, key] = [Keypair.generate(), Keypair.generate().publicKey];
+    const hash = Keypair.generate().publicKey.toBase58() as Blockhash;
+    const data = { authority: at(owner.publicKey), durableNonce: hash, lamportsPerSignature: 5000n };
+    const account = {
+      ...{ lamports: lamports(1_500_000), data: encodeNonce({ version: 'legacy', data }) },
+      ...{ owner: programs.system, executable: false, rentEpoch: 2n ** 64n - 1n },
+    };
+    const own = await Lab.open({ accounts: [[at(key), account]] });
+    own.node.airdrop(at(owner.publicKey), lamports(BigInt(SOL)));
+    own.freeze();
+    const instruction = SystemProgram.nonceAdvance({ noncePubkey: key, authorizedPubkey: owner.publicKey });
+    const transaction = own.legacy([owner], [instruction], hash);
+    const message = Buffer.from(transaction.messageBytes).toString('base64');
+    const fee = getFeeForMessage(own.node, [message, { commitment: 'processed' }]);
+    expect(fee).toMatchObject({ value: null });
+    expect(own.node.submit(transaction)).toBe('BlockhashNotFound');
+    await own.close();
   });
 });

@@ -1,17 +1,8 @@
-import {
-  Keypair,
-  PublicKey,
-  SYSVAR_CLOCK_PUBKEY,
-  SYSVAR_RENT_PUBKEY,
-  SystemProgram,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ByteWriter } from '../../../../src/base/bytes.ts';
 import { programs } from '../../../../src/solana/programs.ts';
 import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
 import { openLocalNode } from '../../src/genesis/open.ts';
-import { codeOf, deploy, fillBuffer, loaderCall, make, memoElf } from './deploy.ts';
 import { at, Lab } from './lab.ts';
 
 let lab: Lab;
@@ -20,65 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
+/** Small program that logs its input. */
+const memoElf = (): Uint8Array => lab.node.bank('processed').account(programs.memoV3)!.data;
+
 const memo = (program: PublicKey, text: string): TransactionInstruction =>
   new TransactionInstruction({ programId: program, keys: [], data: Buffer.from(text) });
-
-const lastLogs = () =>
-  lab.node.history.block(lab.node.bank('processed').slot)!.transactions.at(-1)!.meta.logMessages!.join('\n');
-
-describe('deployed program', () => {
-  it('runs, also after a restart, until it is closed', async () => {
-    const payer = lab.wallet(100);
-    const program = deploy(lab, payer, memoElf(lab));
-    expect(lab.node.bank('processed').account(at(program))?.executable).toBe(true);
-    expect(lab.run([payer], [memo(program, 'hello')])).toBeNull();
-    expect(lastLogs()).toContain('hello');
-    await lab.reopen();
-    expect(lab.run([payer], [memo(program, 'again')])).toBeNull();
-
-    const close = loaderCall(new ByteWriter().u32(5), [
-      [codeOf(program), 'w'],
-      [payer.publicKey, 'w'],
-      [payer.publicKey, 's'],
-      [program, 'w'],
-    ]);
-    expect(lab.run([payer], [close])).toBeNull();
-    expect(lab.node.bank('processed').account(at(codeOf(program)))).toBeNull();
-    expect(lab.run([payer], [memo(program, 'gone')])).not.toBeNull();
-    await lab.reopen();
-    expect(lab.run([payer], [memo(program, 'still gone')])).not.toBeNull();
-    expect(lab.run([payer], [memo(new PublicKey(programs.memoV3), 'the ledger lives')])).toBeNull();
-  });
-
-  it('does not exist for a simulation on an earlier state', () => {
-    const payer = lab.wallet(100);
-    const before = lab.node.bank('processed');
-    const program = deploy(lab, payer, memoElf(lab));
-    const call = lab.legacy([payer], [memo(program, 'hello')]);
-    const options = { sigVerify: false, replaceRecentBlockhash: true, innerInstructions: false };
-    expect(lab.node.simulate(call, lab.node.bank('processed'), options).err).toBeNull();
-    expect(lab.node.simulate(call, before, options).err).toBe('ProgramAccountNotFound');
-    expect(lab.node.simulate(call, lab.node.bank('processed'), options).err).toBeNull();
-  });
-
-  it('is rejected by the loader when invalid', () => {
-    const payer = lab.wallet(100);
-    const buffer = fillBuffer(lab, payer, new Uint8Array(500).fill(7));
-    const program = Keypair.generate();
-    const call = loaderCall(new ByteWriter().u32(2).u64(1000n), [
-      [payer.publicKey, 'ws'],
-      [codeOf(program.publicKey), 'w'],
-      [program.publicKey, 'w'],
-      [buffer.publicKey, 'w'],
-      [SYSVAR_RENT_PUBKEY, ''],
-      [SYSVAR_CLOCK_PUBKEY, ''],
-      [SystemProgram.programId, ''],
-      [payer.publicKey, 's'],
-    ]);
-    const err = lab.run([payer, program], [make(payer, program, 36), call]);
-    expect(err).toEqual({ InstructionError: [1, 'InvalidAccountData'] });
-  });
-});
 
 describe('genesis', () => {
   it('includes programs and accounts', async () => {
@@ -91,7 +28,7 @@ describe('genesis', () => {
       rentEpoch: U64_MAX,
     };
     const own = await Lab.open({
-      programs: [[at(program), memoElf(lab)]],
+      programs: [[at(program), memoElf()]],
       accounts: [[at(account), content]],
       faucetSol: 5n,
     });
@@ -107,7 +44,7 @@ describe('genesis', () => {
   });
 
   it('survives an account that claims to be a program', async () => {
-    const wellFormed = Uint8Array.of(...new Uint8Array(48), ...memoElf(lab));
+    const wellFormed = Uint8Array.of(...new Uint8Array(48), ...memoElf());
     const owners = [programs.bpfLoader2, programs.loaderV4, programs.bpfUpgradeableLoader, programs.memoV1];
     const fakes = owners.map((owner) => {
       const data = owner === programs.loaderV4 ? wellFormed : new Uint8Array(64);

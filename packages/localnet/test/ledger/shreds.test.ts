@@ -1,7 +1,4 @@
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
-import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EntryUpdate } from '../../../../src/protocol/geyser/update/entry.ts';
 import { addressBytes } from '../../../../src/solana/address.ts';
@@ -12,11 +9,9 @@ import type { Transaction } from '../../../../src/solana/transaction/transaction
 import { lamports, type Slot } from '../../../../src/solana/units.ts';
 import type { LedgerEvent } from '../../../../src/streams/ledger-event.ts';
 import { Deshredder } from '../../../../src/upstream/shreds/deshredder.ts';
-import { eventually } from '../../../../test/service/eventually.ts';
 import { LedgerHaltedError } from '../../src/bank/ledger-state.ts';
 import type { LocalNodeOptions, OpenLocalNode } from '../../src/genesis/open.ts';
 import { shredVersion } from '../../src/genesis/shred-version.ts';
-import { openShredSender } from '../../src/network/shred-sender.ts';
 import { at, Lab, SOL } from './lab.ts';
 
 type Entry = Readonly<{ hash: string; signatures: readonly Signature[] }>;
@@ -126,57 +121,6 @@ describe('embedded ledger shreds', () => {
     );
   });
 
-  it('can be recovered from the code shreds alone', async () => {
-    await open();
-    const from = await wallet();
-    await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    const { slot } = lab.node.freeze();
-    const code = sent.flat().filter((packet) => packet.length !== 1203);
-    const receiver = received(code);
-    expect(receiver.signaturesIn(slot)).toEqual(inBlock(slot));
-    expect(receiver.completed).toEqual([1n, 2n]);
-  });
-
-  it('are sent before the transactions run, batched per turn; code and padding follow', async () => {
-    await open();
-    const from = await wallet();
-    course = [];
-    const transfers = [1, 2].map((n) => lab.transfer(from, Keypair.generate().publicKey, n * SOL));
-    await Promise.all(transfers.map((each) => lab.node.send(each)));
-    await lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL / 2));
-    lab.freeze();
-    expect(course).toEqual([
-      ...['entries', 'transaction', 'transaction', 'rest'],
-      ...['entries', 'transaction', 'rest'],
-      ...['entries', 'rest'],
-    ]);
-  });
-
-  it('include pending transactions when the slot freezes', async () => {
-    await open();
-    const from = await wallet();
-    course = [];
-    const transfer = lab.transfer(from, Keypair.generate().publicKey, SOL);
-    const answer = lab.node.send(transfer);
-    const { slot } = lab.node.freeze();
-    expect(await answer).toBe('taken');
-    expect(course).toEqual(['entries', 'transaction', 'rest', 'entries', 'rest']);
-    expect(inBlock(slot)).toEqual([signatureOf(transfer)]);
-  });
-
-  it('exclude transactions that cannot be charged and keep the order of dependent ones', async () => {
-    await open();
-    const [from, poor] = [await wallet(), Keypair.generate()];
-    const unpaid = lab.transfer(Keypair.generate(), poor.publicKey, 1);
-    const old = lab.transfer(from, poor.publicKey, 1, Keypair.generate().publicKey.toBase58());
-    const funding = lab.transfer(from, poor.publicKey, SOL);
-    const spending = lab.transfer(poor, from.publicKey, SOL / 2);
-    await Promise.all([unpaid, old, funding, spending].map((each) => lab.node.send(each)));
-    const { slot } = lab.node.freeze();
-    expect(received().signaturesIn(slot)).toEqual([funding, spending].map(signatureOf));
-    expect(inBlock(slot)).toEqual([funding, spending].map(signatureOf));
-  });
-
   it('include a transaction rejected at run; its entry is empty, also after a restart', async () => {
     await open();
     const from = await wallet(1);
@@ -239,61 +183,5 @@ describe('embedded ledger shreds', () => {
     expect(lab.node.failure?.message).toBe('nobody listens');
     // The ticks, then waiting transactions; nothing else is announced.
     expect(course).toEqual(['entries', 'rest', 'entries', 'transaction', 'rest']);
-  });
-
-  it('end with the ledger, which answers pending transactions', async () => {
-    await open();
-    const from = await wallet();
-    const answer = lab.node.send(lab.transfer(from, Keypair.generate().publicKey, SOL));
-    await lab.node.stop();
-    expect(await answer).toBe('taken');
-  });
-});
-
-async function listening() {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return { socket, target: { host: '127.0.0.1', port: socket.address().port } };
-}
-
-describe('over UDP', () => {
-  it('shreds arrive at every target before their transactions run', async () => {
-    const listeners = [await listening(), await listening()];
-    const sender = await openShredSender({
-      targets: listeners.map(({ target }) => target),
-      log: pino({ level: 'silent' }),
-    });
-    await open({ sendShreds: sender.send });
-    const receivers = listeners.map(({ socket }) => {
-      const receiver = new Receiver(lab.node.genesis);
-      socket.on('message', (packet) => receiver.push([packet]));
-      return receiver;
-    });
-    const from = await wallet();
-    const slot = 2n as Slot;
-    const early: boolean[] = [];
-    lab.node.follow((event) => {
-      if (event.kind !== 'transaction' || event.slot !== slot) return;
-      const signature = signatureOf(event.executed.transaction);
-      early.push(receivers.every((receiver) => receiver.signaturesIn(slot).includes(signature)));
-    });
-    const transfers = Array.from({ length: 5 }, (_, n) =>
-      lab.transfer(from, Keypair.generate().publicKey, SOL / 10 + n),
-    );
-    // Receivers in this process read only between other work; earlier packets must not block.
-    const allCame = (sets: number) =>
-      eventually(async () => receivers.every(({ stats }) => stats.packets === sets * 64), 'all shreds came');
-    await allCame(2);
-    for (const [index, each] of transfers.entries()) {
-      await lab.node.send(each);
-      await allCame(3 + index);
-    }
-    lab.freeze();
-    await eventually(async () => receivers.every(({ completed }) => completed.length === 2), 'all is there');
-    for (const receiver of receivers) expect(receiver.signaturesIn(slot)).toEqual(transfers.map(signatureOf));
-    expect(early).toEqual(Array(5).fill(true));
-    await sender.close();
-    for (const { socket } of listeners) socket.close();
   });
 });

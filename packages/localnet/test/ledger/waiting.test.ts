@@ -30,15 +30,6 @@ describe('transaction without block capacity', () => {
     );
   });
 
-  it('is rejected when the queue is full and can be sent again', () => {
-    const sent = transfers(6);
-    expect(sent.map((each) => lab.node.send(each)).at(-1)).toBe('queue full');
-    lab.freeze();
-    expect(lab.node.send(sent[5]!)).toBe('taken');
-    lab.freeze(3);
-    expect(slotOf(sent[5]!)).toBe(4n);
-  });
-
   it('waits once however often it is sent', () => {
     const sent = transfers(3);
     for (const each of sent) lab.node.send(each);
@@ -48,17 +39,6 @@ describe('transaction without block capacity', () => {
         .slice(3)
         .map((each) => lab.node.send(each)),
     ).toEqual(['taken', 'taken']);
-  });
-
-  it.each<[string, (bigint | undefined)[], (bigint | null)[]]>([
-    ['never for 0', [undefined, undefined, 0n, 1n], [2n, 2n, null, 3n]],
-    ['once for 1', [undefined, undefined, undefined, undefined, 1n], [2n, 2n, 3n, 3n, null]],
-    ['twice for 2', [undefined, undefined, undefined, undefined, 2n], [2n, 2n, 3n, 3n, 4n]],
-  ])('is retried maxRetries times: %s', (_name, retries, slots) => {
-    const sent = transfers(retries.length);
-    for (const [index, each] of sent.entries()) lab.node.send(each, retries[index]);
-    lab.freeze(5);
-    expect(sent.map(slotOf)).toEqual(slots);
   });
 
   it('is dropped when its blockhash expires', async () => {
@@ -71,24 +51,6 @@ describe('transaction without block capacity', () => {
     lab.freeze();
     expect(lab.node.airdrop(at(to.publicKey), lamports(1n))).not.toBe('queue full');
     expect(lab.balance(to.publicKey)).toBeNull();
-  });
-
-  it('lets a smaller one run first', async () => {
-    await lab.close();
-    lab = await Lab.open({ blockCostMax: 2000n });
-    [from, to] = [lab.wallet(), Keypair.generate()];
-    const [first, second] = transfers(2);
-    const others = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
-    const large = lab.legacy(
-      [from],
-      others.map((other) => lab.payment(from, other)),
-    );
-    lab.node.send(first!);
-    lab.node.send(large);
-    lab.node.send(second!);
-    lab.freeze(3);
-    expect([first!, second!].map(slotOf)).toEqual([2n, 3n]);
-    expect(slotOf(large)).toBeNull();
   });
 
   it('of the faucet waits like others and is not duplicated', () => {
