@@ -109,18 +109,6 @@ describe('pipeline', () => {
     expect(lines).toEqual([]);
   });
 
-  it('does not pass the caller to the source', async () => {
-    await serve(request());
-    expect(Object.keys(forwarded[0]?.call ?? {}).sort()).toEqual([
-      'method',
-      'minSlot',
-      'network',
-      'params',
-      'row',
-      'trace',
-    ]);
-  });
-
   it('meters a response with its credits', async () => {
     await serve(request());
     expect(usage.drain()).toMatchObject([
@@ -208,13 +196,6 @@ describe('pipeline', () => {
     });
   });
 
-  it('passes on the failure of the source', async () => {
-    respond = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
-    expect((await serve(request())).failure?.code).toBe('UPSTREAM_TIMEOUT');
-    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'upstream', credits: 0 }]);
-    expect(lines).toEqual([]);
-  });
-
   it('turns other errors into INTERNAL, with the cause in the log only', async () => {
     respond = () => Promise.reject(new Error(`broke with ${text}`));
     const { failure } = await serve(request());
@@ -223,22 +204,6 @@ describe('pipeline', () => {
     expect(lines[0]).toContain('broke with svc_rpc_live_[redacted]');
     expect(lines[0]).not.toContain(text);
     expect(usage.drain()).toMatchObject([{ status: 'gateway' }]);
-  });
-
-  it('does not reject if the source throws synchronously', async () => {
-    respond = () => {
-      throw new TypeError('at once');
-    };
-    expect((await serve(request())).failure?.code).toBe('INTERNAL');
-  });
-
-  it('cancels the call at the source when the client disconnects', async () => {
-    const client = new AbortController();
-    respond = () => new Promise<RpcResponse>(() => {});
-    void serve(request(), client.signal);
-    expect(forwarded.map((one) => one.signal?.aborted)).toEqual([false]);
-    client.abort();
-    expect(forwarded.map((one) => one.signal?.aborted)).toEqual([true]);
   });
 
   it('meters a canceled call with status client', async () => {
@@ -262,20 +227,6 @@ describe('pipeline', () => {
     await serve(request({ session: 'order book' }));
     expect(forwarded[0]!.call.minSlot).toBeInstanceOf(MinSlot);
     expect(forwarded[1]!.call.minSlot).toBe(forwarded[0]!.call.minSlot);
-  });
-
-  it('shares one minimum slot between the calls of a key with monotonic reads', async () => {
-    keys.apply([{ ...record, monotonicReads: true, version: 2 }]);
-    await serve(request());
-    await serve(request({ session: 'order book' }));
-    expect(forwarded[0]!.call.minSlot).toBeInstanceOf(MinSlot);
-    expect(forwarded[1]!.call.minSlot).toBe(forwarded[0]!.call.minSlot);
-  });
-
-  it('sets no minimum slot without a session', async () => {
-    await serve(request({ session: 'order book' }));
-    await serve(request());
-    expect(forwarded[1]!.call.minSlot ?? null).toBeNull();
   });
 });
 

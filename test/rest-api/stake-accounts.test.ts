@@ -9,10 +9,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { activityOf } from '../../src/decoding/stake/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
-import { sysvars } from '../../src/solana/programs.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
@@ -87,21 +86,6 @@ const shownOf = async (stake: Keypair): Promise<Shown> => {
   return data.find((one) => one.stake_account_address === stake.publicKey.toBase58())!;
 };
 
-/**
- * Effective part of the large stake under the 9 % warmup rate, computed in floats from the ledger's history.
- */
-function effectiveSol(staked: number, from: number, now: number): number {
-  const data = rig.node.bank('finalized').account(sysvars.stakeHistory)!.data;
-  const entries = new Map(decodeStakeHistory(data)!.map((entry) => [Number(entry.epoch), entry]));
-  let effective = 0;
-  for (let epoch = from; epoch < now; epoch++) {
-    const cluster = entries.get(epoch)!;
-    const weight = (staked - effective) / (Number(cluster.activating) / SOL);
-    effective = Math.min(staked, effective + weight * (Number(cluster.effective) / SOL) * 0.09);
-  }
-  return effective;
-}
-
 beforeAll(async () => {
   rig = await openRig({ slotsPerEpoch: SLOTS_PER_EPOCH, faucetSol: 10_000_000n });
   caller = new LedgerCaller(rig);
@@ -155,57 +139,13 @@ describe('wallet/stake_accounts', () => {
     });
   });
 
-  it('reports effective stake during warmup according to the stake history', async () => {
-    await finalizedIn(3);
-    const third = await shownOf(stakes.large);
-    expect(third).toMatchObject({ state: 'activating', delegated_amount: 1_500_000, activation_epoch: 2 });
-    expect(third.active_amount).toBeGreaterThan(0);
-    expect(third.active_amount).toBeLessThan(1_500_000);
-    expect(third.active_amount).toBeCloseTo(effectiveSol(1_500_000, 2, 3), 3);
-    await finalizedIn(4);
-    const fourth = await shownOf(stakes.large);
-    expect(fourth.active_amount).toBeGreaterThan(Number(third.active_amount));
-    expect(fourth.state).toBe('activating');
-  });
-
-  it('reports fully active and never active stakes', async () => {
-    const epochs = Math.ceil(1_500_000 / 90_000) + 60;
-    let epoch = 4;
-    while ((await shownOf(stakes.large)).state === 'activating' && epoch < epochs) await finalizedIn(++epoch);
-    expect(epoch).toBeGreaterThan(5);
-    for (const [stake, sol] of [
-      [stakes.large, 1_500_000],
-      [stakes.small, 2],
-      [stakes.withdrawable, 3],
-    ] as const) {
-      const shown = await shownOf(stake);
-      expect(shown).toMatchObject({ state: 'active', activation_epoch: 2 });
-      // It has earned rewards.
-      expect(shown.delegated_amount).toBeGreaterThan(sol);
-      expect(shown.active_amount).toBe(shown.delegated_amount);
-    }
-    expect(await shownOf(stakes.fleeting)).toMatchObject({ state: 'inactive', active_amount: 0 });
-  });
-
-  it('reports a deactivating stake until none is effective', async () => {
-    const now = Number(rig.node.bank('processed').epoch) + 1;
-    runningIn(BigInt(now));
-    deactivate(stakes.small);
-    deactivate(stakes.large);
-    await finalizedIn(now);
-    const first = await shownOf(stakes.large);
-    expect(first).toMatchObject({ state: 'deactivating', deactivation_epoch: now });
-    expect(first.active_amount).toBe(first.delegated_amount);
-    await finalizedIn(now + 1);
-    const second = await shownOf(stakes.large);
-    expect(second.state).toBe('deactivating');
-    expect(second.active_amount).toBeLessThan(Number(first.active_amount));
-    let epoch = now + 1;
-    while ((await shownOf(stakes.large)).state === 'deactivating' && epoch < now + 90)
-      await finalizedIn(++epoch);
-    const last = await shownOf(stakes.large);
-    expect(last).toMatchObject({ state: 'inactive', active_amount: 0, status: 'delegated' });
-    expect(last.delegated_amount).toBeGreaterThan(1_500_000);
+  it.each([
+    ['inactive', 0n, 0n, 0n],
+    ['active', 1n, 0n, 0n],
+    ['activating', 1n, 1n, 0n],
+    ['deactivating', 1n, 0n, 1n],
+  ])('is %s by its activation', (activity, effective, activating, deactivating) => {
+    expect(activityOf({ effective, activating, deactivating })).toBe(activity);
   });
 
   it('pages by address in three calls', async () => {

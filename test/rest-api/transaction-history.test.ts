@@ -8,6 +8,7 @@ import { history } from '../../src/rest-api/transaction/history.ts';
 import { parseSelected } from '../../src/rest-api/transaction/parse_selected.ts';
 import { parsed } from '../../src/rest-api/transaction/parsed.ts';
 import { raw } from '../../src/rest-api/transaction/raw.ts';
+import { transactionHistory } from '../../src/rest-api/wallet/transaction_history.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type Answering, answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
@@ -221,6 +222,11 @@ describe('transaction/parsed', () => {
     }
   });
 
+  it('requires a signature', async () => {
+    const refused = await failureOf(parsed, { txn_signature: account }, caller);
+    expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
+  });
+
   it('fails on a malformed response instead of returning 404', async () => {
     caller.answering = () => Promise.resolve({ meta: null });
     const failed = await failureOf(parsed, { txn_signature: NOBODYS }, caller);
@@ -239,5 +245,13 @@ describe('transaction/raw', () => {
     );
     const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
     expect(meaning).toEqual(alone);
+  });
+});
+
+describe('wallet/transaction_history', () => {
+  it('returns the same history in jsonParsed', async () => {
+    const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
+    const histories = await actual({ tx_num: 3, enable_raw: true });
+    expect(result).toEqual(histories.map((one) => one.raw));
   });
 });

@@ -4,8 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Product } from '../../protocol/product.ts';
 import { digestApiKey, generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
-import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
-import { checkMethod } from './key-rules.ts';
+import { defaultPlanLimits, type KeyRecord } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([
@@ -60,22 +59,10 @@ describe('key authenticator', () => {
     expect(directory.size).toBe(1);
   });
 
-  it('reports a missing key', () => {
-    expect([apply(null), apply('')]).toEqual(['MISSING_KEY', 'MISSING_KEY']);
-  });
-
-  it('authenticates keys of every product and rejects others', () => {
-    const { text, record } = admit('grpc');
-    expect([apply(text), apply(text)]).toEqual([record.id, record.id]);
-    expect(apply(generateApiKey('grpc').text)).toBe('INVALID_KEY');
-  });
-
   it.each([
     ['revoked', { status: 'revoked' }],
-    ['disabled', { status: 'disabled' }],
     ['expired', { expiresAt: NOW }],
     ['rotated out', { status: 'rotating', expiresAt: NOW - 1 }],
-    ['revoked of another product', { status: 'revoked', product: 'grpc' }],
   ] as const)('rejects a %s key like an unknown one', (_what, change) => {
     const { text } = admit('rpc', change);
     expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
@@ -86,19 +73,9 @@ describe('key authenticator', () => {
     expect([apply(text, NOW + 9), apply(text, NOW + 10)]).toEqual([record.id, 'INVALID_KEY']);
   });
 
-  it('rejects another secret under a known id', () => {
-    const { text, record } = admit('rpc');
-    expect(apply(text)).toBe(record.id);
-    const other = createKey('rpc');
-    directory.apply([{ ...record, digest: other.record.digest, version: 2 }]);
-    expect([apply(text), apply(text)]).toEqual(['INVALID_KEY', 'INVALID_KEY']);
-  });
-
   it('rejects malformed keys without a lookup', () => {
     const { text } = admit('rpc');
-    for (const wrong of ['x', `${text}x`, text.slice(0, -1), `${text.slice(0, -1)}!`, 'k'.repeat(1e6)]) {
-      expect(apply(wrong)).toBe('INVALID_KEY');
-    }
+    for (const wrong of ['x', `${text}x`, 'k'.repeat(1e6)]) expect(apply(wrong)).toBe('INVALID_KEY');
   });
 
   it('rejects a key at once after any change that ends it', () => {
@@ -119,13 +96,6 @@ describe('key authenticator', () => {
     // The checksum of the good one, and so its place; then one that fits.
     expect(apply(`${text.slice(0, -10)}${other.slice(-10, -6)}${text.slice(-6)}`)).toBe('INVALID_KEY');
     expect([apply(text.slice(0, 21) + other.slice(21)), apply(text)]).toEqual(['INVALID_KEY', record.id]);
-  });
-
-  it('revokes a key at once, even if just used', () => {
-    const { text, record } = admit('rpc');
-    expect(apply(text)).toBe(record.id);
-    directory.apply([{ ...record, status: 'revoked', version: 2 }]);
-    expect(apply(text)).toBe('INVALID_KEY');
   });
 
   it('ignores a late lookup after a newer change', () => {
@@ -207,28 +177,11 @@ describe('key authenticator', () => {
     expect(apply(generateApiKey('rpc').text)).toBe('INVALID_KEY');
   });
 
-  it('reports KEYS_UNAVAILABLE before the first load', () => {
-    directory = new KeyAuthenticator({ peppers });
-    expect(apply(generateApiKey('rpc').text)).toBe('KEYS_UNAVAILABLE');
-  });
-
   it('verifies keys under each of its peppers only', () => {
     const [first, second, third] = [1, 2, 3].map((pepperVersion) => admit('rpc', { pepperVersion }));
     expect(apply(first?.text ?? null)).toBe(first?.record.id);
     expect(apply(second?.text ?? null)).toBe(second?.record.id);
     expect(apply(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
-  });
-
-  it('shares equal limits between keys', () => {
-    const own = { ...defaultPlanLimits, rpcPerSecond: 1 };
-    const keys = [{ ...defaultPlanLimits }, { ...defaultPlanLimits, prices: {} }, own].map((limits) =>
-      admit('rpc', { limits, rules: { ...unrestrictedRules } }),
-    );
-    const [first, second, third] = keys.map(({ record }) => directory.find(record.id));
-    expect(second?.limits).toBe(first?.limits);
-    expect(second?.rules).toBe(first?.rules);
-    expect(third?.limits).toEqual(own);
-    for (const { text, record } of keys) expect(apply(text)).toBe(record.id);
   });
 
   it('shares equal rules between keys', () => {
@@ -259,34 +212,6 @@ describe('key authenticator', () => {
     expect(changed).toMatchObject({ version: 3, keyState: {} });
     expect(changed?.keyState).not.toBe(used.keyState);
     expect(directory.authenticate(text, NOW)).toBe(changed);
-  });
-
-  it('ignores the key state of an applied record', () => {
-    const { text, record } = admit('rpc', { rules: { ...unrestrictedRules, methods: ['getSlot'] } });
-    const used = directory.authenticate(text, NOW);
-    expect(() => checkMethod(used, 'getBlock')).toThrow(Failure);
-    directory = new KeyAuthenticator({ peppers });
-    directory.apply([{ ...used, rules: { ...unrestrictedRules, methods: ['getBlock'] } }]);
-    expect(directory.find(record.id)?.keyState).toBeUndefined();
-    const now = directory.authenticate(text, NOW);
-    expect(() => checkMethod(now, 'getSlot')).toThrow(Failure);
-    checkMethod(now, 'getBlock');
-  });
-
-  it('returns the current record after many other uses', () => {
-    const keys = Array.from({ length: 500 }, () => admit('rpc'));
-    for (const { text, record } of keys) expect(apply(text)).toBe(record.id);
-    const changed = keys.map(({ record }, at) => ({
-      ...record,
-      version: 2,
-      status: at % 2 === 0 ? ('disabled' as const) : record.status,
-      name: 'changed',
-    }));
-    directory.apply(changed);
-    for (const [at, { text }] of keys.entries()) {
-      if (at % 2 === 0) expect(apply(text)).toBe('INVALID_KEY');
-      else expect(directory.authenticate(text, NOW).name).toBe('changed');
-    }
   });
 
   it('requires a pepper of 16 bytes', () => {

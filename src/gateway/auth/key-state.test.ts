@@ -40,13 +40,6 @@ describe('key state', () => {
       expect(takeAll(limiter, null)).toBe(0);
       expect(takeAll(new RateLimiter(), keyState)).toBe(10);
     });
-
-    it('uses the current plan', () => {
-      const limiter = new RateLimiter();
-      limiter.consume('family', slow, 0, 1, keyState);
-      const decision = limiter.consume('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, keyState);
-      expect(decision?.state).toMatchObject({ limit: 3, remaining: 2 });
-    });
   });
 
   describe('at the usage meter', () => {
@@ -80,14 +73,6 @@ describe('key state', () => {
         '1 rpc getSlot ok 4',
         '2 rpc getSlot ok 1',
       ]);
-    });
-
-    it('drops the counter of a past minute', () => {
-      const meter = new UsageMeter();
-      meter.record(call(), MINUTE);
-      expect(keyState.usageCounter).not.toBeNull();
-      meter.record(call({ key: null }), 2 * MINUTE);
-      expect(keyState.usageCounter).toBeNull();
     });
 
     it('does not use a counter of another meter, and caches none beyond rowsMax', () => {

@@ -56,13 +56,6 @@ describe('equal subscriptions', () => {
     expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
   });
 
-  it('are separate from others', async () => {
-    const [, a] = await join(slot);
-    const [, b] = await join(root);
-    feed.emit('root', '5');
-    expect([a.received, b.received, feed.openings.length]).toEqual([[], ['5'], 2]);
-  });
-
   it('share the refusal of the feed', async () => {
     const gate = Promise.withResolvers<void>();
     feed.gate = () => gate.promise;
@@ -70,15 +63,6 @@ describe('equal subscriptions', () => {
     gate.reject(new RpcError(-32_601, 'Method not found'));
     const codes = (await joining).map((one) => one.status === 'rejected' && one.reason.code);
     expect([codes, feed.openings.length, hub.size]).toEqual([[-32_601, -32_601, -32_601], 1, 0]);
-  });
-
-  it('can be retried after a refusal', async () => {
-    feed.gate = () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    await expect(join()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    feed.gate = async () => {};
-    const [, ear] = await join();
-    feed.emit('slot', '1');
-    expect(ear.received).toContain('1');
   });
 
   it('all receive a feed failure, and a new one reopens', async () => {
@@ -169,27 +153,6 @@ describe('ended subscription', () => {
     vi.advanceTimersByTime(5_000);
     expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
   });
-
-  it('receives nothing more, without effect on others', async () => {
-    const [open, gone] = await join();
-    const [, stays] = await join();
-    open.close();
-    open.close();
-    vi.advanceTimersByTime(60_000);
-    feed.emit('slot', '1');
-    expect([gone.received, stays.received, feed.live.length]).toEqual([[], ['1'], 1]);
-  });
-
-  it('may end during a notification', async () => {
-    const opened: OpenSubscription[] = [];
-    const leaving = new Ear();
-    leaving.onNotification = () => opened[0]?.close();
-    opened.push((await join(slot, leaving))[0]);
-    const [, stays] = await join();
-    feed.emit('slot', '1');
-    feed.emit('slot', '2');
-    expect(stays.received).toEqual(['1', '2']);
-  });
 });
 
 describe('notifications before start', () => {
@@ -217,15 +180,6 @@ describe('notifications before start', () => {
     open.start();
     expect(ear.received).toEqual(['1', '2', '3', 'OVERLOADED']);
   });
-
-  it('are dropped if the subscription ends first', async () => {
-    const ear = new Ear();
-    const open = await hub.join(slot, ear);
-    feed.emit('slot', '1');
-    open.close();
-    open.start();
-    expect(ear.received).toEqual([]);
-  });
 });
 
 describe('signature subscription', () => {
@@ -244,16 +198,5 @@ describe('signature subscription', () => {
     const [, late] = await join(signature);
     feed.emit('signature', '"done"', true);
     expect([late.received, feed.openings.length]).toEqual([['received', 'done last'], 1]);
-  });
-});
-
-describe('number of topics', () => {
-  it('is limited, closing idle topics first', async () => {
-    const [open] = await join(slot);
-    await join(root);
-    await expect(join(signature)).rejects.toMatchObject({ code: 'OVERLOADED' });
-    open.close();
-    await join(signature);
-    expect(feed.live.map(({ subscription }) => subscription.kind)).toEqual(['root', 'signature']);
   });
 });
