@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { key, NotificationRecorder, signature } from '../../test/streams/ledger-script.ts';
 import { accountOf, logs, play, stage } from '../../test/streams/notifier-stage.ts';
-import { programs } from '../solana/programs.ts';
 import { slot } from '../solana/units.ts';
 
 describe('slot events', () => {
@@ -102,15 +101,5 @@ describe('limits', () => {
     listen();
     for (const at of [4, 5]) play(script, at);
     expect(evicted).toEqual([1]);
-  });
-
-  it('do not count events without subscribers', () => {
-    const { script, subscribe } = stage({ entriesMax: 1 });
-    const received = subscribe(accountOf(1, 'finalized'));
-    play(script, 1);
-    for (let n = 2; n < 10; n++) script.account(1, n, { owner: programs.token });
-    for (let n = 2; n < 10; n++) script.transaction(1, { n });
-    script.rooted(1);
-    expect(received.slots).toEqual([1]);
   });
 });

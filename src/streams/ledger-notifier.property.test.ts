@@ -6,7 +6,6 @@ import {
   key,
   LedgerScript,
   NotificationRecorder,
-  signature,
 } from '../../test/streams/ledger-script.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
@@ -117,28 +116,6 @@ describe('for any order of confirmed and rooted slots', () => {
           expect(new Set(slots).size).toBe(slots.length);
           expect(ascending(slots.filter((slot) => chain.includes(slot)))).toEqual(chain);
         }
-      }),
-    );
-  });
-
-  it('every signature is emitted once its slot has the commitment', () => {
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
-        const notifier = new LedgerNotifier();
-        const script = new LedgerScript(notifier);
-        const { made, chain } = grow(steps);
-        const waiting = made.map(({ at }) => {
-          const received = new NotificationRecorder();
-          notifier.add(
-            { kind: 'signature', signature: signature(at % 250), commitment: 'finalized', received: false },
-            received,
-          );
-          return { at, received };
-        });
-        for (const one of made) live(script, one, chain);
-        script.rooted(chain[chain.length - 1] as number);
-        for (const { at, received } of waiting)
-          expect(received.slots).toEqual(chain.includes(at) ? [at] : []);
       }),
     );
   });

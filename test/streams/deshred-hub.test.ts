@@ -3,7 +3,6 @@ import type {
   SubscribeDeshredRequest,
   SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
@@ -67,15 +66,6 @@ const status = (of: DeshredSlot['status'], slot = 9): DeshredSlot => ({
 
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Uint8Array ? [...one] : one)));
-
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof GrpcError) return `${error.code} ${error.message}`;
-  }
-  return 'none';
-}
 
 describe('a Subscribe stream of the shred stage', () => {
   it('is told transactions without meta', async () => {
@@ -170,16 +160,6 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates.map(({ filters }) => filters)).toEqual([['seven']]);
     expect(hub.size).toBe(0);
   });
-
-  it('is refused what the stage does not tell, and names that are too long', async () => {
-    const { hub } = scene();
-    const stream = hub.open('Subscribe', new MessageSink());
-    expect(await codeOf(stream.request({ accounts: named({ a: {} }) }))).toContain('INVALID_ARGUMENT');
-    const long = { transactions: named({ ['n'.repeat(129)]: {} }) };
-    expect(await codeOf(stream.request(long))).toBe(
-      'INVALID_ARGUMENT failed to create filter: oversized filter name (max allowed size 128), found 129',
-    );
-  });
 });
 
 describe('a SubscribeDeshred stream', () => {
@@ -199,14 +179,6 @@ describe('a SubscribeDeshred stream', () => {
     expect(info.loadedReadonlyAddresses).toEqual([keyBytes(81), keyBytes(82)]);
     expect(info.completedDataSetStartingShredIndex).toBe(32);
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
-  });
-
-  it('is told transactions whose tables are not known without those', async () => {
-    const { open, tell } = scene(null);
-    const { sink } = await open('SubscribeDeshred', everythingDeshred);
-    tell(9, { name: 1, lookups: [{ table: 50, writable: [1], readonly: [] }] });
-    const info = sink.deshredUpdates[0]!.deshredTransaction!.transaction!;
-    expect([info.loadedWritableAddresses, info.loadedReadonlyAddresses]).toEqual([[], []]);
   });
 
   it('is told what passes its filters', async () => {
@@ -253,27 +225,6 @@ describe('a SubscribeEntries stream', () => {
 });
 
 describe('the hub of the shred stage', () => {
-  it('encodes a transaction once for all streams of a dialect, and not for one that nobody wants', async () => {
-    const { hub, open } = scene();
-    const sinks = [await open('Subscribe', everything), await open('Subscribe', everything)];
-    let encoded = 0;
-    const transaction = {
-      ...{ slot: slotOf(9), signature: signatureAt(1), isVote: false, at: 0n },
-      ...{ keys: { bytes: keyBytes(1), offsets: [0] }, loadedWritable: [], loadedReadonly: [] },
-      ...{ firstShredIndex: 0, endShredIndex: 0 },
-      get transaction(): Uint8Array {
-        encoded++;
-        return new Uint8Array();
-      },
-    };
-    hub.onTransaction(transaction);
-    expect(encoded).toBe(1);
-    expect(sinks.map(({ sink }) => sink.messages.length)).toEqual([1, 1]);
-    for (const { stream } of sinks) await stream.request({ transactions: named({ v: { vote: true } }) });
-    hub.onTransaction(transaction);
-    expect(encoded).toBe(1);
-  });
-
   it('ends every stream when it is closed', async () => {
     const { hub, open } = scene();
     const { sink } = await open('Subscribe', everything);

@@ -72,23 +72,6 @@ describe('a stream at processed', () => {
     tell(status(10, 'processed'), status(10, 'confirmed'), meta(10));
     expect(sink.take()).toEqual([]);
   });
-
-  it('hears a slot that died anew when it is made again', async () => {
-    const { hub, tell } = opened();
-    const sink = await hearing(hub, all);
-    tell(status(10, 'createdBank'), account(10, 50, 1), status(10, 'dead'), ...processedSlot(10));
-    expect(sink.take().slice(2)).toEqual([
-      's dead 10',
-      's createdBank 10',
-      'a account 10 v1',
-      'a account 10 v2',
-      'a account 10 v3',
-      'e entry 10',
-      'b block 10 of v2,v3',
-      'm meta 10',
-      's processed 10',
-    ]);
-  });
 });
 
 describe('a stream at confirmed', () => {
@@ -209,17 +192,6 @@ describe('a stream that begins in the past', () => {
     expect(order.join('')).toMatch(/^(ab){4}c{4}$/);
   });
 
-  it('is told nothing twice of a past that it asks for again and again, and holds no turn for what it gave up', async () => {
-    const { hub, tell } = opened();
-    past(tell);
-    const sink = new RecordingSink();
-    const stream = hub.open('Subscribe', sink);
-    for (let count = 0; count < 50; count++) await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
-    await turns();
-    expect(sink.take().slice(-4)).toEqual([10, 11, 12, 13].map((at) => `m meta ${at}`));
-    expect(sink.received).toEqual([]);
-  });
-
   it('is told the rest of the past by what it asks for meanwhile', async () => {
     const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
     past(tell);
@@ -241,25 +213,6 @@ describe('a stream that begins in the past', () => {
       ...[12, 13, 14].flatMap((at) => [`other meta ${at}`, `s processed ${at}`]),
       's confirmed 12',
     ]);
-  });
-
-  it('is told nothing more when it was closed by what it heard', async () => {
-    const { hub, tell } = opened();
-    tell(...processedSlot(10), status(10, 'confirmed'));
-    const sink = new RecordingSink();
-    const stream = hub.open('Subscribe', sink);
-    const push = sink.push.bind(sink);
-    sink.push = (names, tail) => {
-      push(names, tail);
-      if (sink.received.at(-1) === 's createdBank 11') stream.close();
-    };
-    await stream.request({ ...all, fromSlot: slot(10) });
-    tell(status(11, 'createdBank'), account(11, 50, 1));
-    await turns();
-    expect(sink.received).toContain('s createdBank 11');
-    sink.take();
-    tell(account(11, 50, 2));
-    expect(sink.take()).toEqual([]);
   });
 
   it('ends when what it was to hear next is let go while its client does not read', async () => {
@@ -364,41 +317,6 @@ describe('a hub', () => {
       code: 'DATA_LOSS',
       message: expect.stringContaining('slots 32 to 32'),
     });
-  });
-
-  it('follows the parent of the version that lives', async () => {
-    const { hub, tell } = opened();
-    const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'confirmed' });
-    tell(
-      ...processedSlot(10),
-      ...processedSlot(11, 10),
-      status(12, 'createdBank', 11),
-      status(12, 'dead', 11),
-    );
-    tell(...processedSlot(12, 10));
-    sink.take();
-    tell(status(12, 'confirmed', 10));
-    expect(sink.take()).toEqual(['s confirmed 10', 's confirmed 12']);
-  });
-
-  it('wants of its source what streams want, and no longer than they do', async () => {
-    const { hub } = opened();
-    const wanted = new Set<SubscribeRequest>();
-    hub.setSource({
-      subscribe: (request) => {
-        wanted.add(request);
-        return { ready: Promise.resolve(), end: () => wanted.delete(request) };
-      },
-    });
-    const first = { blocksMeta: ['first'] };
-    const second = { blocksMeta: ['second'] };
-    const stream = hub.open('Subscribe', new RecordingSink());
-    await stream.request(first);
-    expect([...wanted]).toEqual([first]);
-    await stream.request(second);
-    expect([...wanted]).toEqual([second]);
-    stream.close();
-    expect([wanted.size, hub.size]).toEqual([0, 0]);
   });
 
   it('says to its source which wish one takes the place of', async () => {

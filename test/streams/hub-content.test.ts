@@ -3,12 +3,7 @@ import { commitments } from '../../src/protocol/commitment.ts';
 import type { RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import {
-  decodeGetBlockHeightResponse,
-  decodeGetLatestBlockhashResponse,
-  encodeCommitmentRequest,
-} from '../geyser/unary-client.ts';
-import { account, blockhashAt, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
+import { account, meta, processedSlot, RecordingSink, status } from './raw-slots.ts';
 
 /** What of a slot counts at each commitment. */
 const request: SubscribeRequest = {
@@ -49,16 +44,6 @@ describe('an account', () => {
     for (const heard of later) expect(heard).toEqual(['a account 10 v9', 'b block 10 of v9']);
   });
 
-  it('is told as it came last where two nodes told of it, whose versions say nothing', async () => {
-    const { sinks, tell } = await opened();
-    const [one, other] = [{}, {}];
-    const from = (origin: object, version: number) => ({ ...account(10, 50, version), origin }) as RawUpdate;
-    tell(status(10, 'createdBank'), from(one, 9), from(other, 4), from(other, 3), meta(10));
-    tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
-    const [, confirmed] = sinks.map((sink) => sink.take());
-    expect(confirmed).toEqual(['a account 10 v4', 'b block 10 of v4']);
-  });
-
   it('of a version of the slot that died is told to nobody who waits for a commitment', async () => {
     const { sinks, tell } = await opened();
     tell(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
@@ -72,30 +57,5 @@ describe('an account', () => {
     for (const heard of later) {
       expect(heard).toEqual(['a account 10 v2', 'a account 10 v3', 'b block 10 of v2,v3']);
     }
-  });
-});
-
-describe('the newest block', () => {
-  it('is the one of the commitment that is asked for', async () => {
-    const { hub, tell } = await opened();
-    for (let slot = 10; slot <= 13; slot++) tell(...processedSlot(slot));
-    tell(status(12, 'confirmed'), status(11, 'finalized'));
-    const asked = commitments.map((commitment) => {
-      const ask = encodeCommitmentRequest({ commitment });
-      const height = decodeGetBlockHeightResponse(hub.unary('GetBlockHeight', ask));
-      return { height, ...decodeGetLatestBlockhashResponse(hub.unary('GetLatestBlockhash', ask)) };
-    });
-    expect(asked).toEqual(
-      [13, 12, 11].map((at) => ({
-        height: BigInt(at),
-        slot: BigInt(at),
-        blockhash: blockhashAt(at),
-        lastValidBlockHeight: BigInt(at + 150),
-      })),
-    );
-    const unsaid = decodeGetLatestBlockhashResponse(
-      hub.unary('GetLatestBlockhash', encodeCommitmentRequest({})),
-    );
-    expect(unsaid.slot).toBe(13n);
   });
 });

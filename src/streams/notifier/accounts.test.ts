@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { account, key, LedgerScript, NotificationRecorder } from '../../../test/streams/ledger-script.ts';
+import { key, LedgerScript, NotificationRecorder } from '../../../test/streams/ledger-script.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { addressBytes } from '../../solana/address.ts';
@@ -7,7 +7,6 @@ import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';
-import { AccountNotification } from './account-notification.ts';
 
 const MINT = key(50);
 /** Mints that the lookup knows. */
@@ -101,12 +100,6 @@ describe('an account', () => {
     );
     expect(recorder.texts[0]).toContain('"uiAmountString":"12.34"');
     expect(recorder.values[1]).toMatchObject({ data: [expect.any(String), 'base64'] });
-  });
-
-  it('is written once for all who want the same', () => {
-    const notification = new AccountNotification(3n as never, key(1), account(), lookup);
-    expect(notification.result('base64')).toBe(notification.result('base64'));
-    expect(notification.keyedResult('base58')).toBe(notification.keyedResult('base58'));
   });
 });
 

@@ -92,15 +92,6 @@ describe('blocks that take long', () => {
     expect(sinks.map(({ received }) => received)).toEqual([['b0'], ['o']]);
   });
 
-  it('are encoded once for all that choose the same', async () => {
-    const { channel, sinks } = stage(oneEach, differing(2), differing(2));
-    channel.emit(block());
-    await turn();
-    const [first, second] = sinks as [Listing, Listing];
-    expect(first.received).toEqual(['b0', 'b1']);
-    expect(second.tails.map((tail, nth) => tail === first.tails[nth])).toEqual([true, true]);
-  });
-
   it('are owed to a stream that wants something else by now, wherever it hears it', async () => {
     const { turns, channel, sinks, members } = stage(oneEach, differing(3));
     channel.emit(block());

@@ -66,10 +66,6 @@ describe('filters are taken', () => {
     expect(compileFilters(request).accounts.map((rule) => rule.name)).toEqual([name]);
   });
 
-  it('as processed, with all of the data, when they do not say', () => {
-    expect(compileFilters({})).toMatchObject({ commitment: 'processed', slices: null });
-  });
-
   it('with names that stand once, however often they were sent', () => {
     expect(compileFilters({ entry: ['a', 'b', 'a'] }).entry).toEqual(['a', 'b']);
   });
@@ -91,7 +87,6 @@ describe('a filter of slots', () => {
     ['the three commitments', {}, levels],
     ['all statuses', { interslotUpdates: true }, slotStatuses],
     ['its own commitment', { filterByCommitment: true }, ['confirmed']],
-    ['its own commitment only', { filterByCommitment: true, interslotUpdates: true }, ['confirmed']],
   ])('passes %s', (_, filter, expected) => {
     const [rule] = compileFilters({ commitment: 'confirmed', slots: new Map([['s', filter]]) }).slots;
     expect(slotStatuses.filter((status) => rule?.passes(status))).toEqual(expected);
