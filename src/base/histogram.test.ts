@@ -28,11 +28,6 @@ describe('histogram', () => {
     }
   });
 
-  it('counts invalid durations in the first bucket', () => {
-    expect([bucketOf(Number.NaN), bucketOf(-5), bucketOf(0)]).toEqual([0, 0, 0]);
-    expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(BUCKET_COUNT - 1);
-  });
-
   it('returns quantiles at most 25 % too high', () => {
     const counts = createHistogram();
     for (let micros = 1_000; micros <= 100_000; micros += 100) {
@@ -72,13 +67,5 @@ describe('histogram rows', () => {
       }
     }
     expect(alone.map((_, row) => many.at(row))).toEqual(alone);
-  });
-
-  it('return copies', () => {
-    const many = new Histograms(1);
-    const row = many.addRow();
-    const before = many.at(row);
-    many.count(row, 10);
-    expect([before[0], many.at(row)[0]]).toEqual([0, 1]);
   });
 });

@@ -1,24 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
-import { endpointGroups, groupOfPath } from '../protocol/rest/route.ts';
+import { groupOfPath } from '../protocol/rest/route.ts';
 import { openApi } from './openapi.ts';
 import { endpoints } from './registry.ts';
 
 it('registers each endpoint under its metered name', () => {
   expect(endpoints.map(({ name }) => name)).toEqual(endpointNames);
-});
-
-it('registers each endpoint in the group of its path', () => {
-  for (const { paths, group } of endpoints)
-    expect([paths[0], groupOfPath(paths[0])]).toEqual([paths[0], group]);
-  expect(new Set(endpoints.map(({ group }) => group))).toEqual(new Set(endpointGroups));
-});
-
-it('keeps each endpoint in a file of its name', () => {
-  const missing = endpointNames.filter((name) => !existsSync(join(import.meta.dirname, `${name}.ts`)));
-  expect(missing).toEqual([]);
 });
 
 it('maps every path to the group of its prefix', () => {
@@ -83,10 +70,6 @@ describe('OpenAPI document', () => {
     components: { schemas: Described };
   };
   const operations = Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
-
-  it('lists every endpoint once', () => {
-    expect(operations).toHaveLength(endpoints.length);
-  });
 
   it('resolves every reference', () => {
     const places = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);

@@ -64,32 +64,9 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
       expect([i, cuckoo.has(message, 5)]).toEqual([i, true]);
     }
   });
-
-  it('says of hardly any other that it is', () => {
-    const cuckoo = filter();
-    let wrong = 0;
-    for (let i = 0; i < 20_000; i++) {
-      const other = new Uint8Array(32).fill(0xee);
-      new DataView(other.buffer).setUint32(0, i, true);
-      if (cuckoo.has(other, 0)) wrong++;
-    }
-    expect(wrong).toBeLessThan(20);
-  });
 });
 
 describe('a cuckoo filter', () => {
-  it('without entries has nothing', () => {
-    fc.assert(
-      fc.property(
-        fc.uint8Array({ minLength: 32, maxLength: 32 }),
-        fc.bigInt(0n, 2n ** 64n - 1n),
-        (bytes, seed) => {
-          expect(new CuckooFilter({ ...none, hashSeed: seed }).has(bytes, 0)).toBe(false);
-        },
-      ),
-    );
-  });
-
   it('finds an address in either of its two buckets, at each of their places, and in no other', () => {
     const bucketCount = 16;
     const empty = new CuckooFilter({ ...none, data: new Uint8Array(8 * bucketCount), bucketCount });
@@ -119,10 +96,8 @@ describe('a cuckoo filter', () => {
     ['unsupported cuckoo hash algorithm 1', { hashAlgorithm: 1 }],
     ['cuckoo entriesPerBucket should be 4, got 5', { entriesPerBucket: 5 }],
     ['cuckoo fingerprintBits should be 16, got 8', { fingerprintBits: 8 }],
-    ['cuckoo bucketCount should be a non-zero power of two, got 0', { bucketCount: 0 }],
     ['cuckoo bucketCount should be a non-zero power of two, got 3', { bucketCount: 3 }],
     ['cuckoo data length should be 16 bytes, got 8', { bucketCount: 2 }],
-    ['cuckoo data length should be 17179869184 bytes, got 8', { bucketCount: 2 ** 31 }],
   ])('is refused: %s', (fault, change) => {
     expect(() => new CuckooFilter({ ...none, ...change })).toThrow(
       new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`),

@@ -36,13 +36,6 @@ describe('the number of parameters', () => {
     ['a text', () => positional('x', 1, 2), -32600, 'Invalid request', undefined],
     ['too few', () => positional([], 1, 2), -32602, '`params` should have at least 1 argument(s)', undefined],
     [
-      'none',
-      () => positional(undefined, 2, 3),
-      -32602,
-      '`params` should have at least 2 argument(s)',
-      undefined,
-    ],
-    [
       'too many',
       () => positional([1, 2, 3], 1, 2),
       -32602,
@@ -57,24 +50,10 @@ describe('the number of parameters', () => {
       'Array([Number(5)])',
     ],
     [
-      'an object where there are none',
-      () => noParameters({}),
-      -32602,
-      'Invalid parameters: No parameters were expected',
-      'Map({})',
-    ],
-    [
       'too short a tuple',
       () => exactly([1], 2),
       -32602,
       'Invalid params: invalid length 1, expected a tuple of size 2.',
-      undefined,
-    ],
-    [
-      'too long a tuple',
-      () => exactly([1, 2, 3], 2),
-      -32602,
-      'Invalid params: invalid length 3, expected fewer elements in array.',
       undefined,
     ],
     [
@@ -85,10 +64,10 @@ describe('the number of parameters', () => {
       undefined,
     ],
     [
-      'an object for a tuple',
-      () => exactly({}, 2),
+      'too long a tuple',
+      () => exactly([1, 2, 3], 2),
       -32602,
-      'Invalid params: invalid type: map, expected a tuple of size 2.',
+      'Invalid params: invalid length 3, expected fewer elements in array.',
       undefined,
     ],
   ])('%s is refused in the words of jsonrpc_core', (_what, run, code, message, data) => {
@@ -108,12 +87,8 @@ describe('keys', () => {
   it.each<[string, () => unknown, string]>([
     ['an address of strange letters', () => readAddress('0OIl'), 'Invalid'],
     ['a short address', () => readAddress('1111'), 'WrongSize'],
-    ['an empty address', () => readAddress(''), 'WrongSize'],
-    ['a long address', () => readAddress('1'.repeat(45)), 'WrongSize'],
     ['a short signature', () => readSignature(SYSTEM), 'WrongSize'],
-    ['a strange signature', () => readSignature('0'.repeat(64)), 'Invalid'],
     ['a short hash', () => readBlockhash('1'), 'WrongSize'],
-    ['a strange hash', () => readBlockhash('!'), 'Invalid'],
   ])('%s is refused', (_what, run, fault) => {
     expect(errorOf(run)).toEqual([-32602, `Invalid param: ${fault}`, undefined]);
   });
@@ -128,12 +103,8 @@ describe('keys', () => {
 describe('the lenient config', () => {
   it.each<[JsonValue | undefined, string, bigint | null]>([
     [undefined, 'finalized', null],
-    [null, 'finalized', null],
-    [{}, 'finalized', null],
-    [{ commitment: 'processed' }, 'processed', null],
     [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
     [{ commitment: 'recent' }, 'finalized', null],
-    [{ commitment: 5 }, 'finalized', null],
     [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
   ])('%j reads at %s', (config, commitment, minContextSlot) => {
     expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
@@ -141,10 +112,7 @@ describe('the lenient config', () => {
 
   it.each<[JsonValue, string]>([
     [5, 'invalid type: integer `5`, expected struct RpcContextConfig'],
-    ['confirmed', 'invalid type: string "confirmed", expected struct RpcContextConfig'],
     [[], 'invalid type: sequence, expected struct RpcContextConfig'],
-    [{ minContextSlot: '5' }, 'invalid type: string "5", expected u64'],
-    [{ minContextSlot: -5 }, 'invalid value: integer `-5`, expected u64'],
   ])('%j is refused', (config, text) => {
     expect(errorOf(() => readContextConfig(config))).toEqual([-32602, `Invalid params: ${text}.`, undefined]);
   });
@@ -153,7 +121,6 @@ describe('the lenient config', () => {
 describe('the strict config', () => {
   it.each<[JsonValue | undefined, string]>([
     [undefined, 'finalized'],
-    [null, 'finalized'],
     [{ commitment: 'processed' }, 'processed'],
     [['confirmed'], 'confirmed'],
     [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
@@ -164,8 +131,6 @@ describe('the strict config', () => {
   it.each<[JsonValue, string]>([
     [{}, 'missing field `commitment`'],
     [{ commitment: 'max' }, 'unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'],
-    [{ commitment: null }, 'invalid type: null, expected string or map'],
-    [5, 'invalid type: integer `5`, expected struct CommitmentConfig'],
     [[], 'invalid length 0, expected struct CommitmentConfig with 1 element'],
   ])('%j is refused', (config, text) => {
     expect(errorOf(() => readStrictCommitment(config))).toEqual([
@@ -199,12 +164,7 @@ describe('the account config', () => {
       { encoding: 'hex' },
       'unknown variant `hex`, expected one of `binary`, `base58`, `base64`, `jsonParsed`, `base64+zstd`',
     ],
-    [{ encoding: 5 }, 'invalid type: integer `5`, expected string or map'],
-    [{ dataSlice: {} }, 'missing field `offset`'],
     [{ dataSlice: { offset: 0 } }, 'missing field `length`'],
-    [{ dataSlice: { offset: -1, length: 0 } }, 'invalid value: integer `-1`, expected usize'],
-    [{ dataSlice: 5 }, 'invalid type: integer `5`, expected struct UiDataSliceConfig'],
-    [[], 'invalid type: sequence, expected struct RpcAccountInfoConfig'],
   ])('%j is refused', (config, text) => {
     expect(errorOf(() => readAccountConfig(config))[1]).toBe(`Invalid params: ${text}.`);
   });
