@@ -45,7 +45,7 @@ describe('address rules', () => {
     expect(refused({ cidrs }, clientInfoFor(address))).toBeNull();
   });
 
-  it.each([])('refuse %s', (address) => {
+  it.each(['198.51.101.0', '2001:db9::', '192.0.2.8'])('refuse %s', (address) => {
     expect(refused({ cidrs }, clientInfoFor(address))).toBe('ADDRESS_FORBIDDEN');
   });
 
@@ -68,7 +68,18 @@ describe('origin rules', () => {
     expect(at(origin)).toBeNull();
   });
 
-  it.each([null])('refuse %s', (origin) => {
+  it.each([
+    null,
+    'http://app.example.com',
+    'https://app.example.com:8443',
+    'https://app.example.com.evil.example',
+    'https://evil.example/https://app.example.com',
+    'https://example.org',
+    'https://.example.org',
+    'https://evilexample.org',
+    'https://evil.example#.example.org',
+    'http://a.example.org',
+  ])('refuse %s', (origin) => {
     expect(at(origin)).toBe('ORIGIN_FORBIDDEN');
   });
 });
