@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clientInfoFor, internalKey } from '../../test/project/callers.ts';
+import { authenticatorOf, createKey } from '../../test/gateway/keys.ts';
+import { clientInfoFor } from '../../test/project/callers.ts';
 import { Failure } from '../protocol/errors.ts';
 import type { Product } from '../protocol/product.ts';
 import type { ClientInfo } from '../protocol/request-handler.ts';
 import { Admission } from './admission.ts';
-import { digestApiKey, generateApiKey } from './auth/api-key.ts';
+import { generateApiKey } from './auth/api-key.ts';
 import { FailedAuthLimiter } from './auth/failed-auth-limiter.ts';
-import { KeyAuthenticator } from './auth/key-authenticator.ts';
+import type { KeyAuthenticator } from './auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type KeyRules, unrestrictedRules } from './auth/key-record.ts';
 import { RequestContext } from './metering/call-meter.ts';
 
-const pepper = Buffer.alloc(32, 1);
 const home = clientInfoFor('192.0.2.1', 'https://app.example.com');
 
 describe('admission', () => {
@@ -18,21 +18,14 @@ describe('admission', () => {
   let admission: Admission;
 
   beforeEach(() => {
-    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
-    keys.setStoreReachable(true);
+    keys = authenticatorOf();
     admission = new Admission({ keys, failedAuthLimiter: new FailedAuthLimiter({ failedAuthPerMinute: 3 }) });
   });
 
   function keyOf(change: Partial<KeyRecord> = {}): { text: string; record: KeyRecord } {
-    const { id, text } = generateApiKey(change.product ?? 'rpc');
-    const record: KeyRecord = {
-      ...{ id, product: 'rpc', familyId: id, name: 'test', digest: digestApiKey(text, pepper) },
-      ...internalKey,
-      ...{ pepperVersion: 1, status: 'active', expiresAt: null, limits: defaultPlanLimits, version: 1 },
-      ...change,
-    };
-    keys.apply([record]);
-    return { text, record };
+    const key = createKey(change);
+    keys.apply([key.record]);
+    return key;
   }
 
   /** What is said to a caller: the code, and the whole of the text. */

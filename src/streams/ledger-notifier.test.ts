@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { block, executed, NotificationRecorder } from '../../test/streams/ledger-script.ts';
+import { NotificationRecorder } from '../../test/streams/ledger-script.ts';
 import { accountOf, blocks, logs, play, signatureOf, stage } from '../../test/streams/notifier-stage.ts';
 import { commitments } from '../protocol/commitment.ts';
 import { slot } from '../solana/units.ts';
@@ -27,40 +27,6 @@ describe('a commitment', () => {
     script.dead(1);
     script.confirmed(1);
     expect(received.slots).toEqual([]);
-  });
-
-  it('emits late events at once', () => {
-    const { script, subscribe } = stage();
-    const received = commitments.map((commitment) => subscribe(logs(commitment)));
-    play(script, 1);
-    script.confirmed(1);
-    script.transaction(1, { n: 7 });
-    script.rooted(1);
-    expect(received.map(({ slots }) => slots.length)).toEqual([2, 2, 2]);
-  });
-
-  it('of blocks without earlier events needs only the block', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('confirmed'));
-    const shown = subscribe(blocks('confirmed'));
-    for (const at of [5, 6]) {
-      script.block(block(at, [executed({ n: at })]));
-      script.transaction(at, { n: at });
-      script.confirmed(at);
-    }
-    expect(received.slots).toEqual([5, 6]);
-    expect(shown.slots).toEqual([5, 6]);
-  });
-
-  it('finalized emits confirmed slots before a gap', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('finalized'));
-    play(script, 1);
-    script.confirmed(1);
-    play(script, 9);
-    script.confirmed(9);
-    script.rooted(9);
-    expect(received.slots).toEqual([1, 9]);
   });
 });
 
@@ -90,20 +56,6 @@ describe('within a slot', () => {
 });
 
 describe('a subscription', () => {
-  it('is independent of equal ones', () => {
-    const { notifier, script, subscribe } = stage();
-    const one = new NotificationRecorder();
-    const end = notifier.add(accountOf(1, 'processed'), one);
-    const other = subscribe(accountOf(1, 'processed'));
-    play(script, 1);
-    script.processed(1);
-    end();
-    end();
-    play(script, 2);
-    script.processed(2);
-    expect([one.slots, other.slots]).toEqual([[1], [1, 2]]);
-  });
-
   it('may end itself and others during a notification', () => {
     const { notifier, script, subscribe } = stage();
     const after = subscribe(logs('processed'));
@@ -165,21 +117,5 @@ describe('a signature', () => {
     script.confirmed(6);
     expect(received.texts).toEqual(['{"context":{"slot":6},"value":{"err":"AccountInUse"}}']);
     expect(received.isOver).toBe(true);
-  });
-
-  it('that is unknown at the next bank stays pending', () => {
-    let lookups = 0;
-    const statusOf = () => {
-      lookups++;
-      return null;
-    };
-    const { script, subscribe } = stage({ statusOf });
-    const received = subscribe(signatureOf(1, 'processed'));
-    script.processed(1);
-    script.processed(2);
-    expect(lookups).toBe(1);
-    play(script, 3, 2, 1);
-    script.processed(3);
-    expect(received.slots).toEqual([3]);
   });
 });

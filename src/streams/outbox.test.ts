@@ -178,16 +178,6 @@ describe('an outbox', () => {
     ours.end();
     await ended;
   });
-
-  it('discards the queue when dropped', async () => {
-    const { ours, client } = await pair();
-    const outbox = new Outbox(ours, wide, never);
-    outbox.push(Buffer.from('dropped'));
-    outbox.drop();
-    outbox.push(Buffer.from('refused'));
-    ours.end('alive');
-    expect((await read(client, 5)).toString()).toBe('alive');
-  });
 });
 
 it('counts the memory of tiny frames', async () => {
@@ -230,36 +220,6 @@ describe('pongs in an outbox', () => {
     expect(await read(client, second.length)).toEqual(second);
     expect(outbox.memoryBytes).toBe(0);
   });
-
-  it('do not accumulate for a client that does not read', async () => {
-    const { ours, client } = await pair();
-    client.pause();
-    const outbox = new Outbox(ours, wide, never);
-    while (!ours.writableNeedDrain) {
-      outbox.push(Buffer.alloc(60_000));
-      await new Promise(setImmediate);
-    }
-    const before = outbox.memoryBytes;
-    for (let ping = 0; ping < 100_000; ping++) outbox.pushPong(Buffer.alloc(2));
-    expect(outbox.memoryBytes - before).toBeLessThan(1_000);
-  });
-});
-
-describe('notifications in an outbox', () => {
-  it('are joined with other frames, in order', async () => {
-    const { ours, client } = await pair();
-    const outbox = new Outbox(ours, wide, never);
-    const seen = countWrites(ours);
-    const notifications = [1, 2].map((slot) =>
-      new Notification('slotNotification', Buffer.from(`${slot}`)).frame(7),
-    );
-    const [response] = frames('response') as [Buffer];
-    const [first, second] = notifications as [(typeof notifications)[0], (typeof notifications)[0]];
-    for (const frame of [first, response, second]) outbox.push(frame);
-    const whole = Buffer.concat([first.bytes, response, second.bytes]);
-    expect(await read(client, whole.length)).toEqual(whole);
-    expect(seen.writes).toBe(1);
-  });
 });
 
 function counting() {
@@ -268,16 +228,6 @@ function counting() {
 }
 
 describe('a flush', () => {
-  it('runs at the end of the turn', async () => {
-    const flushes = new FlushScheduler();
-    const [one, other] = [counting(), counting()];
-    flushes.schedule(one);
-    flushes.schedule(other);
-    expect([one.flushes, other.flushes]).toEqual([0, 0]);
-    await turn();
-    expect([one.flushes, other.flushes]).toEqual([1, 1]);
-  });
-
   it('waits for the minimum interval', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());

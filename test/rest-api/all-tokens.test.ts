@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import { Chain } from '../../src/decoding/chain/chain.ts';
-import { TokenNames } from '../../src/decoding/token/token-names.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
@@ -127,13 +125,6 @@ describe('wallet/all_tokens', () => {
     expect(documents.reads()).toEqual([documentOf(PLAIN)]);
   });
 
-  it('omits NFTs but includes one unit of a larger supply', async () => {
-    const tokens = await tokensOf(MIXED);
-    expect(tokens.has(numbered(1, NFT))).toBe(false);
-    expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
-    expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
-  });
-
   it('fails on a malformed node response', async () => {
     const liar = new LedgerCaller(rig);
     liar.answering = ({ method }) =>
@@ -143,25 +134,5 @@ describe('wallet/all_tokens', () => {
     expect(await failureOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
-  });
-
-  it('returns tokens of the wallet only, whatever the node returns', async () => {
-    const liar = new LedgerCaller(rig);
-    liar.answering = (made) =>
-      made.method === 'getTokenAccountsByOwner' && made.params[0] === POOR
-        ? liar.request(made.network as 'devnet', made.method, [RICH, ...made.params.slice(1)])
-        : undefined;
-    expect((await answerOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).result).toEqual([]);
-  });
-});
-
-describe('TokenNames', () => {
-  const sources = { list: listed, offChain: documents };
-  const namesOf = (mints: Address[], most = 1000) =>
-    new TokenNames(sources, { mintsMax: most }).names(new Chain('mainnet-beta', caller), mints);
-
-  it('limits the number of mints', async () => {
-    const names = await namesOf([numbered(1, 1), numbered(1, 2), numbered(1, 3)], 2);
-    expect([...names.keys()]).toEqual([numbered(1, 1), numbered(1, 2)]);
   });
 });

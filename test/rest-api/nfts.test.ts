@@ -158,16 +158,6 @@ describe('NFTs of a wallet', () => {
     });
   });
 
-  it('are read in seven calls for 120 of one collection', async () => {
-    caller.counts();
-    const page = await pageOf({ address: COLLECTOR, page: 3 });
-    expect(page).toMatchObject({ total_count: 120, total_pages: 3 });
-    expect(page.nfts).toHaveLength(20);
-    expect(caller.counts()).toEqual({
-      ...{ getTokenAccountsByOwner: 2, getMultipleAccounts: 4, getProgramAccounts: 1 },
-    });
-  });
-
   it('reload documents with refresh', async () => {
     documents.forgotten.length = 0;
     await pageOf({ refresh: 'false' });
@@ -304,13 +294,6 @@ describe('a wallet with more NFTs than the document limit', () => {
     ]) {
       expect(failure.code).toBe('ANSWER_TOO_LARGE');
     }
-  });
-
-  it('can be searched on-chain, and by attributes when few NFTs remain', async () => {
-    const shown = await answerOf(search, { wallet: HOARDER, royalty: 0 }, caller, services);
-    expect(shown.result).toMatchObject({ total_data: HOARD });
-    const fields = { wallet: HOARDER, creators: BEN, attributes: '{"kind":"even"}' };
-    expect((await answerOf(search, fields, caller, services)).result).toMatchObject({ total_data: 0 });
   });
 });
 

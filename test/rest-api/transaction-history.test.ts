@@ -76,13 +76,6 @@ describe('transaction/history', () => {
     expect(names(await actual({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
   });
 
-  it('accepts `before` and `until` as aliases; the long names win', async () => {
-    const ends = { before: signatures[3]!, until: signatures[6]! };
-    expect(names(await actual(ends))).toEqual(signatures.slice(4, 6));
-    const longer = { before_tx_signature: signatures[1]!, until_tx_signature: signatures[4]! };
-    expect(names(await actual({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
-  });
-
   it.each([{ before: NOBODYS }, { until: NOBODYS }])('returns 404 for %j', async (end) => {
     const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
     const other = JSON.stringify(end).includes('before')
@@ -159,17 +152,6 @@ describe('transaction/history', () => {
   ])('fails with %s rather than omit one', async (code, trouble) => {
     caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
-  });
-
-  it('does not retry after a disconnect', async () => {
-    const leaving = new LedgerCaller(rig);
-    leaving.answering = ({ method }) => {
-      if (method !== 'getTransaction') return undefined;
-      leaving.leaving.abort(new Failure('CLIENT_GONE'));
-      return Promise.reject(new Failure('CLIENT_GONE'));
-    };
-    expect(await failureOf(history, { account, tx_num: 1 }, leaving)).toMatchObject({ code: 'CLIENT_GONE' });
-    expect(leaving.counts()).toMatchObject({ getTransaction: 1 });
   });
 
   it('has at most eight calls in flight', async () => {

@@ -3,7 +3,6 @@ import type {
   SubscribeDeshredRequest,
   SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { programs } from '../../src/solana/programs.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot } from '../../src/streams/deshred/deshred-event.ts';
@@ -82,43 +81,6 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(plain(transaction)).toEqual(plain(wanted({ name: 1 })));
     const looking = wanted({ name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
     expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
-  });
-
-  it('can tell the transactions of a slot apart by their index, also those that it is not told', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('Subscribe', { transactions: named({ v: { vote: true } }) });
-    tell(9, { name: 1, vote: true }, { name: 2 }, { name: 3, vote: true });
-    tell(10, { name: 4, vote: true });
-    tell(9, { name: 5, vote: true });
-    const told = sink.updates.map(
-      ({ transaction }) => `${transaction?.slot}/${transaction?.transaction?.index}`,
-    );
-    expect(told).toEqual(['9/0', '9/2', '10/0', '9/3']);
-  });
-
-  it('is told what passes its filters, with the names of all that it passes', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('Subscribe', {
-      transactions: named({
-        votes: { vote: true },
-        seven: { accountInclude: [keyAt(7), keyAt(70)] },
-        both: { accountRequired: [keyAt(7), keyAt(8)] },
-        without: { vote: false, accountExclude: [keyAt(8)] },
-        system: { vote: false, accountInclude: [programs.system] },
-        failed: { vote: true, failed: true },
-      }),
-    });
-    tell(9, { name: 1, keys: [7, 8] }, { name: 2, keys: [7] }, { name: 3, keys: [3], vote: true });
-    expect(sink.updates.map(({ filters }) => filters)).toEqual([
-      ['seven', 'both', 'system'],
-      ['seven', 'without', 'system'],
-      ['votes', 'failed'],
-    ]);
-    expect(sink.updates.map(({ transaction }) => transaction?.transaction?.isVote)).toEqual([
-      false,
-      false,
-      true,
-    ]);
   });
 
   it('has addresses of lookup tables in its filters, as far as they are known', async () => {

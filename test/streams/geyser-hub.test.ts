@@ -5,7 +5,6 @@ import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-reque
 import { slot } from '../../src/solana/units.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
-import type { FilterSet } from '../../src/streams/geyser/geyser-source.ts';
 import {
   decodeGetBlockHeightResponse,
   decodeGetLatestBlockhashResponse,
@@ -317,25 +316,6 @@ describe('a hub', () => {
       code: 'DATA_LOSS',
       message: expect.stringContaining('slots 32 to 32'),
     });
-  });
-
-  it('says to its source which wish one takes the place of', async () => {
-    const { hub } = opened();
-    const wishes: FilterSet[] = [];
-    const replaced: (FilterSet | null | undefined)[] = [];
-    hub.setSource({
-      subscribe: (_request, _from, before) => {
-        replaced.push(before);
-        const wish = { ready: Promise.resolve(), end: () => {} };
-        wishes.push(wish);
-        return wish;
-      },
-    });
-    const stream = hub.open('Subscribe', new RecordingSink());
-    for (const name of ['first', 'second', 'third']) await stream.request({ blocksMeta: [name] });
-    await hearing(hub, { blocksMeta: ['other'] });
-    expect(replaced).toEqual([null, wishes[0], wishes[1], null]);
-    expect(replaced[2]).toBe(wishes[1]);
   });
 
   it('ends the streams that a loss concerns, and no other', async () => {

@@ -1,14 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { QuotaLedger } from '../limits/quota.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { LastUsedTracker } from '../metering/last-used.ts';
 import { type CompletedCall, UsageMeter } from '../metering/usage-meter.ts';
-import { defaultPlanLimits, type KeyId } from './key-record.ts';
+import type { KeyId } from './key-record.ts';
 import { createKeyState, type KeyState } from './key-state.ts';
 
 const MINUTE = 60_000;
-const NOVEMBER = Date.UTC(2026, 10, 22);
-const DECEMBER = Date.UTC(2026, 11, 2);
 const id = '7hQ2mKpZ' as KeyId;
 const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
 
@@ -74,31 +71,6 @@ describe('key state', () => {
         '2 rpc getSlot ok 1',
       ]);
     });
-
-    it('does not use a counter of another meter, and caches none beyond rowsMax', () => {
-      const [one, full] = [new UsageMeter(), new UsageMeter({ rowsMax: 0 })];
-      one.record(call(), MINUTE);
-      full.record(call(), MINUTE);
-      full.record(call(), MINUTE);
-      expect(full.uncounted).toBe(2);
-      one.record(call(), MINUTE);
-      expect(rowsOf(one)).toEqual(['1 rpc getSlot ok 2']);
-    });
-  });
-
-  it('caches the account of the current month and ledger', () => {
-    const key = {
-      ...{ customerId: 'anna', planId: 'small', keyState: keyState },
-      limits: { ...defaultPlanLimits, monthlyCredits: 100 },
-    };
-    const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];
-    ledger.spend(key, 60, NOVEMBER);
-    other.spend(key, 1, NOVEMBER);
-    ledger.spend({ ...key, keyState: createKeyState() }, 10, NOVEMBER);
-    ledger.spend(key, 10, NOVEMBER);
-    expect(ledger.status(key, NOVEMBER)?.remaining).toBe(20);
-    expect(other.status(key, NOVEMBER)?.remaining).toBe(99);
-    expect(ledger.status(key, DECEMBER)?.remaining).toBe(100);
   });
 
   it('does not use an evicted last use', () => {

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { clientInfoFor, internalKey } from '../../../test/project/callers.ts';
-import { digestApiKey, generateApiKey } from './api-key.ts';
-import { KeyAuthenticator } from './key-authenticator.ts';
-import { defaultPlanLimits, type KeyRecord, type KeyRules, unrestrictedRules } from './key-record.ts';
+import { authenticatorOf, createKey } from '../../../test/gateway/keys.ts';
+import { clientInfoFor } from '../../../test/project/callers.ts';
+import type { KeyAuthenticator } from './key-authenticator.ts';
+import { type KeyRecord, type KeyRules, unrestrictedRules } from './key-record.ts';
 import { KeyWatch } from './key-watch.ts';
 
-const pepper = Buffer.alloc(32, 1);
 const use = { client: clientInfoFor('192.0.2.1'), network: 'devnet' } as const;
 
 describe('key watch', () => {
@@ -17,24 +16,10 @@ describe('key watch', () => {
 
   beforeEach(() => {
     vi.useFakeTimers();
-    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+    record = createKey().record;
+    keys = authenticatorOf(record);
     watch = new KeyWatch(keys, { sweepIntervalMs: 500, now: () => Date.now(), rejection: () => null });
     ended = [];
-    const { id, text } = generateApiKey('rpc');
-    record = {
-      id,
-      product: 'rpc',
-      ...internalKey,
-      familyId: 'f',
-      name: 'test',
-      digest: digestApiKey(text, pepper),
-      pepperVersion: 1,
-      status: 'active',
-      expiresAt: null,
-      limits: defaultPlanLimits,
-      version: 1,
-    };
-    keys.apply([record]);
   });
 
   afterEach(() => {

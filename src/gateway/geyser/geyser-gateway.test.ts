@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeStreamOpener, refusalOf } from '../../../test/gateway/fake-stream-opener.ts';
-import { internalKey } from '../../../test/project/callers.ts';
+import { authenticatorOf, createKey } from '../../../test/gateway/keys.ts';
 import { createLogger } from '../../base/log.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -12,8 +12,7 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import type { Address } from '../../solana/address.ts';
 import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import { Admission } from '../admission.ts';
-import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyAuthenticator } from '../auth/key-authenticator.ts';
+import type { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
@@ -23,7 +22,6 @@ import { UsageMeter } from '../metering/usage-meter.ts';
 import { LiveConnections } from '../telemetry/live-connections.ts';
 import { GeyserGateway } from './geyser-gateway.ts';
 
-const pepper = Buffer.alloc(32, 1);
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const sink = { push: () => {}, end: () => {}, lag: () => {} };
 const address = (at: number): Address => `Address${at}` as Address;
@@ -59,14 +57,9 @@ describe('Geyser gateway', () => {
 
   /** Makes a key known. @returns its text, and its record as it is now. */
   function keyOf(product: Product, limits: Partial<PlanLimits> = {}): { text: string; record: KeyRecord } {
-    const { id, text } = generateApiKey(product);
-    const record: KeyRecord = {
-      ...{ id, product, familyId: id, name: 'test', digest: digestApiKey(text, pepper), pepperVersion: 1 },
-      ...internalKey,
-      ...{ status: 'active', expiresAt: null, limits: { ...unlimited, ...limits }, version: 1 },
-    };
-    keys.apply([record]);
-    return { text, record };
+    const key = createKey({ product, limits: { ...unlimited, ...limits } });
+    keys.apply([key.record]);
+    return key;
   }
 
   const open = (text: string | null, rpc: StreamRpc = 'Subscribe') => gate.open(by(text), rpc, sink, onEnd);
@@ -82,8 +75,7 @@ describe('Geyser gateway', () => {
       .sort();
 
   beforeEach(() => {
-    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
-    keys.setStoreReachable(true);
+    keys = authenticatorOf();
     usage = new UsageMeter();
     quota = new QuotaLedger();
     watch = new KeyWatch(keys, { sweepIntervalMs: 5, rejection: quota.exceeded.bind(quota) });
@@ -173,8 +165,8 @@ describe('Geyser gateway', () => {
 
   it('limits streams per key family and releases each once', () => {
     const { text, record } = keyOf('grpc', { grpcStreamsMax: 2 });
-    const next = generateApiKey('grpc');
-    keys.apply([{ ...record, id: next.id, digest: digestApiKey(next.text, pepper), version: 2 }]);
+    const next = createKey({ product: 'grpc', familyId: record.familyId, limits: record.limits });
+    keys.apply([next.record]);
     const first = open(text);
     open(next.text);
     const failure = refusalOf(() => open(text));

@@ -32,6 +32,16 @@ describe('waiting for transactions', () => {
     expect(confirmations.size).toBe(0);
   });
 
+  it('requests each signature from its own network', async () => {
+    const nodes = new FakeNodes();
+    nodes.status = () => landed('finalized');
+    open(nodes);
+    const networks = ['mainnet-beta', 'devnet', 'testnet'] as const;
+    const never = { blockhash: null, lastValidBlockHeight: null };
+    await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), staying)));
+    expect(nodes.requests.map(({ network }) => network).sort()).toEqual([...networks].sort());
+  });
+
   it('polls until the commitment is reached, and reports an error only then', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed', 'AccountInUse');
@@ -115,14 +125,6 @@ describe('a blockhash', () => {
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
   });
 
-  it('counts for all who wait, also when only the last of them knows its height', async () => {
-    const nodes = new FakeNodes();
-    open(nodes);
-    const first = confirmations.wait(sent(1, { lastValidBlockHeight: null }), staying);
-    expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
-    expect(await first).toMatchObject(expired);
-  });
-
   it('is not requested before its height is reached', async () => {
     const nodes = new FakeNodes();
     open(nodes);
@@ -192,18 +194,6 @@ describe('a subscription', () => {
     await nodes.more(2);
     nodes.status = () => landed('finalized');
     expect(await wait).toMatchObject({ status: 'finalized' });
-  });
-
-  it('replaces polling, except for one poll at the start and after it fails', async () => {
-    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
-    open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
-    const wait = confirmations.wait(sent(1), staying);
-    await nodes.more(1);
-    await nodes.rounds(4, confirmations);
-    expect(nodes.of('mainnet-beta')).toBe(2);
-    feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-    nodes.status = () => landed('confirmed');
-    expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
   it.each([new RpcError(-32603, 'no')])('is done without when refused', async (refusal) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { internalKey } from '../../../test/project/callers.ts';
+import { authenticatorOf, createKey } from '../../../test/gateway/keys.ts';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
 import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
@@ -10,8 +10,7 @@ import { encodeBase58 } from '../../solana/base58.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type { Session, SubscribeOutcome, Subscriber } from '../../streams/session.ts';
 import { Admission } from '../admission.ts';
-import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyAuthenticator } from '../auth/key-authenticator.ts';
+import type { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
@@ -20,7 +19,6 @@ import { LiveConnections } from '../telemetry/live-connections.ts';
 import { SubmissionLog } from '../telemetry/submission-log.ts';
 import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
 
-const pepper = Buffer.alloc(32, 1);
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
@@ -61,8 +59,8 @@ describe('WebSocket session', () => {
   let submissions: SubmissionLog;
 
   beforeEach(() => {
-    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
-    keys.setStoreReachable(true);
+    ({ text, record } = createKey({ limits: unlimited }));
+    keys = authenticatorOf(record);
     usage = new UsageMeter();
     quota = new QuotaLedger();
     feed = new ScriptedFeed();
@@ -88,15 +86,6 @@ describe('WebSocket session', () => {
         options,
       );
     gate = createGate();
-    const key = generateApiKey('rpc');
-    text = key.text;
-    record = {
-      ...{ id: key.id, product: 'rpc', familyId: 'f1', name: 'test' },
-      ...internalKey,
-      ...{ digest: digestApiKey(text, pepper), pepperVersion: 1 },
-      ...{ status: 'active', expiresAt: null, limits: unlimited, version: 1 },
-    };
-    keys.apply([record]);
   });
 
   afterEach(() => gate.close());
@@ -255,15 +244,6 @@ describe('WebSocket session', () => {
     expect(ear.events).toEqual([]);
     change({ status: 'revoked' });
     expect(ended).toEqual([]);
-  });
-
-  it('meters notifications by number and bytes, without requests', () => {
-    const session = connect();
-    session.recordSent(3, 900);
-    session.recordSent(2, 100);
-    expect(usage.drain()).toMatchObject([
-      { keyId: record.id, method: 'notifications', status: 'ok', requests: 0, messages: 5, bytesOut: 1_000 },
-    ]);
   });
 
   it('applies a changed plan of its key', async () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { RpcError } from '../../protocol/rpc-error.ts';
 import type { Subscription } from '../../protocol/subscriptions.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
@@ -54,15 +53,6 @@ describe('equal subscriptions', () => {
     expect(feed.openings).toHaveLength(1);
     const shared = new Set(ears.map(([, ear]) => ear.notifications[0]));
     expect([shared.size, shared.has(undefined)]).toEqual([1, false]);
-  });
-
-  it('share the refusal of the feed', async () => {
-    const gate = Promise.withResolvers<void>();
-    feed.gate = () => gate.promise;
-    const joining = Promise.allSettled([join(), join(), join()]);
-    gate.reject(new RpcError(-32_601, 'Method not found'));
-    const codes = (await joining).map((one) => one.status === 'rejected' && one.reason.code);
-    expect([codes, feed.openings.length, hub.size]).toEqual([[-32_601, -32_601, -32_601], 1, 0]);
   });
 
   it('all receive a feed failure, and a new one reopens', async () => {
@@ -183,15 +173,6 @@ describe('notifications before start', () => {
 });
 
 describe('signature subscription', () => {
-  it('ends with its last notification', async () => {
-    const [, first] = await join(signature);
-    feed.emit('signature', '"received"');
-    feed.emit('signature', '"done"', true);
-    const [, second] = await join(signature);
-    expect(first.received).toEqual(['received', 'done last']);
-    expect([second.received, feed.openings.length]).toEqual([[], 2]);
-  });
-
   it('sends the first notification to later subscribers', async () => {
     await join(signature);
     feed.emit('signature', '"received"');

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { key } from '../../../../test/streams/ledger-script.ts';
 import type {
   AccountsDataFilter,
   DataSlice,
@@ -64,19 +63,6 @@ describe('filters are taken', () => {
     const name = 'x'.repeat(128);
     const request = { accounts: new Map([[name, { filters }]]), ...slices([0n, 4n], [4n, 0n], [4n, 9n]) };
     expect(compileFilters(request).accounts.map((rule) => rule.name)).toEqual([name]);
-  });
-
-  it('with names that stand once, however often they were sent', () => {
-    expect(compileFilters({ entry: ['a', 'b', 'a'] }).entry).toEqual(['a', 'b']);
-  });
-
-  it('of the shred stage, which has transactions and slots', () => {
-    const request = {
-      deshredTransactions: new Map([['t', { accountInclude: [key(1)] }]]),
-      slots: new Map([['s', {}]]),
-    };
-    const { commitment, transactions, slots } = compileDeshredFilters(request);
-    expect([commitment, transactions[0]?.name, slots[0]?.name]).toEqual([null, 't', 's']);
   });
 });
 
