@@ -80,40 +80,9 @@ describe('simple header parser', () => {
     expect(plain(text)).toBeNull();
   });
 
-  const odd = fc.constantFrom(
-    '\r',
-    '\n',
-    '\r\n',
-    ' ',
-    '\t',
-    ':',
-    '\0',
-    '\x7f',
-    '\xe9',
-    '"',
-    '(',
-    'é'.slice(0, 1),
-  );
-  const part = fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.constantFrom(
-        'a',
-        'Content',
-        '-',
-        'Length',
-        'Connection',
-        '12',
-        'close',
-        'b c',
-        '~',
-        ': ',
-        ':',
-        '\r\n',
-      ),
-    },
-    { weight: 1, arbitrary: odd },
-  );
+  const odd = fc.constantFrom(...'\r\n \t:\0\x7f\xe9"(');
+  const usual = ['a', 'Content', '-', 'Length', 'Connection', '12', 'close', 'b c', '~', ': ', ':', '\r\n'];
+  const part = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: odd });
 
   it('reports the same headers as llhttp', () => {
     let read = 0;

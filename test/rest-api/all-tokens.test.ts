@@ -6,15 +6,7 @@ import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
-import {
-  Documents,
-  heldNft,
-  heldToken,
-  listing,
-  metadata,
-  numbered,
-  tokenServices,
-} from './token-fixtures.ts';
+import { Documents, heldToken, listing, metadata, numbered, tokenServices } from './token-fixtures.ts';
 
 /** 250 tokens with metadata and off-chain images. */
 const RICH = key(40);
@@ -22,9 +14,7 @@ const RICH = key(40);
 const MIXED = key(41);
 const POOR = key(42);
 
-const [LISTED, PLAIN, NAMELESS, SEMI, NFT, EMPTY, TWICE, IN_2022, FIVE] = [
-  900, 901, 902, 903, 904, 905, 906, 907, 908,
-];
+const [LISTED, PLAIN, NAMELESS, IN_2022] = [900, 901, 902, 903];
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 const imageOf = (n: number): string => `https://example.org/${n}.png`;
 
@@ -40,19 +30,6 @@ const mixed = [
     metadataFields: { uri: documentOf(PLAIN) },
   }),
   ...heldToken(NAMELESS, MIXED, { amount: 1n, decimals: 9, metadataFields: null }),
-  // One unit of a supply of a hundred, with metadata: fungible.
-  ...heldToken(SEMI, MIXED, { amount: 1n, decimals: 0, supply: 100n, metadataFields: { standard: 1 } }),
-  ...heldNft(NFT, MIXED),
-  // Metadata claims an NFT, but the supply is five.
-  ...heldToken(FIVE, MIXED, { amount: 5n, decimals: 0, metadataFields: { standard: 0 } }),
-  ...heldToken(EMPTY, MIXED, { amount: 0n, decimals: 2 }),
-  ...heldToken(TWICE, MIXED, {
-    amount: 7n,
-    decimals: 0,
-    supply: 10n,
-    metadataFields: { uri: documentOf(PLAIN) },
-  }),
-  [numbered(3, TWICE), tokenAccount(numbered(1, TWICE), MIXED, 3n)] as const,
   [numbered(1, IN_2022), mint(50n, 1, programs.token2022)] as const,
   [numbered(2, IN_2022), tokenAccount(numbered(1, IN_2022), MIXED, 50n, null, programs.token2022)] as const,
   metadata(numbered(1, IN_2022), { name: 'Two', symbol: 'T22' }),

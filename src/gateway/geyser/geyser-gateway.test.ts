@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeStreamOpener, refusalOf } from '../../../test/gateway/fake-stream-opener.ts';
 import { authenticatorOf, createKey } from '../../../test/gateway/keys.ts';
 import { createLogger } from '../../base/log.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
@@ -10,7 +9,7 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { Address } from '../../solana/address.ts';
-import type { StreamRpc } from '../../streams/geyser/geyser-handler.ts';
+import type { StreamOpener, StreamRpc } from '../../streams/geyser/geyser-handler.ts';
 import { Admission } from '../admission.ts';
 import type { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
@@ -28,6 +27,49 @@ const address = (at: number): Address => `Address${at}` as Address;
 const wanted = (count: number): SubscribeRequest => ({
   accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
 });
+
+/** A hub that records its calls. */
+class FakeStreamOpener implements StreamOpener {
+  readonly events: string[];
+  readonly #name: string;
+  refusal: Error | null = null;
+  /** What a request on a stream waits for. */
+  waits: Promise<void> | null = null;
+
+  constructor(name: string, events: string[]) {
+    this.#name = name;
+    this.events = events;
+  }
+
+  open(rpc: StreamRpc) {
+    if (this.refusal !== null) throw this.refusal;
+    this.events.push(`${this.#name} opens ${rpc}`);
+    return {
+      request: async () => {
+        if (this.refusal !== null) throw this.refusal;
+        await this.waits;
+        this.events.push(`${this.#name} gets a request`);
+      },
+      close: () => void this.events.push(`${this.#name} closes`),
+    };
+  }
+
+  unary(rpc: string, request: Uint8Array): Uint8Array {
+    if (this.refusal !== null) throw this.refusal;
+    this.events.push(`${this.#name} answers ${rpc}`);
+    return new Uint8Array(request.length * 2);
+  }
+}
+
+/** The failure a call throws. */
+function refusalOf(call: () => unknown): Failure {
+  try {
+    call();
+  } catch (thrown) {
+    return thrown as Failure;
+  }
+  throw new Error('the call did not throw');
+}
 
 const by = (credential: string | null): Caller => ({ credential, client: unknownClient });
 

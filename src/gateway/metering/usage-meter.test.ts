@@ -73,24 +73,6 @@ describe('the usage meter', () => {
     expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
   });
 
-  it('counts the latencies of each row for itself', () => {
-    const meter = new UsageMeter();
-    meter.record({ ...call, latencyMicros: 1 }, 0);
-    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, 0);
-    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, MINUTE);
-    meter.record({ ...call, latencyMicros: 1e9 }, MINUTE);
-    meter.record({ ...call, latencyMicros: 1 }, MINUTE);
-    const ends = meter
-      .snapshot()
-      .map(({ minute, method, latency }) => [minute, method, latency[0], latency.at(-1)]);
-    expect(ends).toEqual([
-      [0, 'getSlot', 1, 0],
-      [0, 'getBlock', 0, 1],
-      [1, 'getBlock', 0, 1],
-      [1, 'getSlot', 1, 1],
-    ]);
-  });
-
   it('goes on when very many rows are open as the minute ends', () => {
     const meter = new UsageMeter();
     for (let each = 0; each < 150_000; each++) meter.record({ ...call, key: { id: `${each}` as KeyId } }, 0);

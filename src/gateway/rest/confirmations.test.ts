@@ -1,8 +1,94 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { blockhash, FakeFeed, FakeNodes, landed, sent } from '../../../test/gateway/confirmation-fixtures.ts';
+import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import type { Call, RpcDispatcher } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { type ConfirmationParts, Confirmations } from './confirmations.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import { blockhashFromBytes } from '../../solana/blockhash.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Feed, FeedListener } from '../../streams/feed.ts';
+import { type ConfirmationParts, Confirmations, type SentTransaction } from './confirmations.ts';
+
+type Request = Readonly<{ network: string; method: string; params: unknown[] }>;
+
+/** Nodes that answer what a test sets. */
+class FakeNodes implements RpcDispatcher {
+  readonly requests: Request[] = [];
+  status: (signature: string) => WritableJson = () => null;
+  slot = 1_000;
+  tip = { absoluteSlot: 1_000, blockHeight: 900 };
+  isValid = false;
+  isUnavailable = false;
+  #rounds = 0;
+  #wake: (() => void) | null = null;
+
+  readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
+
+  async #respond({ network, method, params }: Call) {
+    const list = parseJson(String(params)) as unknown[];
+    this.requests.push({ network, method, params: list });
+    this.#rounds++;
+    this.#wake?.();
+    if (this.isUnavailable) throw new Failure('UPSTREAM_UNAVAILABLE');
+    return { body: Buffer.from(writeJson(this.#answer(method, list))), errorCode: 0 };
+  }
+
+  #answer(method: string, [first]: unknown[]): WritableJson {
+    const context = { slot: this.slot };
+    if (method === 'getEpochInfo') return this.tip;
+    if (method === 'isBlockhashValid') return { context, value: this.isValid };
+    return { context, value: (first as string[]).map((one) => this.status(one)) };
+  }
+
+  count(method: string): number {
+    return this.requests.filter((one) => one.method === method).length;
+  }
+
+  /** Waits for further requests. */
+  async more(calls: number): Promise<void> {
+    const target = this.#rounds + calls;
+    while (this.#rounds < target) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** A feed whose listeners a test can call. */
+class FakeFeed implements Feed {
+  readonly listeners: FeedListener[] = [];
+  ended = 0;
+
+  async open(_: unknown, listener: FeedListener): Promise<() => void> {
+    this.listeners.push(listener);
+    return () => {
+      this.ended++;
+    };
+  }
+}
+
+const signatureOf = (n: number): Signature => {
+  const bytes = new Uint8Array(64);
+  new DataView(bytes.buffer).setUint32(0, n + 1);
+  return encodeBase58(bytes) as Signature;
+};
+
+const blockhash = blockhashFromBytes(new Uint8Array(32).fill(7));
+const landed = (confirmationStatus: Commitment, err: WritableJson = null): WritableJson => ({
+  ...{ confirmationStatus, err, slot: 5, confirmations: 1 },
+});
+
+const sent = (n: number, more: Partial<SentTransaction> = {}): SentTransaction => ({
+  network: 'mainnet-beta',
+  signature: signatureOf(n),
+  commitment: 'confirmed',
+  blockhash,
+  lastValidBlockHeight: 1_000n,
+  ...more,
+});
 
 let confirmations: Confirmations;
 afterEach(() => confirmations.close());

@@ -30,48 +30,29 @@ function errorOf(run: () => unknown): [code: number, message: string, data: unkn
 
 const SYSTEM = '11111111111111111111111111111111';
 
+const tupleFault = (fault: string): string => `Invalid params: invalid ${fault}.`;
+
 describe('the number of parameters', () => {
-  it.each<[string, () => unknown, number, string, string | undefined]>([
-    ['an object', () => positional({ a: 1 }, 1, 2), -32602, '`params` should be an array', undefined],
-    ['a text', () => positional('x', 1, 2), -32600, 'Invalid request', undefined],
-    ['too few', () => positional([], 1, 2), -32602, '`params` should have at least 1 argument(s)', undefined],
-    [
-      'too many',
-      () => positional([1, 2, 3], 1, 2),
-      -32602,
-      'Invalid parameters: Expected from 1 to 2 parameters.',
-      '"Got: 3"',
-    ],
-    [
-      'some where there are none',
-      () => noParameters([5]),
-      -32602,
-      'Invalid parameters: No parameters were expected',
-      'Array([Number(5)])',
-    ],
-    [
-      'too short a tuple',
-      () => exactly([1], 2),
-      -32602,
-      'Invalid params: invalid length 1, expected a tuple of size 2.',
-      undefined,
-    ],
-    [
-      'no tuple',
-      () => exactly(undefined, 2),
-      -32602,
-      'Invalid params: invalid type: null, expected a tuple of size 2.',
-      undefined,
-    ],
+  it.each<[string, () => unknown, string]>([
+    ['an object', () => positional({ a: 1 }, 1, 2), '`params` should be an array'],
+    ['too few', () => positional([], 1, 2), '`params` should have at least 1 argument(s)'],
+    ['too short a tuple', () => exactly([1], 2), tupleFault('length 1, expected a tuple of size 2')],
     [
       'too long a tuple',
       () => exactly([1, 2, 3], 2),
-      -32602,
-      'Invalid params: invalid length 3, expected fewer elements in array.',
-      undefined,
+      tupleFault('length 3, expected fewer elements in array'),
     ],
-  ])('%s is refused in the words of jsonrpc_core', (_what, run, code, message, data) => {
-    expect(errorOf(run)).toEqual([code, message, data]);
+    ['no tuple', () => exactly(undefined, 2), tupleFault('type: null, expected a tuple of size 2')],
+  ])('%s is refused in the words of jsonrpc_core', (_what, run, message) => {
+    expect(errorOf(run)).toEqual([-32602, message, undefined]);
+  });
+
+  it('is refused with what was given', () => {
+    expect(errorOf(() => positional('x', 1, 2))).toEqual([-32600, 'Invalid request', undefined]);
+    const tooMany = 'Invalid parameters: Expected from 1 to 2 parameters.';
+    expect(errorOf(() => positional([1, 2, 3], 1, 2))).toEqual([-32602, tooMany, '"Got: 3"']);
+    const some = 'Invalid parameters: No parameters were expected';
+    expect(errorOf(() => noParameters([5]))).toEqual([-32602, some, 'Array([Number(5)])']);
   });
 
   it('counts absent, null and [] as none', () => {
