@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { failures } from '../protocol/errors.ts';
 import { endpointNames } from '../protocol/rest/endpoint-names.ts';
 import { groupOfPath } from '../protocol/rest/route.ts';
+import { failuresOf } from './endpoint.ts';
 import { openApi } from './openapi.ts';
 import { endpoints } from './registry.ts';
 
@@ -70,6 +72,16 @@ describe('OpenAPI document', () => {
     components: { schemas: Described };
   };
   const operations = Object.values(document.paths).flatMap((verbs) => Object.values(verbs));
+
+  it('lists the failures of every endpoint with their status', () => {
+    for (const endpoint of endpoints) {
+      const { responses } = document.paths[endpoint.paths[0]]?.[endpoint.verb.toLowerCase()] ?? {};
+      for (const code of failuresOf(endpoint)) {
+        const answer = (responses as Record<string, Described>)[failures[code].http];
+        expect(answer?.description).toContain(`${code}: `);
+      }
+    }
+  });
 
   it('resolves every reference', () => {
     const places = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);

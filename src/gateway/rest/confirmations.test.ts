@@ -140,6 +140,19 @@ describe('waiting for transactions', () => {
     expect(await wait).toEqual({ status: 'finalized', err: 'AccountInUse', failure: null });
   });
 
+  it('goes on while nodes are unavailable or talk nonsense', async () => {
+    const nodes = new FakeNodes();
+    nodes.isUnavailable = true;
+    open(nodes);
+    const wait = confirmations.wait(sent(1), staying);
+    await nodes.more(3);
+    nodes.isUnavailable = false;
+    nodes.status = () => 7;
+    await nodes.more(3);
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed' });
+  });
+
   it('reports the status reached when its time is over', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('processed');
@@ -287,6 +300,16 @@ describe('a subscription', () => {
     open(nodes, { feed: { open: () => Promise.reject(refusal) } });
     const wait = confirmations.wait(sent(1), staying);
     await nodes.more(2);
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed' });
+  });
+
+  it('is polled for once at its start, and again when it fails', async () => {
+    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
+    open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
+    const wait = confirmations.wait(sent(1), staying);
+    await nodes.more(1);
+    feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     nodes.status = () => landed('confirmed');
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
