@@ -1,12 +1,6 @@
-import {
-  Keypair,
-  NonceAccount,
-  SystemProgram,
-  Transaction,
-  type TransactionInstruction,
-} from '@solana/web3.js';
+import { Keypair, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { at, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue, WritableJson } from '../../src/base/json.ts';
 import type { SentTransaction } from '../../src/gateway/rest/confirmations.ts';
@@ -53,15 +47,12 @@ function wallet(): Keypair {
   return keypair;
 }
 
-function signed(
-  signers: Keypair[],
-  instructions: TransactionInstruction[],
-  blockhash: string = rig.node.bank('processed').blockhash,
-): { text: string; signature: string } {
+function signed(signers: Keypair[], instructions: TransactionInstruction[]) {
+  const { blockhash } = rig.node.bank('processed');
   const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: signers[0]!.publicKey });
   transaction.add(...instructions).sign(...signers);
-  const wire = transaction.serialize();
-  return { text: wire.toString('base64'), signature: encodeBase58(transaction.signature!) };
+  const text = transaction.serialize().toString('base64');
+  return { text, signature: encodeBase58(transaction.signature!) };
 }
 
 function transfer(sol = 1, from = wallet(), to = Keypair.generate()) {
@@ -199,22 +190,10 @@ describe('transaction/send_many_txns', () => {
   });
 
   it('waits for a transaction on a durable nonce without a blockhash', async () => {
-    const [from, nonce] = [wallet(), Keypair.generate()];
-    const keys = { noncePubkey: nonce.publicKey, authorizedPubkey: from.publicKey };
-    const { instructions } = SystemProgram.createNonceAccount({
-      ...keys,
-      fromPubkey: from.publicKey,
-      lamports: 1_500_000,
-    });
-    const made = signed([from, nonce], instructions);
-    expect(rig.node.submit(decoded(Buffer.from(made.text, 'base64')))).toBeNull();
-    rig.freeze(2);
-    const stored = rig.node.bank('processed').account(at(nonce.publicKey))!;
-    const sent = signed(
-      [from],
-      [SystemProgram.nonceAdvance(keys)],
-      NonceAccount.fromAccountData(stored.data).nonce,
-    );
+    const from = wallet();
+    const keys = { noncePubkey: Keypair.generate().publicKey, authorizedPubkey: from.publicKey };
+    caller.answering = async () => 'taken';
+    const sent = signed([from], [SystemProgram.nonceAdvance(keys)]);
     expect(await sendMany([sent])).toMatchObject([{ id: 1, status: 'confirmed' }]);
     expect(waits).toMatchObject([{ blockhash: null, lastValidBlockHeight: null }]);
     expect(caller.counts()).toEqual({ sendTransaction: 1 });

@@ -208,12 +208,6 @@ describe('transaction/parsed', () => {
     const refused = await failureOf(parsed, { txn_signature: account }, caller);
     expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
   });
-
-  it('fails on a malformed response instead of returning 404', async () => {
-    caller.answering = () => Promise.resolve({ meta: null });
-    const failed = await failureOf(parsed, { txn_signature: NOBODYS }, caller);
-    expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
 });
 
 describe('transaction/raw', () => {

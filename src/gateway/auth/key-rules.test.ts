@@ -4,7 +4,6 @@ import { unknownClient } from '../../protocol/client-info.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import { type KeyRules, unrestrictedRules } from './key-record.ts';
 import { checkMethod, checkNetwork, rejectionOf } from './key-rules.ts';
-import { createKeyState } from './key-state.ts';
 
 const refused = (
   rules: Partial<KeyRules>,
@@ -105,15 +104,4 @@ describe('method rules', () => {
     const long = codeOf(() => checkMethod({ rules }, 'x'.repeat(100_000)));
     expect(long?.text.length).toBeLessThan(120);
   });
-});
-
-it('compiles rules once per record', () => {
-  const keyState = createKeyState();
-  const rules = { ...unrestrictedRules, methods: ['getBalance'] };
-  checkMethod({ rules, keyState: keyState }, 'getBalance');
-  const ready = keyState.compiledRules;
-  expect(codeOf(() => checkMethod({ rules, keyState: keyState }, 'getSlot'))?.code).toBe('METHOD_FORBIDDEN');
-  expect(keyState.compiledRules).toBe(ready);
-  const next = { rules: { ...unrestrictedRules, methods: ['getSlot'] }, keyState: createKeyState() };
-  expect(codeOf(() => checkMethod(next, 'getSlot'))).toBeNull();
 });

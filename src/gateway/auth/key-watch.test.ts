@@ -71,12 +71,4 @@ describe('key watch', () => {
     keys.apply([{ ...record, status: 'revoked', version: 3 }]);
     expect(ended).toEqual(['b INVALID_KEY']);
   });
-
-  it('runs no timer without watches', () => {
-    expect(vi.getTimerCount()).toBe(0);
-    const stop = watch.watch(record.id, use, end('a'));
-    expect(vi.getTimerCount()).toBe(1);
-    stop();
-    expect(vi.getTimerCount()).toBe(0);
-  });
 });

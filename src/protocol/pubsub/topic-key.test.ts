@@ -16,34 +16,6 @@ const SIGNATURE = '5h6xBEauJ3PK6SWCZ1PGjBvj8vDdWG3KpwATGy1ARAXFSDwt8GFXM7W5Ncn16
 const parse = (kind: SubscriptionKind, params: string) => parseSubscription(kind, parseJson(params));
 const keyOf = (kind: SubscriptionKind, params: string): string => topicKey(parse(kind, params));
 
-describe('upstreamParams', () => {
-  it.each<[SubscriptionKind, string, string]>([
-    [
-      'program',
-      `["${KEY}",{"filters":[{"memcmp":{"offset":18446744073709551615,"bytes":"AQ==","encoding":"base64"}},{"dataSize":165},"tokenAccountState"]}]`,
-      `["${KEY}",{"commitment":"finalized","encoding":"binary","filters":[{"memcmp":{"offset":18446744073709551615,"bytes":"2","encoding":"base58"}},{"dataSize":165},"tokenAccountState"]}]`,
-    ],
-    ['logs', `[{"mentions":["${KEY}"]}]`, `[{"mentions":["${KEY}"]},{"commitment":"finalized"}]`],
-    [
-      'signature',
-      `["${SIGNATURE}"]`,
-      `["${SIGNATURE}",{"commitment":"finalized","enableReceivedNotification":false}]`,
-    ],
-    [
-      'block',
-      `[{"mentionsAccountOrProgram":"${KEY}"},{"maxSupportedTransactionVersion":0}]`,
-      `[{"mentionsAccountOrProgram":"${KEY}"},{"commitment":"finalized","encoding":"base64","transactionDetails":"full","showRewards":false,"maxSupportedTransactionVersion":0}]`,
-    ],
-    [
-      'transaction',
-      `[{"accounts":{"include":["${KEY}","${SYSTEM}","${KEY}"]}}]`,
-      `[{"accounts":{"include":["${SYSTEM}","${KEY}"],"exclude":[],"required":[]}},{"commitment":"finalized","encoding":"base64","transactionDetails":"full","showRewards":false}]`,
-    ],
-  ])('of %s %s writes every default out', (kind, params, expected) => {
-    expect(upstreamParams(parse(kind, params)).toString()).toBe(expected);
-  });
-});
-
 describe('topicKey', () => {
   it('is equal for parameters that mean the same', () => {
     expect(keyOf('account', `["${KEY}",{"commitment":"max"}]`)).toBe(keyOf('account', `["${KEY}"]`));

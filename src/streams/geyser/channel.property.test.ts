@@ -168,8 +168,8 @@ describe('a channel', () => {
       fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
         received += runSteps(steps);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
-    expect(received).toBeGreaterThan(1000);
+    expect(received).toBeGreaterThan(500);
   });
 });

@@ -42,20 +42,6 @@ function stage(...requests: readonly SubscribeRequest[]) {
 const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Object.entries(filters));
 
 describe('a stream receives', () => {
-  it('an account once, with the names of all filters that it passes, in their order', () => {
-    const accounts = named({
-      z: { owner: [key(2)] },
-      no: { account: [key(9)] },
-      a: {},
-      b: { account: [key(1)] },
-    });
-    const { channel, streams } = stage({ accounts });
-    const account = accountUpdate({ address: 1, owner: 2 });
-    channel.emit(account);
-    expect(streams[0]?.messages[0]?.tail).toBe(account.tail);
-    expect(streams[0]?.take()).toEqual([['z', 'a', 'b']]);
-  });
-
   it('a transaction, then its status, each with its names', () => {
     const transactions = named({ t: { accountInclude: [key(1)] }, u: {}, no: { vote: true } });
     const { channel, streams } = stage({ transactions, transactionsStatus: named({ s: { failed: false } }) });
@@ -175,16 +161,6 @@ describe('streams share', () => {
 
 describe('a cuckoo filter', () => {
   const cuckoo = cuckooOf(1, 2);
-
-  it('is one axis with the addresses beside it', () => {
-    const accounts = named({
-      c: { cuckooAccounts: cuckoo },
-      d: { account: [key(3)], cuckooAccounts: cuckoo },
-    });
-    const { channel, streams } = stage({ accounts });
-    for (const address of [1, 3, 4]) channel.emit(accountUpdate({ address }));
-    expect(streams[0]?.take()).toEqual([['c', 'd'], ['d']]);
-  });
 
   it('is one axis with the keys that are included', () => {
     const transactions = named({

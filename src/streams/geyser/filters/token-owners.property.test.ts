@@ -28,6 +28,10 @@ describe('owners of token accounts', () => {
     expect(owners(withMeta(meta.subarray(0, -1)))).toEqual([[], []]);
   });
 
+  it('are nobody on the shred stage, which has no meta', () => {
+    expect(owners({ ...whole, meta: null })).toEqual([[], []]);
+  });
+
   it('never throw, whatever the bytes are', () => {
     const cut = fc.record({ at: fc.nat(meta.length - 1), byte: fc.nat(255), length: fc.nat(meta.length) });
     const broken = cut.map(({ at, byte, length }) => {
