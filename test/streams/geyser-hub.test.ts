@@ -192,6 +192,29 @@ describe('a stream that begins in the past', () => {
     expect(order.join('')).toMatch(/^(ab){4}c{4}$/);
   });
 
+  it('is told the rest of the past by what it asks for meanwhile', async () => {
+    const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
+    past(tell);
+    const sink = new RecordingSink();
+    sink.waitingBytes = 101;
+    const stream = hub.open('Subscribe', sink);
+    sink.takes = false;
+    sink.waitingBytes = 0;
+    await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
+    await turns();
+    sink.takes = true;
+    await stream.request({ blocksMeta: ['other'], slots: new Map([['s', {}]]) });
+    tell(...processedSlot(14));
+    sink.waitingBytes = 0;
+    await expect.poll(() => sink.received).toContain('s processed 14');
+    tell(status(12, 'confirmed'));
+    expect(sink.take().filter((line) => !line.endsWith(' 11'))).toEqual([
+      'm meta 10',
+      ...[12, 13, 14].flatMap((at) => [`other meta ${at}`, `s processed ${at}`]),
+      's confirmed 12',
+    ]);
+  });
+
   it('ends when what it was to hear next is let go while its client does not read', async () => {
     const { hub, tell } = opened({
       replaySlots: 4,

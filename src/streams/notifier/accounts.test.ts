@@ -76,6 +76,20 @@ describe('an account', () => {
     ]);
   });
 
+  it.each([
+    ['binary', '5Q', 'error: data too large for bs58 encoding'],
+    ['base58', ['5Q', 'base58'], ['error: data too large for bs58 encoding', 'base58']],
+  ] as const)('says in %s that its data is too long for it', (encoding, short, long) => {
+    const { notifier, story } = stage();
+    const recorder = watchAccount(notifier, encoding);
+    leave(story, 1, { 1: { data: Uint8Array.of(255) } });
+    leave(story, 2, { 1: { data: new Uint8Array(129) } });
+    expect(recorder.values).toMatchObject([
+      { data: short, space: 1 },
+      { data: long, space: 129 },
+    ]);
+  });
+
   it('is parsed with the mint of its slot, and shown in base64 without one', () => {
     const { notifier, story } = stage();
     const recorder = watchAccount(notifier, 'jsonParsed');
