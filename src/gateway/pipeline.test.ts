@@ -12,7 +12,7 @@ import {
   type RequestHandler,
   type RpcRequest,
 } from '../protocol/request-handler.ts';
-import type { StreamedResponse } from '../protocol/streamed-response.ts';
+import type { ResponseReader, StreamedResponse } from '../protocol/streamed-response.ts';
 import { Admission } from './admission.ts';
 import { generateApiKey } from './auth/api-key.ts';
 import type { KeyAuthenticator } from './auth/key-authenticator.ts';
@@ -107,13 +107,12 @@ describe('pipeline', () => {
   });
 
   it('meters the bytes sent of a streamed response, with the envelope', async () => {
-    const bytesOut = (ends: boolean): number => {
+    const bytesOut = (end: (reader: ResponseReader) => void): number => {
       const response: StreamedResponse = {
         bytes: 4,
         pipeTo: (reader) => {
           reader.onData(Buffer.from('"o'));
-          if (ends) reader.onEnd(Buffer.from('k"'));
-          else reader.onError(new Failure('UPSTREAM_TIMEOUT'));
+          end(reader);
         },
         ...{ pause: () => {}, resume: () => {}, cancel: () => {} },
       };
@@ -126,13 +125,20 @@ describe('pipeline', () => {
       const meter = new CallMeter({ usage });
       const log = createLogger('silent', () => {});
       const streaming = createPipeline({ admission: new Admission({ keys }), source, meter, log });
-      const reader = { onData: () => {}, onEnd: () => {}, onError: () => {} };
-      const respondStream = (response: StreamedResponse) => response.pipeTo(reader);
+      const respondStream = (response: StreamedResponse) => {
+        response.pipeTo({ onData: () => {}, onEnd: () => {}, onError: () => {} });
+        response.cancel();
+        response.cancel();
+      };
       streaming.dispatch(request(), { respond: () => {}, stream: { respondStream } });
       return usage.drain().reduce((sum, { bytesOut }) => sum + bytesOut, 0);
     };
-    expect(bytesOut(true)).toBe('{"jsonrpc":"2.0","result":"ok","id":1}'.length);
-    expect(bytesOut(false)).toBe('{"jsonrpc":"2.0","result":"o'.length);
+    expect(bytesOut((reader) => reader.onEnd(Buffer.from('k"')))).toBe(
+      '{"jsonrpc":"2.0","result":"ok","id":1}'.length,
+    );
+    const cut = '{"jsonrpc":"2.0","result":"o'.length;
+    expect(bytesOut((reader) => reader.onError(new Failure('UPSTREAM_TIMEOUT')))).toBe(cut);
+    expect(bytesOut(() => {})).toBe(cut);
   });
 
   it('meters an error of the node as a response', async () => {

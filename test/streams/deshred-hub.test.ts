@@ -143,19 +143,6 @@ describe('a SubscribeDeshred stream', () => {
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('is told what passes its filters', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('SubscribeDeshred', {
-      deshredTransactions: named({
-        votes: { vote: true },
-        seven: { accountInclude: [keyAt(7)] },
-        not: { vote: false, accountExclude: [keyAt(7)] },
-      }),
-    });
-    tell(9, { name: 1, keys: [7] }, { name: 2, keys: [8] }, { name: 3, vote: true });
-    expect(sink.deshredUpdates.map(({ filters }) => filters)).toEqual([['seven'], ['not'], ['votes']]);
-  });
-
   it('is told slots, and none by commitment, which nothing has there', async () => {
     const { hub, open } = scene();
     const { sink } = await open('SubscribeDeshred', {

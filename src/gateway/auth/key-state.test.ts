@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { LastUsedTracker } from '../metering/last-used.ts';
 import { type CompletedCall, UsageMeter } from '../metering/usage-meter.ts';
 import type { KeyId } from './key-record.ts';
 import { createKeyState, type KeyState } from './key-state.ts';
@@ -21,13 +20,6 @@ describe('key state', () => {
       while (limiter.consume('family', limits, 0, 1, at)?.allowed) taken += 1;
       return taken;
     };
-
-    it('caches the bucket of the family', () => {
-      const limiter = new RateLimiter();
-      limiter.consume('family', slow, 0, 4, keyState);
-      limiter.consume('family', slow, 0, 3, createKeyState());
-      expect(takeAll(limiter, null) + takeAll(limiter, keyState)).toBe(3);
-    });
 
     it('does not use an evicted bucket or one of another limiter', () => {
       const limiter = new RateLimiter({ familiesMax: 1 });
@@ -71,16 +63,5 @@ describe('key state', () => {
         '2 rpc getSlot ok 1',
       ]);
     });
-  });
-
-  it('does not use an evicted last use', () => {
-    const uses = new LastUsedTracker({ minIntervalMs: 1 });
-    uses.record(id, 'a', 10, keyState);
-    uses.markSaved(uses.unsaved(200));
-    uses.evictIdle(100);
-    expect(uses.size).toBe(0);
-    uses.record(id, 'b', 200, keyState);
-    uses.record(id, null, 300, keyState);
-    expect(uses.unsaved(300)).toEqual([{ keyId: id, at: 300, from: 'b' }]);
   });
 });

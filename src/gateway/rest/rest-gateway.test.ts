@@ -49,14 +49,6 @@ describe('the quota of REST requests', () => {
   const okOf = (outcomes: readonly RestOutcome[]): number =>
     outcomes.filter(({ failure }) => failure === null).length;
 
-  it('lets one request through on the last credit, however many come at once', async () => {
-    const outcomes = Array.from({ length: 100 }, () => serve(call, { monthlyCredits: 1 }));
-    answerNow();
-    const ended = await Promise.all(outcomes);
-    expect(okOf(ended)).toBe(1);
-    expect(ended.filter(({ failure }) => failure?.code === 'QUOTA_EXCEEDED')).toHaveLength(99);
-  });
-
   it('holds what the calls of a request add up to while it is under way', async () => {
     const five = (caller: RestCaller) => Promise.all(Array.from({ length: 5 }, () => call(caller)));
     const first = serve(five, { monthlyCredits: 5 });

@@ -260,27 +260,4 @@ describe('WebSocket session', () => {
     session.recordSent(1, 100_000);
     expect(usage.drain()).toMatchObject([{ messages: 2, bytesOut: 400_000 }]);
   });
-
-  it('is listed with its subscriptions and backlog until it is closed', async () => {
-    const session = connect();
-    const address = 'So11111111111111111111111111111111111111112';
-    await subscribe(session, 'accountSubscribe', `["${address}"]`);
-    await subscribe(session);
-    session.recordSent(3, 300);
-    session.setBacklog?.({ queuedMessages: 4, queuedBytes: 500 });
-    const [live] = connections.snapshot(9);
-    expect(live).toMatchObject({
-      ...{ kind: 'websocket', rpc: null, keyId: record.id, customerId: 'house', subscriptions: 2 },
-      about: [`accountSubscribe ${address}`, 'slotSubscribe'],
-      ...{ messages: 3, bytes: 300, queuedMessages: 4, queuedBytes: 500 },
-    });
-    session.recordLagged?.();
-    expect(connections.laggedMinutes()).toMatchObject([{ customerId: 'house', connections: 1 }]);
-    connections.close(live!.id, new Failure('CLOSED_BY_OWNER'));
-    expect(ended).toEqual(['CLOSED_BY_OWNER']);
-    session.end();
-    expect(connections.size).toBe(1);
-    session.close();
-    expect(connections.size).toBe(0);
-  });
 });

@@ -57,17 +57,6 @@ const block = () => blockUpdate({ accounts: [accountUpdate()] });
 const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks that take long', () => {
-  it('are sent over many turns, while streams without blocks wait for nothing', async () => {
-    const { channel, sinks } = stage(oneEach, differing(4), { entry: ['x'] });
-    channel.emit(block());
-    channel.emit(entryUpdate());
-    expect(sinks.map(({ received }) => received.join(' '))).toEqual(['b0', 'x']);
-    for (const count of [2, 3]) {
-      await turn();
-      expect(sinks[0]?.received).toHaveLength(count);
-    }
-  });
-
   it('come before all that follows them on a stream, in its order', async () => {
     const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
       blocks: new Map([['o', {}]]),
