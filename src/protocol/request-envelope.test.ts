@@ -97,11 +97,7 @@ describe('decodeEnvelope', () => {
   });
 
   it('requires UTF-8', () => {
-    const body = Buffer.concat([
-      Buffer.from('{"jsonrpc":"2.0","id":"'),
-      Buffer.from([0xff]),
-      Buffer.from('","method":"a"}'),
-    ]);
+    const body = Buffer.from('{"jsonrpc":"2.0","id":"\xff","method":"a"}', 'latin1');
     expect(codeOf(() => decodeEnvelope(body))).toBe('PARSE_ERROR');
   });
 

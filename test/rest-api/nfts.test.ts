@@ -37,25 +37,16 @@ const CORE = numbered(9, 1);
 const COIN = 400;
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 
+const verified = { address: COLLECTION, verified: true };
 const said: readonly MetadataFields[] = [
-  {
-    royalty: 500,
-    creators: [ANN],
-    updateAuthority: ANN,
-    collection: { address: COLLECTION, verified: true },
-  },
+  { royalty: 500, creators: [ANN], updateAuthority: ANN, collection: verified },
   {
     royalty: 500,
     creators: [BEN, ANN],
     updateAuthority: BEN,
     collection: { address: CLAIMED, verified: false },
   },
-  {
-    royalty: 1000,
-    creators: [BEN],
-    updateAuthority: BEN,
-    collection: { address: COLLECTION, verified: true },
-  },
+  { royalty: 1000, creators: [BEN], updateAuthority: BEN, collection: verified },
   { royalty: 0, creators: [], updateAuthority: CEM },
   { royalty: 750, creators: [CEM], updateAuthority: ANN },
 ];

@@ -175,14 +175,10 @@ describe('transaction/parse_selected', () => {
 });
 
 describe('transaction/parsed', () => {
-  it('names the missing transaction', async () => {
-    for (const endpoint of [parsed, raw]) {
-      const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
-      expect(failed).toMatchObject({
-        code: 'TRANSACTION_NOT_FOUND',
-        text: `Transaction ${NOBODYS} not found on devnet`,
-      });
-    }
+  it.each([parsed, raw])('names the missing transaction', async (endpoint) => {
+    const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
+    const text = `Transaction ${NOBODYS} not found on devnet`;
+    expect(failed).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', text });
   });
 
   it('requires a signature', async () => {

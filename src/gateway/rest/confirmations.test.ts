@@ -195,20 +195,15 @@ describe('waiting for transactions', () => {
     expect(feed.ended).toBe(2);
   });
 
-  it('ends for all when the service does', async () => {
-    open(new FakeNodes());
+  it('ends for all when the service does, and for those who come later', async () => {
+    const nodes = new FakeNodes();
+    open(nodes);
     const wait = confirmations.wait(sent(1), staying);
     confirmations.close();
-    expect(await wait).toMatchObject({ status: null, failure: { code: 'DRAINING' } });
-  });
-
-  it('ends a wait at once that begins when all has ended', async () => {
-    const nodes = new FakeNodes();
-    open(nodes).close();
-    expect(await confirmations.wait(sent(1), staying)).toMatchObject({
-      ...{ status: null, err: null, failure: { code: 'DRAINING' } },
-    });
-    expect([confirmations.size, nodes.requests]).toEqual([0, []]);
+    const ended = { status: null, err: null, failure: { code: 'DRAINING' } };
+    expect(await wait).toMatchObject(ended);
+    expect(await confirmations.wait(sent(2), staying)).toMatchObject(ended);
+    expect(confirmations.size).toBe(0);
   });
 });
 

@@ -123,17 +123,4 @@ describe('a subscription is refused with -32602', () => {
   ])('%s of %.120s', (kind, params, message) => {
     expect(errorOf(kind, params)).toEqual([-32602, message, undefined]);
   });
-
-  it('when a method without parameters is given some, or one with two is given three', () => {
-    expect(errorOf('slot', '[1]')).toEqual([
-      -32602,
-      'Invalid parameters: No parameters were expected',
-      'Array([Number(1)])',
-    ]);
-    expect(errorOf('logs', '["all",null,1]')).toEqual([
-      -32602,
-      'Invalid parameters: Expected from 1 to 2 parameters.',
-      '"Got: 3"',
-    ]);
-  });
 });

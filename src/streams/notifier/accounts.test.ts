@@ -136,7 +136,6 @@ describe("a program's accounts", () => {
     const recorder = {
       ofSize: watchProgram(notifier, [{ kind: 'dataSize', size: 3n }]),
       of12: watchProgram(notifier, [memcmp(0n, 1, 2)]),
-      of12Again: watchProgram(notifier, [memcmp(0n, 1, 2)]),
       of12Long: watchProgram(notifier, [memcmp(0n, 1, 2), { kind: 'dataSize', size: 3n }]),
       of2then3: watchProgram(notifier, [memcmp(1n, 2), memcmp(2n, 3)]),
       ofNothing: watchProgram(notifier, [memcmp(2n)]),
@@ -156,7 +155,6 @@ describe("a program's accounts", () => {
     expect(Object.fromEntries(Object.entries(recorder).map(([name, one]) => [name, numbers(one)]))).toEqual({
       ofSize: [1],
       of12: [1, 2],
-      of12Again: [1, 2],
       of12Long: [1],
       of2then3: [1, 3],
       ofNothing: [1, 2, 3, 5],
