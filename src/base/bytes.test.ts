@@ -23,36 +23,32 @@ describe('byte reader', () => {
   });
 });
 
-describe('byte writer', () => {
-  it('writes what the reader reads back', () => {
-    const field = fc.oneof(
-      fc.record({ kind: fc.constant('u8' as const), value: fc.nat(0xff) }),
-      fc.record({ kind: fc.constant('u16' as const), value: fc.nat(0xffff) }),
-      fc.record({ kind: fc.constant('u32' as const), value: fc.nat(0xffffffff) }),
-      fc.record({ kind: fc.constant('u64' as const), value: fc.bigInt(0n, 2n ** 64n - 1n) }),
-      fc.record({ kind: fc.constant('i64' as const), value: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) }),
-      fc.record({ kind: fc.constant('f64' as const), value: fc.double() }),
-    );
-    fc.assert(
-      fc.property(fc.array(field, { maxLength: 60 }), (fields) => {
-        const writer = new ByteWriter(1);
-        for (const { kind, value } of fields) (writer[kind] as (value: number | bigint) => unknown)(value);
-        const reader = new ByteReader(writer.finish());
-        expect(fields.map(({ kind }) => reader[kind]())).toEqual(fields.map(({ value }) => value));
-        expect(reader.remaining).toBe(0);
-      }),
-    );
-  });
+it('byte writer writes what the reader reads back', () => {
+  const field = fc.oneof(
+    fc.record({ kind: fc.constant('u8' as const), value: fc.nat(0xff) }),
+    fc.record({ kind: fc.constant('u16' as const), value: fc.nat(0xffff) }),
+    fc.record({ kind: fc.constant('u32' as const), value: fc.nat(0xffffffff) }),
+    fc.record({ kind: fc.constant('u64' as const), value: fc.bigInt(0n, 2n ** 64n - 1n) }),
+    fc.record({ kind: fc.constant('i64' as const), value: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) }),
+    fc.record({ kind: fc.constant('f64' as const), value: fc.double() }),
+  );
+  fc.assert(
+    fc.property(fc.array(field, { maxLength: 60 }), (fields) => {
+      const writer = new ByteWriter(1);
+      for (const { kind, value } of fields) (writer[kind] as (value: number | bigint) => unknown)(value);
+      const reader = new ByteReader(writer.finish());
+      expect(fields.map(({ kind }) => reader[kind]())).toEqual(fields.map(({ value }) => value));
+      expect(reader.remaining).toBe(0);
+    }),
+  );
 });
 
-describe('readOrNull', () => {
-  it('returns null for truncated bytes and rethrows other errors', () => {
-    expect(readOrNull(Uint8Array.of(1), (reader) => reader.u16())).toBeNull();
-    expect(readOrNull(Uint8Array.of(1, 2), (reader) => reader.u16())).toBe(0x0201);
-    expect(() =>
-      readOrNull(Uint8Array.of(1), () => {
-        throw new TypeError('a defect');
-      }),
-    ).toThrow('a defect');
-  });
+it('readOrNull returns null for truncated bytes and rethrows other errors', () => {
+  expect(readOrNull(Uint8Array.of(1), (reader) => reader.u16())).toBeNull();
+  expect(readOrNull(Uint8Array.of(1, 2), (reader) => reader.u16())).toBe(0x0201);
+  expect(() =>
+    readOrNull(Uint8Array.of(1), () => {
+      throw new TypeError('a defect');
+    }),
+  ).toThrow('a defect');
 });

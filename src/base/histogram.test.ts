@@ -38,19 +38,17 @@ describe('histogram', () => {
   });
 });
 
-describe('histogram rows', () => {
-  it('count separately while rows are added', () => {
-    const many = new Histograms(2);
-    const alone = Array.from({ length: 9 }, createHistogram);
-    for (const counts of alone) {
-      const row = many.addRow();
-      expect(alone[row]).toBe(counts);
-      for (let before = 0; before <= row; before++) {
-        const micros = 1_000 * before + row;
-        many.count(before, micros);
-        alone[before]![bucketOf(micros)]! += 1;
-      }
+it('histogram rows count separately while rows are added', () => {
+  const many = new Histograms(2);
+  const alone = Array.from({ length: 9 }, createHistogram);
+  for (const counts of alone) {
+    const row = many.addRow();
+    expect(alone[row]).toBe(counts);
+    for (let before = 0; before <= row; before++) {
+      const micros = 1_000 * before + row;
+      many.count(before, micros);
+      alone[before]![bucketOf(micros)]! += 1;
     }
-    expect(alone.map((_, row) => many.at(row))).toEqual(alone);
-  });
+  }
+  expect(alone.map((_, row) => many.at(row))).toEqual(alone);
 });

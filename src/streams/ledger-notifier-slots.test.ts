@@ -57,15 +57,14 @@ describe('limits', () => {
       received.onError = ({ code }) => received.failures.push(code);
       return received;
     };
-    const [pending, other] = [failing(), failing()];
+    const pending = failing();
     const end = notifier.add(logs('finalized'), pending);
-    notifier.add(accountOf(2, 'finalized'), other);
     const confirmed = subscribe(logs('confirmed'));
     for (const at of [1, 2, 3]) {
       play(script, at);
       script.confirmed(at);
     }
-    expect([pending.failures, other.failures]).toEqual([['UPSTREAM_UNAVAILABLE'], ['UPSTREAM_UNAVAILABLE']]);
+    expect(pending.failures).toEqual(['UPSTREAM_UNAVAILABLE']);
     expect(evicted).toEqual([[1, 'finalized']]);
     end();
     script.rooted(3);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   block,
   executed,
@@ -95,8 +95,9 @@ const subscriptionsAt = (commitment: Commitment): Subscription[] => [
 
 const ascending = (slots: readonly number[]): number[] => [...slots].sort((a, b) => a - b);
 
-describe('for any order of confirmed and rooted slots', () => {
-  it.each([false, true])('everything on the chain is emitted exactly once (intraSlot %s)', (intraSlot) => {
+it.each([false, true])(
+  'for any order of confirmed and rooted slots, everything on the chain is emitted exactly once (intraSlot %s)',
+  (intraSlot) => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier({ intraSlot });
@@ -118,5 +119,5 @@ describe('for any order of confirmed and rooted slots', () => {
         }
       }),
     );
-  });
-});
+  },
+);

@@ -200,26 +200,24 @@ it('counts the memory of tiny frames', async () => {
   expect(reports[0]?.messages).toBeLessThan((8 << 20) / 200 + 2);
 });
 
-describe('pongs in an outbox', () => {
-  it('are replaced by the latest, after frames queued before its ping', async () => {
-    const { ours, client } = await pair();
-    const outbox = new Outbox(ours, wide, never);
-    const [first, between, second, last] = frames('first', 'between', 'second', 'last') as [
-      Buffer,
-      Buffer,
-      Buffer,
-      Buffer,
-    ];
-    for (const pong of [second, first]) outbox.pushPong(pong);
-    outbox.push(between);
-    for (const pong of [first, second, last]) outbox.pushPong(pong);
-    const whole = Buffer.concat([between, last]);
-    expect(await read(client, whole.length)).toEqual(whole);
-    outbox.pushPong(first);
-    outbox.pushPong(second);
-    expect(await read(client, second.length)).toEqual(second);
-    expect(outbox.memoryBytes).toBe(0);
-  });
+it('pongs in an outbox are replaced by the latest, after frames queued before its ping', async () => {
+  const { ours, client } = await pair();
+  const outbox = new Outbox(ours, wide, never);
+  const [first, between, second, last] = frames('first', 'between', 'second', 'last') as [
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
+  for (const pong of [second, first]) outbox.pushPong(pong);
+  outbox.push(between);
+  for (const pong of [first, second, last]) outbox.pushPong(pong);
+  const whole = Buffer.concat([between, last]);
+  expect(await read(client, whole.length)).toEqual(whole);
+  outbox.pushPong(first);
+  outbox.pushPong(second);
+  expect(await read(client, second.length)).toEqual(second);
+  expect(outbox.memoryBytes).toBe(0);
 });
 
 function counting() {
@@ -227,21 +225,19 @@ function counting() {
   return counted;
 }
 
-describe('a flush', () => {
-  it('waits for the minimum interval', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    vi.advanceTimersByTime(1_000);
-    const flushes = new FlushScheduler(50);
-    const one = counting();
-    flushes.schedule(one);
-    await turn();
-    expect(one.flushes).toBe(1);
-    flushes.schedule(one);
-    await turn();
-    vi.advanceTimersByTime(49);
-    expect(one.flushes).toBe(1);
-    vi.advanceTimersByTime(1);
-    expect(one.flushes).toBe(2);
-  });
+it('a flush waits for the minimum interval', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.advanceTimersByTime(1_000);
+  const flushes = new FlushScheduler(50);
+  const one = counting();
+  flushes.schedule(one);
+  await turn();
+  expect(one.flushes).toBe(1);
+  flushes.schedule(one);
+  await turn();
+  vi.advanceTimersByTime(49);
+  expect(one.flushes).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect(one.flushes).toBe(2);
 });

@@ -244,66 +244,60 @@ describe('nft/search', () => {
   });
 });
 
-describe('wallet/collections', () => {
-  it('lists verified collections, then off-chain names, then the rest', async () => {
-    const { result } = await answerOf(collections, { wallet_address: WALLET }, caller, services);
-    const { collections: groups } = result as unknown as {
-      collections: { address?: string; name: string; family?: string; nft_count: number; nfts: Shown[] }[];
-    };
-    const actual = groups.map(({ nfts, ...about }) => ({ ...about, mints: mintsOf({ nfts }) }));
-    const byName = (name: string) => actual.find((group) => group.name === name);
-    expect(byName('The collection')).toEqual({
-      ...{ address: COLLECTION, name: 'The collection', family: 'Pens', nft_count: 2 },
-      mints: inTextOrder(mints(10, 12)),
-    });
-    expect(byName('Written')).toEqual({
-      ...{ name: 'Written', family: 'Pens', nft_count: 2, mints: inTextOrder(mints(11, 13)) },
-    });
-    expect(actual.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
-    expect(groups).toHaveLength(3);
-    expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
+it('wallet/collections lists verified collections, then off-chain names, then the rest', async () => {
+  const { result } = await answerOf(collections, { wallet_address: WALLET }, caller, services);
+  const { collections: groups } = result as unknown as {
+    collections: { address?: string; name: string; family?: string; nft_count: number; nfts: Shown[] }[];
+  };
+  const actual = groups.map(({ nfts, ...about }) => ({ ...about, mints: mintsOf({ nfts }) }));
+  const byName = (name: string) => actual.find((group) => group.name === name);
+  expect(byName('The collection')).toEqual({
+    ...{ address: COLLECTION, name: 'The collection', family: 'Pens', nft_count: 2 },
+    mints: inTextOrder(mints(10, 12)),
   });
+  expect(byName('Written')).toEqual({
+    ...{ name: 'Written', family: 'Pens', nft_count: 2, mints: inTextOrder(mints(11, 13)) },
+  });
+  expect(actual.at(-1)).toEqual({ name: '', nft_count: 2, mints: inTextOrder([mint(14), CORE]) });
+  expect(groups).toHaveLength(3);
+  expect(groups[0]?.nfts[0]).toMatchObject({ creators: [{ share: 100 }], is_loaded_metadata: true });
 });
 
-describe('a wallet with more NFTs than the document limit', () => {
-  it('cannot be listed without pages', async () => {
-    const attributes = '{"kind":"even"}';
-    for (const failure of [
-      await failureOf(readAllV1, { address: HOARDER }, caller, services),
-      await failureOf(collections, { wallet_address: HOARDER }, caller, services),
-      await failureOf(search, { wallet: HOARDER, attributes }, caller, services),
-    ]) {
-      expect(failure.code).toBe('ANSWER_TOO_LARGE');
-    }
-  });
+it('a wallet with more NFTs than the document limit cannot be listed without pages', async () => {
+  const attributes = '{"kind":"even"}';
+  for (const failure of [
+    await failureOf(readAllV1, { address: HOARDER }, caller, services),
+    await failureOf(collections, { wallet_address: HOARDER }, caller, services),
+    await failureOf(search, { wallet: HOARDER, attributes }, caller, services),
+  ]) {
+    expect(failure.code).toBe('ANSWER_TOO_LARGE');
+  }
 });
 
-describe('wallet/get_portfolio', () => {
-  it('returns SOL, tokens and NFTs, reading each account once', async () => {
-    documents.reads();
-    rig.node.airdrop(WALLET, 2_500_000_000n as never);
-    await rig.finalize();
-    caller.counts();
-    const { result } = await answerOf(getPortfolio, { wallet: WALLET }, caller, services);
-    const portfolio = result as { [member: string]: JsonValue };
-    expect(caller.counts()).toMatchObject({
-      getBalance: 1,
-      getTokenAccountsByOwner: 2,
-      getProgramAccounts: 1,
-    });
-    expect(portfolio).toMatchObject({ sol_balance: 2.5, num_tokens: 1, num_nfts: 6 });
-    const all = await answerOf(allTokens, { wallet: WALLET }, caller, services);
-    expect(portfolio.tokens).toEqual(all.result);
-    expect(mintsOf({ nfts: portfolio.nfts as unknown as Shown[] })).toEqual(ALL);
-    expect((portfolio.nfts as unknown as Shown[]).find((nft) => nft.mint === mint(10))).toMatchObject({
-      ...{
-        mintAddress: mint(10),
-        uri: documentOf(10),
-        sellerFeeBasisPoints: 500,
-        updateAuthorityAddress: ANN,
-      },
-      ...{ name: 'NFT 10', metadata_uri: documentOf(10), is_loaded_metadata: false, jsonLoaded: false },
-    });
-    expect(new Set(documents.reads())).toEqual(new Set(['https://example.org/coin.json']));
+it('wallet/get_portfolio returns SOL, tokens and NFTs, reading each account once', async () => {
+  documents.reads();
+  rig.node.airdrop(WALLET, 2_500_000_000n as never);
+  await rig.finalize();
+  caller.counts();
+  const { result } = await answerOf(getPortfolio, { wallet: WALLET }, caller, services);
+  const portfolio = result as { [member: string]: JsonValue };
+  expect(caller.counts()).toMatchObject({
+    getBalance: 1,
+    getTokenAccountsByOwner: 2,
+    getProgramAccounts: 1,
   });
+  expect(portfolio).toMatchObject({ sol_balance: 2.5, num_tokens: 1, num_nfts: 6 });
+  const all = await answerOf(allTokens, { wallet: WALLET }, caller, services);
+  expect(portfolio.tokens).toEqual(all.result);
+  expect(mintsOf({ nfts: portfolio.nfts as unknown as Shown[] })).toEqual(ALL);
+  expect((portfolio.nfts as unknown as Shown[]).find((nft) => nft.mint === mint(10))).toMatchObject({
+    ...{
+      mintAddress: mint(10),
+      uri: documentOf(10),
+      sellerFeeBasisPoints: 500,
+      updateAuthorityAddress: ANN,
+    },
+    ...{ name: 'NFT 10', metadata_uri: documentOf(10), is_loaded_metadata: false, jsonLoaded: false },
+  });
+  expect(new Set(documents.reads())).toEqual(new Set(['https://example.org/coin.json']));
 });

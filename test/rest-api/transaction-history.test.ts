@@ -187,24 +187,20 @@ describe('transaction/parsed', () => {
   });
 });
 
-describe('transaction/raw', () => {
-  it("returns the node's result with `parsed`", async () => {
-    const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
-    const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
-    expect(rest).toEqual(
-      await rig.callRpc('getTransaction', signatures[0]!, {
-        ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
-      }),
-    );
-    const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
-    expect(meaning).toEqual(alone);
-  });
+it("transaction/raw returns the node's result with `parsed`", async () => {
+  const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
+  const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
+  expect(rest).toEqual(
+    await rig.callRpc('getTransaction', signatures[0]!, {
+      ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    }),
+  );
+  const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
+  expect(meaning).toEqual(alone);
 });
 
-describe('wallet/transaction_history', () => {
-  it('returns the same history in jsonParsed', async () => {
-    const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
-    const histories = await actual({ tx_num: 3, enable_raw: true });
-    expect(result).toEqual(histories.map((one) => one.raw));
-  });
+it('wallet/transaction_history returns the same history in jsonParsed', async () => {
+  const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
+  const histories = await actual({ tx_num: 3, enable_raw: true });
+  expect(result).toEqual(histories.map((one) => one.raw));
 });

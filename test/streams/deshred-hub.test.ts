@@ -158,19 +158,17 @@ describe('a SubscribeDeshred stream', () => {
   });
 });
 
-describe('a SubscribeEntries stream', () => {
-  it('is told whole batches from the moment it is opened', () => {
-    const { hub, tell } = scene();
-    tell(8, { name: 1 });
-    const sink = new MessageSink();
-    const stream = hub.open('SubscribeEntries', sink);
-    tell(9, { name: 1 }, { name: 2 });
-    stream.close();
-    tell(10, { name: 1 });
-    expect(sink.batches).toEqual([
-      { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
-    ]);
-  });
+it('a SubscribeEntries stream is told whole batches from the moment it is opened', () => {
+  const { hub, tell } = scene();
+  tell(8, { name: 1 });
+  const sink = new MessageSink();
+  const stream = hub.open('SubscribeEntries', sink);
+  tell(9, { name: 1 }, { name: 2 });
+  stream.close();
+  tell(10, { name: 1 });
+  expect(sink.batches).toEqual([
+    { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
+  ]);
 });
 
 describe('the hub of the shred stage', () => {

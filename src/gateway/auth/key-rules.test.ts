@@ -25,15 +25,13 @@ it('allows every use of a key without rules', () => {
   expect(codeOf(() => checkMethod({ rules: unrestrictedRules }, 'anything'))).toBeNull();
 });
 
-describe('network rules', () => {
-  it('are checked later if the request names its network later', () => {
-    expect(refused({ networks: ['mainnet-beta'] }, clientInfoFor('192.0.2.1'), null)).toBeNull();
-    const rules = { ...unrestrictedRules, networks: ['mainnet-beta'] as const };
-    expect(codeOf(() => checkNetwork({ rules }, 'mainnet-beta'))).toBeNull();
-    expect(codeOf(() => checkNetwork({ rules }, 'devnet'))).toMatchObject({
-      code: 'NETWORK_FORBIDDEN',
-      text: 'This API key may not be used for the network devnet',
-    });
+it('network rules are checked later if the request names its network later', () => {
+  expect(refused({ networks: ['mainnet-beta'] }, clientInfoFor('192.0.2.1'), null)).toBeNull();
+  const rules = { ...unrestrictedRules, networks: ['mainnet-beta'] as const };
+  expect(codeOf(() => checkNetwork({ rules }, 'mainnet-beta'))).toBeNull();
+  expect(codeOf(() => checkNetwork({ rules }, 'devnet'))).toMatchObject({
+    code: 'NETWORK_FORBIDDEN',
+    text: 'This API key may not be used for the network devnet',
   });
 });
 

@@ -46,10 +46,6 @@ describe('live connections', () => {
     all.recordLagged('a', 60_000);
     all.recordLagged('a', 61_000);
     all.recordLagged('b', 119_999);
-    expect(all.laggedMinutes()).toEqual([
-      { customerId: 'a', minute: 1, connections: 2 },
-      { customerId: 'b', minute: 1, connections: 1 },
-    ]);
     all.recordLagged('a', 120_000);
     expect(all.laggedMinutes()).toEqual([
       { customerId: 'a', minute: 1, connections: 2 },

@@ -184,16 +184,14 @@ describe('request steps', () => {
   });
 });
 
-describe('spans', () => {
-  it('are emitted for their own share of requests', () => {
-    const spans: [RequestEntry, TraceLink][] = [];
-    const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
-    const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
-    log.end(visitOf(log), good, performance.now());
-    expect(spans).toHaveLength(1);
-    expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
-    expect(log.drain()).toEqual([]);
-  });
+it('spans are emitted for their own share of requests', () => {
+  const spans: [RequestEntry, TraceLink][] = [];
+  const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
+  const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
+  log.end(visitOf(log), good, performance.now());
+  expect(spans).toHaveLength(1);
+  expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
+  expect(log.drain()).toEqual([]);
 });
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -116,33 +116,29 @@ describe('topic limits', () => {
   });
 });
 
-describe('slow feed', () => {
-  it('times out with UPSTREAM_TIMEOUT and is closed if it opens later', async () => {
-    const gate = Promise.withResolvers<void>();
-    feed.gate = () => gate.promise;
-    const joining = join();
-    const refused = expect(joining).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    await vi.advanceTimersByTimeAsync(1_000);
-    await refused;
-    gate.resolve();
-    await vi.advanceTimersByTimeAsync(0);
-    expect([feed.live.length, hub.size]).toEqual([0, 0]);
-  });
+it('a slow feed times out with UPSTREAM_TIMEOUT and is closed if it opens later', async () => {
+  const gate = Promise.withResolvers<void>();
+  feed.gate = () => gate.promise;
+  const joining = join();
+  const refused = expect(joining).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  await vi.advanceTimersByTimeAsync(1_000);
+  await refused;
+  gate.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([feed.live.length, hub.size]).toEqual([0, 0]);
 });
 
-describe('ended subscription', () => {
-  it('keeps the topic open for the grace period', async () => {
-    const [open] = await join();
-    open.close();
-    vi.advanceTimersByTime(4_999);
-    const [again, ear] = await join();
-    vi.advanceTimersByTime(60_000);
-    feed.emit('slot', '1');
-    expect([feed.openings.length, feed.live.length, ear.received]).toEqual([1, 1, ['1']]);
-    again.close();
-    vi.advanceTimersByTime(5_000);
-    expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
-  });
+it('an ended subscription keeps the topic open for the grace period', async () => {
+  const [open] = await join();
+  open.close();
+  vi.advanceTimersByTime(4_999);
+  const [again, ear] = await join();
+  vi.advanceTimersByTime(60_000);
+  feed.emit('slot', '1');
+  expect([feed.openings.length, feed.live.length, ear.received]).toEqual([1, 1, ['1']]);
+  again.close();
+  vi.advanceTimersByTime(5_000);
+  expect([feed.live.length, hub.size, vi.getTimerCount()]).toEqual([0, 0, 0]);
 });
 
 describe('notifications before start', () => {
@@ -172,12 +168,10 @@ describe('notifications before start', () => {
   });
 });
 
-describe('signature subscription', () => {
-  it('sends the first notification to later subscribers', async () => {
-    await join(signature);
-    feed.emit('signature', '"received"');
-    const [, late] = await join(signature);
-    feed.emit('signature', '"done"', true);
-    expect([late.received, feed.openings.length]).toEqual([['received', 'done last'], 1]);
-  });
+it('a signature subscription sends the first notification to later subscribers', async () => {
+  await join(signature);
+  feed.emit('signature', '"received"');
+  const [, late] = await join(signature);
+  feed.emit('signature', '"done"', true);
+  expect([late.received, feed.openings.length]).toEqual([['received', 'done last'], 1]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseJson } from '../../base/json.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { SubscriptionKind } from '../subscriptions.ts';
@@ -33,94 +33,90 @@ const FILTER = {
 };
 const V0 = '{"maxSupportedTransactionVersion":0}';
 
-describe('a subscription is read with every default filled in', () => {
-  it.each<[SubscriptionKind, string | undefined, object]>([
-    ['account', `["${KEY}"]`, { address: KEY, commitment: 'finalized', encoding: 'binary' }],
-    [
-      'account',
-      `["${KEY}",{"encoding":"jsonParsed","commitment":"processed","dataSlice":{"offset":0,"length":4},"minContextSlot":9,"other":1}]`,
-      { address: KEY, commitment: 'processed', encoding: 'jsonParsed' },
-    ],
-    ['program', `["${KEY}"]`, { program: KEY, commitment: 'finalized', encoding: 'binary', filters: [] }],
-    ['logs', '["all"]', { of: 'all', commitment: 'finalized' }],
-    ['logs', '["allWithVotes",{"commitment":"confirmed"}]', { of: 'allWithVotes', commitment: 'confirmed' }],
-    ['logs', `[{"mentions":["${KEY}"]}]`, { of: { mentions: KEY }, commitment: 'finalized' }],
-    ['signature', `["${SIGNATURE}"]`, { signature: SIGNATURE, commitment: 'finalized', received: false }],
-    ['slot', undefined, {}],
-    ['vote', '[]', {}],
-    ['block', '["all"]', { mentions: null, commitment: 'finalized', ...VIEW }],
-    [
-      'transaction',
-      `[{},${V0}]`,
-      { dialect: 'helius', filter: FILTER, commitment: 'finalized', ...VIEW, maxVersion: 0 },
-    ],
-    [
-      'transaction',
-      `[{"vote":false,"failed":true,"signature":"${SIGNATURE}","accountInclude":["${KEY}"],"accountExclude":["${SYSTEM}"],"accountRequired":null,"tokenAccounts":"balanceChanged"},{"transactionDetails":"signatures","commitment":"processed"}]`,
-      {
-        dialect: 'helius',
-        filter: {
-          vote: false,
-          failed: true,
-          signature: SIGNATURE,
-          include: [KEY],
-          exclude: [SYSTEM],
-          required: [],
-          tokenAccounts: 'balanceChanged',
-        },
-        commitment: 'processed',
-        ...VIEW,
-        details: 'signatures',
+it.each<[SubscriptionKind, string | undefined, object]>([
+  ['account', `["${KEY}"]`, { address: KEY, commitment: 'finalized', encoding: 'binary' }],
+  [
+    'account',
+    `["${KEY}",{"encoding":"jsonParsed","commitment":"processed","dataSlice":{"offset":0,"length":4},"minContextSlot":9,"other":1}]`,
+    { address: KEY, commitment: 'processed', encoding: 'jsonParsed' },
+  ],
+  ['program', `["${KEY}"]`, { program: KEY, commitment: 'finalized', encoding: 'binary', filters: [] }],
+  ['logs', '["all"]', { of: 'all', commitment: 'finalized' }],
+  ['logs', '["allWithVotes",{"commitment":"confirmed"}]', { of: 'allWithVotes', commitment: 'confirmed' }],
+  ['logs', `[{"mentions":["${KEY}"]}]`, { of: { mentions: KEY }, commitment: 'finalized' }],
+  ['signature', `["${SIGNATURE}"]`, { signature: SIGNATURE, commitment: 'finalized', received: false }],
+  ['slot', undefined, {}],
+  ['vote', '[]', {}],
+  ['block', '["all"]', { mentions: null, commitment: 'finalized', ...VIEW }],
+  [
+    'transaction',
+    `[{},${V0}]`,
+    { dialect: 'helius', filter: FILTER, commitment: 'finalized', ...VIEW, maxVersion: 0 },
+  ],
+  [
+    'transaction',
+    `[{"vote":false,"failed":true,"signature":"${SIGNATURE}","accountInclude":["${KEY}"],"accountExclude":["${SYSTEM}"],"accountRequired":null,"tokenAccounts":"balanceChanged"},{"transactionDetails":"signatures","commitment":"processed"}]`,
+    {
+      dialect: 'helius',
+      filter: {
+        vote: false,
+        failed: true,
+        signature: SIGNATURE,
+        include: [KEY],
+        exclude: [SYSTEM],
+        required: [],
+        tokenAccounts: 'balanceChanged',
       },
-    ],
-    [
-      'transaction',
-      `[{"accounts":{"include":["${KEY}"],"required":["${SYSTEM}"]}}]`,
-      {
-        dialect: 'whirligig',
-        filter: { ...FILTER, include: [KEY], required: [SYSTEM] },
-        commitment: 'finalized',
-        ...VIEW,
-      },
-    ],
-  ])('%s of %s', (kind, params, expected) => {
-    expect(parse(kind, params)).toEqual({ kind, ...expected });
-  });
+      commitment: 'processed',
+      ...VIEW,
+      details: 'signatures',
+    },
+  ],
+  [
+    'transaction',
+    `[{"accounts":{"include":["${KEY}"],"required":["${SYSTEM}"]}}]`,
+    {
+      dialect: 'whirligig',
+      filter: { ...FILTER, include: [KEY], required: [SYSTEM] },
+      commitment: 'finalized',
+      ...VIEW,
+    },
+  ],
+])('a subscription is read with every default filled in: %s of %s', (kind, params, expected) => {
+  expect(parse(kind, params)).toEqual({ kind, ...expected });
 });
 
 const tooMany = JSON.stringify(Array(FILTER_ADDRESSES_MAX + 1).fill(SYSTEM));
 const BAD_KEY = 'Invalid Request: Invalid pubkey provided';
 
-describe('a subscription is refused with -32602', () => {
-  it.each<[SubscriptionKind, string, string]>([
-    ['account', '[]', '`params` should have at least 1 argument(s)'],
-    ['account', '["2"]', BAD_KEY],
-    ['logs', `[{"mentions":["${KEY}","${KEY}"]}]`, 'Invalid Request: Only 1 address supported'],
-    ['logs', '[{"mentions":["2"]}]', 'Invalid Request: Invalid mentions provided'],
-    ['signature', `["${KEY}"]`, 'Invalid Request: Invalid signature provided'],
-    [
-      'block',
-      '[{"mentionsAccountOrProgram":"2"},{"commitment":"processed"}]',
-      'Method does not support commitment below `confirmed`',
-    ],
-    [
-      'transaction',
-      '[{}]',
-      'Invalid Request: maxSupportedTransactionVersion is required for transactionDetails "full" and "accounts"',
-    ],
-    ['transaction', `[{"accountInclude":["2"]},${V0}]`, BAD_KEY],
-    ['transaction', `[{"signature":"2"},${V0}]`, 'Invalid Request: Invalid signature provided'],
-    [
-      'transaction',
-      `[{"accountRequired":${tooMany}},${V0}]`,
-      'Invalid Request: Too many addresses in accountRequired; max 50000',
-    ],
-    [
-      'transaction',
-      `[{"accounts":{},"accountInclude":["${KEY}"]}]`,
-      'Invalid params: unknown field `accountInclude`, expected one of `vote`, `failed`, `signature`, `accounts`.',
-    ],
-  ])('%s of %.120s', (kind, params, message) => {
-    expect(errorOf(kind, params)).toEqual([-32602, message, undefined]);
-  });
+it.each<[SubscriptionKind, string, string]>([
+  ['account', '[]', '`params` should have at least 1 argument(s)'],
+  ['account', '["2"]', BAD_KEY],
+  ['logs', `[{"mentions":["${KEY}","${KEY}"]}]`, 'Invalid Request: Only 1 address supported'],
+  ['logs', '[{"mentions":["2"]}]', 'Invalid Request: Invalid mentions provided'],
+  ['signature', `["${KEY}"]`, 'Invalid Request: Invalid signature provided'],
+  [
+    'block',
+    '[{"mentionsAccountOrProgram":"2"},{"commitment":"processed"}]',
+    'Method does not support commitment below `confirmed`',
+  ],
+  [
+    'transaction',
+    '[{}]',
+    'Invalid Request: maxSupportedTransactionVersion is required for transactionDetails "full" and "accounts"',
+  ],
+  ['transaction', `[{"accountInclude":["2"]},${V0}]`, BAD_KEY],
+  ['transaction', `[{"signature":"2"},${V0}]`, 'Invalid Request: Invalid signature provided'],
+  [
+    'transaction',
+    `[{"accountRequired":${tooMany}},${V0}]`,
+    'Invalid Request: Too many addresses in accountRequired; max 50000',
+  ],
+  [
+    'transaction',
+    `[{"accounts":{},"accountInclude":["${KEY}"]}]`,
+    'Invalid params: unknown field `accountInclude`, expected one of `vote`, `failed`, `signature`, `accounts`.',
+  ],
+])('a subscription is refused with -32602: %s of %.120s', (kind, params, message) => {
+  expect(errorOf(kind, params)).toEqual([-32602, message, undefined]);
 });

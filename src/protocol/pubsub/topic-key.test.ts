@@ -5,7 +5,6 @@ import { addressFromBytes } from '../../solana/address.ts';
 import { signatureFromBytes } from '../../solana/signature.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../subscriptions.ts';
-import { subscriptionByMethod } from '../subscriptions.ts';
 import { parseSubscription } from './parse-subscription.ts';
 import { topicKey, upstreamParams } from './topic-key.ts';
 
@@ -38,19 +37,6 @@ describe('topicKey', () => {
     ],
   ])('of %s differs between %s and %s', (kind, one, other) => {
     expect(keyOf(kind, one)).not.toBe(keyOf(kind, other));
-  });
-});
-
-describe('subscriptionByMethod', () => {
-  it('finds both methods of a kind and nothing else', () => {
-    expect(subscriptionByMethod('slotsUpdatesSubscribe')).toEqual({
-      kind: 'slotsUpdates',
-      action: 'subscribe',
-    });
-    expect(subscriptionByMethod('voteUnsubscribe')).toEqual({ kind: 'vote', action: 'unsubscribe' });
-    for (const name of ['constructor', '__proto__', 'getSlot', 'slotNotification', '']) {
-      expect(subscriptionByMethod(name)).toBeUndefined();
-    }
   });
 });
 

@@ -81,26 +81,22 @@ describe('keys', () => {
   });
 });
 
-describe('the lenient config', () => {
-  it.each<[JsonValue | undefined, string, bigint | null]>([
-    [undefined, 'finalized', null],
-    [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
-    [{ commitment: 'recent' }, 'finalized', null],
-    [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
-  ])('%j reads at %s', (config, commitment, minContextSlot) => {
-    expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
-  });
+it.each<[JsonValue | undefined, string, bigint | null]>([
+  [undefined, 'finalized', null],
+  [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
+  [{ commitment: 'recent' }, 'finalized', null],
+  [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
+])('the lenient config %j reads at %s', (config, commitment, minContextSlot) => {
+  expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
 });
 
-describe('the strict config', () => {
-  it.each<[JsonValue | undefined, string]>([
-    [undefined, 'finalized'],
-    [{ commitment: 'processed' }, 'processed'],
-    [['confirmed'], 'confirmed'],
-    [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
-  ])('%j reads at %s', (config, commitment) => {
-    expect(readStrictCommitment(config)).toBe(commitment);
-  });
+it.each<[JsonValue | undefined, string]>([
+  [undefined, 'finalized'],
+  [{ commitment: 'processed' }, 'processed'],
+  [['confirmed'], 'confirmed'],
+  [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
+])('the strict config %j reads at %s', (config, commitment) => {
+  expect(readStrictCommitment(config)).toBe(commitment);
 });
 
 describe('the account config', () => {

@@ -29,22 +29,20 @@ function faultOf(run: () => unknown): string {
   throw new Error('nothing was thrown');
 }
 
-describe('a value of the wrong type', () => {
-  it.each<[string, string]>([
-    ['18446744073709551615', 'integer `18446744073709551615`'],
-    ['18446744073709551616', 'floating point `1.8446744073709552e19`'],
-    ['-9223372036854775808', 'integer `-9223372036854775808`'],
-    ['1.5', 'floating point `1.5`'],
-    ['"a\\"b\\n"', 'string "a\\"b\\n"'],
-    ['"\\u0007"', 'string "\\u{7}"'],
-    ['"\\u0000"', 'string "\\0"'],
-    ['true', 'boolean `true`'],
-    ['null', 'null'],
-    ['[1]', 'sequence'],
-    ['{"a":1}', 'map'],
-  ])('%s is named as serde_json names it', (text, name) => {
-    expect(unexpected(parseJson(text))).toBe(name);
-  });
+it.each<[string, string]>([
+  ['18446744073709551615', 'integer `18446744073709551615`'],
+  ['18446744073709551616', 'floating point `1.8446744073709552e19`'],
+  ['-9223372036854775808', 'integer `-9223372036854775808`'],
+  ['1.5', 'floating point `1.5`'],
+  ['"a\\"b\\n"', 'string "a\\"b\\n"'],
+  ['"\\u0007"', 'string "\\u{7}"'],
+  ['"\\u0000"', 'string "\\0"'],
+  ['true', 'boolean `true`'],
+  ['null', 'null'],
+  ['[1]', 'sequence'],
+  ['{"a":1}', 'map'],
+])('the value %s of the wrong type is named as serde_json names it', (text, name) => {
+  expect(unexpected(parseJson(text))).toBe(name);
 });
 
 describe('readers', () => {

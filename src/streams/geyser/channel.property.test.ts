@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { key, signature } from '../../../test/streams/ledger-script.ts';
 import {
   type BalanceFields,
@@ -161,15 +161,13 @@ function runSteps(steps: readonly Step[]): number {
   return received;
 }
 
-describe('a channel', () => {
-  it('emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
-    let received = 0;
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
-        received += runSteps(steps);
-      }),
-      { numRuns: 200 },
-    );
-    expect(received).toBeGreaterThan(500);
-  });
+it('a channel emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
+  let received = 0;
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
+      received += runSteps(steps);
+    }),
+    { numRuns: 200 },
+  );
+  expect(received).toBeGreaterThan(500);
 });

@@ -127,10 +127,9 @@ describe('streams share', () => {
   it('an account with the same parts of its data, and no other', () => {
     const accounts = named({ a: {} });
     const slice = { offset: 1n, length: 2n };
+    const other = { offset: 1n, length: 3n };
     const { channel, streams } = stage(
-      { accounts, accountsDataSlice: [slice] },
-      { accounts, accountsDataSlice: [{ ...slice }] },
-      { accounts, accountsDataSlice: [{ offset: 1n, length: 3n }] },
+      ...[[slice], [{ ...slice }], [other]].map((accountsDataSlice) => ({ accounts, accountsDataSlice })),
       { accounts },
     );
     for (const data of [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(5, 6, 7, 8)]) {
@@ -139,7 +138,7 @@ describe('streams share', () => {
       const [first, second, third, whole] = streams.map(({ messages }) => messages.at(-1)?.tail);
       expect(first).toEqual(slicedAccountTail(account, [slice]));
       expect(second).toBe(first);
-      expect(third).toEqual(slicedAccountTail(account, [{ offset: 1n, length: 3n }]));
+      expect(third).toEqual(slicedAccountTail(account, [other]));
       expect(whole).toBe(account.tail);
     }
   });
