@@ -166,6 +166,15 @@ describe('notifications before start', () => {
     open.start();
     expect(ear.received).toEqual(['1', '2', '3', 'OVERLOADED']);
   });
+
+  it('are dropped if the subscription ends first', async () => {
+    const ear = new Ear();
+    const open = await hub.join(slot, ear);
+    feed.emit('slot', '1');
+    open.close();
+    open.start();
+    expect(ear.received).toEqual([]);
+  });
 });
 
 it('a signature subscription sends the first notification to later subscribers', async () => {

@@ -182,4 +182,9 @@ describe('a cuckoo filter', () => {
     const chosen = { transactions: transactions.slice(1), accounts: [], entries: [], slices: null };
     expect(streams[0]?.messages[0]?.tail).toEqual(blockTail(block, chosen));
   });
+
+  it('is refused with parameters that make none', () => {
+    const accounts = named({ c: { cuckooAccounts: { ...cuckoo, bucketCount: 3 } } });
+    expect(() => compileFilters({ accounts })).toThrow(/^failed to create filter: cuckoo bucketCount/);
+  });
 });
