@@ -215,6 +215,25 @@ describe('a stream that begins in the past', () => {
     ]);
   });
 
+  it('is told nothing more when it was closed by what it heard', async () => {
+    const { hub, tell } = opened();
+    tell(...processedSlot(10), status(10, 'confirmed'));
+    const sink = new RecordingSink();
+    const stream = hub.open('Subscribe', sink);
+    const push = sink.push.bind(sink);
+    sink.push = (names, tail) => {
+      push(names, tail);
+      if (sink.received.at(-1) === 's createdBank 11') stream.close();
+    };
+    await stream.request({ ...all, fromSlot: slot(10) });
+    tell(status(11, 'createdBank'), account(11, 50, 1));
+    await turns();
+    expect(sink.received).toContain('s createdBank 11');
+    sink.take();
+    tell(account(11, 50, 2));
+    expect(sink.take()).toEqual([]);
+  });
+
   it('ends when what it was to hear next is let go while its client does not read', async () => {
     const { hub, tell } = opened({
       replaySlots: 4,
