@@ -9,7 +9,3 @@ it('splits a list into parts of a size, the last may be smaller', () => {
   ]);
   expect(chunk([1], 100)).toEqual([[1]]);
 });
-
-it('returns no parts for an empty list', () => {
-  expect(chunk([], 3)).toEqual([]);
-});

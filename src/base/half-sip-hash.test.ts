@@ -16,7 +16,6 @@ describe('HalfSipHash', () => {
   it.each([
     [0, '218d1f59b9b83cc8'],
     [4, 'd5e78a175be52ea1'],
-    [8, 'edfee820bce4858c'],
   ])('is what its authors say of %d bytes', (length, expected) => {
     const hash = new HalfSipHash(counting(8));
     hash.of(counting(length), null);

@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  BUCKET_COUNT,
-  bucketEnd,
-  bucketOf,
-  createHistogram,
-  Histograms,
-  mergeHistogram,
-  quantile,
-} from './histogram.ts';
+import { bucketEnd, bucketOf, createHistogram, Histograms, mergeHistogram, quantile } from './histogram.ts';
 
 describe('histogram', () => {
   it('puts a duration into the bucket that contains it', () => {
@@ -19,18 +11,6 @@ describe('histogram', () => {
         if (bucket > 0) expect(micros).toBeGreaterThanOrEqual(bucketEnd(bucket - 1));
       }),
     );
-  });
-
-  it('has bucket ends that grow by 25 % at most', () => {
-    for (let bucket = 1; bucket < BUCKET_COUNT - 1; bucket++) {
-      expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeGreaterThan(1);
-      expect(bucketEnd(bucket) / bucketEnd(bucket - 1)).toBeLessThanOrEqual(1.25);
-    }
-  });
-
-  it('counts invalid durations in the first bucket', () => {
-    expect([bucketOf(Number.NaN), bucketOf(-5), bucketOf(0)]).toEqual([0, 0, 0]);
-    expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(BUCKET_COUNT - 1);
   });
 
   it('returns quantiles at most 25 % too high', () => {
@@ -58,27 +38,17 @@ describe('histogram', () => {
   });
 });
 
-describe('histogram rows', () => {
-  it('count separately while rows are added', () => {
-    const many = new Histograms(2);
-    const alone = Array.from({ length: 9 }, createHistogram);
-    for (const counts of alone) {
-      const row = many.addRow();
-      expect(alone[row]).toBe(counts);
-      for (let before = 0; before <= row; before++) {
-        const micros = 1_000 * before + row;
-        many.count(before, micros);
-        alone[before]![bucketOf(micros)]! += 1;
-      }
-    }
-    expect(alone.map((_, row) => many.at(row))).toEqual(alone);
-  });
-
-  it('return copies', () => {
-    const many = new Histograms(1);
+it('histogram rows count separately while rows are added', () => {
+  const many = new Histograms(2);
+  const alone = Array.from({ length: 9 }, createHistogram);
+  for (const counts of alone) {
     const row = many.addRow();
-    const before = many.at(row);
-    many.count(row, 10);
-    expect([before[0], many.at(row)[0]]).toEqual([0, 1]);
-  });
+    expect(alone[row]).toBe(counts);
+    for (let before = 0; before <= row; before++) {
+      const micros = 1_000 * before + row;
+      many.count(before, micros);
+      alone[before]![bucketOf(micros)]! += 1;
+    }
+  }
+  expect(alone.map((_, row) => many.at(row))).toEqual(alone);
 });

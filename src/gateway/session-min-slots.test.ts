@@ -1,23 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { slot } from '../solana/units.ts';
 import { SessionMinSlots } from './session-min-slots.ts';
 
 describe('minimum slots of sessions', () => {
-  it('are separate per session', () => {
-    const sessions = new SessionMinSlots();
-    const minSlot = sessions.minSlotOf('key-a', 'devnet', 's');
-    minSlot.raise('processed', slot(9n));
-    expect(sessions.minSlotOf('key-a', 'devnet', 's')).toBe(minSlot);
-    for (const [owner, network, session] of [
-      ['key-b', 'devnet', 's'],
-      ['key-a', 'testnet', 's'],
-      ['key-a', 'devnet', 't'],
-    ] as const) {
-      expect(sessions.minSlotOf(owner, network, session).at('processed')).toBe(0n);
-    }
-    expect(sessions.size).toBe(4);
-  });
-
   it('are per named session, or per key with monotonic reads', () => {
     const sessions = new SessionMinSlots();
     const key = { familyId: 'key-a', monotonicReads: false };

@@ -100,11 +100,6 @@ describe('HTTP parser', () => {
       expect(read(kind, [text.slice(0, at), text.slice(at)]).all).toEqual(whole);
   });
 
-  it('parses chunked bodies and what follows', () => {
-    const sink = read('response', [CHUNKED]);
-    expect([sink.body, sink.ends, sink.fields.at(-1)]).toEqual(['hello world', 1, ['trailer', 't']]);
-  });
-
   it('parses input larger than its buffer, and a part of its input', () => {
     const body = 'abcdefgh'.repeat(30_000);
     const text = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -159,16 +154,6 @@ describe('HTTP parser', () => {
     parser.free();
   });
 
-  it('can be reset within a message', () => {
-    const sink = new Notes();
-    const parser = new HttpParser('request', sink);
-    parser.read(Buffer.from(POST.slice(0, -2)));
-    parser.reset();
-    expect(parser.read(Buffer.from(POST))).toBe(POST.length);
-    expect(sink.events).toEqual(['head', 'head', 'end']);
-    parser.free();
-  });
-
   it('distinguishes a body ended by the connection from a truncated one', () => {
     const open = new Notes();
     const parser = new HttpParser('response', open);
@@ -184,17 +169,6 @@ describe('HTTP parser', () => {
     expect(idle.finish()).toBe(true);
     idle.free();
   });
-
-  it('keeps parsers separate and frees their memory', () => {
-    const sinks = Array.from({ length: 500 }, () => new Notes());
-    const parsers = sinks.map((sink) => new HttpParser('request', sink));
-    for (const piece of POST.match(/.{1,40}/gs) ?? [])
-      for (const parser of parsers) parser.read(Buffer.from(piece));
-    expect(sinks.every(({ body, ends }) => body === 'hello' && ends === 1)).toBe(true);
-    for (const parser of parsers) parser.free();
-    for (const parser of parsers) parser.free();
-    for (let i = 0; i < 20_000; i++) new HttpParser('request', new Notes()).free();
-  });
 });
 
 describe('ambiguous requests', () => {
@@ -202,26 +176,14 @@ describe('ambiguous requests', () => {
 
   it.each([
     ['two lengths', head('content-length: 1', 'content-length: 2')],
-    ['a length twice', head('content-length: 1', 'content-length: 1')],
-    ['a list of lengths', head('content-length: 1, 1')],
     ['a length and chunks', head('content-length: 1', 'transfer-encoding: chunked')],
-    ['chunks and a length', head('transfer-encoding: chunked', 'content-length: 1')],
     ['chunks that are not last', head('transfer-encoding: chunked, gzip')],
-    ['a length with a sign', head('content-length: +1')],
-    ['a length in hex', head('content-length: 0x1')],
     ['a length without end', head(`content-length: ${'9'.repeat(30)}`)],
-    ['an empty length', head('content-length: ')],
     ['a space before the colon', head('content-length : 1')],
     ['a line that goes on', head('x: 1', ' content-length: 5')],
-    ['a name that is none', head('content[length: 1')],
-    ['no name', head(': 1')],
     ['a carriage return alone', head('x: 1\rcontent-length: 5')],
     ['a line feed alone', 'POST / HTTP/1.1\nhost: a\n\n'],
     ['a NUL', head('x: a\0b')],
-    ['a control character', head('x: a\x01b')],
-    ['another version', 'POST / HTTP/1.2\r\nhost: a\r\n\r\n'],
-    ['a chunk size that is none', `${head('transfer-encoding: chunked')}g\r\n`],
-    ['a chunk without its end', `${head('transfer-encoding: chunked')}1\r\naab`],
   ])('are invalid: %s', (_what, text) => {
     const parser = new HttpParser('request', new Notes());
     parser.read(Buffer.from(text, 'latin1'));

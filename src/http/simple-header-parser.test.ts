@@ -71,55 +71,18 @@ describe('simple header parser', () => {
 
   it.each([
     ['that is not whole', 'a: b\r\n'],
-    ['that ends within a line end', 'a: b\r\n\r'],
-    ['with a line that goes on', 'a: b\r\n c\r\n\r\n'],
     ['with a blank before a colon', 'a : b\r\n\r\n'],
     ['with a field without a name', ': b\r\n\r\n'],
-    ['with a line without a colon', 'a\r\n\r\n'],
     ['with line feeds alone', 'a: b\n\n'],
-    ['with returns alone', 'a: b\rc: d\r\n\r\n'],
-    ['with a tab', 'a: b\t\r\n\r\n'],
     ['with a byte that is no text', 'a: b\0\r\n\r\n'],
     ['with letters beyond ASCII', 'a: \xe9\r\n\r\n'],
-    ['with nothing', ''],
   ])('leaves a head %s to llhttp', (_what, text) => {
     expect(plain(text)).toBeNull();
   });
 
-  const odd = fc.constantFrom(
-    '\r',
-    '\n',
-    '\r\n',
-    ' ',
-    '\t',
-    ':',
-    '\0',
-    '\x7f',
-    '\xe9',
-    '"',
-    '(',
-    'é'.slice(0, 1),
-  );
-  const part = fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.constantFrom(
-        'a',
-        'Content',
-        '-',
-        'Length',
-        'Connection',
-        '12',
-        'close',
-        'b c',
-        '~',
-        ': ',
-        ':',
-        '\r\n',
-      ),
-    },
-    { weight: 1, arbitrary: odd },
-  );
+  const odd = fc.constantFrom(...'\r\n \t:\0\x7f\xe9"(');
+  const usual = ['a', 'Content', '-', 'Length', 'Connection', '12', 'close', 'b c', '~', ': ', ':', '\r\n'];
+  const part = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: odd });
 
   it('reports the same headers as llhttp', () => {
     let read = 0;

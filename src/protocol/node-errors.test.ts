@@ -16,12 +16,4 @@ describe('node error table', () => {
       expect([code, nodeErrorRow(code).standard]).toEqual([code, false]);
     }
   });
-
-  it('accepts unknown codes and ranks them as least informative', () => {
-    expect(nodeErrorRow(-1)).toMatchObject({
-      rule: 'accept',
-      rank: nodeErrorRow(-32601).rank,
-      behind: false,
-    });
-  });
 });

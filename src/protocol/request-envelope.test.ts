@@ -35,52 +35,36 @@ describe('decodeEnvelope', () => {
   it.each([
     ['{"jsonrpc":"2.0","id":1,"method":"getHealth"}', 'getHealth() for 1'],
     ['{"jsonrpc":"2.0","id":1,"method":"getHealth","params":null}', 'getHealth() for 1'],
-    ['{"jsonrpc":"2.0","id":1,"method":"getHealth","params":[ ]}', 'getHealth([ ]) for 1'],
     [
       '\n{ "params" : [1, 2] , "method" : "getSlot" , "id" : null , "jsonrpc" : "2.0" }\t',
       'getSlot([1, 2]) for null',
     ],
     ['{"jsonrpc":"2.0","id":"a\\"b","method":"getSlot"}', 'getSlot() for "a\\"b"'],
-    ['{"jsonrpc":"2.0","id":0,"method":"getSlot"}', 'getSlot() for 0'],
     ['{"jsonrpc":"2.0","id":9007199254740993,"method":"x"}', 'x() for 9007199254740993'],
-    ['{"jsonrpc":"2.0","id":18446744073709551615,"method":"x"}', 'x() for 18446744073709551615'],
     [
       '{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[18446744073709551615]}',
       'getBlock([18446744073709551615]) for 1',
     ],
-    ['{"jsonrpc":"2.0","id":1,"method":"getAsset","params":{"id":"x"}}', 'getAsset({"id":"x"}) for 1'],
     ['{"\\u006asonrpc":"2\\u002e0","\\u0069d":1,"method":"get\\u0053lot"}', 'getSlot() for 1'],
-    ['{"jsonrpc":"2.0","id":1,"method":"constructor"}', 'constructor() for 1'],
     [
       '{"jsonrpc":"2.0","id":1,"method":"__proto__","params":[{"__proto__":{"a":1}}]}',
       '__proto__([{"__proto__":{"a":1}}]) for 1',
     ],
-    ['{"jsonrpc":"2.0","id":1,"method":""}', '() for 1'],
   ])('decodes the call %s', (text, expected) => {
     expect(show(one(text))).toBe(expected);
   });
 
   it.each([
     ['{"jsonrpc":"2.0","method":"sendTransaction","params":["x"]}', 'notification'],
-    ['{"method":"getHealth"}', 'notification'],
     ['{"id":7,"method":"getHealth"}', 'UNSUPPORTED_VERSION for 7'],
-    ['{"jsonrpc":null,"id":7,"method":"getHealth"}', 'UNSUPPORTED_VERSION for 7'],
     ['{"jsonrpc":"1.0","id":7,"method":"getHealth"}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":2.0,"id":7,"method":"getHealth"}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"1.0","method":"getHealth"}', 'INVALID_REQUEST for null'],
     ['{"jsonrpc":"2.0","id":7,"method":"getHealth","extra":1}', 'INVALID_REQUEST for 7'],
     ['{"jsonrpc":"2.0","id":7,"method":"getHealth","__proto__":{}}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","id":7,"method":"getHealth","constructor":1}', 'INVALID_REQUEST for 7'],
     ['{"jsonrpc":"2.0","id":7,"method":5}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","id":7,"method":null}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","id":7}', 'INVALID_REQUEST for 7'],
     ['{}', 'INVALID_REQUEST for null'],
     ['{"jsonrpc":"2.0","id":7,"method":"a","method":"b"}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","id":7,"method":"a","params":[],"params":[1]}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","jsonrpc":"2.0","id":7,"method":"a"}', 'INVALID_REQUEST for 7'],
     ['{"jsonrpc":"2.0","method":"a","\\u006dethod":"a"}', 'INVALID_REQUEST for null'],
     ['{"jsonrpc":"2.0","id":7,"method":"getHealth","params":5}', 'INVALID_REQUEST for 7'],
-    ['{"jsonrpc":"2.0","id":7,"method":"getHealth","params":"[]"}', 'INVALID_REQUEST for 7'],
     ['{"jsonrpc":"2.0","id":7,"method":"getHealth","params":{}}', 'PARAMS_NOT_ARRAY for 7'],
     [
       `{"jsonrpc":"2.0","id":"${'x'.repeat(envelopeLimits.idMaxBytes)}","method":"a"}`,
@@ -90,42 +74,22 @@ describe('decodeEnvelope', () => {
     expect(show(one(text))).toBe(expected);
   });
 
-  it.each([
-    '-1',
-    '1.5',
-    '1.0',
-    '1e3',
-    '-0',
-    '18446744073709551616',
-    '99999999999999999999999999',
-    'true',
-    '[]',
-    '[1]',
-    '{}',
-    '{"a":1}',
-  ])('rejects the whole body for the id %s', (id) => {
-    expect(codeOf(() => decode(`{"jsonrpc":"2.0","id":${id},"method":"getHealth"}`))).toBe('PARSE_ERROR');
-    const good = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
-    expect(codeOf(() => decode(`[${good},{"jsonrpc":"2.0","id":${id},"method":"x"}]`))).toBe('PARSE_ERROR');
-  });
+  it.each(['-1', '1.5', '-0', '18446744073709551616', '9'.repeat(26), 'true', '{"a":1}'])(
+    'rejects the whole body for the id %s',
+    (id) => {
+      expect(codeOf(() => decode(`{"jsonrpc":"2.0","id":${id},"method":"getHealth"}`))).toBe('PARSE_ERROR');
+      const good = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
+      expect(codeOf(() => decode(`[${good},{"jsonrpc":"2.0","id":${id},"method":"x"}]`))).toBe('PARSE_ERROR');
+    },
+  );
 
   it.each([
     '',
-    ' ',
     '5',
-    '"x"',
     'null',
-    'true',
-    '{',
-    '[',
-    '[{}',
     '{"a":1}}',
-    '[1,]',
-    'not json',
     '{"id":1}x',
     '{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}',
-    '[1]',
-    '[{},null]',
     '[[]]',
     '[{"jsonrpc":"2.0","id":1,"method":"a"},"b"]',
   ])('rejects the body %j', (text) => {
@@ -133,11 +97,7 @@ describe('decodeEnvelope', () => {
   });
 
   it('requires UTF-8', () => {
-    const body = Buffer.concat([
-      Buffer.from('{"jsonrpc":"2.0","id":"'),
-      Buffer.from([0xff]),
-      Buffer.from('","method":"a"}'),
-    ]);
+    const body = Buffer.from('{"jsonrpc":"2.0","id":"\xff","method":"a"}', 'latin1');
     expect(codeOf(() => decodeEnvelope(body))).toBe('PARSE_ERROR');
   });
 
@@ -175,51 +135,28 @@ describe('batches', () => {
     expect(decode(many(envelopeLimits.batchMax)).items).toHaveLength(envelopeLimits.batchMax);
     expect(codeOf(() => decode(many(envelopeLimits.batchMax + 1)))).toBe('BATCH_TOO_LARGE');
   });
-
-  it('are invalid when nested', () => {
-    expect(codeOf(() => decode('[[{"jsonrpc":"2.0","id":1,"method":"a"}]]'))).toBe('PARSE_ERROR');
-  });
 });
 
-describe('random bodies', () => {
-  it('keep every id, method and params', () => {
-    const id = fc.oneof(
-      fc.constant('null'),
-      fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
-      fc.string({ maxLength: 50 }).map((text) => JSON.stringify(text)),
-    );
-    const params = fc.array(fc.jsonValue({ maxDepth: 3 })).map((value) => JSON.stringify(value));
-    fc.assert(
-      fc.property(id, fc.string({ unit: 'binary' }), params, (rawId, method, rawParams) => {
-        fc.pre(method.isWellFormed());
-        const item = one(
-          `{"jsonrpc":"2.0","id":${rawId},"method":${JSON.stringify(method)},"params":${rawParams}}`,
-        );
-        expect(item.kind === 'call' && [String(item.id), item.method, String(item.params)]).toEqual([
-          rawId,
-          method,
-          rawParams,
-        ]);
-      }),
-    );
-  });
-
-  it('are rejected exactly when JSON.parse rejects them', () => {
-    fc.assert(
-      fc.property(fc.json(), fc.nat(), fc.string({ maxLength: 2 }), (json, seed, patch) => {
-        const at = seed % (json.length + 1);
-        const text = Buffer.from(`{"a":${json.slice(0, at)}${patch}${json.slice(at)}}`).toString();
-        let valid = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          valid = false;
-        }
-        expect(codeOf(() => decode(text)) === 'no failure').toBe(valid);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+it('random bodies keep every id, method and params', () => {
+  const id = fc.oneof(
+    fc.constant('null'),
+    fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+    fc.string({ maxLength: 50 }).map((text) => JSON.stringify(text)),
+  );
+  const params = fc.array(fc.jsonValue({ maxDepth: 3 })).map((value) => JSON.stringify(value));
+  fc.assert(
+    fc.property(id, fc.string({ unit: 'binary' }), params, (rawId, method, rawParams) => {
+      fc.pre(method.isWellFormed());
+      const item = one(
+        `{"jsonrpc":"2.0","id":${rawId},"method":${JSON.stringify(method)},"params":${rawParams}}`,
+      );
+      expect(item.kind === 'call' && [String(item.id), item.method, String(item.params)]).toEqual([
+        rawId,
+        method,
+        rawParams,
+      ]);
+    }),
+  );
 });
 
 const at = (text: string): string | null => {
@@ -232,17 +169,10 @@ describe('methodNameAt', () => {
     for (const name of Object.keys(methods)) expect(at(name)).toBe(name);
   });
 
-  it.each([
-    '',
-    'getSlo',
-    'getSlots',
-    'GetSlot',
-    'getslot',
-    'getSlot ',
-    'constructor',
-    'gétSlo',
-    'x'.repeat(200),
-  ])('returns null for %j', (text) => {
-    expect(at(text)).toBeNull();
-  });
+  it.each(['', 'getSlo', 'getSlots', 'constructor', 'gétSlo', 'x'.repeat(200)])(
+    'returns null for %j',
+    (text) => {
+      expect(at(text)).toBeNull();
+    },
+  );
 });

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   block,
   executed,
   key,
   LedgerScript,
   NotificationRecorder,
-  signature,
 } from '../../test/streams/ledger-script.ts';
 import { type Commitment, commitments } from '../protocol/commitment.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
@@ -96,8 +95,9 @@ const subscriptionsAt = (commitment: Commitment): Subscription[] => [
 
 const ascending = (slots: readonly number[]): number[] => [...slots].sort((a, b) => a - b);
 
-describe('for any order of confirmed and rooted slots', () => {
-  it.each([false, true])('everything on the chain is emitted exactly once (intraSlot %s)', (intraSlot) => {
+it.each([false, true])(
+  'for any order of confirmed and rooted slots, everything on the chain is emitted exactly once (intraSlot %s)',
+  (intraSlot) => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
         const notifier = new LedgerNotifier({ intraSlot });
@@ -119,27 +119,5 @@ describe('for any order of confirmed and rooted slots', () => {
         }
       }),
     );
-  });
-
-  it('every signature is emitted once its slot has the commitment', () => {
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
-        const notifier = new LedgerNotifier();
-        const script = new LedgerScript(notifier);
-        const { made, chain } = grow(steps);
-        const waiting = made.map(({ at }) => {
-          const received = new NotificationRecorder();
-          notifier.add(
-            { kind: 'signature', signature: signature(at % 250), commitment: 'finalized', received: false },
-            received,
-          );
-          return { at, received };
-        });
-        for (const one of made) live(script, one, chain);
-        script.rooted(chain[chain.length - 1] as number);
-        for (const { at, received } of waiting)
-          expect(received.slots).toEqual(chain.includes(at) ? [at] : []);
-      }),
-    );
-  });
-});
+  },
+);

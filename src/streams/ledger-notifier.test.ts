@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { block, executed, NotificationRecorder, signature } from '../../test/streams/ledger-script.ts';
+import { NotificationRecorder } from '../../test/streams/ledger-script.ts';
 import { accountOf, blocks, logs, play, signatureOf, stage } from '../../test/streams/notifier-stage.ts';
 import { commitments } from '../protocol/commitment.ts';
 import { slot } from '../solana/units.ts';
@@ -19,44 +19,6 @@ describe('a commitment', () => {
     expect(counts()).toEqual([1, 1, 1]);
   });
 
-  it.each(['confirmed', 'rooted'] as const)('%s emits the slots below it, oldest first, once', (kind) => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs(kind === 'confirmed' ? 'confirmed' : 'finalized'));
-    for (const at of [1, 2, 3, 4]) play(script, at);
-    script[kind](3);
-    script[kind](2);
-    script[kind](4);
-    script[kind](4);
-    expect(received.slots).toEqual([1, 2, 3, 4]);
-  });
-
-  it('implies lower commitments', () => {
-    const { script, subscribe } = stage();
-    const received = commitments.map((commitment) => subscribe(logs(commitment)));
-    play(script, 1);
-    play(script, 2);
-    script.rooted(2);
-    expect(received.map(({ slots }) => slots)).toEqual([
-      [1, 2],
-      [1, 2],
-      [1, 2],
-    ]);
-  });
-
-  it('is not reached by another fork', () => {
-    const { script, subscribe } = stage();
-    const confirmed = subscribe(logs('confirmed'));
-    const finalized = subscribe(logs('finalized'));
-    play(script, 1);
-    play(script, 2, 1);
-    play(script, 3, 1);
-    play(script, 4, 3);
-    script.confirmed(4);
-    script.rooted(4);
-    expect(confirmed.slots).toEqual([1, 3, 4]);
-    expect(finalized.slots).toEqual([1, 3, 4]);
-  });
-
   it('is never reached by a dead slot', () => {
     const { script, subscribe } = stage();
     const received = subscribe(logs('confirmed'));
@@ -65,63 +27,6 @@ describe('a commitment', () => {
     script.dead(1);
     script.confirmed(1);
     expect(received.slots).toEqual([]);
-  });
-
-  it('of an incomplete slot takes effect once the slot is complete', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('finalized'));
-    script.created(1);
-    script.transaction(1, { n: 1 });
-    script.rooted(1);
-    script.transaction(1, { n: 2 });
-    expect(received.slots).toEqual([]);
-    script.frozen(1);
-    expect(received.values).toMatchObject([{ signature: signature(1) }, { signature: signature(2) }]);
-  });
-
-  it('emits late events at once', () => {
-    const { script, subscribe } = stage();
-    const received = commitments.map((commitment) => subscribe(logs(commitment)));
-    play(script, 1);
-    script.confirmed(1);
-    script.transaction(1, { n: 7 });
-    script.rooted(1);
-    expect(received.map(({ slots }) => slots.length)).toEqual([2, 2, 2]);
-  });
-
-  it('of blocks without earlier events needs only the block', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('confirmed'));
-    const shown = subscribe(blocks('confirmed'));
-    for (const at of [5, 6]) {
-      script.block(block(at, [executed({ n: at })]));
-      script.transaction(at, { n: at });
-      script.confirmed(at);
-    }
-    expect(received.slots).toEqual([5, 6]);
-    expect(shown.slots).toEqual([5, 6]);
-  });
-
-  it('is not reached by an abandoned block', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('confirmed'));
-    for (const at of [5, 6]) {
-      script.block(block(at, [], 4));
-      script.transaction(at, { n: at });
-    }
-    script.confirmed(6);
-    expect(received.slots).toEqual([6]);
-  });
-
-  it('finalized emits confirmed slots before a gap', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(logs('finalized'));
-    play(script, 1);
-    script.confirmed(1);
-    play(script, 9);
-    script.confirmed(9);
-    script.rooted(9);
-    expect(received.slots).toEqual([1, 9]);
   });
 });
 
@@ -151,20 +56,6 @@ describe('within a slot', () => {
 });
 
 describe('a subscription', () => {
-  it('is independent of equal ones', () => {
-    const { notifier, script, subscribe } = stage();
-    const one = new NotificationRecorder();
-    const end = notifier.add(accountOf(1, 'processed'), one);
-    const other = subscribe(accountOf(1, 'processed'));
-    play(script, 1);
-    script.processed(1);
-    end();
-    end();
-    play(script, 2);
-    script.processed(2);
-    expect([one.slots, other.slots]).toEqual([[1], [1, 2]]);
-  });
-
   it('may end itself and others during a notification', () => {
     const { notifier, script, subscribe } = stage();
     const after = subscribe(logs('processed'));
@@ -202,18 +93,6 @@ describe('a subscription', () => {
 });
 
 describe('a signature', () => {
-  it.each(commitments)('is emitted once at %s and ends', (commitment) => {
-    const { notifier, script, subscribe } = stage();
-    const received = subscribe(signatureOf(1, commitment));
-    play(script, 1);
-    script.rooted(1);
-    play(script, 2, 1, 1);
-    script.rooted(2);
-    expect(received.texts).toEqual(['{"context":{"slot":1},"value":{"err":null}}']);
-    expect(received.isOver).toBe(true);
-    expect(notifier.hasSubscribers('signature')).toBe(false);
-  });
-
   it('is reported as received, once, if requested', () => {
     const { script, subscribe } = stage();
     const received = subscribe(signatureOf(1, 'confirmed', true));
@@ -229,13 +108,6 @@ describe('a signature', () => {
     expect(other.texts).toEqual([outcome]);
   });
 
-  it('is received at the latest when executed', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(signatureOf(1, 'finalized', true));
-    play(script, 1);
-    expect(received.values).toEqual(['receivedSignature']);
-  });
-
   it('that landed before is emitted with the next bank of its commitment', () => {
     const { script, subscribe } = stage({ statusOf: () => ({ slot: slot(5), err: 'AccountInUse' }) });
     const received = subscribe(signatureOf(1, 'confirmed'));
@@ -245,30 +117,5 @@ describe('a signature', () => {
     script.confirmed(6);
     expect(received.texts).toEqual(['{"context":{"slot":6},"value":{"err":"AccountInUse"}}']);
     expect(received.isOver).toBe(true);
-  });
-
-  it('that is unknown at the next bank stays pending', () => {
-    let lookups = 0;
-    const statusOf = () => {
-      lookups++;
-      return null;
-    };
-    const { script, subscribe } = stage({ statusOf });
-    const received = subscribe(signatureOf(1, 'processed'));
-    script.processed(1);
-    script.processed(2);
-    expect(lookups).toBe(1);
-    play(script, 3, 2, 1);
-    script.processed(3);
-    expect(received.slots).toEqual([3]);
-  });
-
-  it('that landed on a dead fork may land again', () => {
-    const { script, subscribe } = stage();
-    const received = subscribe(signatureOf(1, 'confirmed'));
-    play(script, 1, 0, 1);
-    play(script, 2, 0, 1);
-    script.confirmed(2);
-    expect(received.slots).toEqual([2]);
   });
 });

@@ -20,16 +20,14 @@ function textOf(frame: Buffer): Promise<string> {
   });
 }
 
-describe('a text frame', () => {
-  it.each([0, 1, 125, 126, 127, 65_535, 65_536, 70_000])(
-    'of %i bytes is read by a client',
-    async (length) => {
-      const text = 'é'.repeat(length >> 1) + 'x'.repeat(length & 1);
-      expect(await textOf(textFrame([Buffer.from(text)]))).toBe(text);
-      expect(await textOf(textFrame([Buffer.from('<'), Buffer.from(text)]))).toBe(`<${text}`);
-    },
-  );
-});
+it.each([0, 1, 125, 126, 127, 65_535, 65_536, 70_000])(
+  'a text frame of %i bytes is read by a client',
+  async (length) => {
+    const text = 'é'.repeat(length >> 1) + 'x'.repeat(length & 1);
+    expect(await textOf(textFrame([Buffer.from(text)]))).toBe(text);
+    expect(await textOf(textFrame([Buffer.from('<'), Buffer.from(text)]))).toBe(`<${text}`);
+  },
+);
 
 describe('a notification', () => {
   const result = '{"context":{"slot":1},"value":"é"}';
@@ -38,7 +36,7 @@ describe('a notification', () => {
   const text = (id: number): string =>
     `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":${id}}}`;
 
-  it.each([0, 9, 10, 4_294_967_296, Number.MAX_SAFE_INTEGER])('has the subscription id %i', async (id) => {
+  it.each([0, 10, Number.MAX_SAFE_INTEGER])('has the subscription id %i', async (id) => {
     expect(await textOf(notification.frame(id).bytes)).toBe(text(id));
   });
 
@@ -49,17 +47,5 @@ describe('a notification', () => {
     expect(await textOf(target.subarray(10, -10))).toBe(text(123));
     const around = [target.subarray(0, 10), target.subarray(-10)].map(String);
     expect(around).toEqual(['----------', '----------']);
-  });
-
-  it.each([10, 200, 70_000])('has the length of its frame for %i bytes', async (bytes) => {
-    const frame = new Notification('slotNotification', Buffer.alloc(bytes, '1')).frame(10);
-    expect(frame.bytes).toHaveLength(frame.length);
-    expect(JSON.parse(await textOf(frame.bytes)).params.subscription).toBe(10);
-  });
-
-  it('shares a frame between equal ids', () => {
-    expect(notification.frame(5)).toBe(notification.frame(5));
-    expect(notification.frame(5).bytes).toBe(notification.frame(5).bytes);
-    expect(notification.frame(6).bytes.equals(notification.frame(5).bytes)).toBe(false);
   });
 });

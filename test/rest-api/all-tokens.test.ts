@@ -2,21 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import { key, mint, tokenAccount } from '../../packages/localnet/test/support/accounts.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import { Chain } from '../../src/decoding/chain/chain.ts';
-import { TokenNames } from '../../src/decoding/token/token-names.ts';
 import { allTokens } from '../../src/rest-api/wallet/all_tokens.ts';
 import type { Address } from '../../src/solana/address.ts';
 import { nativeMint, programs } from '../../src/solana/programs.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
-import {
-  Documents,
-  heldNft,
-  heldToken,
-  listing,
-  metadata,
-  numbered,
-  tokenServices,
-} from './token-fixtures.ts';
+import { Documents, heldToken, listing, metadata, numbered, tokenServices } from './token-fixtures.ts';
 
 /** 250 tokens with metadata and off-chain images. */
 const RICH = key(40);
@@ -24,9 +14,7 @@ const RICH = key(40);
 const MIXED = key(41);
 const POOR = key(42);
 
-const [LISTED, PLAIN, NAMELESS, SEMI, NFT, EMPTY, TWICE, IN_2022, FIVE] = [
-  900, 901, 902, 903, 904, 905, 906, 907, 908,
-];
+const [LISTED, PLAIN, NAMELESS, IN_2022] = [900, 901, 902, 903];
 const documentOf = (n: number): string => `https://example.org/${n}.json`;
 const imageOf = (n: number): string => `https://example.org/${n}.png`;
 
@@ -42,19 +30,6 @@ const mixed = [
     metadataFields: { uri: documentOf(PLAIN) },
   }),
   ...heldToken(NAMELESS, MIXED, { amount: 1n, decimals: 9, metadataFields: null }),
-  // One unit of a supply of a hundred, with metadata: fungible.
-  ...heldToken(SEMI, MIXED, { amount: 1n, decimals: 0, supply: 100n, metadataFields: { standard: 1 } }),
-  ...heldNft(NFT, MIXED),
-  // Metadata claims an NFT, but the supply is five.
-  ...heldToken(FIVE, MIXED, { amount: 5n, decimals: 0, metadataFields: { standard: 0 } }),
-  ...heldToken(EMPTY, MIXED, { amount: 0n, decimals: 2 }),
-  ...heldToken(TWICE, MIXED, {
-    amount: 7n,
-    decimals: 0,
-    supply: 10n,
-    metadataFields: { uri: documentOf(PLAIN) },
-  }),
-  [numbered(3, TWICE), tokenAccount(numbered(1, TWICE), MIXED, 3n)] as const,
   [numbered(1, IN_2022), mint(50n, 1, programs.token2022)] as const,
   [numbered(2, IN_2022), tokenAccount(numbered(1, IN_2022), MIXED, 50n, null, programs.token2022)] as const,
   metadata(numbered(1, IN_2022), { name: 'Two', symbol: 'T22' }),
@@ -112,18 +87,6 @@ describe('wallet/all_tokens', () => {
     expect(tokens.map(({ address }) => address)).toEqual(mints.sort());
   });
 
-  it('needs half the calls and no documents when the list names the tokens', async () => {
-    const all = Array.from({ length: 250 }, (_, n) => [
-      numbered(1, n),
-      { name: `Listed ${n}`, symbol: 'L', image: imageOf(n) },
-    ]);
-    const services = tokenServices(documents, listing(Object.fromEntries(all)));
-    const { result } = await answerOf(allTokens, { wallet: RICH }, caller, services);
-    expect(result).toHaveLength(250);
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2, getMultipleAccounts: 3 });
-    expect(documents.reads()).toEqual([]);
-  });
-
   it('names tokens from the list, else metadata, else as unknown', async () => {
     const tokens = await tokensOf(MIXED);
     const infoOf = (n: number) => tokens.get(numbered(1, n))?.[0]?.info;
@@ -139,31 +102,6 @@ describe('wallet/all_tokens', () => {
     expect(documents.reads()).toEqual([documentOf(PLAIN)]);
   });
 
-  it('returns one entry per non-empty token account, in whole tokens', async () => {
-    const tokens = await tokensOf(MIXED);
-    const balances = (n: number) => tokens.get(numbered(1, n))?.map(({ balance }) => balance);
-    expect(balances(PLAIN)).toEqual([123.456789]);
-    expect(balances(NAMELESS)).toEqual([1e-9]);
-    expect(balances(TWICE)).toEqual([7, 3]);
-    expect(balances(IN_2022)).toEqual([5]);
-    expect(balances(EMPTY)).toBeUndefined();
-  });
-
-  it('omits NFTs but includes one unit of a larger supply', async () => {
-    const tokens = await tokensOf(MIXED);
-    expect(tokens.has(numbered(1, NFT))).toBe(false);
-    expect(tokens.get(numbered(1, SEMI))).toHaveLength(1);
-    expect(tokens.get(numbered(1, FIVE))).toHaveLength(1);
-  });
-
-  it('is empty for an empty wallet, in two calls', async () => {
-    caller.counts();
-    expect(await answerOf(allTokens, { wallet: POOR }, caller, tokenServices(documents))).toEqual({
-      ...{ message: '0 tokens fetched successfully', result: [] },
-    });
-    expect(caller.counts()).toEqual({ getTokenAccountsByOwner: 2 });
-  });
-
   it('fails on a malformed node response', async () => {
     const liar = new LedgerCaller(rig);
     liar.answering = ({ method }) =>
@@ -173,35 +111,5 @@ describe('wallet/all_tokens', () => {
     expect(await failureOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
     });
-  });
-
-  it('returns tokens of the wallet only, whatever the node returns', async () => {
-    const liar = new LedgerCaller(rig);
-    liar.answering = (made) =>
-      made.method === 'getTokenAccountsByOwner' && made.params[0] === POOR
-        ? liar.request(made.network as 'devnet', made.method, [RICH, ...made.params.slice(1)])
-        : undefined;
-    expect((await answerOf(allTokens, { wallet: POOR }, liar, tokenServices(documents))).result).toEqual([]);
-  });
-
-  it.each([
-    [{}, 'wallet', 'is missing: send an address in base58'],
-    [{ wallet: 'me' }, 'wallet', 'must be an address: 32 bytes in base58'],
-    [{ wallet: POOR, network: 'main' }, 'network', 'must be one of mainnet-beta, devnet, testnet'],
-  ])('rejects %j', async (fields, field, message) => {
-    expect(await failureOf(allTokens, fields, caller, tokenServices(documents))).toMatchObject({
-      problems: [{ field, message }],
-    });
-  });
-});
-
-describe('TokenNames', () => {
-  const sources = { list: listed, offChain: documents };
-  const namesOf = (mints: Address[], most = 1000) =>
-    new TokenNames(sources, { mintsMax: most }).names(new Chain('mainnet-beta', caller), mints);
-
-  it('limits the number of mints', async () => {
-    const names = await namesOf([numbered(1, 1), numbered(1, 2), numbered(1, 3)], 2);
-    expect([...names.keys()]).toEqual([numbered(1, 1), numbered(1, 2)]);
   });
 });

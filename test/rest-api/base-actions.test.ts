@@ -1,31 +1,19 @@
 import * as spl from '@solana/spl-token';
-import {
-  AddressLookupTableAccount,
-  AddressLookupTableProgram,
-  ComputeBudgetProgram,
-  Keypair,
-  PublicKey,
-  StakeProgram,
-  SystemProgram,
-} from '@solana/web3.js';
+import { ComputeBudgetProgram, Keypair, SystemProgram } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { parsed } from '../../src/rest-api/transaction/parsed.ts';
-import { raw } from '../../src/rest-api/transaction/raw.ts';
 import { answerOf, LedgerCaller } from './ledger-caller.ts';
 import { TransactionSender } from './transaction-sender.ts';
 
-const TOKEN = { address: String(spl.TOKEN_PROGRAM_ID), name: 'Token Program' };
-const TOKEN_2022 = { address: String(spl.TOKEN_2022_PROGRAM_ID), name: 'TOKEN_2022_PROGRAM' };
+const program = spl.TOKEN_2022_PROGRAM_ID;
+const protocol = { address: String(program), name: 'TOKEN_2022_PROGRAM' };
 const SYSTEM = { address: String(SystemProgram.programId), name: 'SYSTEM_PROGRAM' };
-const WRAPPED_SOL = String(spl.NATIVE_MINT);
 
 let rig: Rig;
 let caller: LedgerCaller;
 let sending: TransactionSender;
-const sent: string[] = [];
 
 beforeAll(async () => {
   rig = await openRig();
@@ -36,425 +24,119 @@ afterAll(() => rig.close());
 
 type Shown = Record<string, JsonValue> & {
   actions: { type: string; info: Record<string, JsonValue> }[];
-  type: string;
 };
 
-function send(...request: Parameters<TransactionSender['send']>): string {
+async function shown(...request: Parameters<TransactionSender['send']>): Promise<Shown> {
   const signature = sending.send(...request);
   rig.freeze();
-  sent.push(signature);
-  return signature;
+  return (await answerOf(parsed, { txn_signature: signature }, caller)).result as Shown;
 }
 
-async function shown(signature: string): Promise<Shown> {
-  const { result } = await answerOf(parsed, { txn_signature: signature }, caller);
-  return result as Shown;
-}
+const infosOf = ({ actions }: Shown) => actions.map(({ type, info }) => ({ type, info }));
 
-const actionsOf = async (...request: Parameters<TransactionSender['send']>) =>
-  (await shown(send(...request))).actions;
-
-const rent = (bytes: number): number => (bytes + 128) * 6960;
-
-const createMint = (payer: Keypair, mint: Keypair, decimals: number, program = spl.TOKEN_PROGRAM_ID) => [
-  SystemProgram.createAccount({
-    fromPubkey: payer.publicKey,
-    newAccountPubkey: mint.publicKey,
-    lamports: rent(spl.MINT_SIZE),
-    space: spl.MINT_SIZE,
-    programId: program,
-  }),
-  spl.createInitializeMint2Instruction(mint.publicKey, decimals, payer.publicKey, null, program),
-];
-
-const accountOf = (owner: PublicKey, mint: Keypair, program = spl.TOKEN_PROGRAM_ID): PublicKey =>
-  spl.getAssociatedTokenAddressSync(mint.publicKey, owner, true, program);
-
-const createAccount = (payer: Keypair, owner: PublicKey, mint: Keypair, program = spl.TOKEN_PROGRAM_ID) =>
-  spl.createAssociatedTokenAccountInstruction(
-    payer.publicKey,
-    accountOf(owner, mint, program),
-    owner,
-    mint.publicKey,
-    program,
-  );
-
-function tokenOf(payer: Keypair, decimals: number, amount: bigint, program = spl.TOKEN_PROGRAM_ID): Keypair {
-  const mint = Keypair.generate();
-  const own = accountOf(payer.publicKey, mint, program);
-  send(
-    [payer, mint],
+it('shows a SOL transfer with fee payer and time', async () => {
+  const [from, to] = [sending.wallet(), Keypair.generate()];
+  const keys = { fromPubkey: from.publicKey, toPubkey: to.publicKey };
+  const actual = await shown(
+    [from],
     [
-      ...createMint(payer, mint, decimals, program),
-      createAccount(payer, payer.publicKey, mint, program),
-      spl.createMintToInstruction(mint.publicKey, own, payer.publicKey, amount, [], program),
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 10_000 }),
+      SystemProgram.transfer({ ...keys, lamports: 2_500_000 }),
     ],
   );
-  return mint;
-}
-
-describe('SOL transfers', () => {
-  it('are SOL_TRANSFER with fee payer and time', async () => {
-    const [from, to] = [sending.wallet(), Keypair.generate()];
-    const keys = { fromPubkey: from.publicKey, toPubkey: to.publicKey };
-    const signature = send(
-      [from],
-      [
-        ComputeBudgetProgram.setComputeUnitLimit({ units: 10_000 }),
-        SystemProgram.transfer({ ...keys, lamports: 2_500_000 }),
-      ],
-    );
-    const [{ blockTime }] = await rig.result('getSignaturesForAddress', [
-      String(to.publicKey),
-      { commitment: 'confirmed' },
-    ]);
-    expect(await shown(signature)).toEqual({
-      timestamp: new Date(blockTime * 1000).toISOString(),
-      fee: 0.000005,
-      fee_payer: String(from.publicKey),
-      signers: [String(from.publicKey)],
-      signatures: [signature],
-      protocol: SYSTEM,
-      type: 'SOL_TRANSFER',
-      status: 'Success',
-      token_balance_changes: [],
-      actions: [
-        {
-          info: {
-            sender: String(from.publicKey),
-            receiver: String(to.publicKey),
-            amount: 0.0025,
-            amount_raw: 2_500_000,
-          },
-          source_protocol: SYSTEM,
-          type: 'SOL_TRANSFER',
-          ix_index: 1,
+  const [{ blockTime, signature }] = await rig.result('getSignaturesForAddress', [
+    String(to.publicKey),
+    { commitment: 'confirmed' },
+  ]);
+  expect(actual).toEqual({
+    timestamp: new Date(blockTime * 1000).toISOString(),
+    fee: 0.000005,
+    fee_payer: String(from.publicKey),
+    signers: [String(from.publicKey)],
+    signatures: [signature],
+    protocol: SYSTEM,
+    type: 'SOL_TRANSFER',
+    status: 'Success',
+    token_balance_changes: [],
+    actions: [
+      {
+        info: {
+          sender: String(from.publicKey),
+          receiver: String(to.publicKey),
+          amount: 0.0025,
+          amount_raw: 2_500_000,
         },
-      ],
-      events: [],
-    });
-  });
-
-  it('include transfers with seed and failed ones', async () => {
-    const from = sending.wallet();
-    const derived = await PublicKey.createWithSeed(from.publicKey, 'purse', SystemProgram.programId);
-    const keys = { basePubkey: from.publicKey, seed: 'purse', programId: SystemProgram.programId };
-    send([from], [SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: derived, lamports: SOL })]);
-    const [back] = await actionsOf(
-      [from],
-      [SystemProgram.transfer({ ...keys, fromPubkey: derived, toPubkey: from.publicKey, lamports: 7 })],
-    );
-    expect(back).toMatchObject({
-      type: 'SOL_TRANSFER',
-      info: { sender: String(derived), receiver: String(from.publicKey), amount: 7e-9, amount_raw: 7 },
-    });
-    const failing = SystemProgram.transfer({
-      fromPubkey: from.publicKey,
-      toPubkey: derived,
-      lamports: 100 * SOL,
-    });
-    const failed = await shown(send([from], [failing], { InstructionError: [0, { Custom: 1 }] }));
-    expect(failed).toMatchObject({
-      status: 'Fail',
-      type: 'SOL_TRANSFER',
-      events: [],
-      token_balance_changes: [],
-    });
+        source_protocol: SYSTEM,
+        type: 'SOL_TRANSFER',
+        ix_index: 1,
+      },
+    ],
+    events: [],
   });
 });
 
-describe.each([
-  ['Token', spl.TOKEN_PROGRAM_ID, TOKEN],
-  ['Token-2022', spl.TOKEN_2022_PROGRAM_ID, TOKEN_2022],
-])('tokens of the %s program', (_, program, protocol) => {
-  it('are TOKEN_CREATE and TOKEN_MINT when created, without account setup', async () => {
-    const payer = sending.wallet();
-    const mint = Keypair.generate();
-    const own = accountOf(payer.publicKey, mint, program);
+describe('a token', () => {
+  let payer: Keypair;
+  const mint = Keypair.generate();
+  const token_address = String(mint.publicKey);
+  const own = () => spl.getAssociatedTokenAddressSync(mint.publicKey, payer.publicKey, true, program);
+  beforeAll(() => {
+    payer = sending.wallet();
+  });
+
+  it('is created and minted, without account setup', async () => {
+    const { publicKey } = payer;
+    const amount = 18_446_744_073_709_551_615n;
     const made = await shown(
-      send(
-        [payer, mint],
-        [
-          ...createMint(payer, mint, 6, program),
-          createAccount(payer, payer.publicKey, mint, program),
-          spl.createMintToInstruction(
-            mint.publicKey,
-            own,
-            payer.publicKey,
-            18_446_744_073_709_551_615n,
-            [],
-            program,
-          ),
-        ],
-      ),
+      [payer, mint],
+      [
+        SystemProgram.createAccount({
+          fromPubkey: publicKey,
+          newAccountPubkey: mint.publicKey,
+          lamports: (spl.MINT_SIZE + 128) * 6960,
+          space: spl.MINT_SIZE,
+          programId: program,
+        }),
+        spl.createInitializeMint2Instruction(mint.publicKey, 6, publicKey, null, program),
+        spl.createAssociatedTokenAccountInstruction(publicKey, own(), publicKey, mint.publicKey, program),
+        spl.createMintToInstruction(mint.publicKey, own(), publicKey, amount, [], program),
+      ],
     );
-    const token_address = String(mint.publicKey);
-    const inner = made.actions.length;
     expect(made).toMatchObject({ type: 'TOKEN_CREATE', protocol });
-    expect(made.actions.map(({ type, info }) => ({ type, info }))).toEqual([
+    const receiver_address = String(publicKey);
+    expect(infosOf(made)).toEqual([
       { type: 'TOKEN_CREATE', info: { token_address } },
       {
         type: 'TOKEN_MINT',
-        info: {
-          amount: 18_446_744_073_709.55,
-          amount_raw: 18_446_744_073_709_551_615n,
-          receiver_address: String(payer.publicKey),
-          token_address,
-        },
+        info: { amount: 18_446_744_073_709.55, amount_raw: amount, receiver_address, token_address },
       },
     ]);
-    expect(inner).toBe(2);
     expect(made.token_balance_changes).toEqual([
       {
-        address: String(own),
-        decimals: 6,
-        change_amount: 18_446_744_073_709_551_615n,
-        post_balance: 18_446_744_073_709_551_615n,
-        pre_balance: 0,
-        mint: token_address,
-        owner: String(payer.publicKey),
+        ...{ address: String(own()), decimals: 6, mint: token_address, owner: String(publicKey) },
+        ...{ change_amount: amount, post_balance: amount, pre_balance: 0 },
       },
     ]);
   });
 
-  it('are TOKEN_TRANSFER, checked or not, also to a new account', async () => {
-    const [payer, to] = [sending.wallet(), Keypair.generate()];
-    const mint = tokenOf(payer, 6, 1_000_000n, program);
-    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
-    const transfers = await actionsOf(
-      [payer],
-      [
-        createAccount(payer, to.publicKey, mint, program),
-        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1_500n, [], program),
-        spl.createTransferCheckedInstruction(
-          own!,
-          mint.publicKey,
-          theirs!,
-          payer.publicKey,
-          2_000n,
-          6,
-          [],
-          program,
-        ),
-      ],
-    );
-    const parties = {
-      receiver: String(to.publicKey),
-      sender: String(payer.publicKey),
-      receiver_associated_account: String(theirs),
-      token_address: String(mint.publicKey),
-    };
-    const actual = transfers.filter(({ type }) => type === 'TOKEN_TRANSFER');
-    expect(actual.map(({ info }) => info)).toEqual([
-      { amount: 0.0015, amount_raw: 1_500, ...parties },
-      { amount: 0.002, amount_raw: 2_000, ...parties },
-    ]);
-    expect(transfers).toEqual(actual);
-  });
-
-  it('are TOKEN_BURN when burnt by owner or delegate', async () => {
-    const [payer, delegate] = [sending.wallet(), sending.wallet()];
-    const mint = tokenOf(payer, 2, 1_000n, program);
-    const own = accountOf(payer.publicKey, mint, program);
-    const approve = spl.createApproveInstruction(own, delegate.publicKey, payer.publicKey, 500n, [], program);
+  it('is burnt by owner or delegate', async () => {
+    const delegate = sending.wallet();
+    const owner = payer.publicKey;
     const actual = await shown(
-      send(
-        [payer, delegate],
-        [
-          approve,
-          spl.createBurnInstruction(own, mint.publicKey, payer.publicKey, 125n, [], program),
-          spl.createBurnCheckedInstruction(own, mint.publicKey, delegate.publicKey, 50n, 2, [], program),
-        ],
-      ),
+      [payer, delegate],
+      [
+        spl.createApproveInstruction(own(), delegate.publicKey, owner, 500n, [], program),
+        spl.createBurnInstruction(own(), mint.publicKey, owner, 1_250_000n, [], program),
+        spl.createBurnCheckedInstruction(own(), mint.publicKey, delegate.publicKey, 50n, 6, [], program),
+      ],
     );
     expect(actual).toMatchObject({ type: 'TOKEN_BURN', protocol });
-    expect(actual.actions.map(({ type, info }) => ({ type, info }))).toEqual([
-      {
-        type: 'APPROVE',
-        info: {
-          amount: '500',
-          delegate: String(delegate.publicKey),
-          owner: String(payer.publicKey),
-          source: String(own),
-        },
-      },
-      ...[
-        [1.25, 125],
-        [0.5, 50],
-      ].map(([amount, amount_raw]) => ({
-        type: 'TOKEN_BURN',
-        info: { wallet: String(payer.publicKey), amount, amount_raw, token_address: String(mint.publicKey) },
-      })),
+    const approval = { amount: '500', delegate: String(delegate.publicKey), owner: String(owner) };
+    const burnt = { wallet: String(owner), token_address };
+    expect(infosOf(actual)).toEqual([
+      { type: 'APPROVE', info: { ...approval, source: String(own()) } },
+      { type: 'TOKEN_BURN', info: { ...burnt, amount: 1.25, amount_raw: 1_250_000 } },
+      { type: 'TOKEN_BURN', info: { ...burnt, amount: 0.00005, amount_raw: 50 } },
     ]);
-  });
-
-  it('are NFT_TRANSFER and NFT_BURN for a single indivisible unit', async () => {
-    const [payer, to] = [sending.wallet(), sending.wallet()];
-    const mint = tokenOf(payer, 0, 1n, program);
-    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
-    const nft_address = String(mint.publicKey);
-    const moved = await actionsOf(
-      [payer],
-      [
-        createAccount(payer, to.publicKey, mint, program),
-        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1n, [], program),
-      ],
-    );
-    expect(moved).toEqual([
-      {
-        info: {
-          amount: 1,
-          receiver: String(to.publicKey),
-          sender: String(payer.publicKey),
-          receiver_associated_account: String(theirs),
-          nft_address,
-        },
-        source_protocol: protocol,
-        type: 'NFT_TRANSFER',
-        ix_index: expect.any(Number),
-      },
-    ]);
-    const burnt = await actionsOf(
-      [to],
-      [spl.createBurnInstruction(theirs!, mint.publicKey, to.publicKey, 1n, [], program)],
-    );
-    expect(burnt).toEqual([
-      {
-        info: { wallet: String(to.publicKey), nft_address, amount: 1 },
-        source_protocol: protocol,
-        type: 'NFT_BURN',
-        ix_index: 0,
-      },
-    ]);
-  });
-
-  it('are no NFT when somebody holds more than one', async () => {
-    const [payer, to] = [sending.wallet(), Keypair.generate()];
-    const mint = tokenOf(payer, 0, 3n, program);
-    const [own, theirs] = [payer.publicKey, to.publicKey].map((owner) => accountOf(owner, mint, program));
-    const moved = await actionsOf(
-      [payer],
-      [
-        createAccount(payer, to.publicKey, mint, program),
-        spl.createTransferInstruction(own!, theirs!, payer.publicKey, 1n, [], program),
-      ],
-    );
-    expect(moved.map(({ type }) => type)).toEqual(['TOKEN_TRANSFER']);
-  });
-});
-
-describe('token accounts without balances', () => {
-  it('come from their creation: wrapped SOL for one transfer', async () => {
-    const [payer, purse, to] = [sending.wallet(), Keypair.generate(), Keypair.generate()];
-    const theirs = spl.getAssociatedTokenAddressSync(spl.NATIVE_MINT, to.publicKey);
-    const open = SystemProgram.createAccount({
-      fromPubkey: payer.publicKey,
-      newAccountPubkey: purse.publicKey,
-      lamports: rent(spl.ACCOUNT_SIZE) + SOL,
-      space: spl.ACCOUNT_SIZE,
-      programId: spl.TOKEN_PROGRAM_ID,
-    });
-    const make = spl.createAssociatedTokenAccountIdempotentInstruction(
-      payer.publicKey,
-      theirs,
-      to.publicKey,
-      spl.NATIVE_MINT,
-    );
-    const actual = await shown(
-      send(
-        [payer, purse],
-        [
-          open,
-          spl.createInitializeAccount3Instruction(purse.publicKey, spl.NATIVE_MINT, payer.publicKey),
-          make,
-          spl.createTransferInstruction(purse.publicKey, theirs, payer.publicKey, SOL / 4),
-          spl.createCloseAccountInstruction(purse.publicKey, payer.publicKey, payer.publicKey),
-        ],
-      ),
-    );
-    expect(actual.actions).toEqual([
-      {
-        info: {
-          amount: 0.25,
-          amount_raw: SOL / 4,
-          receiver: String(to.publicKey),
-          sender: String(payer.publicKey),
-          receiver_associated_account: String(theirs),
-          token_address: WRAPPED_SOL,
-        },
-        source_protocol: TOKEN,
-        type: 'TOKEN_TRANSFER',
-        ix_index: expect.any(Number),
-      },
-    ]);
-  });
-});
-
-describe('other base programs', () => {
-  it('use the instruction name: stake creation and delegation', async () => {
-    const [payer, stake] = [sending.wallet(), Keypair.generate()];
-    const votePubkey = new PublicKey(rig.node.genesis.voteAccount);
-    const keys = { stakePubkey: stake.publicKey, authorizedPubkey: payer.publicKey };
-    const actual = await actionsOf(
-      [payer, stake],
-      [
-        StakeProgram.createAccount({
-          fromPubkey: payer.publicKey,
-          stakePubkey: stake.publicKey,
-          authorized: { staker: payer.publicKey, withdrawer: payer.publicKey },
-          lamports: 2 * SOL,
-        }),
-        StakeProgram.delegate({ ...keys, votePubkey }),
-      ].flatMap(({ instructions }) => instructions),
-    );
-    expect(actual.map(({ type }) => type)).toEqual(['INITIALIZE', 'DELEGATE']);
-    expect(actual[1]).toMatchObject({
-      source_protocol: { name: 'STAKE_PROGRAM' },
-      info: { stakeAccount: String(stake.publicKey), voteAccount: String(votePubkey) },
-    });
-  });
-});
-
-describe('version 0 message', () => {
-  it('includes keys from lookup tables', async () => {
-    const [payer, to] = [sending.wallet(), Keypair.generate()];
-    const [create, table] = AddressLookupTableProgram.createLookupTable({
-      authority: payer.publicKey,
-      payer: payer.publicKey,
-      recentSlot: rig.slot('processed') - 1,
-    });
-    const extend = AddressLookupTableProgram.extendLookupTable({
-      payer: payer.publicKey,
-      authority: payer.publicKey,
-      lookupTable: table,
-      addresses: [to.publicKey],
-    });
-    const made = await actionsOf([payer], [create, extend]);
-    expect(made.map(({ type }) => type)).toEqual([
-      'CREATELOOKUPTABLE',
-      'EXTENDLOOKUPTABLE',
-      'SOL_TRANSFER',
-      'SOL_TRANSFER',
-    ]);
-    const state = AddressLookupTableAccount.deserialize(
-      Buffer.from(rig.node.bank('processed').account(String(table) as never)!.data),
-    );
-    const transfer = SystemProgram.transfer({
-      fromPubkey: payer.publicKey,
-      toPubkey: to.publicKey,
-      lamports: SOL,
-    });
-    const signature = sending.sendWithTables(
-      [payer],
-      [transfer],
-      [new AddressLookupTableAccount({ key: table, state })],
-    );
-    rig.freeze();
-    sent.push(signature);
-    expect((await shown(signature)).actions).toMatchObject([
-      { type: 'SOL_TRANSFER', info: { receiver: String(to.publicKey), amount: 1 } },
-    ]);
-    const { result } = await answerOf(raw, { txn_signature: signature }, caller);
-    expect(result).toMatchObject({ version: 0, meta: {}, parsed: { type: 'SOL_TRANSFER' } });
   });
 });

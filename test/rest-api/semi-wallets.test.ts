@@ -113,18 +113,6 @@ describe('semi-custodial wallet endpoints', () => {
     }
   });
 
-  it('change a password', async () => {
-    const wallet = await made();
-    const change = { wallet, current_password: PASSWORD, new_password: 'another password' };
-    expect(await refused(changePassword, { ...change, current_password: 'wrong' })).toBe('WRONG_PASSWORD');
-    expect(await send(changePassword, change)).toEqual({
-      message: 'Password changed successfully',
-      result: { wallet },
-    });
-    expect(await refused(decryptSemiWallet, { wallet, password: PASSWORD })).toBe('WRONG_PASSWORD');
-    await send(decryptSemiWallet, { wallet, password: 'another password' });
-  });
-
   it('name invalid fields without showing passwords', async () => {
     expect(await refused(createSemiWallet, {})).toBe('password is missing');
     expect(await refused(createSemiWallet, { password: 'short' })).toBe(

@@ -1,41 +1,87 @@
-import { Keypair } from '@solana/web3.js';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { decoded } from '../../packages/localnet/test/ledger/lab.ts';
+import { Keypair, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { at, SOL } from '../../packages/localnet/test/ledger/lab.ts';
+import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import type { JsonValue, WritableJson } from '../../src/base/json.ts';
+import type { SentTransaction } from '../../src/gateway/rest/confirmations.ts';
 import { Failure, type FailureCode } from '../../src/protocol/errors.ts';
 import { NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
+import type { Confirmation } from '../../src/rest-api/services.ts';
 import { sendManyTxns } from '../../src/rest-api/transaction/send_many_txns.ts';
 import { sendTxn } from '../../src/rest-api/transaction/send_txn.ts';
-import type { Blockhash } from '../../src/solana/blockhash.ts';
-import { eventually } from '../service/eventually.ts';
-import { ScriptedFeed } from '../streams/scripted-feed.ts';
-import { SubmissionFixture } from './submission-fixture.ts';
+import { encodeBase58 } from '../../src/solana/base58.ts';
+import { lamports } from '../../src/solana/units.ts';
+import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
-let scene: SubmissionFixture;
-let freezing: NodeJS.Timeout | undefined;
+let rig: Rig;
+let caller: LedgerCaller;
+/** Transactions waited for, and what becomes of them by signature: confirmed unless a test says otherwise. */
+const waits: SentTransaction[] = [];
+const ends = new Map<string, Partial<Confirmation> | Failure>();
+const confirmations = {
+  wait: async (sent: SentTransaction): Promise<Confirmation> => {
+    waits.push(sent);
+    const end = ends.get(sent.signature);
+    if (end instanceof Failure) throw end;
+    return { status: 'confirmed', err: null, failure: null, ...end };
+  },
+};
+
 beforeAll(async () => {
-  scene = await SubmissionFixture.open();
+  rig = await openRig();
+  rig.freeze();
 });
-afterEach(() => clearInterval(freezing));
-afterAll(() => scene.close());
+afterAll(() => rig.close());
 beforeEach(() => {
-  scene.answering = () => undefined;
-  scene.calls.splice(0);
-  scene.polled.calls.splice(0);
+  caller = new LedgerCaller(rig);
+  waits.length = 0;
+  ends.clear();
 });
 
-const someone = () => Keypair.generate().publicKey;
+const balanceOf = ({ publicKey }: Keypair) => rig.node.bank('processed').account(at(publicKey))?.lamports;
 
-/** Freezes slots continuously, `slots` at a time. */
-function freeze(slots = 1): void {
-  clearInterval(freezing);
-  freezing = setInterval(() => scene.lab.freeze(slots), 10);
+function wallet(): Keypair {
+  const keypair = Keypair.generate();
+  rig.node.airdrop(at(keypair.publicKey), lamports(BigInt(10 * SOL)));
+  rig.freeze();
+  return keypair;
 }
 
-const count = (methods: readonly string[], method: string): number =>
-  methods.filter((one) => one === method).length;
+function signed(signers: Keypair[], instructions: TransactionInstruction[]) {
+  const { blockhash } = rig.node.bank('processed');
+  const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: signers[0]!.publicKey });
+  transaction.add(...instructions).sign(...signers);
+  const text = transaction.serialize().toString('base64');
+  return { text, signature: encodeBase58(transaction.signature!) };
+}
 
-/** Node that accepts transactions and drops them. */
-const takesAndDrops = (method: string) => (method === 'sendTransaction' ? 'taken' : undefined);
+function transfer(sol = 1, from = wallet(), to = Keypair.generate()) {
+  const keys = { fromPubkey: from.publicKey, toPubkey: to.publicKey };
+  return signed([from], [SystemProgram.transfer({ ...keys, lamports: sol * SOL })]);
+}
+
+const send = async (encoded_transaction: WritableJson) =>
+  (await answerOf(sendTxn, { network: 'devnet', encoded_transaction }, caller)).result;
+const sendFailure = (encoded_transaction: unknown) =>
+  failureOf(sendTxn, { network: 'devnet', encoded_transaction: encoded_transaction as string }, caller);
+const many = (all: readonly { text: string }[], commitment?: string) =>
+  [
+    sendManyTxns,
+    {
+      network: 'devnet',
+      encoded_transactions: all.map(({ text }) => text),
+      ...(commitment ? { commitment } : {}),
+    },
+    caller,
+    { confirmations },
+  ] as const;
+const sendMany = async (...request: Parameters<typeof many>) => (await answerOf(...many(...request))).result;
+
+/** Fails to send the transactions chosen by their text. */
+const failing = (failure: Failure, isChosen = (_text: JsonValue) => true) => {
+  caller.answering = ({ method, params: [text] }) =>
+    method === 'sendTransaction' && isChosen(text as JsonValue) ? Promise.reject(failure) : undefined;
+};
 
 /** Failures of the pool when no node received the call, and when one may have. */
 const away = new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: 'devnet' } });
@@ -43,114 +89,78 @@ const unseen = (code: FailureCode) => new Failure(code, { facts: { network: 'dev
 
 describe('transaction/send_txn', () => {
   it('returns the signature before the transaction lands', async () => {
-    const to = someone();
-    const { text, signature } = scene.transfer(scene.lab.wallet(), to, 1);
-    expect(await scene.answer(sendTxn, { encoded_transaction: text })).toEqual({ signature });
-    expect(scene.calls).toEqual(['sendTransaction']);
-    expect(scene.lab.balance(to)).toBeNull();
-    scene.lab.freeze();
-    expect(scene.lab.balance(to)).toBe(1_000_000_000n);
+    const to = Keypair.generate();
+    const { text, signature } = transfer(1, wallet(), to);
+    expect(await send(text)).toEqual({ signature });
+    expect(caller.counts()).toEqual({ sendTransaction: 1 });
+    expect(balanceOf(to)).toBeUndefined();
+    rig.freeze();
+    expect(balanceOf(to)).toBe(1_000_000_000n);
   });
 
   it("returns the node's rejection", async () => {
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 100);
-    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
-    expect(failure).toMatchObject({
+    expect(await sendFailure(transfer(100).text)).toMatchObject({
       code: 'TRANSACTION_REFUSED',
-      error: {
-        code: -32002,
-        message: expect.stringContaining('Transaction simulation failed'),
-        data: { err: { InstructionError: [0, { Custom: 1 }] } },
-      },
+      error: { code: -32002, data: { err: { InstructionError: [0, { Custom: 1 }] } } },
     });
   });
 
   it('does not blame the transaction for a node error', async () => {
     const error = { code: -32005, message: 'Node is behind by 150 slots' };
-    scene.answering = () => {
-      throw new NodeRejection(error);
-    };
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
-    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', error });
+    failing(new NodeRejection(error));
+    expect(await sendFailure(transfer().text)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', error });
   });
 
   it.each([
     ['did not respond in time', () => Promise.reject(unseen('UPSTREAM_TIMEOUT'))],
-    ['broke off', () => Promise.reject(unseen('UPSTREAM_UNAVAILABLE'))],
     ['returned no signature', async () => ({})],
-    ['returned invalid JSON', () => Promise.reject(new Failure('UPSTREAM_UNAVAILABLE'))],
   ])('returns the signature when a node %s', async (_, ending) => {
-    scene.answering = ending;
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const failure = await scene.failure(sendTxn, { encoded_transaction: text });
-    expect(failure).toMatchObject({ facts: { outcome: 'unknown', signature } });
+    caller.answering = ending;
+    const { text, signature } = transfer();
+    expect(await sendFailure(text)).toMatchObject({ facts: { outcome: 'unknown', signature } });
   });
 
   it('returns no signature when no node received the transaction', async () => {
-    scene.answering = () => {
-      throw away;
-    };
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    expect(await scene.failure(sendTxn, { encoded_transaction: text })).toBe(away);
+    failing(away);
+    expect(await sendFailure(transfer().text)).toBe(away);
   });
 
   it.each([
     ['nothing', undefined],
-    ['no text', 7],
-    ['no base64', '***'],
     ['truncated base64', 'AQA'],
-    ['other bytes', Buffer.alloc(300, 9).toString('base64')],
     ['oversized data', 'A'.repeat(1_000_000)],
-  ])('names the field that holds %s', async (_, encoded_transaction) => {
-    const failure = await scene.failure(sendTxn, { encoded_transaction });
+  ])('names the field that holds %s', async (_, text) => {
+    const failure = await sendFailure(text);
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'encoded_transaction' }] });
-    expect(scene.calls).toEqual([]);
+    expect(caller.calls).toEqual([]);
   });
 
   it.each([-1, 1])('rejects a transaction with %i byte too many', async (bytes) => {
-    const wire = Buffer.from(scene.transfer(scene.lab.wallet(), someone(), 1).text, 'base64');
+    const wire = Buffer.from(transfer().text, 'base64');
     const other = bytes < 0 ? wire.subarray(0, -1) : Buffer.concat([wire, Buffer.alloc(1)]);
-    const failure = await scene.failure(sendTxn, { encoded_transaction: other.toString('base64') });
-    expect(failure).toMatchObject({ code: 'INVALID_FIELDS' });
+    expect(await sendFailure(other.toString('base64'))).toMatchObject({ code: 'INVALID_FIELDS' });
   });
 });
 
 describe('transaction/send_many_txns', () => {
-  it('reports outcomes in request order', async () => {
-    const [from, poor] = [scene.lab.wallet(), scene.lab.wallet()];
-    const first = scene.transfer(from, someone(), 1);
-    const refused = scene.transfer(from, someone(), 100);
-    const landed = scene.transfer(poor, someone(), 8);
-    // Either can succeed unless the other lands first.
-    const failed = scene.transfer(poor, someone(), 9);
-    const texts = [first, refused, landed, first].map(({ text }) => text);
-    const sending = scene.answer(sendManyTxns, { encoded_transactions: texts, commitment: 'confirmed' });
-    await eventually(async () => scene.confirmations.size === 3, 'all are waited for');
-    const later = scene.answer(sendManyTxns, {
-      encoded_transactions: [failed.text],
-      commitment: 'confirmed',
-    });
-    await eventually(async () => scene.confirmations.size === 4, 'the last is waited for');
-    freeze();
-    expect(await sending).toEqual([
-      { id: 1, signature: first.signature, status: 'confirmed' },
+  it('reports outcomes in request order, and sends equal transactions once', async () => {
+    const from = wallet();
+    const [first, refused, failed, expired] = [1, 100, 2, 3].map((sol) => transfer(sol, from)) as [
+      ...Array<ReturnType<typeof transfer>>,
+    ];
+    ends.set(failed!.signature, { err: { InstructionError: [0, { Custom: 1 }] } });
+    ends.set(expired!.signature, { status: null, failure: new Failure('TRANSACTION_EXPIRED') });
+    expect(await sendMany([first!, refused!, failed!, expired!, first!], 'confirmed')).toEqual([
+      { id: 1, signature: first!.signature, status: 'confirmed' },
       {
         id: 2,
-        signature: refused.signature,
-        error: expect.objectContaining({
-          code: -32002,
-          data: expect.objectContaining({ unitsConsumed: 150 }),
-        }),
+        signature: refused!.signature,
+        error: expect.objectContaining({ code: -32002 }),
         status: null,
       },
-      { id: 3, signature: landed.signature, status: 'confirmed' },
-      { id: 4, signature: first.signature, status: 'confirmed' },
-    ]);
-    expect(await later).toEqual([
       {
-        id: 1,
-        signature: failed.signature,
+        id: 3,
+        signature: failed!.signature,
         error: {
           code: -32084,
           message:
@@ -159,120 +169,72 @@ describe('transaction/send_many_txns', () => {
         },
         status: 'confirmed',
       },
-    ]);
-    expect(count(scene.calls, 'sendTransaction')).toBe(4);
-    expect(count(scene.calls, 'getLatestBlockhash')).toBe(2);
-    expect(scene.confirmations.size).toBe(0);
-  });
-
-  it('waits for finalized by default', async () => {
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    freeze();
-    expect(await scene.answer(sendManyTxns, { encoded_transactions: [text] })).toEqual([
-      { id: 1, signature, status: 'finalized' },
-    ]);
-    const status = scene.lab.node.recentStatus(signature as never)!;
-    expect(status.slot).toBeLessThanOrEqual(scene.lab.node.bank('finalized').slot);
-  });
-
-  it('reports an expired blockhash', async () => {
-    scene.answering = takesAndDrops;
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const sending = scene.answer(sendManyTxns, { encoded_transactions: [text], commitment: 'confirmed' });
-    await eventually(async () => scene.confirmations.size === 1, 'it is waited for');
-    const confirmed = () => scene.lab.node.bank('confirmed');
-    const last = confirmed().blockHeight + 149n;
-    const blockhash = scene.lab.blockhash as Blockhash;
-    while (confirmed().blockHeight < last) scene.lab.freeze();
-    const looks = () => count(scene.polled.calls, 'getEpochInfo');
-    const before = looks();
-    await eventually(async () => looks() > before + 1, 'the height was looked at');
-    expect(confirmed().isBlockhashValid(blockhash)).toBe(true);
-    expect(scene.confirmations.size).toBe(1);
-    freeze();
-    expect(await sending).toEqual([
       {
-        id: 1,
-        signature,
+        id: 4,
+        signature: expired!.signature,
         error: { code: -32085, message: new Failure('TRANSACTION_EXPIRED').text },
         status: null,
       },
+      { id: 5, signature: first!.signature, status: 'confirmed' },
     ]);
-    expect(confirmed().isBlockhashValid(blockhash)).toBe(false);
+    expect(caller.counts()).toEqual({ sendTransaction: 4, getLatestBlockhash: 1 });
   });
 
-  it('waits for a transaction on a durable nonce', async () => {
-    const from = scene.lab.wallet();
-    const { blockhash, advance } = scene.nonce(from);
-    scene.lab.freeze(400);
-    const { text, signature } = scene.signed([from], [advance], blockhash);
-    freeze();
-    const sent = { encoded_transactions: [text], commitment: 'confirmed' };
-    expect(await scene.answer(sendManyTxns, sent)).toEqual([{ id: 1, signature, status: 'confirmed' }]);
+  it('waits for finalized by default, until the newest blockhash expires', async () => {
+    const { blockhash, blockHeight } = rig.node.bank('processed');
+    const { text, signature } = transfer(1, wallet());
+    await sendMany([{ text }]);
+    expect(waits).toMatchObject([{ network: 'devnet', signature, commitment: 'finalized' }]);
+    expect(waits[0]!.blockhash).not.toBe(blockhash);
+    expect(waits[0]!.lastValidBlockHeight).toBe(blockHeight + 151n);
+  });
+
+  it('waits for a transaction on a durable nonce without a blockhash', async () => {
+    const from = wallet();
+    const keys = { noncePubkey: Keypair.generate().publicKey, authorizedPubkey: from.publicKey };
+    caller.answering = async () => 'taken';
+    const sent = signed([from], [SystemProgram.nonceAdvance(keys)]);
+    expect(await sendMany([sent])).toMatchObject([{ id: 1, status: 'confirmed' }]);
+    expect(waits).toMatchObject([{ blockhash: null, lastValidBlockHeight: null }]);
+    expect(caller.counts()).toEqual({ sendTransaction: 1 });
   });
 
   it('names an invalid transaction and sends none', async () => {
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const failure = await scene.failure(sendManyTxns, { encoded_transactions: [text, text, 'AAAA'] });
+    const failure = await failureOf(...many([transfer(), transfer(), { text: 'AAAA' }]));
     expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions[2]' }] });
-    expect(scene.calls).toEqual([]);
+    expect(caller.calls).toEqual([]);
   });
 
   it('fails without any node, and reports each outcome if some were sent', async () => {
-    const from = scene.lab.wallet();
-    const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
-    const fields = { encoded_transactions: all.map(({ text }) => text), commitment: 'processed' };
-    scene.answering = () => {
-      throw away;
-    };
-    expect(await scene.failure(sendManyTxns, fields)).toBe(away);
-    scene.answering = (method, [text]) => {
-      if (method === 'sendTransaction' && text === all[1]!.text) throw away;
-      return undefined;
-    };
-    freeze();
-    expect(await scene.answer(sendManyTxns, fields)).toEqual([
-      { id: 1, signature: all[0]!.signature, status: expect.any(String) },
+    const all = [transfer(), transfer()];
+    failing(away);
+    expect(await failureOf(...many(all))).toBe(away);
+    failing(away, (text) => text === all[1]!.text);
+    expect(await sendMany(all)).toEqual([
+      { id: 1, signature: all[0]!.signature, status: 'confirmed' },
       { id: 2, signature: all[1]!.signature, error: { code: -32050, message: away.text }, status: null },
     ]);
   });
 
   it('waits for a transaction with an unknown outcome', async () => {
-    const from = scene.lab.wallet();
-    const all = [1, 2].map((sol) => scene.transfer(from, someone(), sol));
-    const sent = { encoded_transactions: all.map(({ text }) => text), commitment: 'confirmed' };
-    scene.answering = (method, [text]) => {
-      if (method !== 'sendTransaction') return undefined;
-      scene.lab.node.submit(decoded(Buffer.from(String(text), 'base64')));
-      throw unseen('UPSTREAM_TIMEOUT');
-    };
-    freeze();
-    expect(await scene.answer(sendManyTxns, sent)).toEqual(
-      all.map(({ signature }, at) => ({ id: at + 1, signature, status: 'confirmed' })),
-    );
+    failing(unseen('UPSTREAM_TIMEOUT'));
+    const { text, signature } = transfer();
+    expect(await sendMany([{ text }])).toEqual([{ id: 1, signature, status: 'confirmed' }]);
   });
 
-  it('reports sent transactions when the request times out', async () => {
-    const feed = new ScriptedFeed();
-    const late = scene.withSameLedger({ feed });
-    const { text, signature } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const sending = late.answer(sendManyTxns, { encoded_transactions: [text] });
-    await eventually(async () => feed.openings.length === 1, 'it is waited for');
-    late.leaving.abort(new Failure('UPSTREAM_TIMEOUT'));
-    expect(await sending).toEqual([
-      { id: 1, signature, status: null, error: { code: -32086, message: expect.any(String) } },
+  it('reports sent transactions when the request times out, but not to a client that left', async () => {
+    const sent = transfer();
+    ends.set(sent.signature, new Failure('UPSTREAM_TIMEOUT'));
+    expect(await sendMany([sent])).toEqual([
+      {
+        id: 1,
+        signature: sent.signature,
+        status: null,
+        error: { code: -32086, message: expect.any(String) },
+      },
     ]);
-  });
-
-  it('stops when the client disconnects', async () => {
-    const feed = new ScriptedFeed();
-    const leaver = scene.withSameLedger({ feed });
-    const { text } = scene.transfer(scene.lab.wallet(), someone(), 1);
-    const sending = leaver.failure(sendManyTxns, { encoded_transactions: [text] });
-    await eventually(async () => feed.openings.length === 1, 'it is waited for');
-    leaver.leaving.abort(new Failure('CLIENT_GONE'));
-    expect(await sending).toMatchObject({ code: 'CLIENT_GONE' });
-    expect(leaver.confirmations.size).toBe(0);
-    expect(feed.live).toEqual([]);
+    const left = transfer();
+    ends.set(left.signature, new Failure('CLIENT_GONE'));
+    expect(await failureOf(...many([left]))).toMatchObject({ code: 'CLIENT_GONE' });
   });
 });

@@ -7,18 +7,14 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { activeStakes } from '../../packages/localnet/src/epoch-rewards/stake-accounts.ts';
 import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import { openRig, type Rig } from '../../packages/localnet/test/rig.ts';
+import { activityOf } from '../../src/decoding/stake/stake-accounts.ts';
 import { stakeAccounts } from '../../src/rest-api/wallet/stake_accounts.ts';
 import { type Address, compareAddresses } from '../../src/solana/address.ts';
-import { sysvars } from '../../src/solana/programs.ts';
-import { decodeStakeState } from '../../src/solana/stake-state.ts';
-import { decodeStakeHistory } from '../../src/solana/sysvars.ts';
 import { lamports } from '../../src/solana/units.ts';
 import { answerOf, failureOf, LedgerCaller } from './ledger-caller.ts';
 
-const SLOTS_PER_EPOCH = 32;
 const RENT = 2_282_880;
 
 let rig: Rig;
@@ -27,8 +23,6 @@ const wallet = Keypair.generate();
 const other = Keypair.generate();
 const stakes = {
   idle: Keypair.generate(),
-  small: Keypair.generate(),
-  large: Keypair.generate(),
   withdrawable: Keypair.generate(),
   fleeting: Keypair.generate(),
 };
@@ -58,25 +52,6 @@ function delegate(stake: Keypair, staker: Keypair): void {
   run([wallet, ...(staker === wallet ? [] : [staker])], StakeProgram.delegate(keys).instructions);
 }
 
-const deactivate = (stake: Keypair): void =>
-  run(
-    [wallet],
-    StakeProgram.deactivate({ stakePubkey: stake.publicKey, authorizedPubkey: wallet.publicKey })
-      .instructions,
-  );
-
-/** Freezes slots until the finalized slot is in the second half of an epoch. */
-async function finalizedIn(epoch: number): Promise<void> {
-  while (rig.slot('finalized') < (epoch + 0.5) * SLOTS_PER_EPOCH) await rig.finalize(4);
-  expect(Number(rig.node.bank('finalized').epoch)).toBe(epoch);
-}
-
-/** Freezes slots until transactions run in an epoch, past its reward slots. */
-function runningIn(epoch: bigint): void {
-  while (rig.node.bank('processed').epoch < epoch) rig.freeze();
-  rig.freeze(4);
-}
-
 type Shown = { [name: string]: string | number | null };
 type Page = { data: Shown[]; page: number; size: number; total_data: number; total_page: number };
 
@@ -89,26 +64,11 @@ const shownOf = async (stake: Keypair): Promise<Shown> => {
   return data.find((one) => one.stake_account_address === stake.publicKey.toBase58())!;
 };
 
-/**
- * Effective part of the large stake under the 9 % warmup rate, computed in floats from the ledger's history.
- */
-function effectiveSol(staked: number, from: number, now: number): number {
-  const data = rig.node.bank('finalized').account(sysvars.stakeHistory)!.data;
-  const entries = new Map(decodeStakeHistory(data)!.map((entry) => [Number(entry.epoch), entry]));
-  let effective = 0;
-  for (let epoch = from; epoch < now; epoch++) {
-    const cluster = entries.get(epoch)!;
-    const weight = (staked - effective) / (Number(cluster.activating) / SOL);
-    effective = Math.min(staked, effective + weight * (Number(cluster.effective) / SOL) * 0.09);
-  }
-  return effective;
-}
-
 beforeAll(async () => {
-  rig = await openRig({ slotsPerEpoch: SLOTS_PER_EPOCH, faucetSol: 10_000_000n });
+  rig = await openRig();
   caller = new LedgerCaller(rig);
   for (const { publicKey } of [wallet, other]) {
-    rig.node.airdrop(at(publicKey), lamports(3_000_000n * BigInt(SOL)));
+    rig.node.airdrop(at(publicKey), lamports(20n * BigInt(SOL)));
   }
   rig.freeze();
 });
@@ -123,16 +83,14 @@ describe('wallet/stake_accounts', () => {
   });
 
   it('reports inactive, activating and withdraw-only accounts', async () => {
-    runningIn(2n);
     create(stakes.idle, 1, wallet, wallet);
-    create(stakes.small, 2, wallet, wallet);
-    create(stakes.large, 1_500_000, wallet, wallet);
     create(stakes.withdrawable, 3, other, wallet);
     create(stakes.fleeting, 4, wallet, other);
-    for (const stake of [stakes.small, stakes.large, stakes.fleeting]) delegate(stake, wallet);
     delegate(stakes.withdrawable, other);
-    deactivate(stakes.fleeting);
-    await finalizedIn(2);
+    delegate(stakes.fleeting, wallet);
+    const keys = { stakePubkey: stakes.fleeting.publicKey, authorizedPubkey: wallet.publicKey };
+    run([wallet], StakeProgram.deactivate(keys).instructions);
+    await rig.finalize();
     const own = wallet.publicKey.toBase58();
     expect(await shownOf(stakes.idle)).toEqual({
       stake_account_address: stakes.idle.publicKey.toBase58(),
@@ -148,96 +106,38 @@ describe('wallet/stake_accounts', () => {
       withdraw_authority_address: own,
       vote_account_address: rig.node.genesis.voteAccount,
       ...{ status: 'delegated', delegated_amount: 3, active_amount: 0 },
-      ...{ activation_epoch: 2, deactivation_epoch: null, state: 'activating' },
+      ...{ activation_epoch: 0, deactivation_epoch: null, state: 'activating' },
     });
-    expect(await shownOf(stakes.small)).toMatchObject({ state: 'activating', active_amount: 0 });
     expect(await shownOf(stakes.fleeting)).toMatchObject({
       ...{ status: 'delegated', delegated_amount: 4, active_amount: 0, state: 'inactive' },
-      ...{ activation_epoch: 2, deactivation_epoch: 2 },
+      ...{ activation_epoch: 0, deactivation_epoch: 0 },
     });
   });
 
-  it('reports effective stake during warmup according to the stake history', async () => {
-    await finalizedIn(3);
-    const third = await shownOf(stakes.large);
-    expect(third).toMatchObject({ state: 'activating', delegated_amount: 1_500_000, activation_epoch: 2 });
-    expect(third.active_amount).toBeGreaterThan(0);
-    expect(third.active_amount).toBeLessThan(1_500_000);
-    expect(third.active_amount).toBeCloseTo(effectiveSol(1_500_000, 2, 3), 3);
-    await finalizedIn(4);
-    const fourth = await shownOf(stakes.large);
-    expect(fourth.active_amount).toBeGreaterThan(Number(third.active_amount));
-    expect(fourth.state).toBe('activating');
-  });
-
-  it('reports fully active and never active stakes', async () => {
-    const epochs = Math.ceil(1_500_000 / 90_000) + 60;
-    let epoch = 4;
-    while ((await shownOf(stakes.large)).state === 'activating' && epoch < epochs) await finalizedIn(++epoch);
-    expect(epoch).toBeGreaterThan(5);
-    for (const [stake, sol] of [
-      [stakes.large, 1_500_000],
-      [stakes.small, 2],
-      [stakes.withdrawable, 3],
-    ] as const) {
-      const shown = await shownOf(stake);
-      expect(shown).toMatchObject({ state: 'active', activation_epoch: 2 });
-      // It has earned rewards.
-      expect(shown.delegated_amount).toBeGreaterThan(sol);
-      expect(shown.active_amount).toBe(shown.delegated_amount);
-    }
-    expect(await shownOf(stakes.fleeting)).toMatchObject({ state: 'inactive', active_amount: 0 });
-  });
-
-  it("matches the ledger's stake of the validator", async () => {
-    const sum = (await pageOf()).data.reduce((all, one) => all + Number(one.active_amount), 0);
-    const bank = rig.node.bank('finalized');
-    const counted = Number(activeStakes(bank).get(rig.node.genesis.voteAccount)!) / SOL;
-    const own = bank.account(rig.node.genesis.stakeAccount)!;
-    const state = decodeStakeState(own.data);
-    const genesis = state?.type === 'delegated' ? Number(state.stake.delegation.stake) / SOL : 0;
-    expect(sum + genesis).toBeCloseTo(counted, 3);
-  });
-
-  it('reports a deactivating stake until none is effective', async () => {
-    const now = Number(rig.node.bank('processed').epoch) + 1;
-    runningIn(BigInt(now));
-    deactivate(stakes.small);
-    deactivate(stakes.large);
-    await finalizedIn(now);
-    const first = await shownOf(stakes.large);
-    expect(first).toMatchObject({ state: 'deactivating', deactivation_epoch: now });
-    expect(first.active_amount).toBe(first.delegated_amount);
-    await finalizedIn(now + 1);
-    const second = await shownOf(stakes.large);
-    expect(second.state).toBe('deactivating');
-    expect(second.active_amount).toBeLessThan(Number(first.active_amount));
-    let epoch = now + 1;
-    while ((await shownOf(stakes.large)).state === 'deactivating' && epoch < now + 90)
-      await finalizedIn(++epoch);
-    const last = await shownOf(stakes.large);
-    expect(last).toMatchObject({ state: 'inactive', active_amount: 0, status: 'delegated' });
-    expect(last.delegated_amount).toBeGreaterThan(1_500_000);
+  it.each([
+    ['inactive', 0n, 0n, 0n],
+    ['active', 1n, 0n, 0n],
+    ['activating', 1n, 1n, 0n],
+    ['deactivating', 1n, 0n, 1n],
+  ])('is %s by its activation', (activity, effective, activating, deactivating) => {
+    expect(activityOf({ effective, activating, deactivating })).toBe(activity);
   });
 
   it('pages by address in three calls', async () => {
     const all = (await pageOf()).data.map((one) => one.stake_account_address as Address);
-    expect(all).toHaveLength(5);
+    expect(all).toHaveLength(3);
     expect(all).toEqual([...all].sort(compareAddresses));
     caller.counts();
     const second = await pageOf({ page: 2, size: 2 });
     expect(caller.counts()).toEqual({ getProgramAccounts: 2, getMultipleAccounts: 1 });
-    expect(second).toMatchObject({ page: 2, size: 2, total_data: 5, total_page: 3 });
-    expect(second.data.map((one) => one.stake_account_address)).toEqual(all.slice(2, 4));
-    expect((await pageOf({ page: 4, size: 2 })).data).toEqual([]);
+    expect(second).toMatchObject({ page: 2, size: 2, total_data: 3, total_page: 2 });
+    expect(second.data.map((one) => one.stake_account_address)).toEqual(all.slice(2));
+    expect((await pageOf({ page: 3, size: 2 })).data).toEqual([]);
   });
 
   it.each([
     [{ size: 11 }, 'size'],
     [{ size: 0 }, 'size'],
-    [{ size: 'ten' }, 'size'],
-    [{ page: 0 }, 'page'],
-    [{ wallet_address: 'somebody' }, 'wallet_address'],
   ])('rejects the field %j', async (fields, field) => {
     const request = { wallet_address: wallet.publicKey.toBase58(), ...fields };
     const failure = await failureOf(stakeAccounts, request, caller);

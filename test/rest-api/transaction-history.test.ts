@@ -76,33 +76,7 @@ describe('transaction/history', () => {
     expect(names(await actual({ ...before, ...until }))).toEqual(signatures.slice(4, 6));
   });
 
-  it.each([
-    ['transaction/history', history],
-    ['wallet/transaction_history', transactionHistory],
-  ])('%s pages with `before`', async (_, endpoint) => {
-    const who = { account, wallet: account };
-    const pages: string[] = [];
-    for (let before: string | undefined; pages.length < COUNT; before = pages.at(-1)) {
-      const fields = { ...who, tx_num: 5, ...(before === undefined ? {} : { before }) };
-      const page = (await answerOf(endpoint, fields, caller)).result as (Parsed & Parsed['raw'])[];
-      pages.push(...page.map((one) => one.signatures?.[0] ?? one.transaction?.signatures[0] ?? ''));
-    }
-    expect(pages).toEqual(signatures);
-  });
-
-  it('accepts `before` and `until` as aliases; the long names win', async () => {
-    const ends = { before: signatures[3]!, until: signatures[6]! };
-    expect(names(await actual(ends))).toEqual(signatures.slice(4, 6));
-    const longer = { before_tx_signature: signatures[1]!, until_tx_signature: signatures[4]! };
-    expect(names(await actual({ ...ends, ...longer }))).toEqual(signatures.slice(2, 4));
-  });
-
-  it.each([
-    { before_tx_signature: NOBODYS },
-    { until_tx_signature: NOBODYS },
-    { before: NOBODYS },
-    { until: NOBODYS },
-  ])('returns 404 for %j', async (end) => {
+  it.each([{ before: NOBODYS }, { until: NOBODYS }])('returns 404 for %j', async (end) => {
     const text = `Transaction ${NOBODYS} not found on mainnet-beta`;
     const other = JSON.stringify(end).includes('before')
       ? { until: signatures[5]! }
@@ -113,38 +87,15 @@ describe('transaction/history', () => {
     }
   });
 
-  it('is empty for an unknown account', async () => {
-    expect(await actual({ account: String(Keypair.generate().publicKey) })).toEqual([]);
-  });
-
   it('includes raw transactions and events only when requested', async () => {
     const [bare] = await actual({ tx_num: 1 });
-    expect(Object.keys(bare!)).toEqual(
-      'timestamp,fee,fee_payer,signers,signatures,protocol,type,status,token_balance_changes,actions'.split(
-        ',',
-      ),
-    );
+    expect(Object.keys(bare!)).toEqual(expect.not.arrayContaining(['events', 'raw']));
     const [full] = await actual({ tx_num: 1, enable_raw: true, enable_events: true });
     expect(Object.keys(full!).slice(-2)).toEqual(['events', 'raw']);
     expect(full).toMatchObject({ events: [], raw: { transaction: { signatures: [signatures[0]] } } });
   });
 
-  it('reads at the requested commitment, confirmed by default', async () => {
-    await actual({ tx_num: 1 });
-    await actual({ commitment: 'finalized' });
-    const commitments = caller.calls.map(
-      ({ method, params }) => `${method} ${(params[1] as { commitment: string }).commitment}`,
-    );
-    expect(commitments).toEqual([
-      'getSignaturesForAddress confirmed',
-      'getTransaction confirmed',
-      'getSignaturesForAddress finalized',
-    ]);
-    const refused = await failureOf(history, { account, commitment: 'processed' }, caller);
-    expect(refused).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'commitment' }] });
-  });
-
-  it.each([0, 101, 'ten', 1.5])('accepts 1 to 100 transactions, not %s', async (tx_num) => {
+  it.each([0, 101])('accepts 1 to 100 transactions, not %s', async (tx_num) => {
     const refused = await failureOf(history, { account, tx_num }, caller);
     expect(refused.problems).toEqual([{ field: 'tx_num', message: 'must be a whole number from 1 to 100' }]);
     expect(caller.calls).toEqual([]);
@@ -168,8 +119,6 @@ describe('transaction/history', () => {
 
   it.each([
     ['no transaction', () => Promise.resolve(null)],
-    ['an error', () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }))],
-    ['nothing', () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'))],
     ['nonsense', () => Promise.resolve({ transaction: 7 })],
   ])('retries a transaction for which a node has %s', async (_, trouble) => {
     caller.answering = troubled(1, (signature) => (signature === signatures[2] ? trouble() : undefined));
@@ -184,17 +133,6 @@ describe('transaction/history', () => {
   ])('fails with %s rather than omit one', async (code, trouble) => {
     caller.answering = troubled(2, (signature) => (signature === signatures[2] ? trouble() : undefined));
     expect(await failureOf(history, { account }, caller)).toMatchObject({ code });
-  });
-
-  it('does not retry after a disconnect', async () => {
-    const leaving = new LedgerCaller(rig);
-    leaving.answering = ({ method }) => {
-      if (method !== 'getTransaction') return undefined;
-      leaving.leaving.abort(new Failure('CLIENT_GONE'));
-      return Promise.reject(new Failure('CLIENT_GONE'));
-    };
-    expect(await failureOf(history, { account, tx_num: 1 }, leaving)).toMatchObject({ code: 'CLIENT_GONE' });
-    expect(leaving.counts()).toMatchObject({ getTransaction: 1 });
   });
 
   it('has at most eight calls in flight', async () => {
@@ -226,16 +164,6 @@ describe('transaction/parse_selected', () => {
     expect(await selected([NOBODYS])).toEqual([]);
   });
 
-  it('retries a failed read, then fails', async () => {
-    const trouble = () => Promise.reject(new NodeRejection({ code: -32603, message: 'no' }));
-    caller.answering = troubled(1, trouble);
-    expect(names(await selected([signatures[0]!]))).toEqual([signatures[0]]);
-    caller.answering = troubled(2, trouble);
-    caller.counts();
-    const failed = await failureOf(parseSelected, { transaction_signatures: [signatures[0]!] }, caller);
-    expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
   it('accepts 1 to 100 signatures', async () => {
     for (const list of [[], new Array(101).fill(NOBODYS), ['abc'], undefined]) {
       const refused = await failureOf(parseSelected, { transaction_signatures: list! }, caller);
@@ -247,48 +175,32 @@ describe('transaction/parse_selected', () => {
 });
 
 describe('transaction/parsed', () => {
-  it('names the missing transaction', async () => {
-    for (const endpoint of [parsed, raw]) {
-      const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
-      expect(failed).toMatchObject({
-        code: 'TRANSACTION_NOT_FOUND',
-        text: `Transaction ${NOBODYS} not found on devnet`,
-      });
-    }
-  });
-
-  it('fails on a malformed response instead of returning 404', async () => {
-    caller.answering = () => Promise.resolve({ meta: null });
-    const failed = await failureOf(parsed, { txn_signature: NOBODYS }, caller);
-    expect(failed).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  it.each([parsed, raw])('names the missing transaction', async (endpoint) => {
+    const failed = await failureOf(endpoint, { txn_signature: NOBODYS, network: 'devnet' }, caller);
+    const text = `Transaction ${NOBODYS} not found on devnet`;
+    expect(failed).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', text });
   });
 
   it('requires a signature', async () => {
-    for (const txn_signature of ['', account, 'z'.repeat(100)]) {
-      const refused = await failureOf(parsed, { txn_signature }, caller);
-      expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
-    }
+    const refused = await failureOf(parsed, { txn_signature: account }, caller);
+    expect(refused.problems).toMatchObject([{ field: 'txn_signature' }]);
   });
 });
 
-describe('transaction/raw', () => {
-  it("returns the node's result with `parsed`", async () => {
-    const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
-    const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
-    expect(rest).toEqual(
-      await rig.callRpc('getTransaction', signatures[0]!, {
-        ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
-      }),
-    );
-    const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
-    expect(meaning).toEqual(alone);
-  });
+it("transaction/raw returns the node's result with `parsed`", async () => {
+  const { result } = await answerOf(raw, { txn_signature: signatures[0]! }, caller);
+  const { parsed: meaning, ...rest } = result as { [name: string]: JsonValue };
+  expect(rest).toEqual(
+    await rig.callRpc('getTransaction', signatures[0]!, {
+      ...{ encoding: 'jsonParsed', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    }),
+  );
+  const { result: alone } = await answerOf(parsed, { txn_signature: signatures[0]! }, caller);
+  expect(meaning).toEqual(alone);
 });
 
-describe('wallet/transaction_history', () => {
-  it('returns the same history in jsonParsed', async () => {
-    const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
-    const histories = await actual({ tx_num: 3, enable_raw: true });
-    expect(result).toEqual(histories.map((one) => one.raw));
-  });
+it('wallet/transaction_history returns the same history in jsonParsed', async () => {
+  const { result } = await answerOf(transactionHistory, { wallet: account, tx_num: 3 }, caller);
+  const histories = await actual({ tx_num: 3, enable_raw: true });
+  expect(result).toEqual(histories.map((one) => one.raw));
 });

@@ -1,15 +1,7 @@
-import {
-  type AddressLookupTableAccount,
-  Keypair,
-  Transaction as LegacyTransaction,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { Keypair, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { at, decoded, SOL } from '../../packages/localnet/test/ledger/lab.ts';
 import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import type { TransactionError } from '../../src/solana/transaction/transaction-error.ts';
 import { lamports } from '../../src/solana/units.ts';
 
 /** Wallets that send transactions to an embedded ledger, one per slot. */
@@ -29,41 +21,13 @@ export class TransactionSender {
   }
 
   /** Sends a legacy transaction paid by the first signer. @returns its signature. */
-  send(
-    signers: readonly Keypair[],
-    instructions: readonly TransactionInstruction[],
-    fault: TransactionError | null = null,
-  ): string {
+  send(signers: readonly Keypair[], instructions: readonly TransactionInstruction[]): string {
     const { blockhash } = this.#rig.node.bank('processed');
-    const transaction = new LegacyTransaction({
-      recentBlockhash: blockhash,
-      feePayer: signers[0]!.publicKey,
-    });
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: signers[0]!.publicKey });
     transaction.add(...instructions).sign(...signers);
-    this.#submit(transaction.serialize(), fault);
-    return encodeBase58(transaction.signature as Uint8Array);
-  }
-
-  /** Version 0 with address lookup tables. */
-  sendWithTables(
-    signers: readonly Keypair[],
-    instructions: readonly TransactionInstruction[],
-    tables: AddressLookupTableAccount[],
-  ): string {
-    const recentBlockhash = this.#rig.node.bank('processed').blockhash;
-    const payerKey = signers[0]!.publicKey;
-    const message = new TransactionMessage({ payerKey, recentBlockhash, instructions: [...instructions] });
-    const transaction = new VersionedTransaction(message.compileToV0Message(tables));
-    transaction.sign([...signers]);
-    this.#submit(transaction.serialize(), null);
-    return encodeBase58(transaction.signatures[0] as Uint8Array);
-  }
-
-  #submit(wire: Uint8Array, fault: TransactionError | null): void {
-    const outcome = this.#rig.node.submit(decoded(wire));
-    if (JSON.stringify(outcome) !== JSON.stringify(fault)) {
-      throw new Error(`the ledger says ${JSON.stringify(outcome)}`);
-    }
+    const outcome = this.#rig.node.submit(decoded(transaction.serialize()));
+    if (outcome !== null) throw new Error(`the ledger says ${JSON.stringify(outcome)}`);
     this.#rig.freeze();
+    return encodeBase58(transaction.signature as Uint8Array);
   }
 }

@@ -3,8 +3,6 @@ import type {
   SubscribeDeshredRequest,
   SubscribeRequest,
 } from '../../src/protocol/geyser/subscribe-request.ts';
-import { GrpcError } from '../../src/protocol/grpc/status.ts';
-import { programs } from '../../src/solana/programs.ts';
 import { decodeTransaction } from '../../src/solana/transaction/decode-transaction.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot } from '../../src/streams/deshred/deshred-event.ts';
@@ -68,15 +66,6 @@ const status = (of: DeshredSlot['status'], slot = 9): DeshredSlot => ({
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Uint8Array ? [...one] : one)));
 
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof GrpcError) return `${error.code} ${error.message}`;
-  }
-  return 'none';
-}
-
 describe('a Subscribe stream of the shred stage', () => {
   it('is told transactions without meta', async () => {
     const { open, tell } = scene();
@@ -92,43 +81,6 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(plain(transaction)).toEqual(plain(wanted({ name: 1 })));
     const looking = wanted({ name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
     expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
-  });
-
-  it('can tell the transactions of a slot apart by their index, also those that it is not told', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('Subscribe', { transactions: named({ v: { vote: true } }) });
-    tell(9, { name: 1, vote: true }, { name: 2 }, { name: 3, vote: true });
-    tell(10, { name: 4, vote: true });
-    tell(9, { name: 5, vote: true });
-    const told = sink.updates.map(
-      ({ transaction }) => `${transaction?.slot}/${transaction?.transaction?.index}`,
-    );
-    expect(told).toEqual(['9/0', '9/2', '10/0', '9/3']);
-  });
-
-  it('is told what passes its filters, with the names of all that it passes', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('Subscribe', {
-      transactions: named({
-        votes: { vote: true },
-        seven: { accountInclude: [keyAt(7), keyAt(70)] },
-        both: { accountRequired: [keyAt(7), keyAt(8)] },
-        without: { vote: false, accountExclude: [keyAt(8)] },
-        system: { vote: false, accountInclude: [programs.system] },
-        failed: { vote: true, failed: true },
-      }),
-    });
-    tell(9, { name: 1, keys: [7, 8] }, { name: 2, keys: [7] }, { name: 3, keys: [3], vote: true });
-    expect(sink.updates.map(({ filters }) => filters)).toEqual([
-      ['seven', 'both', 'system'],
-      ['seven', 'without', 'system'],
-      ['votes', 'failed'],
-    ]);
-    expect(sink.updates.map(({ transaction }) => transaction?.transaction?.isVote)).toEqual([
-      false,
-      false,
-      true,
-    ]);
   });
 
   it('has addresses of lookup tables in its filters, as far as they are known', async () => {
@@ -170,16 +122,6 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates.map(({ filters }) => filters)).toEqual([['seven']]);
     expect(hub.size).toBe(0);
   });
-
-  it('is refused what the stage does not tell, and names that are too long', async () => {
-    const { hub } = scene();
-    const stream = hub.open('Subscribe', new MessageSink());
-    expect(await codeOf(stream.request({ accounts: named({ a: {} }) }))).toContain('INVALID_ARGUMENT');
-    const long = { transactions: named({ ['n'.repeat(129)]: {} }) };
-    expect(await codeOf(stream.request(long))).toBe(
-      'INVALID_ARGUMENT failed to create filter: oversized filter name (max allowed size 128), found 129',
-    );
-  });
 });
 
 describe('a SubscribeDeshred stream', () => {
@@ -201,27 +143,6 @@ describe('a SubscribeDeshred stream', () => {
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('is told transactions whose tables are not known without those', async () => {
-    const { open, tell } = scene(null);
-    const { sink } = await open('SubscribeDeshred', everythingDeshred);
-    tell(9, { name: 1, lookups: [{ table: 50, writable: [1], readonly: [] }] });
-    const info = sink.deshredUpdates[0]!.deshredTransaction!.transaction!;
-    expect([info.loadedWritableAddresses, info.loadedReadonlyAddresses]).toEqual([[], []]);
-  });
-
-  it('is told what passes its filters', async () => {
-    const { open, tell } = scene();
-    const { sink } = await open('SubscribeDeshred', {
-      deshredTransactions: named({
-        votes: { vote: true },
-        seven: { accountInclude: [keyAt(7)] },
-        not: { vote: false, accountExclude: [keyAt(7)] },
-      }),
-    });
-    tell(9, { name: 1, keys: [7] }, { name: 2, keys: [8] }, { name: 3, vote: true });
-    expect(sink.deshredUpdates.map(({ filters }) => filters)).toEqual([['seven'], ['not'], ['votes']]);
-  });
-
   it('is told slots, and none by commitment, which nothing has there', async () => {
     const { hub, open } = scene();
     const { sink } = await open('SubscribeDeshred', {
@@ -237,43 +158,20 @@ describe('a SubscribeDeshred stream', () => {
   });
 });
 
-describe('a SubscribeEntries stream', () => {
-  it('is told whole batches from the moment it is opened', () => {
-    const { hub, tell } = scene();
-    tell(8, { name: 1 });
-    const sink = new MessageSink();
-    const stream = hub.open('SubscribeEntries', sink);
-    tell(9, { name: 1 }, { name: 2 });
-    stream.close();
-    tell(10, { name: 1 });
-    expect(sink.batches).toEqual([
-      { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
-    ]);
-  });
+it('a SubscribeEntries stream is told whole batches from the moment it is opened', () => {
+  const { hub, tell } = scene();
+  tell(8, { name: 1 });
+  const sink = new MessageSink();
+  const stream = hub.open('SubscribeEntries', sink);
+  tell(9, { name: 1 }, { name: 2 });
+  stream.close();
+  tell(10, { name: 1 });
+  expect(sink.batches).toEqual([
+    { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
+  ]);
 });
 
 describe('the hub of the shred stage', () => {
-  it('encodes a transaction once for all streams of a dialect, and not for one that nobody wants', async () => {
-    const { hub, open } = scene();
-    const sinks = [await open('Subscribe', everything), await open('Subscribe', everything)];
-    let encoded = 0;
-    const transaction = {
-      ...{ slot: slotOf(9), signature: signatureAt(1), isVote: false, at: 0n },
-      ...{ keys: { bytes: keyBytes(1), offsets: [0] }, loadedWritable: [], loadedReadonly: [] },
-      ...{ firstShredIndex: 0, endShredIndex: 0 },
-      get transaction(): Uint8Array {
-        encoded++;
-        return new Uint8Array();
-      },
-    };
-    hub.onTransaction(transaction);
-    expect(encoded).toBe(1);
-    expect(sinks.map(({ sink }) => sink.messages.length)).toEqual([1, 1]);
-    for (const { stream } of sinks) await stream.request({ transactions: named({ v: { vote: true } }) });
-    hub.onTransaction(transaction);
-    expect(encoded).toBe(1);
-  });
-
   it('ends every stream when it is closed', async () => {
     const { hub, open } = scene();
     const { sink } = await open('Subscribe', everything);

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { commitments } from '../../src/protocol/commitment.ts';
 import type { RawBlockMeta, RawUpdate } from '../../src/protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { slot } from '../../src/solana/units.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
 import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
-import type { FilterSet } from '../../src/streams/geyser/geyser-source.ts';
 import {
   decodeGetBlockHeightResponse,
   decodeGetLatestBlockhashResponse,
@@ -71,23 +71,6 @@ describe('a stream at processed', () => {
     sink.take();
     tell(status(10, 'processed'), status(10, 'confirmed'), meta(10));
     expect(sink.take()).toEqual([]);
-  });
-
-  it('hears a slot that died anew when it is made again', async () => {
-    const { hub, tell } = opened();
-    const sink = await hearing(hub, all);
-    tell(status(10, 'createdBank'), account(10, 50, 1), status(10, 'dead'), ...processedSlot(10));
-    expect(sink.take().slice(2)).toEqual([
-      's dead 10',
-      's createdBank 10',
-      'a account 10 v1',
-      'a account 10 v2',
-      'a account 10 v3',
-      'e entry 10',
-      'b block 10 of v2,v3',
-      'm meta 10',
-      's processed 10',
-    ]);
   });
 });
 
@@ -207,17 +190,6 @@ describe('a stream that begins in the past', () => {
     expect(order).toEqual([]);
     await turns(30);
     expect(order.join('')).toMatch(/^(ab){4}c{4}$/);
-  });
-
-  it('is told nothing twice of a past that it asks for again and again, and holds no turn for what it gave up', async () => {
-    const { hub, tell } = opened();
-    past(tell);
-    const sink = new RecordingSink();
-    const stream = hub.open('Subscribe', sink);
-    for (let count = 0; count < 50; count++) await stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
-    await turns();
-    expect(sink.take().slice(-4)).toEqual([10, 11, 12, 13].map((at) => `m meta ${at}`));
-    expect(sink.received).toEqual([]);
   });
 
   it('is told the rest of the past by what it asks for meanwhile', async () => {
@@ -366,60 +338,6 @@ describe('a hub', () => {
     });
   });
 
-  it('follows the parent of the version that lives', async () => {
-    const { hub, tell } = opened();
-    const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'confirmed' });
-    tell(
-      ...processedSlot(10),
-      ...processedSlot(11, 10),
-      status(12, 'createdBank', 11),
-      status(12, 'dead', 11),
-    );
-    tell(...processedSlot(12, 10));
-    sink.take();
-    tell(status(12, 'confirmed', 10));
-    expect(sink.take()).toEqual(['s confirmed 10', 's confirmed 12']);
-  });
-
-  it('wants of its source what streams want, and no longer than they do', async () => {
-    const { hub } = opened();
-    const wanted = new Set<SubscribeRequest>();
-    hub.setSource({
-      subscribe: (request) => {
-        wanted.add(request);
-        return { ready: Promise.resolve(), end: () => wanted.delete(request) };
-      },
-    });
-    const first = { blocksMeta: ['first'] };
-    const second = { blocksMeta: ['second'] };
-    const stream = hub.open('Subscribe', new RecordingSink());
-    await stream.request(first);
-    expect([...wanted]).toEqual([first]);
-    await stream.request(second);
-    expect([...wanted]).toEqual([second]);
-    stream.close();
-    expect([wanted.size, hub.size]).toEqual([0, 0]);
-  });
-
-  it('says to its source which wish one takes the place of', async () => {
-    const { hub } = opened();
-    const wishes: FilterSet[] = [];
-    const replaced: (FilterSet | null | undefined)[] = [];
-    hub.setSource({
-      subscribe: (_request, _from, before) => {
-        replaced.push(before);
-        const wish = { ready: Promise.resolve(), end: () => {} };
-        wishes.push(wish);
-        return wish;
-      },
-    });
-    const stream = hub.open('Subscribe', new RecordingSink());
-    for (const name of ['first', 'second', 'third']) await stream.request({ blocksMeta: [name] });
-    await hearing(hub, { blocksMeta: ['other'] });
-    expect(replaced).toEqual([null, wishes[0], wishes[1], null]);
-    expect(replaced[2]).toBe(wishes[1]);
-  });
-
   it('ends the streams that a loss concerns, and no other', async () => {
     const { hub, tell } = opened();
     const [metas, accounts] = [
@@ -539,5 +457,47 @@ describe('a call that asks about the chain', () => {
       false,
       false,
     ]);
+  });
+});
+
+/** A stream of accounts and blocks at each commitment. */
+async function hearingAtEach() {
+  const { hub, tell } = opened();
+  const request = { accounts: all.accounts!, blocks: all.blocks! };
+  const at = commitments.map((commitment) => hearing(hub, { ...request, commitment }));
+  return { sinks: await Promise.all(at), tell };
+}
+
+describe('an account', () => {
+  it('that a node loaded from its snapshot is told at no commitment, alone or in a block', async () => {
+    const { sinks, tell } = await hearingAtEach();
+    const loaded = account(10, 60, 9);
+    tell(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
+    tell(meta(10), status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    for (const sink of sinks) expect(sink.take()).toEqual(['a account 10 v1', 'b block 10 of v1']);
+  });
+
+  it('is told as its node wrote it last when it is confirmed, in whatever order the writes come', async () => {
+    const { sinks, tell } = await hearingAtEach();
+    tell(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
+    tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    const [processed, ...later] = sinks.map((sink) => sink.take());
+    expect(processed).toEqual(['a account 10 v9', 'a account 10 v5', 'b block 10 of v9']);
+    for (const heard of later) expect(heard).toEqual(['a account 10 v9', 'b block 10 of v9']);
+  });
+
+  it('of a version of the slot that died is told to nobody who waits for a commitment', async () => {
+    const { sinks, tell } = await hearingAtEach();
+    tell(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
+    tell(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));
+    const [processed, ...later] = sinks.map((sink) => sink.take());
+    expect(processed).toEqual([
+      'a account 10 v7',
+      ...['v1', 'v2', 'v3'].map((version) => `a account 10 ${version}`),
+      'b block 10 of v2,v3',
+    ]);
+    for (const heard of later) {
+      expect(heard).toEqual(['a account 10 v2', 'a account 10 v3', 'b block 10 of v2,v3']);
+    }
   });
 });

@@ -11,12 +11,6 @@ describe('LRU map', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
   });
 
-  it('never exceeds its size', () => {
-    const lru = new Lru<number, number>(10);
-    for (let i = 0; i < 1_000; i++) lru.set(i % 37, i);
-    expect(lru.size).toBe(10);
-  });
-
   it('never evicts the most recently used three quarters', () => {
     const lru = new Lru<number, number>(100);
     for (let i = 0; i < 100; i++) lru.set(i, i);
@@ -35,13 +29,6 @@ describe('LRU map', () => {
     lru.set('b', 2);
     lru.set('b', 3);
     expect([lru.get('a'), lru.get('b')]).toEqual([1, 3]);
-  });
-
-  it('removes deleted entries', () => {
-    const lru = new Lru<string, number>(2);
-    lru.set('a', 1);
-    expect(lru.delete('a')).toBe(true);
-    expect(lru.get('a')).toBeUndefined();
   });
 
   it('iterates in rounds during changes', () => {

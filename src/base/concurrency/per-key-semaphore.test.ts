@@ -70,17 +70,4 @@ describe('per-key semaphore', () => {
     line.release('a');
     expect([line.inUse, await line.acquire('b')]).toEqual([0, true]);
   });
-
-  it('counts permits when a key acquires while releasing', async () => {
-    const line = places({ permitsMax: 2, keyPermitsMax: 1 });
-    await line.acquire('a');
-    const leaving = new AbortController();
-    const waiting = line.acquire('a', leaving.signal);
-    leaving.abort();
-    line.release('a');
-    const again = line.acquire('a');
-    expect([await waiting, await again, line.inUse]).toEqual([false, true, 1]);
-    line.release('a');
-    expect(line.inUse).toBe(0);
-  });
 });

@@ -1,74 +1,53 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { mapTimeSliced, TimeSlicedQueue } from './time-sliced.ts';
 
-/** Blocks the event loop for some milliseconds. */
-function workFor(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
-}
+/** Milliseconds that the clock shows: a time slice is over at 5. */
+let now: number;
+let seen: string[];
+const work = (name: string, ms: number): void => {
+  now += ms;
+  seen.push(name);
+};
+
+beforeEach(() => {
+  now = 0;
+  seen = [];
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
+});
 
 it('returns results in the order of the items', async () => {
   expect(await mapTimeSliced([1, 2, 3], (item) => item * 2)).toEqual([2, 4, 6]);
   expect(await mapTimeSliced([], () => 1)).toEqual([]);
 });
 
-it('yields to the event loop between time slices', async () => {
-  const seen: number[] = [];
-  let done = 0;
-  const other = (): void => {
-    seen.push(done);
-    if (done < 30) setImmediate(other);
-  };
-  setImmediate(other);
-  await mapTimeSliced(Array.from({ length: 30 }), () => {
-    workFor(2);
-    done++;
-  });
-  expect(new Set(seen).size).toBeGreaterThan(5);
+it('yields to the event loop when a time slice is over', async () => {
+  setImmediate(() => seen.push('turn'));
+  await mapTimeSliced(['a', 'b', 'c', 'd'], (name) => work(name, name === 'a' ? 4 : 1));
+  expect(seen).toEqual(['a', 'b', 'turn', 'c', 'd']);
 });
 
 it('rejects with the error of the work and skips the remaining items', async () => {
-  const worked: number[] = [];
   const failing = mapTimeSliced([1, 2, 3], (item) => {
     if (item === 2) throw new RangeError('two');
-    worked.push(item);
+    work(`${item}`, 0);
   });
   await expect(failing).rejects.toThrow('two');
-  expect(worked).toEqual([1]);
+  expect(seen).toEqual(['1']);
 });
 
-describe('time-sliced queue', () => {
-  it('runs tasks in order, one time slice per turn of the event loop', async () => {
-    const turns = new TimeSlicedQueue();
-    const seen: string[] = [];
-    const done = new Promise<void>((resolve) => {
-      for (const name of ['a', 'b', 'c']) {
-        turns.enqueue(() => {
-          workFor(6);
-          seen.push(name);
-          if (name === 'c') resolve();
-        });
-      }
-    });
-    let turn = 0;
-    const next = (): void => {
-      seen.push(`turn ${++turn}`);
-      if (turn < 3) setImmediate(next);
-    };
-    setImmediate(next);
-    await done;
-    expect(seen.filter((each) => each.length === 1)).toEqual(['a', 'b', 'c']);
-    expect(seen.indexOf('turn 1')).toBe(1);
-    expect(seen.indexOf('turn 2')).toBeLessThan(seen.indexOf('c'));
-  });
-
-  it('runs as many tasks per turn as fit into a time slice', async () => {
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
-    onTestFinished(() => clock.mockRestore());
-    const turns = new TimeSlicedQueue();
-    let read = 0;
-    for (let i = 0; i < 100; i++) turns.enqueue(() => void read++);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(read).toBe(100);
-  });
+it('runs as many queued tasks per turn as fit into a time slice, and at least one', async () => {
+  const queue = new TimeSlicedQueue();
+  for (const [name, ms] of [
+    ['a', 4],
+    ['b', 1],
+    ['c', 9],
+    ['d', 0],
+  ] as const)
+    queue.enqueue(() => work(name, ms));
+  for (const expected of ['ab', 'abc', 'abcd']) {
+    await nextTurn();
+    expect(seen.join('')).toBe(expected);
+  }
 });

@@ -37,16 +37,4 @@ describe('decimal digits in bytes', () => {
       }),
     );
   });
-
-  it('match their number only', () => {
-    fc.assert(
-      fc.property(number, number, (one, other) => {
-        const digits = digitCount(one);
-        const isOther = Buffer.from(`${one}`).equals(
-          Buffer.from(`${other}`.slice(-digits).padStart(digits, '0')),
-        );
-        expect(areDigits(Buffer.from(`${one}`), 0, other, digits)).toBe(isOther);
-      }),
-    );
-  });
 });

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redact } from '../../base/log.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { API_KEY_LENGTH_MAX, digestApiKey, generateApiKey, parseApiKey } from './api-key.ts';
 
@@ -40,46 +39,15 @@ describe('API key', () => {
     );
   });
 
-  it('is rejected with the prefix of another product', () => {
-    const { text } = generateApiKey('rpc');
-    expect(parseApiKey(text.replace('svc_rpc_', 'svc_grpc_'))).toBe('checksum');
-  });
-
-  it.each([
-    '',
-    'svc_rpc_live_',
-    `${VECTOR} `,
-    ` ${VECTOR}`,
-    `${VECTOR}\n`,
-    VECTOR.toUpperCase(),
-    VECTOR.slice(1),
-    'x'.repeat(1e6),
-  ])('rejects %j by its pattern', (text) => {
+  it.each(['', `${VECTOR} `, `${VECTOR}\n`, 'x'.repeat(1e6)])('rejects %j by its pattern', (text) => {
     expect(parseApiKey(text)).toBe('pattern');
   });
 
-  it('is unique and uses the alphabet uniformly', () => {
-    const counts = new Map<string, number>();
-    const seen = new Set<string>();
-    const keys = 5_000;
-    for (let i = 0; i < keys; i++) {
-      const { text } = generateApiKey('fs');
-      seen.add(text);
-      for (const character of text.slice(products.fs.prefix.length, -6)) {
-        counts.set(character, (counts.get(character) ?? 0) + 1);
-      }
-    }
-    expect(seen.size).toBe(keys);
-    expect(counts.size).toBe(58);
-    const expected = (keys * 40) / 58;
-    // Six standard deviations of a binomial count.
-    const tolerance = 6 * Math.sqrt(expected);
-    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
-  });
-
-  it('is redacted from log lines', () => {
-    const { text } = generateApiKey('grpc');
-    expect(redact(`a ${text} b`)).toBe('a svc_grpc_live_[redacted] b');
+  it('is unique and uses the whole alphabet', () => {
+    const keys = Array.from({ length: 1_000 }, () => generateApiKey('fs').text);
+    expect(new Set(keys).size).toBe(1_000);
+    const random = keys.map((text) => text.slice(products.fs.prefix.length, -6)).join('');
+    expect([...new Set(random)].sort().join('')).toBe(ALPHABET);
   });
 
   it('is stored as an HMAC-SHA-256 under the pepper', () => {

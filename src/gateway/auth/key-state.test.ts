@@ -1,14 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { QuotaLedger } from '../limits/quota.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
-import { LastUsedTracker } from '../metering/last-used.ts';
 import { type CompletedCall, UsageMeter } from '../metering/usage-meter.ts';
-import { defaultPlanLimits, type KeyId } from './key-record.ts';
+import type { KeyId } from './key-record.ts';
 import { createKeyState, type KeyState } from './key-state.ts';
 
 const MINUTE = 60_000;
-const NOVEMBER = Date.UTC(2026, 10, 22);
-const DECEMBER = Date.UTC(2026, 11, 2);
 const id = '7hQ2mKpZ' as KeyId;
 const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
 
@@ -25,13 +21,6 @@ describe('key state', () => {
       return taken;
     };
 
-    it('caches the bucket of the family', () => {
-      const limiter = new RateLimiter();
-      limiter.consume('family', slow, 0, 4, keyState);
-      limiter.consume('family', slow, 0, 3, createKeyState());
-      expect(takeAll(limiter, null) + takeAll(limiter, keyState)).toBe(3);
-    });
-
     it('does not use an evicted bucket or one of another limiter', () => {
       const limiter = new RateLimiter({ familiesMax: 1 });
       expect(takeAll(limiter, keyState)).toBe(10);
@@ -39,13 +28,6 @@ describe('key state', () => {
       expect(takeAll(limiter, keyState)).toBe(10);
       expect(takeAll(limiter, null)).toBe(0);
       expect(takeAll(new RateLimiter(), keyState)).toBe(10);
-    });
-
-    it('uses the current plan', () => {
-      const limiter = new RateLimiter();
-      limiter.consume('family', slow, 0, 1, keyState);
-      const decision = limiter.consume('family', { rpcPerSecond: 5, rpcBurst: 3 }, 0, 1, keyState);
-      expect(decision?.state).toMatchObject({ limit: 3, remaining: 2 });
     });
   });
 
@@ -81,49 +63,5 @@ describe('key state', () => {
         '2 rpc getSlot ok 1',
       ]);
     });
-
-    it('drops the counter of a past minute', () => {
-      const meter = new UsageMeter();
-      meter.record(call(), MINUTE);
-      expect(keyState.usageCounter).not.toBeNull();
-      meter.record(call({ key: null }), 2 * MINUTE);
-      expect(keyState.usageCounter).toBeNull();
-    });
-
-    it('does not use a counter of another meter, and caches none beyond rowsMax', () => {
-      const [one, full] = [new UsageMeter(), new UsageMeter({ rowsMax: 0 })];
-      one.record(call(), MINUTE);
-      full.record(call(), MINUTE);
-      full.record(call(), MINUTE);
-      expect(full.uncounted).toBe(2);
-      one.record(call(), MINUTE);
-      expect(rowsOf(one)).toEqual(['1 rpc getSlot ok 2']);
-    });
-  });
-
-  it('caches the account of the current month and ledger', () => {
-    const key = {
-      ...{ customerId: 'anna', planId: 'small', keyState: keyState },
-      limits: { ...defaultPlanLimits, monthlyCredits: 100 },
-    };
-    const [ledger, other] = [new QuotaLedger(), new QuotaLedger()];
-    ledger.spend(key, 60, NOVEMBER);
-    other.spend(key, 1, NOVEMBER);
-    ledger.spend({ ...key, keyState: createKeyState() }, 10, NOVEMBER);
-    ledger.spend(key, 10, NOVEMBER);
-    expect(ledger.status(key, NOVEMBER)?.remaining).toBe(20);
-    expect(other.status(key, NOVEMBER)?.remaining).toBe(99);
-    expect(ledger.status(key, DECEMBER)?.remaining).toBe(100);
-  });
-
-  it('does not use an evicted last use', () => {
-    const uses = new LastUsedTracker({ minIntervalMs: 1 });
-    uses.record(id, 'a', 10, keyState);
-    uses.markSaved(uses.unsaved(200));
-    uses.evictIdle(100);
-    expect(uses.size).toBe(0);
-    uses.record(id, 'b', 200, keyState);
-    uses.record(id, null, 300, keyState);
-    expect(uses.unsaved(300)).toEqual([{ keyId: id, at: 300, from: 'b' }]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { key } from '../../../test/streams/ledger-script.ts';
+import type { AccountsFilter, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { slot } from '../../solana/units.ts';
 import { defaultPlanLimits } from '../auth/key-record.ts';
 import { checkPlan, extraCallsOf } from './client-stream.ts';
@@ -7,15 +9,24 @@ const blocks = (count: number) => ({
   blocks: new Map(Array.from({ length: count }, (_, nth) => [`b${nth}`, {}])),
 });
 
+const accounts = (filter: AccountsFilter): SubscribeRequest => ({ accounts: new Map([['a', filter]]) });
+const cuckoo = {
+  ...{ data: new Uint8Array(8), bucketCount: 1, entriesPerBucket: 4 },
+  ...{ fingerprintBits: 16, hashSeed: 0n, hashAlgorithm: 0 },
+};
+
 describe('stream request', () => {
-  it('is refused with more block filters than the plan allows', () => {
-    expect(() => checkPlan(blocks(10), defaultPlanLimits)).not.toThrow();
-    expect(() => checkPlan(blocks(11), defaultPlanLimits)).toThrow(
-      expect.objectContaining({
-        code: 'FILTER_LIMIT',
-        grpcText: 'Max amount of block filters reached, only 10 allowed',
-      }),
-    );
+  it.each([
+    ['grpcFiltersMax', 'filters', 3, blocks(3)],
+    ['grpcBlocksMax', 'block filters', 3, blocks(3)],
+    ['grpcPubkeysMax', 'Pubkeys', 2, accounts({ account: [key(1), key(2)] })],
+    ['grpcCuckooMaxBytes', 'bytes of cuckoo filters', 65_536, accounts({ cuckooAccounts: cuckoo })],
+  ])('is limited by %s', (limit, of, count, request) => {
+    const limitsAt = (max: number) => ({ ...defaultPlanLimits, [limit]: max });
+    expect(() => checkPlan(request, limitsAt(count))).not.toThrow();
+    const grpcText = `Max amount of ${of} reached, only ${count - 1} allowed`;
+    const refusal = expect.objectContaining({ code: 'FILTER_LIMIT', grpcText });
+    expect(() => checkPlan(request, limitsAt(count - 1))).toThrow(refusal);
   });
 
   it('costs more calls with block filters and with fromSlot', () => {

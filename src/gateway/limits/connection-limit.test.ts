@@ -20,15 +20,6 @@ it('frees a slot on release, never more than were taken', () => {
   expect([limit.tryAcquire('a', 1), limit.tryAcquire('a', 1)]).toEqual([true, false]);
 });
 
-it('applies a reduced plan', () => {
-  const limit = new ConnectionLimit();
-  limit.tryAcquire('a', 2);
-  limit.tryAcquire('a', 2);
-  limit.release('a');
-  expect(limit.tryAcquire('a', 1)).toBe(false);
-  expect(limit.tryAcquire('a', 0)).toBe(false);
-});
-
 it('reports changed names first, then each name once per round', () => {
   const limit = new ConnectionLimit({ isShared: true });
   for (let i = 0; i < 10; i++) limit.tryAcquire(`f${i}`, 9);

@@ -13,56 +13,6 @@ describe('a limit over a sliding window', () => {
     expect(decisions[600]).toMatchObject({ allowed: false, state: { remaining: 0 } });
   });
 
-  it('counts each name by itself', () => {
-    const limit = new SlidingWindowLimiter({ ...options, requestsMax: 1 });
-    expect(limit.consume('a', 0).allowed).toBe(true);
-    expect(limit.consume('b', 0).allowed).toBe(true);
-    expect(limit.consume('a', 0).allowed).toBe(false);
-  });
-
-  it('has room when Retry-After is over, and not a second sooner', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.nat(20_000), { minLength: 1, maxLength: 400 }),
-        fc.integer({ min: 1, max: 50 }),
-        (steps, requestsMax) => {
-          const limit = new SlidingWindowLimiter({ ...options, requestsMax });
-          const twin = new SlidingWindowLimiter({ ...options, requestsMax });
-          let nowMs = 0;
-          for (const step of steps) {
-            nowMs += step;
-            const { allowed, retryAfter } = limit.consume('a', nowMs);
-            twin.consume('a', nowMs);
-            if (allowed) continue;
-            expect(retryAfter).toBeGreaterThanOrEqual(1);
-            if (retryAfter > 1)
-              expect(twin.consume('a', nowMs + (retryAfter - 1) * 1_000 - 1).allowed).toBe(false);
-            expect(limit.consume('a', nowMs + retryAfter * 1_000).allowed).toBe(true);
-            return;
-          }
-        },
-      ),
-    );
-  });
-
-  const burst = (limit: SlidingWindowLimiter, nowMs: number): number =>
-    Array.from({ length: 600 }, () => limit.consume('a', nowMs)).filter(({ allowed }) => allowed).length;
-
-  it('counts a burst as a whole for all but a second of a window, whenever it comes', () => {
-    const limit = new SlidingWindowLimiter(options);
-    expect(burst(limit, 59_999)).toBe(600);
-    for (const nowMs of [60_001, 90_000, 118_999]) expect(burst(limit, nowMs)).toBe(0);
-    expect(burst(limit, 119_000)).toBe(600);
-  });
-
-  it('refuses nobody who paces requests by the limit', () => {
-    const limit = new SlidingWindowLimiter(options);
-    const refused = Array.from({ length: 6_000 }, (_, at) => limit.consume('a', at * 100)).filter(
-      ({ allowed }) => !allowed,
-    );
-    expect(refused).toEqual([]);
-  });
-
   it('lets everybody through with room in the last minute, and nobody more than fits into 59 seconds', () => {
     const steps = fc.array(fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(70_000)), {
       minLength: 50,

@@ -1,13 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { describe, expect, it, vi } from 'vitest';
-import { quantile } from '../../base/histogram.ts';
+import { describe, expect, it } from 'vitest';
 import type { KeyId } from '../auth/key-record.ts';
-import { createKeyState, type KeyState } from '../auth/key-state.ts';
 import { type CompletedCall, UsageMeter } from './usage-meter.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 const MINUTE = 60_000;
 const key = { id: 'aaaaaaaa' as KeyId };
@@ -23,25 +16,6 @@ const call: CompletedCall = {
 };
 
 describe('the usage meter', () => {
-  it('adds up the calls of one key, method, status and minute', () => {
-    const meter = new UsageMeter();
-    for (let i = 0; i < 3; i++) meter.record(call, 5 * MINUTE + i);
-    const [row, ...others] = meter.drain();
-    expect(others).toEqual([]);
-    expect(row).toMatchObject({
-      keyId: 'aaaaaaaa',
-      product: 'rpc',
-      method: 'getSlot',
-      status: 'ok',
-      minute: 5,
-      requests: 3,
-      bytesIn: 30,
-      bytesOut: 60,
-      credits: 3,
-    });
-    expect(quantile(row?.latency ?? [], 0.5)).toBeGreaterThanOrEqual(1_000);
-  });
-
   it('keeps apart what differs in any of them', () => {
     const meter = new UsageMeter();
     meter.record(call, 0);
@@ -97,65 +71,6 @@ describe('the usage meter', () => {
     expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
     for (const method of ['getSlot', 'getBalance']) meter.record({ ...call, method }, MINUTE);
     expect([meter.drain().length, meter.uncounted]).toEqual([2, 2]);
-  });
-
-  it('gives rows that later calls do not change', () => {
-    const meter = new UsageMeter();
-    meter.record(call, 0);
-    const [row] = meter.drain();
-    const counted = row?.latency.reduce((sum, count) => sum + count, 0);
-    meter.record(call, 0);
-    expect(row?.latency.reduce((sum, count) => sum + count, 0)).toBe(counted);
-    expect(row?.requests).toBe(1);
-  });
-
-  it('counts the latencies of each row for itself', () => {
-    const meter = new UsageMeter();
-    meter.record({ ...call, latencyMicros: 1 }, 0);
-    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, 0);
-    meter.record({ ...call, method: 'getBlock', latencyMicros: 1e9 }, MINUTE);
-    meter.record({ ...call, latencyMicros: 1e9 }, MINUTE);
-    meter.record({ ...call, latencyMicros: 1 }, MINUTE);
-    const ends = meter
-      .snapshot()
-      .map(({ minute, method, latency }) => [minute, method, latency[0], latency.at(-1)]);
-    expect(ends).toEqual([
-      [0, 'getSlot', 1, 0],
-      [0, 'getBlock', 0, 1],
-      [1, 'getBlock', 0, 1],
-      [1, 'getSlot', 1, 1],
-    ]);
-  });
-
-  it('keeps nothing of minutes that are over and were drained', async () => {
-    const meter = new UsageMeter();
-    const keyStates: KeyState[] = [];
-    const pass = (minutes: number): void => {
-      for (let minute = 0; minute < minutes; minute++) {
-        // A key that is changed within the minute, and idle from then on: its new keyState is not the one of the row.
-        const id = `changed in ${minutes + minute}` as KeyId;
-        for (const keyState of [createKeyState(), createKeyState()]) {
-          keyStates.push(keyState);
-          meter.record({ ...call, key: { id, keyState: keyState } }, (minutes + minute) * MINUTE);
-        }
-        for (let each = 0; each < 100; each++)
-          meter.record({ ...call, key: { id: `${each}` as KeyId } }, (minutes + minute) * MINUTE);
-        meter.drain();
-      }
-    };
-    const held = (): number => {
-      // The second time waits until what the first found is swept.
-      collectGarbage();
-      collectGarbage();
-      return process.memoryUsage().arrayBuffers;
-    };
-    pass(10);
-    const before = held();
-    pass(500);
-    // A hundred rows of each minute, were they kept, would be more than 15 MB.
-    await vi.waitFor(() => expect(held() - before).toBeLessThan(4_000_000), 5_000);
-    expect(meter.snapshot().map(({ requests }) => requests)).toEqual([2, ...Array(100).fill(1)]);
-    expect(keyStates.length).toBe(2 * 510);
   });
 
   it('goes on when very many rows are open as the minute ends', () => {

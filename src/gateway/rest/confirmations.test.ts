@@ -1,15 +1,94 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  blockhash,
-  FakeFeed,
-  FakeNodes,
-  landed,
-  sent,
-  signatureOf,
-} from '../../../test/gateway/confirmation-fixtures.ts';
+import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
+import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
+import type { Call, RpcDispatcher } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import { type ConfirmationParts, Confirmations } from './confirmations.ts';
+import { encodeBase58 } from '../../solana/base58.ts';
+import { blockhashFromBytes } from '../../solana/blockhash.ts';
+import type { Signature } from '../../solana/signature.ts';
+import type { Feed, FeedListener } from '../../streams/feed.ts';
+import { type ConfirmationParts, Confirmations, type SentTransaction } from './confirmations.ts';
+
+type Request = Readonly<{ network: string; method: string; params: unknown[] }>;
+
+/** Nodes that answer what a test sets. */
+class FakeNodes implements RpcDispatcher {
+  readonly requests: Request[] = [];
+  status: (signature: string) => WritableJson = () => null;
+  slot = 1_000;
+  tip = { absoluteSlot: 1_000, blockHeight: 900 };
+  isValid = false;
+  isUnavailable = false;
+  #rounds = 0;
+  #wake: (() => void) | null = null;
+
+  readonly dispatch = dispatcherOf((call) => this.#respond(call)).dispatch;
+
+  async #respond({ network, method, params }: Call) {
+    const list = parseJson(String(params)) as unknown[];
+    this.requests.push({ network, method, params: list });
+    this.#rounds++;
+    this.#wake?.();
+    if (this.isUnavailable) throw new Failure('UPSTREAM_UNAVAILABLE');
+    return { body: Buffer.from(writeJson(this.#answer(method, list))), errorCode: 0 };
+  }
+
+  #answer(method: string, [first]: unknown[]): WritableJson {
+    const context = { slot: this.slot };
+    if (method === 'getEpochInfo') return this.tip;
+    if (method === 'isBlockhashValid') return { context, value: this.isValid };
+    return { context, value: (first as string[]).map((one) => this.status(one)) };
+  }
+
+  count(method: string): number {
+    return this.requests.filter((one) => one.method === method).length;
+  }
+
+  /** Waits for further requests. */
+  async more(calls: number): Promise<void> {
+    const target = this.#rounds + calls;
+    while (this.#rounds < target) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** A feed whose listeners a test can call. */
+class FakeFeed implements Feed {
+  readonly listeners: FeedListener[] = [];
+  ended = 0;
+
+  async open(_: unknown, listener: FeedListener): Promise<() => void> {
+    this.listeners.push(listener);
+    return () => {
+      this.ended++;
+    };
+  }
+}
+
+const signatureOf = (n: number): Signature => {
+  const bytes = new Uint8Array(64);
+  new DataView(bytes.buffer).setUint32(0, n + 1);
+  return encodeBase58(bytes) as Signature;
+};
+
+const blockhash = blockhashFromBytes(new Uint8Array(32).fill(7));
+const landed = (confirmationStatus: Commitment, err: WritableJson = null): WritableJson => ({
+  ...{ confirmationStatus, err, slot: 5, confirmations: 1 },
+});
+
+const sent = (n: number, more: Partial<SentTransaction> = {}): SentTransaction => ({
+  network: 'mainnet-beta',
+  signature: signatureOf(n),
+  commitment: 'confirmed',
+  blockhash,
+  lastValidBlockHeight: 1_000n,
+  ...more,
+});
 
 let confirmations: Confirmations;
 afterEach(() => confirmations.close());
@@ -39,16 +118,6 @@ describe('waiting for transactions', () => {
     expect(confirmations.size).toBe(0);
   });
 
-  it('requests a signature once for different commitments', async () => {
-    const nodes = new FakeNodes();
-    nodes.status = () => landed('finalized');
-    open(nodes);
-    const levels = ['processed', 'confirmed', 'finalized'] as const;
-    await Promise.all(levels.map((commitment) => confirmations.wait(sent(1, { commitment }), staying)));
-    const requests = nodes.requests.filter(({ method }) => method === 'getSignatureStatuses');
-    expect(requests.map(({ params }) => params)).toEqual([[[signatureOf(1)]]]);
-  });
-
   it('requests each signature from its own network', async () => {
     const nodes = new FakeNodes();
     nodes.status = () => landed('finalized');
@@ -57,16 +126,6 @@ describe('waiting for transactions', () => {
     const never = { blockhash: null, lastValidBlockHeight: null };
     await Promise.all(networks.map((network) => confirmations.wait(sent(1, { network, ...never }), staying)));
     expect(nodes.requests.map(({ network }) => network).sort()).toEqual([...networks].sort());
-  });
-
-  it('stops polling without waiters', async () => {
-    const nodes = new FakeNodes();
-    nodes.status = () => landed('confirmed');
-    open(nodes);
-    await confirmations.wait(sent(1), staying);
-    const requests = nodes.of('mainnet-beta');
-    await nodes.rounds(4, confirmations);
-    expect(nodes.of('mainnet-beta')).toBe(requests);
   });
 
   it('polls until the commitment is reached, and reports an error only then', async () => {
@@ -136,27 +195,15 @@ describe('waiting for transactions', () => {
     expect(feed.ended).toBe(2);
   });
 
-  it('takes any other reason to leave for CLIENT_GONE', async () => {
-    open(new FakeNodes());
-    const wait = confirmations.wait(sent(1), AbortSignal.abort());
-    await expect(wait).rejects.toMatchObject({ code: 'CLIENT_GONE' });
-    expect(confirmations.size).toBe(0);
-  });
-
-  it('ends for all when the service does', async () => {
-    open(new FakeNodes());
+  it('ends for all when the service does, and for those who come later', async () => {
+    const nodes = new FakeNodes();
+    open(nodes);
     const wait = confirmations.wait(sent(1), staying);
     confirmations.close();
-    expect(await wait).toMatchObject({ status: null, failure: { code: 'DRAINING' } });
-  });
-
-  it('ends a wait at once that begins when all has ended', async () => {
-    const nodes = new FakeNodes();
-    open(nodes).close();
-    expect(await confirmations.wait(sent(1), staying)).toMatchObject({
-      ...{ status: null, err: null, failure: { code: 'DRAINING' } },
-    });
-    expect([confirmations.size, nodes.requests]).toEqual([0, []]);
+    const ended = { status: null, err: null, failure: { code: 'DRAINING' } };
+    expect(await wait).toMatchObject(ended);
+    expect(await confirmations.wait(sent(2), staying)).toMatchObject(ended);
+    expect(confirmations.size).toBe(0);
   });
 });
 
@@ -170,21 +217,6 @@ describe('a blockhash', () => {
     expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
     const valid = nodes.requests.find(({ method }) => method === 'isBlockhashValid');
     expect(valid?.params).toEqual([blockhash, { commitment: 'confirmed', minContextSlot: 1_000 }]);
-  });
-
-  it('counts for all who wait, also when only the last of them knows its height', async () => {
-    const nodes = new FakeNodes();
-    open(nodes);
-    const first = confirmations.wait(sent(1, { lastValidBlockHeight: null }), staying);
-    expect(await confirmations.wait(sent(1, old), staying)).toMatchObject(expired);
-    expect(await first).toMatchObject(expired);
-  });
-
-  it('is requested once for all that depend on it', async () => {
-    const nodes = new FakeNodes();
-    open(nodes);
-    await Promise.all([1, 2, 3].map((n) => confirmations.wait(sent(n, old), staying)));
-    expect([nodes.count('getEpochInfo'), nodes.count('isBlockhashValid')]).toEqual([1, 1]);
   });
 
   it('is not requested before its height is reached', async () => {
@@ -248,51 +280,34 @@ describe('a subscription', () => {
     expect(feed.listeners).toHaveLength(1);
   });
 
-  it('is opened for the network of the feed only', async () => {
-    const feed = new FakeFeed();
-    const nodes = new FakeNodes();
-    nodes.status = () => landed('confirmed');
+  it.each(['no JSON', '{"value":{}}'])('that reports %s is ignored', async (text) => {
+    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
     open(nodes, { feed });
-    await confirmations.wait(sent(1, { network: 'devnet' }), staying);
-    expect(feed.listeners).toEqual([]);
+    const wait = confirmations.wait(sent(1), staying);
+    feed.listeners[0]?.onNotification(Buffer.from(text), false);
+    await nodes.more(2);
+    nodes.status = () => landed('finalized');
+    expect(await wait).toMatchObject({ status: 'finalized' });
   });
 
-  it.each(['no JSON', '{}', '{"value":"receivedSignature"}', '{"value":{}}', '[]'])(
-    'that reports %s is ignored',
-    async (text) => {
-      const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
-      open(nodes, { feed });
-      const wait = confirmations.wait(sent(1), staying);
-      feed.listeners[0]?.onNotification(Buffer.from(text), false);
-      await nodes.more(2);
-      nodes.status = () => landed('finalized');
-      expect(await wait).toMatchObject({ status: 'finalized' });
-    },
-  );
-
-  it('replaces polling, except for one poll at the start and after it fails', async () => {
-    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
-    open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
+  it.each([new RpcError(-32603, 'no')])('is done without when refused', async (refusal) => {
+    const nodes = new FakeNodes();
+    open(nodes, { feed: { open: () => Promise.reject(refusal) } });
     const wait = confirmations.wait(sent(1), staying);
-    await nodes.more(1);
-    await nodes.rounds(4, confirmations);
-    expect(nodes.of('mainnet-beta')).toBe(2);
-    feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    await nodes.more(2);
     nodes.status = () => landed('confirmed');
     expect(await wait).toMatchObject({ status: 'confirmed' });
   });
 
-  it.each([new Failure('OVERLOADED'), new RpcError(-32603, 'no')])(
-    'is done without when refused',
-    async (refusal) => {
-      const nodes = new FakeNodes();
-      open(nodes, { feed: { open: () => Promise.reject(refusal) } });
-      const wait = confirmations.wait(sent(1), staying);
-      await nodes.more(2);
-      nodes.status = () => landed('confirmed');
-      expect(await wait).toMatchObject({ status: 'confirmed' });
-    },
-  );
+  it('is polled for once at its start, and again when it fails', async () => {
+    const [feed, nodes] = [new FakeFeed(), new FakeNodes()];
+    open(nodes, { feed, limits: { subscribedPollMs: 60_000 } });
+    const wait = confirmations.wait(sent(1), staying);
+    await nodes.more(1);
+    feed.listeners[0]?.onError(new Failure('UPSTREAM_UNAVAILABLE'));
+    nodes.status = () => landed('confirmed');
+    expect(await wait).toMatchObject({ status: 'confirmed' });
+  });
 
   it('that opens after nobody waits any more is ended', async () => {
     const [opened, leaving] = [Promise.withResolvers<() => void>(), new AbortController()];

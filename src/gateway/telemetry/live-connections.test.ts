@@ -31,13 +31,6 @@ describe('live connections', () => {
     expect(all.totalOf('grpc').open).toBe(0);
   });
 
-  it('have rates since the last snapshot', () => {
-    const all = new LiveConnections();
-    all.add(connection({ bytes: 1_000, messages: 10 }));
-    expect(all.snapshot(9)[0]!.messagesPerSecond).toBeGreaterThan(0);
-    expect(all.snapshot(9)[0]).toMatchObject({ messagesPerSecond: 0, bytesPerSecond: 0, messages: 10 });
-  });
-
   it('are closed by id with a failure', () => {
     const ended: string[] = [];
     const all = new LiveConnections();
@@ -53,10 +46,6 @@ describe('live connections', () => {
     all.recordLagged('a', 60_000);
     all.recordLagged('a', 61_000);
     all.recordLagged('b', 119_999);
-    expect(all.laggedMinutes()).toEqual([
-      { customerId: 'a', minute: 1, connections: 2 },
-      { customerId: 'b', minute: 1, connections: 1 },
-    ]);
     all.recordLagged('a', 120_000);
     expect(all.laggedMinutes()).toEqual([
       { customerId: 'a', minute: 1, connections: 2 },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Collector, startCollector } from '../../../test/observing/otlp-collector.ts';
 import { createLogger } from '../../base/log.ts';
-import { OtlpExporter, type OtlpOptions, tracesUrl } from './otlp-exporter.ts';
+import { OtlpExporter, type OtlpOptions } from './otlp-exporter.ts';
 import type { RequestEntry } from './request-log.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -107,10 +107,5 @@ describe('OTLP exporter', () => {
     await exporter.stop();
     expect(exporter.dropped).toBe(3);
     collector = await startCollector();
-  });
-
-  it('appends the traces path if the URL has none', () => {
-    expect(tracesUrl('http://h:4318')).toBe('http://h:4318/v1/traces');
-    expect(tracesUrl('https://h/otlp/v1/traces')).toBe('https://h/otlp/v1/traces');
   });
 });

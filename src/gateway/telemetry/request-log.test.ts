@@ -184,16 +184,14 @@ describe('request steps', () => {
   });
 });
 
-describe('spans', () => {
-  it('are emitted for their own share of requests', () => {
-    const spans: [RequestEntry, TraceLink][] = [];
-    const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
-    const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
-    log.end(visitOf(log), good, performance.now());
-    expect(spans).toHaveLength(1);
-    expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
-    expect(log.drain()).toEqual([]);
-  });
+it('spans are emitted for their own share of requests', () => {
+  const spans: [RequestEntry, TraceLink][] = [];
+  const sink = { add: (entry: RequestEntry, link: TraceLink) => void spans.push([entry, link]) };
+  const log = new RequestLog(never, { sampler: new TraceSampler(1), sink });
+  log.end(visitOf(log), good, performance.now());
+  expect(spans).toHaveLength(1);
+  expect(spans[0]![1]).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), parentId: null });
+  expect(log.drain()).toEqual([]);
 });
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -206,19 +204,11 @@ describe('traceparent', () => {
     expect(readTraceparent(`00-${TRACE}-${PARENT}-02`)).toEqual({ ...read, sampled: false });
   });
 
-  it('may have more fields in later versions', () => {
-    expect(readTraceparent(`cc-${TRACE}-${PARENT}-01-what-else`)).toMatchObject({ traceId: TRACE });
-  });
-
   it.each([
-    '',
-    'x',
     `00-${TRACE}-${PARENT}`,
     `00-${TRACE}-${PARENT}-01-more`,
     `ff-${TRACE}-${PARENT}-01`,
-    `00-${TRACE.toUpperCase()}-${PARENT}-01`,
     `00-${'0'.repeat(32)}-${PARENT}-01`,
-    `00-${TRACE}-${'0'.repeat(16)}-01`,
     `cc-${TRACE}-${PARENT}-01-${'x'.repeat(300)}`,
   ])('is invalid: %j', (header) => {
     expect(readTraceparent(header)).toBeNull();
@@ -227,11 +217,6 @@ describe('traceparent', () => {
 
 describe('trace sampler', () => {
   const link = (share: number, header: string | null) => new TraceSampler(share).linkOf(header);
-
-  it('continues a sampled trace of the client', () => {
-    expect(link(1, `00-${TRACE}-${PARENT}-01`)).toEqual({ traceId: TRACE, parentId: PARENT });
-    expect(link(1, `00-${TRACE}-${PARENT}-00`)).toBeNull();
-  });
 
   it('starts a trace if there is no valid one', () => {
     for (const header of [null, 'nonsense']) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { internalKey } from '../../../test/project/callers.ts';
-import type { Call, CallAttempt, CallTrace, ResponseHandler } from '../../protocol/call.ts';
+import type { Call, CallAttempt, CallTrace, ResponseHandler, RpcResponse } from '../../protocol/call.ts';
 import { unknownClient } from '../../protocol/client-info.ts';
 import { methods } from '../../protocol/methods.ts';
 import { RequestContext } from '../metering/call-meter.ts';
@@ -22,22 +22,15 @@ function send(trace: CallTrace) {
     params,
     trace,
   };
-  let forwarded: { call: Call; handler: ResponseHandler } | null = null;
-  const dispatch = (one: Call, responseHandler: ResponseHandler) => {
-    forwarded = { call: one, handler: responseHandler };
+  const forwarded: { call: Call; handler: ResponseHandler }[] = [];
+  const dispatch = (call: Call, handler: ResponseHandler) => {
+    forwarded.push({ call, handler });
     return { cancel: () => {} };
   };
   const responses: number[] = [];
-  const handler: ResponseHandler = {
-    onResponse: ({ errorCode }) => responses.push(errorCode),
-    onError: () => {},
-  };
-  forwardCall({ dispatch }, submissions, context.key, call, handler);
-  return { submissions, forwarded: forwarded!, responses } as {
-    submissions: SubmissionLog;
-    forwarded: { call: Call; handler: ResponseHandler };
-    responses: number[];
-  };
+  const onResponse = ({ errorCode }: RpcResponse) => responses.push(errorCode);
+  forwardCall({ dispatch }, submissions, context.key, call, { onResponse, onError: () => {} });
+  return { submissions, forwarded: forwarded[0]!, responses };
 }
 
 it('records the result of a transaction after the response, without tracing it to the request', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { internalKey } from '../../../test/project/callers.ts';
+import { authenticatorOf, createKey } from '../../../test/gateway/keys.ts';
 import { ScriptedFeed } from '../../../test/streams/scripted-feed.ts';
 import { dispatcherOf } from '../../../test/upstream/mock/dispatcher.ts';
 import { createLogger } from '../../base/log.ts';
@@ -10,8 +10,7 @@ import { encodeBase58 } from '../../solana/base58.ts';
 import type { Notification } from '../../streams/notification.ts';
 import type { Session, SubscribeOutcome, Subscriber } from '../../streams/session.ts';
 import { Admission } from '../admission.ts';
-import { digestApiKey, generateApiKey } from '../auth/api-key.ts';
-import { KeyAuthenticator } from '../auth/key-authenticator.ts';
+import type { KeyAuthenticator } from '../auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
@@ -20,7 +19,6 @@ import { LiveConnections } from '../telemetry/live-connections.ts';
 import { SubmissionLog } from '../telemetry/submission-log.ts';
 import { WebSocketGateway, type WebSocketGatewayOptions } from './session.ts';
 
-const pepper = Buffer.alloc(32, 1);
 const unlimited: PlanLimits = { ...defaultPlanLimits, rpcPerSecond: 0 };
 const noSignal = new AbortController().signal;
 
@@ -61,8 +59,8 @@ describe('WebSocket session', () => {
   let submissions: SubmissionLog;
 
   beforeEach(() => {
-    keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
-    keys.setStoreReachable(true);
+    ({ text, record } = createKey({ limits: unlimited }));
+    keys = authenticatorOf(record);
     usage = new UsageMeter();
     quota = new QuotaLedger();
     feed = new ScriptedFeed();
@@ -88,15 +86,6 @@ describe('WebSocket session', () => {
         options,
       );
     gate = createGate();
-    const key = generateApiKey('rpc');
-    text = key.text;
-    record = {
-      ...{ id: key.id, product: 'rpc', familyId: 'f1', name: 'test' },
-      ...internalKey,
-      ...{ digest: digestApiKey(text, pepper), pepperVersion: 1 },
-      ...{ status: 'active', expiresAt: null, limits: unlimited, version: 1 },
-    };
-    keys.apply([record]);
   });
 
   afterEach(() => gate.close());
@@ -124,14 +113,6 @@ describe('WebSocket session', () => {
       return thrown;
     }
   };
-
-  it.each([
-    ['no key', null, 'MISSING_KEY'],
-    ['a key that does not exist', generateApiKey('rpc').text, 'INVALID_KEY'],
-  ])('is refused with %s and metered without a key', (_, credential, code) => {
-    expect(refusalOf(credential)).toMatchObject({ code });
-    expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1 }]);
-  });
 
   it('limits subscriptions per key over all connections', async () => {
     gate = createGate({ subscriptionLimits: { keySubscriptionsMax: 2 } });
@@ -185,49 +166,6 @@ describe('WebSocket session', () => {
     expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
   });
 
-  it('limits connections by the plan', () => {
-    change({ limits: { ...unlimited, wsConnectionsMax: 2 } });
-    const first = connect();
-    connect();
-    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT', facts: { connectionsMax: 2 } });
-    expect(usage.drain()).toMatchObject([{ keyId: record.id, status: 'limited', requests: 1 }]);
-    first.close();
-    first.close();
-    expect(refusalOf()).toBeNull();
-    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
-  });
-
-  it('shares the connection limit with its key family', () => {
-    const other = generateApiKey('rpc');
-    const digest = digestApiKey(other.text, pepper);
-    change({ limits: { ...unlimited, wsConnectionsMax: 1 } });
-    keys.apply([{ ...record, id: other.id, digest }]);
-    connect(other.text);
-    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
-  });
-
-  it('counts connects, calls and subscriptions against one rate', async () => {
-    change({ limits: { ...unlimited, rpcPerSecond: 0.001, rpcBurst: 3 } });
-    const session = connect();
-    expect(codeOf(await subscribe(session))).toBeNull();
-    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure).toBeNull();
-    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('RATE_LIMITED');
-    const { error } = await subscribe(session);
-    expect(error).toMatchObject({ code: 'RATE_LIMITED', facts: { limit: 3, remaining: 0 } });
-    expect(refusalOf()).toMatchObject({ code: 'RATE_LIMITED' });
-    expect([calls.length, feed.openings.length]).toEqual([1, 1]);
-  });
-
-  it('executes and meters calls like HTTP calls', async () => {
-    const outcome = await connect().call('getBlock', Buffer.from('[1]'), 77, 1, noSignal);
-    expect(String(outcome.response?.body)).toBe('"ok"');
-    expect(calls).toMatchObject([{ network: 'devnet', method: 'getBlock', row: { kind: 'pinned' } }]);
-    const bytesOut = '{"jsonrpc":"2.0","result":"ok","id":1}'.length;
-    expect(usage.drain()).toMatchObject([
-      { keyId: record.id, method: 'getBlock', status: 'ok', bytesIn: 77, bytesOut, credits: 5 },
-    ]);
-  });
-
   it('meters each subscription with its method and price', async () => {
     const session = connect();
     await subscribe(session, 'programSubscribe', '["11111111111111111111111111111111"]');
@@ -249,12 +187,6 @@ describe('WebSocket session', () => {
     const met = await Promise.all(ears.map((ear) => subscribe(session, 'slotSubscribe', null, ear)));
     expect(met.filter(({ opened }) => opened !== null)).toHaveLength(1);
     expect(met.filter((one) => codeOf(one) === 'QUOTA_EXCEEDED')).toHaveLength(99);
-  });
-
-  it('refuses invalid parameters with the error of the method', async () => {
-    const { error } = await subscribe(connect(), 'accountSubscribe', '["nonsense"]');
-    expect(error).toMatchObject({ code: -32_602, message: 'Invalid Request: Invalid pubkey provided' });
-    expect(feed.openings).toEqual([]);
   });
 
   it('limits subscriptions by the plan, including pending ones', async () => {
@@ -314,23 +246,6 @@ describe('WebSocket session', () => {
     expect(ended).toEqual([]);
   });
 
-  it('does nothing after close', async () => {
-    const session = connect();
-    session.close();
-    expect((await session.call('getSlot', null, 10, 1, noSignal)).failure?.code).toBe('CLIENT_GONE');
-    expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
-    expect([calls, feed.openings]).toEqual([[], []]);
-  });
-
-  it('meters notifications by number and bytes, without requests', () => {
-    const session = connect();
-    session.recordSent(3, 900);
-    session.recordSent(2, 100);
-    expect(usage.drain()).toMatchObject([
-      { keyId: record.id, method: 'notifications', status: 'ok', requests: 0, messages: 5, bytesOut: 1_000 },
-    ]);
-  });
-
   it('applies a changed plan of its key', async () => {
     const session = connect();
     const limits = { ...unlimited, monthlyCredits: 1_000, streamCredits: 2, wsSubscriptionsMax: 0 };
@@ -344,60 +259,5 @@ describe('WebSocket session', () => {
     change({ status: 'revoked' });
     session.recordSent(1, 100_000);
     expect(usage.drain()).toMatchObject([{ messages: 2, bytesOut: 400_000 }]);
-  });
-
-  it('turns feed errors into INTERNAL, with the cause in the log only', async () => {
-    feed.gate = () => Promise.reject(new Error(`broke with ${text}`));
-    const { error } = await subscribe(connect());
-    expect(error).toMatchObject({ code: 'INTERNAL', message: 'Internal error' });
-    expect(lines.join()).toContain('broke with svc_rpc_live_[redacted]');
-    expect(usage.drain()).toMatchObject([{ method: 'slotSubscribe', status: 'gateway', credits: 0 }]);
-  });
-
-  it('is listed with its subscriptions and backlog until it is closed', async () => {
-    const session = connect();
-    const address = 'So11111111111111111111111111111111111111112';
-    await subscribe(session, 'accountSubscribe', `["${address}"]`);
-    await subscribe(session);
-    session.recordSent(3, 300);
-    session.setBacklog?.({ queuedMessages: 4, queuedBytes: 500 });
-    const [live] = connections.snapshot(9);
-    expect(live).toMatchObject({
-      ...{ kind: 'websocket', rpc: null, keyId: record.id, customerId: 'house', subscriptions: 2 },
-      about: [`accountSubscribe ${address}`, 'slotSubscribe'],
-      ...{ messages: 3, bytes: 300, queuedMessages: 4, queuedBytes: 500 },
-    });
-    session.recordLagged?.();
-    expect(connections.laggedMinutes()).toMatchObject([{ customerId: 'house', connections: 1 }]);
-    connections.close(live!.id, new Failure('CLOSED_BY_OWNER'));
-    expect(ended).toEqual(['CLOSED_BY_OWNER']);
-    session.end();
-    expect(connections.size).toBe(1);
-    session.close();
-    expect(connections.size).toBe(0);
-  });
-
-  it('records submitted transactions only', async () => {
-    const session = connect();
-    const signed = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
-    const params = Buffer.from(JSON.stringify([signed.toString('base64'), { encoding: 'base64' }]));
-    const send = () => session.call('sendTransaction', params, 10, 1, new AbortController().signal);
-    await send();
-    answer = () => Promise.reject(new Failure('UPSTREAM_TIMEOUT'));
-    await send();
-    answer = async () => ({ body: Buffer.from('{}'), errorCode: -32002 });
-    await send();
-    await session.call('getSlot', null, 10, 1, new AbortController().signal);
-    const recorded = submissions.drain();
-    expect(recorded.map(({ outcome }) => outcome)).toEqual([
-      ...['accepted', 'UPSTREAM_TIMEOUT', 'JSON-RPC error -32002'],
-    ]);
-    expect(recorded[0]).toMatchObject({
-      keyId: record.id,
-      customerId: 'house',
-      network: 'devnet',
-      attempts: [],
-    });
-    expect(recorded[0]!.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
   });
 });

@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GrpcError } from '../grpc/status.ts';
 import { CuckooFilter } from './cuckoo-filter.ts';
-import { SipHash } from './sip-hash.ts';
 import type { CuckooFilterMessage } from './subscribe-request.ts';
 
 /** Needs ../shared/data/cuckoo: a filter that the Rust library made, with what is where in it. */
@@ -64,32 +62,9 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
       expect([i, cuckoo.has(message, 5)]).toEqual([i, true]);
     }
   });
-
-  it('says of hardly any other that it is', () => {
-    const cuckoo = filter();
-    let wrong = 0;
-    for (let i = 0; i < 20_000; i++) {
-      const other = new Uint8Array(32).fill(0xee);
-      new DataView(other.buffer).setUint32(0, i, true);
-      if (cuckoo.has(other, 0)) wrong++;
-    }
-    expect(wrong).toBeLessThan(20);
-  });
 });
 
 describe('a cuckoo filter', () => {
-  it('without entries has nothing', () => {
-    fc.assert(
-      fc.property(
-        fc.uint8Array({ minLength: 32, maxLength: 32 }),
-        fc.bigInt(0n, 2n ** 64n - 1n),
-        (bytes, seed) => {
-          expect(new CuckooFilter({ ...none, hashSeed: seed }).has(bytes, 0)).toBe(false);
-        },
-      ),
-    );
-  });
-
   it('finds an address in either of its two buckets, at each of their places, and in no other', () => {
     const bucketCount = 16;
     const empty = new CuckooFilter({ ...none, data: new Uint8Array(8 * bucketCount), bucketCount });
@@ -105,80 +80,15 @@ describe('a cuckoo filter', () => {
     }
   });
 
-  it('keeps what it was made of, whatever becomes of the message', () => {
-    const data = new Uint8Array(8);
-    const empty = new CuckooFilter({ ...none, data });
-    const { fingerprint } = empty.locate(key(1), 0);
-    data.set([fingerprint & 0xff, fingerprint >> 8], 4);
-    const filter = new CuckooFilter({ ...none, data });
-    data.fill(0);
-    expect([empty.has(key(1), 0), filter.has(key(1), 0)]).toEqual([false, true]);
-  });
-
   it.each([
     ['unsupported cuckoo hash algorithm 1', { hashAlgorithm: 1 }],
     ['cuckoo entriesPerBucket should be 4, got 5', { entriesPerBucket: 5 }],
     ['cuckoo fingerprintBits should be 16, got 8', { fingerprintBits: 8 }],
-    ['cuckoo bucketCount should be a non-zero power of two, got 0', { bucketCount: 0 }],
     ['cuckoo bucketCount should be a non-zero power of two, got 3', { bucketCount: 3 }],
     ['cuckoo data length should be 16 bytes, got 8', { bucketCount: 2 }],
-    ['cuckoo data length should be 17179869184 bytes, got 8', { bucketCount: 2 ** 31 }],
   ])('is refused: %s', (fault, change) => {
     expect(() => new CuckooFilter({ ...none, ...change })).toThrow(
       new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`),
     );
   });
 });
-
-describe('its hash', () => {
-  it('is SipHash-2-4: the same in 64 bits', () => {
-    fc.assert(
-      fc.property(
-        fc.uint8Array({ minLength: 32, maxLength: 32 }),
-        fc.bigInt(0n, 2n ** 64n - 1n),
-        (bytes, seed) => {
-          const hash = new SipHash(seed);
-          hash.key(bytes, 0, 32);
-          const input = Uint8Array.from([32, 0, 0, 0, 0, 0, 0, 0, ...bytes]);
-          const expected = sipHash(seed, input);
-          expect((BigInt(hash.high) << 32n) | BigInt(hash.low)).toBe(expected);
-        },
-      ),
-    );
-  });
-});
-
-/** The algorithm as it is written down, with numbers of 64 bits. */
-function sipHash(k0: bigint, input: Uint8Array): bigint {
-  const U64 = 2n ** 64n - 1n;
-  const left = (v: bigint, bits: bigint): bigint => ((v << bits) | (v >> (64n - bits))) & U64;
-  const k1 = left(k0, 32n);
-  let [v0, v1] = [k0 ^ 0x736f6d6570736575n, k1 ^ 0x646f72616e646f6dn];
-  let [v2, v3] = [k0 ^ 0x6c7967656e657261n, k1 ^ 0x7465646279746573n];
-  const round = (): void => {
-    v0 = (v0 + v1) & U64;
-    v1 = left(v1, 13n) ^ v0;
-    v0 = left(v0, 32n);
-    v2 = (v2 + v3) & U64;
-    v3 = left(v3, 16n) ^ v2;
-    v0 = (v0 + v3) & U64;
-    v3 = left(v3, 21n) ^ v0;
-    v2 = (v2 + v1) & U64;
-    v1 = left(v1, 17n) ^ v2;
-    v2 = left(v2, 32n);
-  };
-  const padded = new Uint8Array(Math.ceil((input.length + 1) / 8) * 8);
-  padded.set(input);
-  padded[padded.length - 1] = input.length;
-  const view = new DataView(padded.buffer);
-  for (let at = 0; at < padded.length; at += 8) {
-    const m = view.getBigUint64(at, true);
-    v3 ^= m;
-    round();
-    round();
-    v0 ^= m;
-  }
-  v2 ^= 0xffn;
-  for (let i = 0; i < 4; i++) round();
-  return v0 ^ v1 ^ v2 ^ v3;
-}

@@ -91,7 +91,6 @@ describe('a protobuf message', () => {
 
   it.each([
     ['a number that does not end', [0x08, 0x80], (reader: ProtobufReader) => reader.uint64()],
-    ['a number of eleven bytes', [0x08, ...Array(11).fill(0x80)], (r: ProtobufReader) => r.uint64()],
     ['bytes that are not all there', [0x0a, 5, 1], (reader: ProtobufReader) => reader.bytes()],
     ['a double that is cut off', [0x09, 5, 1], (reader: ProtobufReader) => reader.double()],
     ['another wire type', [0x0a, 1, 1], (reader: ProtobufReader) => reader.uint64()],

@@ -5,7 +5,6 @@ import { addressFromBytes } from '../../solana/address.ts';
 import { signatureFromBytes } from '../../solana/signature.ts';
 import { RpcError } from '../rpc-error.ts';
 import type { Subscription, SubscriptionKind } from '../subscriptions.ts';
-import { subscriptionByMethod } from '../subscriptions.ts';
 import { parseSubscription } from './parse-subscription.ts';
 import { topicKey, upstreamParams } from './topic-key.ts';
 
@@ -15,43 +14,6 @@ const SIGNATURE = '5h6xBEauJ3PK6SWCZ1PGjBvj8vDdWG3KpwATGy1ARAXFSDwt8GFXM7W5Ncn16
 
 const parse = (kind: SubscriptionKind, params: string) => parseSubscription(kind, parseJson(params));
 const keyOf = (kind: SubscriptionKind, params: string): string => topicKey(parse(kind, params));
-
-describe('upstreamParams', () => {
-  it.each<[SubscriptionKind, string, string]>([
-    ['account', `["${KEY}"]`, `["${KEY}",{"commitment":"finalized","encoding":"binary"}]`],
-    [
-      'program',
-      `["${KEY}",{"filters":[{"memcmp":{"offset":18446744073709551615,"bytes":"AQ==","encoding":"base64"}},{"dataSize":165},"tokenAccountState"]}]`,
-      `["${KEY}",{"commitment":"finalized","encoding":"binary","filters":[{"memcmp":{"offset":18446744073709551615,"bytes":"2","encoding":"base58"}},{"dataSize":165},"tokenAccountState"]}]`,
-    ],
-    ['logs', '["all"]', '["all",{"commitment":"finalized"}]'],
-    ['logs', `[{"mentions":["${KEY}"]}]`, `[{"mentions":["${KEY}"]},{"commitment":"finalized"}]`],
-    [
-      'signature',
-      `["${SIGNATURE}"]`,
-      `["${SIGNATURE}",{"commitment":"finalized","enableReceivedNotification":false}]`,
-    ],
-    ['slotsUpdates', '[]', '[]'],
-    [
-      'block',
-      `[{"mentionsAccountOrProgram":"${KEY}"},{"maxSupportedTransactionVersion":0}]`,
-      `[{"mentionsAccountOrProgram":"${KEY}"},{"commitment":"finalized","encoding":"base64","transactionDetails":"full","showRewards":false,"maxSupportedTransactionVersion":0}]`,
-    ],
-    [
-      'transaction',
-      `[{"accounts":{"include":["${KEY}","${SYSTEM}","${KEY}"]}}]`,
-      `[{"accounts":{"include":["${SYSTEM}","${KEY}"],"exclude":[],"required":[]}},{"commitment":"finalized","encoding":"base64","transactionDetails":"full","showRewards":false}]`,
-    ],
-  ])('of %s %s writes every default out', (kind, params, expected) => {
-    expect(upstreamParams(parse(kind, params)).toString()).toBe(expected);
-  });
-
-  it('is read back as the same subscription', () => {
-    const params = `["${KEY}",{"filters":[{"memcmp":{"offset":0,"bytes":""}}],"encoding":"base64+zstd"}]`;
-    const subscription = parse('program', params);
-    expect(parse('program', upstreamParams(subscription).toString())).toEqual(subscription);
-  });
-});
 
 describe('topicKey', () => {
   it('is equal for parameters that mean the same', () => {
@@ -63,9 +25,7 @@ describe('topicKey', () => {
   });
 
   it.each<[SubscriptionKind, string, string]>([
-    ['account', `["${KEY}"]`, `["${SYSTEM}"]`],
     ['account', `["${KEY}"]`, `["${KEY}",{"commitment":"confirmed"}]`],
-    ['account', `["${KEY}"]`, `["${KEY}",{"encoding":"base58"}]`],
     ['program', `["${KEY}"]`, `["${KEY}",{"filters":["tokenAccountState"]}]`],
     ['logs', '["all"]', '["allWithVotes"]'],
     ['signature', `["${SIGNATURE}"]`, `["${SIGNATURE}",{"enableReceivedNotification":true}]`],
@@ -75,32 +35,8 @@ describe('topicKey', () => {
       `[{"accountInclude":["${KEY}"]},{"maxSupportedTransactionVersion":0}]`,
       `[{"accounts":{"include":["${KEY}"]}},{"maxSupportedTransactionVersion":0}]`,
     ],
-    [
-      'transaction',
-      `[{"accountInclude":["${KEY}"]},{"maxSupportedTransactionVersion":0}]`,
-      `[{"accountRequired":["${KEY}"]},{"maxSupportedTransactionVersion":0}]`,
-    ],
   ])('of %s differs between %s and %s', (kind, one, other) => {
     expect(keyOf(kind, one)).not.toBe(keyOf(kind, other));
-  });
-
-  it('differs between kinds', () => {
-    expect(new Set(['slot', 'root', 'vote', 'slotsUpdates'].map((k) => keyOf(k as 'slot', '[]'))).size).toBe(
-      4,
-    );
-  });
-});
-
-describe('subscriptionByMethod', () => {
-  it('finds both methods of a kind and nothing else', () => {
-    expect(subscriptionByMethod('slotsUpdatesSubscribe')).toEqual({
-      kind: 'slotsUpdates',
-      action: 'subscribe',
-    });
-    expect(subscriptionByMethod('voteUnsubscribe')).toEqual({ kind: 'vote', action: 'unsubscribe' });
-    for (const name of ['constructor', '__proto__', 'getSlot', 'slotNotification', '']) {
-      expect(subscriptionByMethod(name)).toBeUndefined();
-    }
   });
 });
 

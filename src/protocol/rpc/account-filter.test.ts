@@ -65,29 +65,17 @@ describe('filters', () => {
       memcmp({ bytes: 'ab0' }),
       "Invalid param: Base58DecodeError(InvalidCharacter { character: '0', index: 2 })",
     ],
-    [
-      memcmp({ bytes: '\n' }),
-      "Invalid param: Base58DecodeError(InvalidCharacter { character: '\\n', index: 0 })",
-    ],
     [memcmp({ bytes: 'abé' }), 'Invalid param: Base58DecodeError(NonAsciiCharacter { index: 2 })'],
     [memcmp({ bytes: 'AQI', encoding: 'base64' }), 'Invalid param: Base64DecodeError(InvalidPadding)'],
-    [memcmp({ bytes: '!QID', encoding: 'base64' }), 'Invalid param: Base64DecodeError(InvalidByte(0, 33))'],
   ])('%j is refused for what is in it', (value, text) => {
     expect(messageOf(value)).toBe(text);
   });
 
   it.each<[JsonValue, string]>([
     [5, 'invalid type: integer `5`, expected a sequence'],
-    [[5], 'invalid type: integer `5`, expected string or map'],
-    [['dataSize'], 'invalid type: unit variant, expected newtype variant'],
     [[{ size: 5 }], 'unknown variant `size`, expected one of `dataSize`, `memcmp`, `tokenAccountState`'],
-    [[{ dataSize: '5' }], 'invalid type: string "5", expected u64'],
-    [[{ tokenAccountState: 5 }], 'invalid type: integer `5`, expected unit'],
-    [[{}], 'invalid value: map, expected map with a single key'],
-    [[{ memcmp: 5 }], 'invalid type: integer `5`, expected struct Memcmp'],
     [[{ memcmp: { bytes: '1' } }], 'missing field `offset`'],
     [memcmp({}), 'missing field `bytes`'],
-    [memcmp({ bytes: 5 }), 'data did not match any variant of untagged enum DataType'],
     [memcmp({ bytes: [256] }), 'data did not match any variant of untagged enum DataType'],
     [
       memcmp({ bytes: '1', encoding: 'hex' }),

@@ -30,69 +30,29 @@ function errorOf(run: () => unknown): [code: number, message: string, data: unkn
 
 const SYSTEM = '11111111111111111111111111111111';
 
+const tupleFault = (fault: string): string => `Invalid params: invalid ${fault}.`;
+
 describe('the number of parameters', () => {
-  it.each<[string, () => unknown, number, string, string | undefined]>([
-    ['an object', () => positional({ a: 1 }, 1, 2), -32602, '`params` should be an array', undefined],
-    ['a text', () => positional('x', 1, 2), -32600, 'Invalid request', undefined],
-    ['too few', () => positional([], 1, 2), -32602, '`params` should have at least 1 argument(s)', undefined],
-    [
-      'none',
-      () => positional(undefined, 2, 3),
-      -32602,
-      '`params` should have at least 2 argument(s)',
-      undefined,
-    ],
-    [
-      'too many',
-      () => positional([1, 2, 3], 1, 2),
-      -32602,
-      'Invalid parameters: Expected from 1 to 2 parameters.',
-      '"Got: 3"',
-    ],
-    [
-      'some where there are none',
-      () => noParameters([5]),
-      -32602,
-      'Invalid parameters: No parameters were expected',
-      'Array([Number(5)])',
-    ],
-    [
-      'an object where there are none',
-      () => noParameters({}),
-      -32602,
-      'Invalid parameters: No parameters were expected',
-      'Map({})',
-    ],
-    [
-      'too short a tuple',
-      () => exactly([1], 2),
-      -32602,
-      'Invalid params: invalid length 1, expected a tuple of size 2.',
-      undefined,
-    ],
+  it.each<[string, () => unknown, string]>([
+    ['an object', () => positional({ a: 1 }, 1, 2), '`params` should be an array'],
+    ['too few', () => positional([], 1, 2), '`params` should have at least 1 argument(s)'],
+    ['too short a tuple', () => exactly([1], 2), tupleFault('length 1, expected a tuple of size 2')],
     [
       'too long a tuple',
       () => exactly([1, 2, 3], 2),
-      -32602,
-      'Invalid params: invalid length 3, expected fewer elements in array.',
-      undefined,
+      tupleFault('length 3, expected fewer elements in array'),
     ],
-    [
-      'no tuple',
-      () => exactly(undefined, 2),
-      -32602,
-      'Invalid params: invalid type: null, expected a tuple of size 2.',
-      undefined,
-    ],
-    [
-      'an object for a tuple',
-      () => exactly({}, 2),
-      -32602,
-      'Invalid params: invalid type: map, expected a tuple of size 2.',
-      undefined,
-    ],
-  ])('%s is refused in the words of jsonrpc_core', (_what, run, code, message, data) => {
-    expect(errorOf(run)).toEqual([code, message, data]);
+    ['no tuple', () => exactly(undefined, 2), tupleFault('type: null, expected a tuple of size 2')],
+  ])('%s is refused in the words of jsonrpc_core', (_what, run, message) => {
+    expect(errorOf(run)).toEqual([-32602, message, undefined]);
+  });
+
+  it('is refused with what was given', () => {
+    expect(errorOf(() => positional('x', 1, 2))).toEqual([-32600, 'Invalid request', undefined]);
+    const tooMany = 'Invalid parameters: Expected from 1 to 2 parameters.';
+    expect(errorOf(() => positional([1, 2, 3], 1, 2))).toEqual([-32602, tooMany, '"Got: 3"']);
+    const some = 'Invalid parameters: No parameters were expected';
+    expect(errorOf(() => noParameters([5]))).toEqual([-32602, some, 'Array([Number(5)])']);
   });
 
   it('counts absent, null and [] as none', () => {
@@ -108,12 +68,8 @@ describe('keys', () => {
   it.each<[string, () => unknown, string]>([
     ['an address of strange letters', () => readAddress('0OIl'), 'Invalid'],
     ['a short address', () => readAddress('1111'), 'WrongSize'],
-    ['an empty address', () => readAddress(''), 'WrongSize'],
-    ['a long address', () => readAddress('1'.repeat(45)), 'WrongSize'],
     ['a short signature', () => readSignature(SYSTEM), 'WrongSize'],
-    ['a strange signature', () => readSignature('0'.repeat(64)), 'Invalid'],
     ['a short hash', () => readBlockhash('1'), 'WrongSize'],
-    ['a strange hash', () => readBlockhash('!'), 'Invalid'],
   ])('%s is refused', (_what, run, fault) => {
     expect(errorOf(run)).toEqual([-32602, `Invalid param: ${fault}`, undefined]);
   });
@@ -125,55 +81,22 @@ describe('keys', () => {
   });
 });
 
-describe('the lenient config', () => {
-  it.each<[JsonValue | undefined, string, bigint | null]>([
-    [undefined, 'finalized', null],
-    [null, 'finalized', null],
-    [{}, 'finalized', null],
-    [{ commitment: 'processed' }, 'processed', null],
-    [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
-    [{ commitment: 'recent' }, 'finalized', null],
-    [{ commitment: 5 }, 'finalized', null],
-    [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
-  ])('%j reads at %s', (config, commitment, minContextSlot) => {
-    expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
-  });
-
-  it.each<[JsonValue, string]>([
-    [5, 'invalid type: integer `5`, expected struct RpcContextConfig'],
-    ['confirmed', 'invalid type: string "confirmed", expected struct RpcContextConfig'],
-    [[], 'invalid type: sequence, expected struct RpcContextConfig'],
-    [{ minContextSlot: '5' }, 'invalid type: string "5", expected u64'],
-    [{ minContextSlot: -5 }, 'invalid value: integer `-5`, expected u64'],
-  ])('%j is refused', (config, text) => {
-    expect(errorOf(() => readContextConfig(config))).toEqual([-32602, `Invalid params: ${text}.`, undefined]);
-  });
+it.each<[JsonValue | undefined, string, bigint | null]>([
+  [undefined, 'finalized', null],
+  [{ commitment: 'confirmed', minContextSlot: 5 }, 'confirmed', 5n],
+  [{ commitment: 'recent' }, 'finalized', null],
+  [{ commitment: null, minContextSlot: null, unknown: [] }, 'finalized', null],
+])('the lenient config %j reads at %s', (config, commitment, minContextSlot) => {
+  expect(readContextConfig(config)).toEqual({ commitment, minContextSlot });
 });
 
-describe('the strict config', () => {
-  it.each<[JsonValue | undefined, string]>([
-    [undefined, 'finalized'],
-    [null, 'finalized'],
-    [{ commitment: 'processed' }, 'processed'],
-    [['confirmed'], 'confirmed'],
-    [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
-  ])('%j reads at %s', (config, commitment) => {
-    expect(readStrictCommitment(config)).toBe(commitment);
-  });
-
-  it.each<[JsonValue, string]>([
-    [{}, 'missing field `commitment`'],
-    [{ commitment: 'max' }, 'unknown variant `max`, expected one of `processed`, `confirmed`, `finalized`'],
-    [{ commitment: null }, 'invalid type: null, expected string or map'],
-    [5, 'invalid type: integer `5`, expected struct CommitmentConfig'],
-    [[], 'invalid length 0, expected struct CommitmentConfig with 1 element'],
-  ])('%j is refused', (config, text) => {
-    expect(errorOf(() => readStrictCommitment(config))).toEqual([
-      -32602,
-      `Invalid params: ${text}.`,
-      undefined,
-    ]);
-  });
+it.each<[JsonValue | undefined, string]>([
+  [undefined, 'finalized'],
+  [{ commitment: 'processed' }, 'processed'],
+  [['confirmed'], 'confirmed'],
+  [{ commitment: 'confirmed', minContextSlot: 'ignored' }, 'confirmed'],
+])('the strict config %j reads at %s', (config, commitment) => {
+  expect(readStrictCommitment(config)).toBe(commitment);
 });
 
 describe('the account config', () => {
@@ -193,21 +116,16 @@ describe('the account config', () => {
     const { dataSlice } = readAccountConfig({ dataSlice: { offset: 2n ** 64n - 1n, length: 1 } });
     expect(dataSlice?.offset).toBe(Number.MAX_SAFE_INTEGER);
   });
+});
 
-  it.each<[JsonValue, string]>([
-    [
-      { encoding: 'hex' },
-      'unknown variant `hex`, expected one of `binary`, `base58`, `base64`, `jsonParsed`, `base64+zstd`',
-    ],
-    [{ encoding: 5 }, 'invalid type: integer `5`, expected string or map'],
-    [{ dataSlice: {} }, 'missing field `offset`'],
-    [{ dataSlice: { offset: 0 } }, 'missing field `length`'],
-    [{ dataSlice: { offset: -1, length: 0 } }, 'invalid value: integer `-1`, expected usize'],
-    [{ dataSlice: 5 }, 'invalid type: integer `5`, expected struct UiDataSliceConfig'],
-    [[], 'invalid type: sequence, expected struct RpcAccountInfoConfig'],
-  ])('%j is refused', (config, text) => {
-    expect(errorOf(() => readAccountConfig(config))[1]).toBe(`Invalid params: ${text}.`);
-  });
+it.each<[(config: JsonValue) => unknown, JsonValue, string]>([
+  [readContextConfig, [], 'invalid type: sequence, expected struct RpcContextConfig'],
+  [readStrictCommitment, {}, 'missing field `commitment`'],
+  [readStrictCommitment, [], 'invalid length 0, expected struct CommitmentConfig with 1 element'],
+  [readAccountConfig, { encoding: 5 }, 'invalid type: integer `5`, expected string or map'],
+  [readAccountConfig, { dataSlice: { offset: 0 } }, 'missing field `length`'],
+])('%o refuses %j', (read, config, text) => {
+  expect(errorOf(() => read(config))).toEqual([-32602, `Invalid params: ${text}.`, undefined]);
 });
 
 describe('limits', () => {

@@ -10,11 +10,9 @@ import {
   readBoolean,
   readPlainStruct,
   readString,
-  readStrings,
   readTagged,
   readU8,
   readU64,
-  readUsize,
   readVariant,
   required,
   unexpected,
@@ -31,75 +29,34 @@ function faultOf(run: () => unknown): string {
   throw new Error('nothing was thrown');
 }
 
-describe('a value of the wrong type', () => {
-  it.each<[string, string]>([
-    ['5', 'integer `5`'],
-    ['-5', 'integer `-5`'],
-    ['18446744073709551615', 'integer `18446744073709551615`'],
-    ['18446744073709551616', 'floating point `1.8446744073709552e19`'],
-    ['-9223372036854775808', 'integer `-9223372036854775808`'],
-    ['1.5', 'floating point `1.5`'],
-    ['0.1', 'floating point `0.1`'],
-    ['123456.789', 'floating point `123456.789`'],
-    ['-2.5e-7', 'floating point `-2.5e-7`'],
-    ['0.00001', 'floating point `0.00001`'],
-    ['1e300', 'floating point `1e300`'],
-    ['"a\\"b\\n"', 'string "a\\"b\\n"'],
-    ['"\\u0007"', 'string "\\u{7}"'],
-    ['"\\u0000"', 'string "\\0"'],
-    ['true', 'boolean `true`'],
-    ['null', 'null'],
-    ['[1]', 'sequence'],
-    ['{"a":1}', 'map'],
-  ])('%s is named as serde_json names it', (text, name) => {
-    expect(unexpected(parseJson(text))).toBe(name);
-  });
+it.each<[string, string]>([
+  ['18446744073709551615', 'integer `18446744073709551615`'],
+  ['18446744073709551616', 'floating point `1.8446744073709552e19`'],
+  ['-9223372036854775808', 'integer `-9223372036854775808`'],
+  ['1.5', 'floating point `1.5`'],
+  ['"a\\"b\\n"', 'string "a\\"b\\n"'],
+  ['"\\u0007"', 'string "\\u{7}"'],
+  ['"\\u0000"', 'string "\\0"'],
+  ['true', 'boolean `true`'],
+  ['null', 'null'],
+  ['[1]', 'sequence'],
+  ['{"a":1}', 'map'],
+])('the value %s of the wrong type is named as serde_json names it', (text, name) => {
+  expect(unexpected(parseJson(text))).toBe(name);
 });
 
 describe('readers', () => {
   it.each<[string, () => unknown, string]>([
     ['a string', () => readString(5), 'invalid type: integer `5`, expected a string'],
     ['a boolean', () => readBoolean('x'), 'invalid type: string "x", expected a boolean'],
-    ['a u64', () => readU64('5'), 'invalid type: string "5", expected u64'],
     ['a negative u64', () => readU64(-1), 'invalid value: integer `-1`, expected u64'],
     ['a fraction', () => readU64(1.5), 'invalid type: floating point `1.5`, expected u64'],
-    ['a usize', () => readUsize(null), 'invalid type: null, expected usize'],
     ['a u8', () => readU8(256), 'invalid value: integer `256`, expected u8'],
-    ['a list', () => readStrings('x'), 'invalid type: string "x", expected a sequence'],
-    ['an element', () => readStrings(['x', 5]), 'invalid type: integer `5`, expected a string'],
     ['a member', () => required({}, 'offset', readU64), 'missing field `offset`'],
-    ['null', () => required({ offset: null }, 'offset', readU64), 'invalid type: null, expected u64'],
     ['a name', () => readVariant('x', ['a', 'b', 'c']), 'unknown variant `x`, expected one of `a`, `b`, `c`'],
     ['one of two', () => readVariant('x', ['a', 'b']), 'unknown variant `x`, expected `a` or `b`'],
-    ['one of one', () => readVariant('x', ['a']), 'unknown variant `x`, expected `a`'],
-    ['no name', () => readVariant(5, ['a']), 'invalid type: integer `5`, expected string or map'],
     ['a full name', () => readVariant({ a: 5 }, ['a']), 'invalid type: integer `5`, expected unit'],
     ['no key', () => readTagged({}, ['a']), 'invalid value: map, expected map with a single key'],
-    [
-      'two keys',
-      () => readTagged({ a: 1, b: 2 }, ['a', 'b']),
-      'invalid value: map, expected map with a single key',
-    ],
-    [
-      'an empty variant',
-      () => payloadOf(readTagged('a', ['a']), readU64),
-      'invalid type: unit variant, expected newtype variant',
-    ],
-    [
-      'a struct',
-      () => readPlainStruct(5, 'Pair', ['a', 'b']),
-      'invalid type: integer `5`, expected struct Pair',
-    ],
-    [
-      'a short struct',
-      () => readPlainStruct([1], 'Pair', ['a', 'b']),
-      'invalid length 1, expected struct Pair with 2 elements',
-    ],
-    [
-      'a shorter struct',
-      () => readPlainStruct([], 'One', ['a']),
-      'invalid length 0, expected struct One with 1 element',
-    ],
     [
       'a long struct',
       () => readPlainStruct([1, 2, 3], 'Pair', ['a', 'b']),
@@ -133,10 +90,8 @@ describe('readers', () => {
 
 describe('the debug text of parameters', () => {
   it.each<[JsonValue[] | { [name: string]: JsonValue }, string]>([
-    [[], 'Array([])'],
     [[5, 'x', null, true, 1.5], 'Array([Number(5), String("x"), Null, Bool(true), Number(1.5)])'],
     [[[1], { b: 1, a: 'y' }], 'Array([Array [Number(1)], Object {"a": String("y"), "b": Number(1)}])'],
-    [{}, 'Map({})'],
     [{ a: 1 }, 'Map({"a": Number(1)})'],
   ])('of %j is what Rust prints', (params, text) => {
     expect(debugParams(params)).toBe(text);

@@ -29,15 +29,6 @@ function scene(given = limits) {
 }
 
 describe('DeshredMerge', () => {
-  it('emits a transaction of a slot once, whichever source is first', () => {
-    const { merge, emitted } = scene();
-    merge.onTransaction(transaction(5, 1));
-    merge.onTransaction(transaction(5, 1));
-    merge.onTransaction(transaction(5, 2));
-    expect(emitted).toEqual(['transaction 5/1', 'transaction 5/2']);
-    expect(merge.duplicates).toBe(1);
-  });
-
   it('emits the transactions of a batch as often as it contains them, except earlier ones', () => {
     const { merge, emitted } = scene();
     merge.onTransaction(transaction(5, 1));
@@ -45,13 +36,6 @@ describe('DeshredMerge', () => {
     merge.onTransactions([transaction(5, 2), transaction(5, 3)]);
     expect(emitted).toEqual(['transaction 5/1', 'transaction 5/2', 'transaction 5/2', 'transaction 5/3']);
     expect(merge.duplicates).toBe(2);
-  });
-
-  it('emits a transaction again in another slot, such as a fork', () => {
-    const { merge, emitted } = scene();
-    merge.onTransaction(transaction(5, 1));
-    merge.onTransaction(transaction(6, 1));
-    expect(emitted).toEqual(['transaction 5/1', 'transaction 6/1']);
   });
 
   it('emits a batch once, even if only one source knows its shreds', () => {

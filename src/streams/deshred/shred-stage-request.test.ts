@@ -18,11 +18,8 @@ const reconnect = '__autoreconnect';
 
 describe('SubscribeRequest on the shred stage', () => {
   it.each<[string, SubscribeRequest]>([
-    ['accounts', { accounts: one }],
     ['transactions_status', { transactionsStatus: one }],
-    ['blocks', { blocks: one }],
     ['blocks_meta', { blocksMeta: ['name'] }],
-    ['entry', { entry: ['name'] }],
   ])('is rejected with %s, with the field and a remedy', (field, request) => {
     const { code, message } = refusal({ ...request, transactions: one });
     expect(code).toBe('INVALID_ARGUMENT');
@@ -52,18 +49,10 @@ describe('SubscribeRequest on the shred stage', () => {
     expect([blocksMeta, fromSlot]).toEqual([undefined, undefined]);
   });
 
-  it('is rejected with another filter besides those', () => {
-    expect(refusal({ blocksMeta: [reconnect, 'mine'] }).message).toContain('blocks_meta');
-  });
-
   it('ignores failure and commitment, which are not known yet', () => {
     const filter = { vote: false, failed: true, accountInclude: [] };
     const request = shredStageRequest({ transactions: new Map([['name', filter]]), commitment: 'finalized' });
     expect(request.transactions?.get('name')).toEqual({ vote: false, accountInclude: [] });
     expect(request.commitment).toBeUndefined();
-  });
-
-  it('may be empty', () => {
-    expect(shredStageRequest({})).toEqual({ transactions: new Map(), slots: new Map() });
   });
 });

@@ -1,22 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { key, signature } from '../../../test/streams/ledger-script.ts';
 import {
-  type AccountFields,
-  accountUpdate,
   type BalanceFields,
   RecordingSink,
   type TransactionFields,
   transactionUpdate,
 } from '../../../test/streams/random-updates.ts';
 import type {
-  AccountsDataFilter,
-  AccountsFilter,
   NamedFilters,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
-import { lamports } from '../../solana/units.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import { compileFilters } from './filters/compile.ts';
@@ -30,30 +25,8 @@ const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined
 const rarely = <T>(values: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
 
-const dataFilter: fc.Arbitrary<AccountsDataFilter> = fc.oneof(
-  fc.record({
-    kind: fc.constant('memcmp' as const),
-    offset: fc.bigInt(0n, 3n),
-    bytes: fc.uint8Array({ maxLength: 2, max: 1 }),
-  }),
-  fc.record({
-    kind: fc.constant('lamports' as const),
-    compare: fc.constantFrom('eq', 'ne', 'lt', 'gt'),
-    value: fc.bigInt(0n, 3n).map(lamports),
-  }),
-);
-
 const given = <T extends object>(record: T): { [K in keyof T]-?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never;
-
-const accountsFilter: fc.Arbitrary<AccountsFilter> = fc
-  .record({
-    account: maybe(keys),
-    owner: maybe(keys),
-    filters: maybe(fc.array(dataFilter, { maxLength: 2 })),
-    nonemptyTxnSignature: maybe(fc.boolean()),
-  })
-  .map(given);
 
 const transactionsFilter: fc.Arbitrary<TransactionsFilter> = fc
   .record({
@@ -72,7 +45,6 @@ const namedOf = <Filter>(filters: fc.Arbitrary<Filter>): fc.Arbitrary<NamedFilte
   fc.array(filters, { maxLength: 5 }).map((list) => new Map(list.map((filter, i) => [`f${i}`, filter])));
 
 const request: fc.Arbitrary<SubscribeRequest> = fc.record({
-  accounts: namedOf(accountsFilter),
   transactions: namedOf(transactionsFilter),
   transactionsStatus: namedOf(transactionsFilter),
 });
@@ -95,33 +67,7 @@ const transaction = fc.record({
   after: balances,
 });
 
-const account = fc.record({
-  address: number,
-  owner: number,
-  lamports: fc.bigInt(0n, 3n),
-  data: fc.uint8Array({ maxLength: 4, max: 1 }),
-  isByTransaction: fc.boolean(),
-});
-
 /** The rules as the reference has them, one after the other, over values and not bytes. */
-function accountPasses(filter: AccountsFilter, drawn: Required<AccountFields>): boolean {
-  const { account: addresses = [], owner: owners = [], filters = [], nonemptyTxnSignature: written } = filter;
-  if (addresses.length > 0 && !addresses.includes(key(drawn.address))) return false;
-  if (owners.length > 0 && !owners.includes(key(drawn.owner))) return false;
-  if (written !== undefined && written !== drawn.isByTransaction) return false;
-  return filters.every((each) => dataPasses(each, drawn));
-}
-
-function dataPasses(filter: AccountsDataFilter, { data, lamports: have }: Required<AccountFields>): boolean {
-  if (filter.kind === 'memcmp') {
-    const [start, end] = [Number(filter.offset), Number(filter.offset) + filter.bytes.length];
-    return end <= data.length && data.slice(start, end).join() === filter.bytes.join();
-  }
-  if (filter.kind !== 'lamports') throw new Error('it was not drawn');
-  const { compare, value } = filter;
-  return { eq: have === value, ne: have !== value, lt: have < value, gt: have > value }[compare];
-}
-
 function ownersOf(which: TransactionsFilter['tokenAccounts'], drawn: Required<TransactionFields>): string[] {
   const known = ({ owner }: BalanceFields) => typeof owner === 'number';
   const [before, after] = [drawn.before.filter(known), drawn.after.filter(known)];
@@ -167,14 +113,12 @@ type Step =
   | { kind: 'join'; request: SubscribeRequest }
   | { kind: 'replace'; who: number; request: SubscribeRequest }
   | { kind: 'leave'; who: number }
-  | { kind: 'account'; drawn: Required<AccountFields> }
   | { kind: 'transaction'; drawn: Required<TransactionFields> };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), request }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace' as const), who: fc.nat(9), request }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), who: fc.nat(9) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('account' as const), drawn: account }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('transaction' as const), drawn: transaction }) },
 );
 
@@ -182,9 +126,6 @@ type Stream = { member: Member; stream: RecordingSink; request: SubscribeRequest
 
 /** What each stream should have received for one update. */
 function expected({ request: wanted }: Stream, step: Step): string[][] {
-  if (step.kind === 'account') {
-    return messages(namesThat(wanted.accounts, (filter) => accountPasses(filter, step.drawn)));
-  }
   if (step.kind !== 'transaction') return [];
   const passes = (filter: TransactionsFilter) => transactionPasses(filter, step.drawn);
   return messages(namesThat(wanted.transactions, passes), namesThat(wanted.transactionsStatus, passes));
@@ -209,7 +150,7 @@ function runSteps(steps: readonly Step[]): number {
       at(each.who)?.member.close();
       if (streams.length > 0) streams.splice(each.who % streams.length, 1);
     } else {
-      channel.emit(each.kind === 'account' ? accountUpdate(each.drawn) : transactionUpdate(each.drawn));
+      channel.emit(transactionUpdate(each.drawn));
       for (const stream of streams) {
         const names = stream.stream.take();
         expect(names).toEqual(expected(stream, each));
@@ -220,15 +161,13 @@ function runSteps(steps: readonly Step[]): number {
   return received;
 }
 
-describe('a channel', () => {
-  it('emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
-    let received = 0;
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
-        received += runSteps(steps);
-      }),
-      { numRuns: 400 },
-    );
-    expect(received).toBeGreaterThan(1000);
-  });
+it('a channel emits to each stream what a linear scan of all filters finds, while streams join, change filters and leave', () => {
+  let received = 0;
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
+      received += runSteps(steps);
+    }),
+    { numRuns: 200 },
+  );
+  expect(received).toBeGreaterThan(500);
 });

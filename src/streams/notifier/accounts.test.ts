@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { account, key, LedgerScript, NotificationRecorder } from '../../../test/streams/ledger-script.ts';
+import { key, LedgerScript, NotificationRecorder } from '../../../test/streams/ledger-script.ts';
 import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { addressBytes } from '../../solana/address.ts';
@@ -7,7 +7,6 @@ import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import { programs } from '../../solana/programs.ts';
 import { lamports } from '../../solana/units.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';
-import { AccountNotification } from './account-notification.ts';
 
 const MINT = key(50);
 /** Mints that the lookup knows. */
@@ -102,12 +101,6 @@ describe('an account', () => {
     expect(recorder.texts[0]).toContain('"uiAmountString":"12.34"');
     expect(recorder.values[1]).toMatchObject({ data: [expect.any(String), 'base64'] });
   });
-
-  it('is written once for all who want the same', () => {
-    const notification = new AccountNotification(3n as never, key(1), account(), lookup);
-    expect(notification.result('base64')).toBe(notification.result('base64'));
-    expect(notification.keyedResult('base58')).toBe(notification.keyedResult('base58'));
-  });
 });
 
 describe("a program's accounts", () => {
@@ -143,7 +136,6 @@ describe("a program's accounts", () => {
     const recorder = {
       ofSize: watchProgram(notifier, [{ kind: 'dataSize', size: 3n }]),
       of12: watchProgram(notifier, [memcmp(0n, 1, 2)]),
-      of12Again: watchProgram(notifier, [memcmp(0n, 1, 2)]),
       of12Long: watchProgram(notifier, [memcmp(0n, 1, 2), { kind: 'dataSize', size: 3n }]),
       of2then3: watchProgram(notifier, [memcmp(1n, 2), memcmp(2n, 3)]),
       ofNothing: watchProgram(notifier, [memcmp(2n)]),
@@ -163,7 +155,6 @@ describe("a program's accounts", () => {
     expect(Object.fromEntries(Object.entries(recorder).map(([name, one]) => [name, numbers(one)]))).toEqual({
       ofSize: [1],
       of12: [1, 2],
-      of12Again: [1, 2],
       of12Long: [1],
       of2then3: [1, 3],
       ofNothing: [1, 2, 3, 5],

@@ -57,17 +57,6 @@ const block = () => blockUpdate({ accounts: [accountUpdate()] });
 const oneEach = { blocksTimeSliceMs: 0 };
 
 describe('blocks that take long', () => {
-  it('are sent over many turns, while streams without blocks wait for nothing', async () => {
-    const { channel, sinks } = stage(oneEach, differing(4), { entry: ['x'] });
-    channel.emit(block());
-    channel.emit(entryUpdate());
-    expect(sinks.map(({ received }) => received.join(' '))).toEqual(['b0', 'x']);
-    for (const count of [2, 3]) {
-      await turn();
-      expect(sinks[0]?.received).toHaveLength(count);
-    }
-  });
-
   it('come before all that follows them on a stream, in its order', async () => {
     const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
       blocks: new Map([['o', {}]]),
@@ -83,22 +72,6 @@ describe('blocks that take long', () => {
       'b0 b1 b2 e b0 b1 b2 e e',
       'o o',
     ]);
-  });
-
-  it('are sent to streams with few filters before the rest of those with many', async () => {
-    const { channel, sinks } = stage(oneEach, differing(50), { blocks: new Map([['o', {}]]) });
-    channel.emit(block());
-    await turn();
-    expect(sinks.map(({ received }) => received)).toEqual([['b0'], ['o']]);
-  });
-
-  it('are encoded once for all that choose the same', async () => {
-    const { channel, sinks } = stage(oneEach, differing(2), differing(2));
-    channel.emit(block());
-    await turn();
-    const [first, second] = sinks as [Listing, Listing];
-    expect(first.received).toEqual(['b0', 'b1']);
-    expect(second.tails.map((tail, nth) => tail === first.tails[nth])).toEqual([true, true]);
   });
 
   it('are owed to a stream that wants something else by now, wherever it hears it', async () => {

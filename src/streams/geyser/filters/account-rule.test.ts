@@ -32,16 +32,9 @@ describe('a filter of accounts', () => {
   it.each<[string, boolean, AccountsFilter, AccountFields]>([
     ['any account when it has no conditions', true, {}, {}],
     ['any account when its lists are empty', true, { account: [], owner: [], filters: [] }, {}],
-    ['an address of its list', true, { account: [key(5), key(1)] }, { address: 1 }],
     ['an address outside of its list', false, { account: [key(5), key(6)] }, { address: 1 }],
-    ['an owner of its list', true, { owner: [key(5), key(2)] }, { owner: 2 }],
     ['an owner outside of its list', false, { owner: [key(5)] }, { owner: 2 }],
-    ['an address without the owner', false, { account: [key(1)], owner: [key(5)] }, {}],
-    ['an owner without the address', false, { account: [key(5)], owner: [key(2)] }, {}],
-    ['both', true, { account: [key(1)], owner: [key(2)] }, {}],
     ['a write of a transaction', true, { nonemptyTxnSignature: true }, { isByTransaction: true }],
-    ['a write of the slot itself', false, { nonemptyTxnSignature: true }, { isByTransaction: false }],
-    ['only the writes of slots', false, { nonemptyTxnSignature: false }, { isByTransaction: true }],
     ['the writes of slots', true, { nonemptyTxnSignature: false }, { isByTransaction: false }],
   ])('knows %s: %s', (_, expected, filter, account) => {
     expect(passes(filter, account)).toBe(expected);
@@ -49,25 +42,18 @@ describe('a filter of accounts', () => {
 
   it.each<[string, boolean, readonly AccountsDataFilter[], AccountFields]>([
     ['bytes at an offset', true, [memcmp(1n, 2, 3)], { data: bytes(1, 2, 3) }],
-    ['other bytes there', false, [memcmp(1n, 2, 4)], { data: bytes(1, 2, 3) }],
     ['data that ends within them', false, [memcmp(2n, 3, 0)], { data: bytes(1, 2, 3) }],
     ['no bytes at the very end', true, [memcmp(3n)], { data: bytes(1, 2, 3) }],
     ['no bytes behind the end', false, [memcmp(4n)], { data: bytes(1, 2, 3) }],
     ['an offset that no data reaches', false, [memcmp(2n ** 64n - 1n)], { data: bytes(1, 2, 3) }],
     ['a size', true, [{ kind: 'dataSize', bytes: 3n }], { data: bytes(1, 2, 3) }],
-    ['another size', false, [{ kind: 'dataSize', bytes: 2n }], { data: bytes(1, 2, 3) }],
-    ['a size that no number holds', false, [{ kind: 'dataSize', bytes: 2n ** 64n - 1n }], {}],
-    ['one of two that fails', false, [memcmp(0n, 1), memcmp(1n, 9)], { data: bytes(1, 2, 3) }],
     ['equal lamports', true, [compare('eq', 5n)], { lamports: 5n }],
-    ['lamports that are not equal', false, [compare('eq', 5n)], { lamports: 6n }],
-    ['different lamports', true, [compare('ne', 5n)], { lamports: 6n }],
     ['lamports that are not different', false, [compare('ne', 5n)], { lamports: 5n }],
     ['fewer lamports', true, [compare('lt', 5n)], { lamports: 4n }],
     ['lamports that are not fewer', false, [compare('lt', 5n)], { lamports: 5n }],
     ['more lamports', true, [compare('gt', 5n)], { lamports: 6n }],
     ['lamports that are not more', false, [compare('gt', 5n)], { lamports: 5n }],
     ['lamports beyond 2^53', false, [compare('eq', 2n ** 53n)], { lamports: 2n ** 53n + 1n }],
-    ['lamports between two', true, [compare('gt', 5n), compare('lt', 9n)], { lamports: 7n }],
   ])('knows %s: %s', (_, expected, filters, account) => {
     expect(passes({ filters }, account)).toBe(expected);
   });
@@ -79,7 +65,6 @@ describe('a filter of accounts', () => {
     ['shorter data', false, dataOf(164, { 108: 1 })],
     ['one with extensions', true, dataOf(170, { 108: 1, 165: 2 })],
     ['a mint with extensions', false, dataOf(170, { 108: 1, 165: 1 })],
-    ['one with extensions that is not initialized', false, dataOf(170, { 165: 2 })],
     ['data of the length of a multisig', false, dataOf(355, { 108: 1, 165: 2 })],
   ])('knows %s by its data alone: %s', (_, expected, data) => {
     expect(passes({ filters: [{ kind: 'tokenAccountState' }] }, { data })).toBe(expected);

@@ -65,14 +65,12 @@ describe('a table of addresses', () => {
   });
 });
 
-describe('a set of addresses', () => {
-  it.each([1, 4, 5, 40])('knows its own and no others: %i', (count) => {
-    const list = Array.from({ length: count }, (_, n) => key(n));
-    const set = new AddressSet([...list, ...list]);
-    const has = (n: number) => set.has(new Uint8Array(32).fill(n), 0);
-    expect(set.addresses).toHaveLength(count);
-    expect(Array.from({ length: 60 }, (_, n) => has(n))).toEqual(
-      Array.from({ length: 60 }, (_, n) => n < count),
-    );
-  });
+it.each([1, 4, 5, 40])('a set of addresses knows its own and no others: %i', (count) => {
+  const list = Array.from({ length: count }, (_, n) => key(n));
+  const set = new AddressSet([...list, ...list]);
+  const has = (n: number) => set.has(new Uint8Array(32).fill(n), 0);
+  expect(set.addresses).toHaveLength(count);
+  expect(Array.from({ length: 60 }, (_, n) => has(n))).toEqual(
+    Array.from({ length: 60 }, (_, n) => n < count),
+  );
 });

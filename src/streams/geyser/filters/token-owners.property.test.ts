@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { key } from '../../../../test/streams/ledger-script.ts';
 import { transactionUpdate } from '../../../../test/streams/random-updates.ts';
 import type { RawKeys, RawTransaction } from '../../../protocol/geyser/raw-update.ts';
 import { addressFromBytes } from '../../../solana/address.ts';
@@ -25,15 +24,12 @@ function owners(transaction: RawTransaction): string[][] {
 }
 
 describe('owners of token accounts', () => {
-  it('are those of the given transaction', () => {
-    const found = new TokenOwners();
-    expect(addressesIn(found.of(whole, 'balanceChanged'))).toEqual([key(51)]);
-    expect(addressesIn(found.of(transactionUpdate(), 'all'))).toEqual([]);
-    expect(addressesIn(found.of(whole, 'all'))).toEqual([key(50), key(50), key(51)]);
-  });
-
   it('are nobody where the bytes are no meta', () => {
     expect(owners(withMeta(meta.subarray(0, -1)))).toEqual([[], []]);
+  });
+
+  it('are nobody on the shred stage, which has no meta', () => {
+    expect(owners({ ...whole, meta: null })).toEqual([[], []]);
   });
 
   it('never throw, whatever the bytes are', () => {
