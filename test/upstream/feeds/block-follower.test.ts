@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
+import type { Slot } from '../../../src/solana/units.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
 import type { BlockSubscription } from '../../../src/upstream/feeds/block-stream.ts';
@@ -138,33 +138,5 @@ describe('BlockFollower', () => {
     await new Promise(setImmediate);
     endNext();
     await until(() => third.ended() === 1, 'its slots are unsubscribed');
-  });
-
-  it('ignores a single node ahead of all others', async () => {
-    const { slots, follower, tick, nth } = start();
-    const recorder = new Recorder();
-    const opening = follower.open(blocks, recorder);
-    (await nth(1)).accept();
-    await opening;
-    slots.trustedSlot = slotOf(101);
-    const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
-    slots.requests[0]!.listener.onNotification(Buffer.from(absurd), false);
-    tick(slots.requests[0]!, 101);
-    await recorder.until(({ raw }) => raw.length === 1, 'the block');
-    await new Promise(setImmediate);
-    slots.trustedSlot = slotOf(102);
-    tick(slots.requests[0]!, 102);
-    await recorder.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
-    expect([slotsOf(recorder), recorder.failures]).toEqual([[101, 102], []]);
-    follower.close();
-  });
-
-  it('rejects subscriptions after close', async () => {
-    const { follower, slots } = start();
-    follower.close();
-    await expect(follower.open(blocks, new Recorder())).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
-    });
-    expect(slots.requests).toEqual([]);
   });
 });

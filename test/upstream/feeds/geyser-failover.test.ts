@@ -104,22 +104,6 @@ describe('a subscription fed by Geyser', () => {
     expect(log.join()).toContain('Geyser subscription failed over to PubSub');
   });
 
-  it('that ended before the outage is not failed over', async () => {
-    const { feed, server, mock } = await start(105);
-    const [ended, other] = [new NotificationRecorder(), new NotificationRecorder()];
-    const end = await feed.open({ kind: 'slot' }, ended.listener);
-    await feed.open({ kind: 'root' }, other.listener);
-    server.slot(100);
-    await ended.count(1);
-    end();
-    server.stop();
-    await until(() => mock.count('rootSubscribe') > 0, 'PubSub is used');
-    mock.tick();
-    expect(mock.received.filter(({ method }) => method === 'rootSubscribe')).toHaveLength(1);
-    expect(ended.results).toHaveLength(1);
-    expect([ended.failure, other.failure]).toEqual([null, null]);
-  });
-
   it('opens on PubSub at once during an outage', async () => {
     const { feed, server, mock } = await start(105);
     const first = new NotificationRecorder();
@@ -181,30 +165,6 @@ describe('a transaction subscription fed by Geyser', () => {
       expect(log.join()).toContain('Geyser subscription failed over to PubSub');
     },
   );
-
-  it('emits nothing from before its opening and shares block reads', async () => {
-    const { feed, server, mock, methods } = await start(105);
-    const [first, late] = [new NotificationRecorder(), new NotificationRecorder()];
-    await feed.open(transactionsAt('processed'), first.listener);
-    for (const slot of [100, 101, 102]) sendSlot(server, slot);
-    await first.count(6);
-    await feed.open(
-      subscriptionOf('transaction', {}, { commitment: 'processed', transactionDetails: 'none' }),
-      late.listener,
-    );
-    sendSlot(server, 103);
-    await late.count(2);
-    server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
-    for (const peer of mock.peers) await peer.read();
-    mock.tick(TIP - 105);
-    await late.count((TIP - 102) * PER_BLOCK);
-    await first.count((TIP - 99) * PER_BLOCK);
-    expect(late.results.map(({ slot }) => slot)).toEqual(
-      places(103, TIP).map((place) => Number(place.split(' ')[0])),
-    );
-    expect(methods.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
-  });
 
   it('that ended stops reading blocks', async () => {
     const { feed, server, mock, methods } = await start(105);

@@ -4,11 +4,7 @@ import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { slot } from '../../../src/solana/units.ts';
-import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
-import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
-import { sendOn } from '../geyser/source-rig.ts';
-import { GeyserRig, NotificationRecorder, watch } from './geyser-rig.ts';
+import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import {
   account,
@@ -95,63 +91,6 @@ describe('GeyserFeed', () => {
     await server.until(() => Object.keys(server.requests.at(-1)!.accounts).length === 0);
     expect(server.streams).toHaveLength(1);
     expect(server.tokens).toEqual(['a-secret-token']);
-  });
-
-  it('requests a whole program when one subscription, or too many filters, require it', async () => {
-    const { server, rig } = await start({ programFiltersMax: 2 });
-    const sizes = [await rig.open(program(programs.token, 1n)), await rig.open(program(programs.token, 2n))];
-    expect(Object.keys(server.requests.at(-1)!.accounts)).toHaveLength(2);
-    sizes.push(await rig.open(program(programs.token, 3n)));
-    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([
-      { owner: [programs.token], filters: [] },
-    ]);
-    sizes[0]!.end();
-    await rig.open(program(programs.token, null));
-    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([{ filters: [] }]);
-  });
-
-  it('emits processed accounts with each write and confirmed ones once, like PubSub', async () => {
-    const { server, rig } = await start();
-    const processed = await rig.open(watch(address));
-    const confirmed = await rig.open(watch(address, 'confirmed'));
-    server.send(slotIs(100, 'created'));
-    server.send(accountIs(100, address, account(1), 1, signatureOf(first)));
-    server.send(accountIs(100, address, account(2), 2, signatureOf(second)));
-    await processed.count(2);
-    expect(confirmed.results).toEqual([]);
-    server.send(...endOf(100), slotIs(100, 'confirmed'));
-    await confirmed.count(1);
-
-    const notifier = new LedgerNotifier({ intraSlot: true });
-    const expected = [new NotificationRecorder(), new NotificationRecorder()] as const;
-    notifier.add(watch(address), expected[0].listener);
-    notifier.add(watch(address, 'confirmed'), expected[1].listener);
-    const at = slot(100);
-    const events: LedgerEvent[] = [
-      { kind: 'created', slot: at, parent: slot(99), root: slot(90), at: 0n },
-      {
-        kind: 'account',
-        slot: at,
-        address,
-        account: account(1),
-        signature: signatureOf(first),
-        writeVersion: 1n,
-      },
-      {
-        kind: 'account',
-        slot: at,
-        address,
-        account: account(2),
-        signature: signatureOf(second),
-        writeVersion: 2n,
-      },
-      { kind: 'processed', slot: at },
-      { kind: 'confirmed', slot: at, at: 0n },
-    ];
-    for (const event of events) notifier.emit(event);
-    expect(processed.results).toEqual(expected[0].results);
-    expect(confirmed.results).toEqual(expected[1].results);
-    expect(confirmed.results).toMatchObject([{ context: { slot: 100 }, value: { lamports: 2 } }]);
   });
 
   it('emits a drained account, and nothing of the startup snapshot', async () => {
@@ -243,18 +182,6 @@ describe('GeyserFeed', () => {
     expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
-  it('emits the result of a transaction once and stops requesting it', async () => {
-    const { server, rig } = await start();
-    await rig.open(watch(address));
-    const recorder = await rig.open(waitFor('confirmed'));
-    server.slot(100, transactionIs(100, first));
-    server.send(slotIs(100, 'confirmed'));
-    await recorder.count(1);
-    expect(recorder.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
-    expect(recorder.isDone).toBe(true);
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-  });
-
   it('emits the result of an earlier transaction once it reaches the commitment', async () => {
     const { server, rig } = await start();
     let confirmationStatus = 'processed';
@@ -325,21 +252,6 @@ describe('GeyserFeed', () => {
     await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  it('rejects only the new subscription when a server rejects a request', async () => {
-    const { server, rig } = await start();
-    const recorder = await rig.open(watch(address));
-    server.onRequest = (request, stream) => {
-      server.answersPings = Object.keys(request.transactions).length === 0;
-      if (!server.answersPings) stream.emit('error', { code: 3, details: 'failed to create filter' });
-    };
-    await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-    server.slot(99);
-    server.slot(100, accountIs(100, address, account(1), 1));
-    await recorder.count(1);
-    expect(recorder.failure).toBeNull();
-  });
-
   it('fails the new subscription when a server rejects its request after answering the ping', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
@@ -356,28 +268,6 @@ describe('GeyserFeed', () => {
     await newcomer.until(() => newcomer.failure !== null);
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
-  });
-
-  it('drops updates that only other consumers requested, and what their replays add', async () => {
-    const { server, rig } = await start();
-    rig.source.subscribe({ accounts: new Map([['a', {}]]), transactions: new Map([['t', {}]]) }, null);
-    const accounts = await rig.open(watch(address));
-    server.slot(100, accountIs(100, other, account(1), 1, signatureOf(first)), transactionIs(100, first));
-    server.slot(101, accountIs(101, address, account(2), 2, signatureOf(first)));
-    await accounts.count(1);
-    const mentions = await rig.open(logs({ mentions: payer.address }));
-    const live = server.stream;
-    server.onRequest = ({ fromSlot }, stream) => {
-      if (fromSlot === undefined) return;
-      for (const slot of [98, 99, 100, 101])
-        sendOn(stream, wholeSlot(slot, transactionIs(slot, second, slot - 90)));
-    };
-    await rig.source.subscribe({ entry: ['e'] }, slot(98)).ready;
-    expect(rig.log.join()).not.toContain('No Geyser server supports');
-    sendOn(live, wholeSlot(102, transactionIs(102, first)));
-    await mentions.count(1);
-    expect(accounts.results).toMatchObject([{ context: { slot: 101 }, value: { lamports: 2 } }]);
-    expect(mentions.results).toMatchObject([{ context: { slot: 102 } }]);
   });
 
   it('skips a malformed update and emits the rest', async () => {

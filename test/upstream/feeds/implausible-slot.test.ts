@@ -71,28 +71,4 @@ describe('a node that reports an implausible slot', () => {
       expect(scene.logged.join()).toContain('implausible slot');
     },
   );
-
-  it('is left for an implausible root in a plausible slot', async () => {
-    scene = await stage([healthy], { answer });
-    await scene.feed.open(subscriptions.slot, new Recorder());
-    const [mock] = scene.mocks;
-    notify(mock!, 'slot', `{"slot":1001,"parent":1000,"root":${ABSURD}}`);
-    await until(() => mock!.count('slotSubscribe') >= 2, 'it is opened on another connection');
-  });
-
-  it('does not affect block subscriptions', async () => {
-    scene = await stage([healthy], { answer });
-    const recorder = new Recorder();
-    const blocks = { commitment: 'confirmed', transactionDetails: 'none' };
-    await scene.feed.open(subscriptionOf('block', 'all', blocks), recorder);
-    const [mock] = scene.mocks;
-    mock!.tick();
-    await recorder.until(({ raw }) => raw.length > 0, 'the first block');
-    const before = recorder.raw.length;
-    notify(mock!, 'slot', messageAt.slot(ABSURD));
-    await until(() => mock!.count('slotSubscribe') >= 2, 'slots are subscribed to again');
-    ticking = setInterval(() => mock!.tick(), 20);
-    await recorder.until(({ raw }) => raw.length > before, 'the next block');
-    expect(recorder.failures).toEqual([]);
-  });
 });

@@ -79,22 +79,6 @@ describe('a node slightly behind the failed one', () => {
     },
   );
 
-  it('causes no duplicates even after evictions', async () => {
-    const recorder = await openOnFirst('logs', [1_003, 1_004, 1_005], { seenMax: 1 });
-    const second = await move('logs');
-    for (const slot of [1_003, 1_004, 1_006]) notify(second, 'logs', messageAt.logs(slot));
-    await recorder.until(({ raw }) => raw.some((one) => one.includes('1006')), 'the next notification');
-    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_003, 1_004, 1_005, 1_006]);
-  });
-
-  it('emits what the failed one did not', async () => {
-    const recorder = await openOnFirst('logs', [1_005]);
-    const second = await move('logs');
-    for (const slot of [1_004, 1_005]) notify(second, 'logs', messageAt.logs(slot));
-    await recorder.until(({ raw }) => raw.length === 2, 'the missed notification');
-    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_005, 1_004]);
-  });
-
   it('repeats no slot and none of an earlier fork', async () => {
     scene = await stage([healthy, healthy], { answer: chain(1_002) });
     const recorder = new Recorder();
@@ -152,16 +136,6 @@ describe('a node that falls behind', () => {
     scene.networkSlot(1_100);
     await until(() => other!.count('voteSubscribe') === 1, 'it is opened on the other node');
     expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 1]);
-  });
-
-  it('is kept when the other does not answer', async () => {
-    await fallBehind();
-    const [first, other] = scene.mocks;
-    await other!.close();
-    scene.networkSlot(1_100);
-    await until(() => scene.logged.some((line) => line.includes('"node":"node-2"')), 'the other is tried');
-    await tickOn();
-    expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 0]);
   });
 
   it('is kept when the other is behind too', async () => {

@@ -2,10 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserNode } from '../../../src/upstream/geyser/geyser-node.ts';
 import type { NodeConfig } from '../../../src/upstream/node.ts';
-import { SourceRig } from '../geyser/source-rig.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, signatureOf, transfer, wholeSlot } from './geyser-updates.ts';
+import { account, accountIs, signatureOf, transfer } from './geyser-updates.ts';
 import { LedgerScene } from './ledger-scene.ts';
 import { Recorder } from './listener.ts';
 import { subscriptionOf, until } from './stage.ts';
@@ -85,36 +84,5 @@ describe('changing the Geyser servers', () => {
     rig.source.setNodes([]);
     await recorder.until(() => recorder.failure !== null);
     await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
-  it('uses the first server that is added', async () => {
-    const [server] = await servers();
-    const rig = new GeyserRig([]);
-    closers.push(() => rig.close());
-    expect(rig.feed.serves('account')).toBe(false);
-    await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    rig.source.setNodes([nodeOf('first', server)]);
-    expect(rig.feed.serves('account')).toBe(true);
-    await rig.start(server);
-    await rig.open(watch(address));
-  });
-
-  it('emits each slot once across remaining and new servers', async () => {
-    const [server, other] = await servers();
-    const rig = new SourceRig([server]);
-    closers.push(() => rig.source.close());
-    await server.until(() => server.pings.length > 0);
-    for (const update of wholeSlot(100)) server.send(update);
-    await rig.untilEmitted('100 processed');
-    rig.source.setNodes([nodeOf('node-0', server), nodeOf('other', other)]);
-    await other.until(() => other.pings.length > 0);
-    rig.source.setNodes([nodeOf('other', other)]);
-    for (const slot of [100, 101, 102]) for (const update of wholeSlot(slot)) other.send(update);
-    await rig.untilEmitted('102 processed');
-    expect(rig.emitted.filter((line) => line.endsWith('processed'))).toEqual([
-      '100 processed',
-      '101 processed',
-      '102 processed',
-    ]);
   });
 });

@@ -42,7 +42,6 @@ describe.each(outages)('subscriptions while nodes are $name in turn', ({ down, u
         subscriptionOf('account', payer, { commitment, encoding: 'base64' }),
       );
       await open(`logs ${commitment}`, subscriptionOf('logs', 'all', { commitment }));
-      await open(`mentions ${commitment}`, subscriptionOf('logs', { mentions: [recipient] }, { commitment }));
       const filters = [{ dataSize: 0 }];
       await open(
         `program ${commitment}`,
@@ -111,21 +110,6 @@ describe.each(outages)('subscriptions while nodes are $name in turn', ({ down, u
     expect(expected.length).toBeGreaterThan(30);
     expect(signatures).toEqual(expected);
   });
-
-  it.each(['processed', 'confirmed', 'finalized'])(
-    'neither lose nor duplicate logs of an address at %s',
-    async (commitment) => {
-      const recorder = watched[`mentions ${commitment}`]!;
-      const address = scene.recipients[0]!.publicKey.toBase58();
-      const end = scene.signatures(quietAt - 100, quietAt, address).at(-1) ?? '';
-      await recorder.until(({ raw }) => raw.some((text) => text.includes(end)), 'the last of them');
-      const signatures = recorder.results.map(({ value }) => value.signature);
-      const slots: number[] = recorder.results.map(({ context }) => context.slot);
-      const expected = scene.signatures(slots[0]!, slots.at(-1)!, address);
-      expect(expected.length).toBeGreaterThan(10);
-      expect(signatures).toEqual(expected);
-    },
-  );
 
   it.each(['processed', 'confirmed', 'finalized'])(
     "end with the account's current state at %s, without older states in between",

@@ -9,7 +9,7 @@ import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
 
-const [vote, root] = [subscriptionOf('vote'), subscriptionOf('root')];
+const vote = subscriptionOf('vote');
 const states = new Map<string, NodeState>();
 const stateOf = (name: string): NodeState => states.get(name) ?? 'healthy';
 
@@ -23,15 +23,6 @@ afterEach(async () => {
 const kinds = (at: number): string[] => scene!.mocks[at]!.received.map(({ method }) => method);
 
 describe('the PubSub of a node on the wrong chain', () => {
-  it('is not used, even when the others are full', async () => {
-    states.set('node-1', 'wrong-chain');
-    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
-    scene = await stage([healthy, healthy], { stateOf, limits });
-    await scene.feed.open(vote, new Recorder());
-    await expect(scene.feed.open(root, new Recorder())).rejects.toMatchObject({ code: 'OVERLOADED' });
-    expect([kinds(0), kinds(1)]).toEqual([[], ['slotSubscribe', 'voteSubscribe']]);
-  });
-
   it('is not used even without another node', async () => {
     states.set('node-1', 'wrong-chain');
     scene = await stage([healthy], { stateOf, limits: { openTimeoutMs: 300 } });
@@ -48,16 +39,6 @@ describe('the PubSub of a node on the wrong chain', () => {
     states.set('node-1', 'wrong-chain');
     await until(() => kinds(1).includes('voteSubscribe'), 'another is used');
     expect(scene.logged.join()).toContain('wrong chain');
-  });
-
-  it('does not replace a lagging node', async () => {
-    states.set('node-2', 'wrong-chain');
-    scene = await stage([healthy, healthy, healthy], { stateOf });
-    await scene.feed.open(vote, new Recorder());
-    scene.mocks[2]!.tick(100);
-    scene.networkSlot(1_100);
-    await until(() => kinds(2).includes('voteSubscribe'), 'a good one is used');
-    expect(scene.logged.filter((line) => line.includes('"node":"node-2"'))).toEqual([]);
   });
 
   it("is ignored for the network's slot", () => {

@@ -54,50 +54,6 @@ describe('the merged request', () => {
     });
   });
 
-  it('is the union of all streams, sent to all servers and on each change', async () => {
-    const { rig, server, other } = await start(2);
-    const one = rig.source.subscribe(
-      {
-        accounts: new Map([['a', { account: [first] }]]),
-        transactions: new Map([['x', { accountInclude: [first], vote: false }]]),
-        commitment: 'finalized',
-        accountsDataSlice: [{ offset: 0n, length: 1n }],
-      },
-      null,
-    );
-    const two = rig.source.subscribe(
-      {
-        accounts: new Map([
-          ['b', { account: [second] }],
-          ['c', { owner: [third] }],
-        ]),
-        transactionsStatus: new Map([['y', { accountInclude: [second], vote: false }]]),
-        entry: ['e'],
-      },
-      null,
-    );
-    await Promise.all([one.ready, two.ready]);
-    for (const each of [server, other]) {
-      // A server whose acceptance is still under way is asked too, and not waited for.
-      await each.until(() => each.requests.at(-1)?.entry.e !== undefined);
-      expect(requestOf(each)).toMatchObject({
-        accounts: { a0: { account: [first, second], owner: [] }, a1: { account: [], owner: [third] } },
-        transactions: { t0: { accountInclude: [first, second], vote: false } },
-        entry: { e: {} },
-      });
-      expect(each.requests.at(-1)).toMatchObject({ commitment: 0, accountsDataSlice: [] });
-    }
-    one.end();
-    await server.until(() => server.requests.at(-1)?.accounts.a0?.account.length === 1);
-    expect(requestOf(server)).toMatchObject({
-      accounts: { a0: { account: [second] }, a1: { owner: [third] } },
-      transactions: { t0: { accountInclude: [second] } },
-    });
-    two.end();
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-    expect(requestOf(server)).toEqual({ accounts: {}, transactions: {}, entry: {} });
-  });
-
   it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
     const { rig, server } = await start(1);
     const narrow = rig.source.subscribe(
@@ -118,16 +74,6 @@ describe('the merged request', () => {
       transactions: { t0: { accountInclude: [first] } },
       entry: {},
     });
-  });
-
-  it('is unchanged and ready at once for an equal request', async () => {
-    const { rig, server } = await start(1);
-    await rig.source.subscribe(all, null).ready;
-    const requests = server.requests.length;
-    server.answersPings = false;
-    await rig.source.subscribe({ transactions: new Map([['x', {}]]) }, null).ready;
-    await rig.source.subscribe({ transactionsStatus: new Map([['y', {}]]) }, null).ready;
-    expect(server.requests).toHaveLength(requests);
   });
 
   it('is broadened beyond the filter and address limits', async () => {
@@ -259,30 +205,5 @@ describe('a filter set with from_slot', () => {
     await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, slot(100))
       .ready;
     expect(server.streams).toHaveLength(1);
-  });
-});
-
-describe('a filter set while no server is up', () => {
-  it('is ready at once without any server, and is sent when one comes up', async () => {
-    const { rig, server } = await start(1);
-    for (const update of wholeSlot(100)) server.send(update);
-    await rig.untilEmitted('100 processed');
-    rig.source.setNodes([]);
-    await rig.source.subscribe(all, slot(100)).ready;
-    const nodes = [{ name: 'back', url: 'http://127.0.0.1:1', grpc: server.url }];
-    const requestOf = server.requests.length;
-    rig.source.setNodes(nodes);
-    await server.until(() => server.requests.length > requestOf);
-    expect(Object.values(server.requests.at(-1)!.transactions)).toHaveLength(1);
-    await rig.source.subscribe({ ...all, entry: ['e'] }, null).ready;
-  });
-
-  it('is ready after the timeout, and is sent when a server recovers', async () => {
-    const { rig, server } = await start(1, { openTimeoutMs: 100 });
-    server.fail(14, 'bye');
-    await server.until(() => server.streams.length > 1);
-    server.stop();
-    await rig.source.subscribe(all, null).ready;
-    expect(rig.emitted).toEqual([]);
   });
 });

@@ -143,8 +143,6 @@ function judge(rig: SourceRig, accounts: boolean, to: number): void {
 
 describe('Geyser servers that are killed repeatedly', () => {
   it.each([
-    ['two that replay', [true, true], 1],
-    ['two that replay, in another order', [true, true], 2],
     ['two of which one replays', [true, false], 3],
     ['one that replays', [true], 6],
   ])('lose and duplicate nothing: %s', async (_, replays, seed) => {
