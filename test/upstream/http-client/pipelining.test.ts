@@ -95,10 +95,4 @@ describe('pipelined requests', () => {
     for (const request of raw.requests.slice(1, 3)) responding(request);
     expect(await patient).toBe('7');
   });
-
-  it("require the node's pipelining option", async () => {
-    await open(responding, 1, 4);
-    await Promise.all(Array.from({ length: 4 }, () => outcomeText(node)));
-    expect(raw.sockets).toHaveLength(4);
-  });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bufferPool, READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
+import { READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
@@ -106,84 +106,11 @@ describe('streamed response', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('occupies only as much memory as arrives at a time', async () => {
-    const result = long(2 * FROM);
-    await open(({ socket, id }) => {
-      const text = Buffer.from(http(envelope(id, result)));
-      let at = FROM;
-      socket.write(text.subarray(0, at));
-      const drip = setInterval(() => {
-        socket.write(text.subarray(at, at + 5_000));
-        at += 5_000;
-        if (at >= text.length) clearInterval(drip);
-      }, 1);
-    });
-    const got = await reading();
-    await until(() => got.end !== null);
-    expect(got.text.trimEnd() === result).toBe(true);
-    const small = got.pieces.filter(({ length }) => length < 8_000);
-    expect(small.length).toBeGreaterThan(3);
-    expect(small.filter((piece) => bufferPool.isPooled(piece))).toEqual([]);
-  });
-
-  it('keeps its bytes until its buffers are released', async () => {
-    const letters = 'abcdefgh';
-    await open(({ socket, id, body }) => {
-      const { params } = JSON.parse(body) as { params: [string] };
-      socket.write(http(envelope(id, JSON.stringify(params[0].repeat(MIB)))));
-    });
-    const texts = [...letters].map(
-      (letter) =>
-        new Promise<string>((resolve, reject) => {
-          let text = '';
-          const keep = (piece: Buffer): void => {
-            text += piece.toString('latin1');
-            bufferPool.release(piece);
-          };
-          sendAttempt(
-            node,
-            { ...call('getProgramAccounts'), params: Buffer.from(`["${letter}"]`) },
-            PATIENCE_MS,
-            {
-              acceptsStream: true,
-              onOutcome: ({ kind }) => reject(new Error(kind)),
-              onStream: (answer) =>
-                answer.pipeTo({
-                  onData: (piece) => void setImmediate(keep, piece),
-                  onEnd: (last) =>
-                    setImmediate(() => {
-                      keep(last);
-                      resolve(text);
-                    }),
-                  onError: reject,
-                }),
-            },
-          );
-        }),
-    );
-    for (const [i, text] of (await Promise.all(texts)).entries())
-      expect(text.trimEnd() === JSON.stringify(letters.charAt(i).repeat(MIB))).toBe(true);
-  });
-
   it('is scanned completely when buffered for the cache', async () => {
     const broken = `{"a":${long(10_000)},]}`;
     await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
     expect(await send(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'response' });
     expect(await send(undefined, 'getBlock')).toEqual({ kind: 'invalid' });
-  });
-
-  it('frees its connection however it was read', async () => {
-    const result = long(MIB);
-    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
-    for (let i = 0; i < 3; i++) {
-      const got = await reading(1);
-      const push = setInterval(() => got.answer.resume(), 1);
-      await until(() => got.end !== null);
-      clearInterval(push);
-      expect(got.end).toBe('complete');
-    }
-    expect((await outcomeText(node)) === result).toBe(true);
-    expect(raw.sockets).toHaveLength(1);
   });
 
   it('is buffered for other callers, for errors, and when small', async () => {

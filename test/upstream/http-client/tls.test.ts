@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
-import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
-import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
+import { nodeAt, outcomeText } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
 type Identity = Readonly<{ key: string; cert: string }>;
@@ -78,41 +77,5 @@ describe('TLS node', () => {
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
     expect(resumed[0]).toBe(false);
     expect(resumed.at(-1)).toBe(true);
-  });
-
-  it('may send large responses in any chunks', async () => {
-    setDefaultCACertificates([...trusted, own.cert]);
-    const result = JSON.stringify('z'.repeat(200_000));
-    await open(({ socket, id }) => {
-      const bytes = Buffer.from(http(envelope(id, result)));
-      for (let at = 0; at < bytes.length; at += 10_007) socket.write(bytes.subarray(at, at + 10_007));
-    });
-    expect(await outcomeText(node)).toBe(result);
-  });
-
-  it('is read no faster than its stream is consumed', async () => {
-    setDefaultCACertificates([...trusted, own.cert]);
-    const result = JSON.stringify('z'.repeat(2_000_000));
-    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
-    const text = await new Promise<string>((resolve, reject) => {
-      let got = '';
-      sendAttempt(node, call('getProgramAccounts'), PATIENCE_MS, {
-        acceptsStream: true,
-        onOutcome: ({ kind }) => reject(new Error(kind)),
-        onStream: (answer) =>
-          answer.pipeTo({
-            onData(bytes) {
-              got += bytes.toString('latin1');
-              answer.pause();
-              setImmediate(() => answer.resume());
-            },
-            onEnd: (last) => resolve(got + last.toString('latin1')),
-            onError: reject,
-          }),
-      });
-    });
-    expect(text.trimEnd() === result).toBe(true);
-    expect(await outcomeText(node)).toHaveLength(result.length);
-    expect(raw.sockets).toHaveLength(1);
   });
 });

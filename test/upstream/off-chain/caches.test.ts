@@ -134,15 +134,8 @@ describe('cached documents', () => {
 
   it.each([
     ['cut off', (file: string) => truncateSync(file, statSync(file).size - 1)],
-    ['emptied', (file: string) => truncateSync(file, 0)],
     ['changed', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('/1"}', '/9"}'))],
-    ['filled with zeros', (file: string) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
-    [
-      'another URI’s',
-      (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('a.example', 'b.example')),
-    ],
     ['huge', (file: string) => truncateSync(file, 1024 ** 3)],
-    ['gone', (file: string) => rmSync(file)],
   ])('are fetched again when their file is %s', async (_, damage) => {
     const first = await start();
     await read(first, '/1');
@@ -219,16 +212,6 @@ describe('disk cache', () => {
     const writing = cache.set('b', entry('b'));
     await Promise.all([cache.delete('b'), writing]);
     expect([await cache.get('b'), filesIn().length, cache.files]).toEqual([null, 1, 1]);
-  });
-
-  it.each([
-    ['plain', 'a'],
-    ['all escaped', '\u0001'],
-  ])('stores the longest allowed URI, %s', async (_, character) => {
-    const uri = character.repeat(65_536);
-    const cache = await openDisk({ uriMaxLength: uri.length, documentMaxBytes: 10 });
-    await cache.set(uri, entry('0123456789'));
-    expect((await cache.get(uri))?.document?.toString()).toBe('0123456789');
   });
 
   it('creates its folder with parents, private to the owner', async () => {

@@ -69,10 +69,4 @@ describe.skipIf(!hasOpenssl)('TLS host (skipped without openssl)', () => {
     expect(await read('b.example')).toBeUndefined();
     expect(await read('127.0.0.2')).toBeUndefined();
   });
-
-  it('gets no TLS handshake at a forbidden address', async () => {
-    setDefaultCACertificates([...trusted, cert]);
-    expect(await read('a.example', ['127.0.0.2', '127.0.0.1'])).toBeUndefined();
-    expect(names).toEqual([]);
-  });
 });
