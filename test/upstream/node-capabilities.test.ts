@@ -22,11 +22,8 @@ async function untilFirstUsed({ pool, mocks, send }: Scene, method: string, para
 describe('missing capability', () => {
   it.each([
     ['the method', -32601, 'getBalance', ['x']],
-    ['a method without a table row', -32601, 'getAsset', ['x']],
-    ['a method, of a node that is not Agave', -32065, 'getLargestAccounts', []],
     ['an index', -32010, 'getTokenAccountsByOwner', ['x']],
     ['history', -32011, 'getTransaction', ['x']],
-    ['old blocks', -32001, 'getBlock', [5]],
     ['a block that others have', -32007, 'getBlock', [5]],
   ])('makes later calls go to the other node first: %s', async (_name, code, method, params) => {
     const scene = await stage([failing(code), healthy('2')]);
@@ -35,14 +32,6 @@ describe('missing capability', () => {
     only(await scene.sendMany(20, method, params), '2');
     expect(scene.counts(method)[0]).toBe(before);
     expect(scene.pool.status()[0]!.lacks).toEqual([method]);
-  });
-
-  it('does not exclude the only remaining node', async () => {
-    const scene = await stage([failing(-32601), healthy('2')]);
-    await untilFirstUsed(scene, 'getBalance');
-    scene.pool.cordon('devnet', 'node-2', '');
-    scene.mocks[0]!.become(healthy('1'));
-    expect(await scene.send()).toBe('1');
   });
 
   it('does not apply to newer slots', async () => {
@@ -80,13 +69,6 @@ describe('history', () => {
     only(await sendAtOnce(30, 'getBlock', [1_600_000]), '"archive"', '"recent"');
   });
 
-  it('missing at one node is requested from a node with more', async () => {
-    const { mocks, sendMany } = await open();
-    const without = reporting({ slot: 2_000_000, firstAvailable: 1_500_000, result: 'null' });
-    for (const at of [0, 2]) mocks[at]!.become(without);
-    only(await sendMany(10, 'getTransaction', ['x']), '"archive"');
-  });
-
   it('missing at two nodes is final, however many nodes there are', async () => {
     const scene = await stage(Array(4).fill(onMethod('getBlock', failing(-32001), recent)));
     scene.pool.start();
@@ -102,23 +84,12 @@ describe('null transaction', () => {
     only(await sendMany(8, 'getTransaction', ['x']), '{"slot":5}');
   });
 
-  it('is final when two nodes agree, without a third', async () => {
-    const scene = await stage([healthy('null'), healthy('null'), healthy('null')]);
-    expect(await scene.send('getTransaction', ['x'])).toBe('null');
-    expect(total(scene, 'getTransaction')).toBe(2);
-  });
-
   it('is final when confirmation is disabled, or with one node', async () => {
     const scene = await stage([healthy('null'), healthy('null')], { confirmNullResults: false });
     expect(await scene.send('getTransaction', ['x'])).toBe('null');
     expect(total(scene, 'getTransaction')).toBe(1);
     scene.pool.cordon('devnet', 'node-1', '');
     expect(await scene.send('getTransaction', ['x'])).toBe('null');
-  });
-
-  it('does not wait for a node that does not respond', async () => {
-    const { send } = await stage([healthy('null'), failing(-32011)]);
-    expect(await send('getTransaction', ['x'])).toBe('null');
   });
 });
 

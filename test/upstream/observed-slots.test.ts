@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { NodePoller } from '../../src/upstream/health/health-monitor.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
 import { healthy } from './mock/behaviors.ts';
-import { call, stageForEach, until } from './mock/pool.ts';
+import { stageForEach, until } from './mock/pool.ts';
 
 const stage = stageForEach();
 
@@ -18,18 +17,6 @@ describe('slots observed in responses', () => {
     expect(pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
     expect(pool.slotAt('devnet', 'finalized')).toBeNull();
     expect(pool.slotAt('testnet', 'confirmed')).toBeNull();
-  });
-
-  it.each([
-    ['["x",{"commitmen\\u0074":"processed"}]', 4_321n],
-    ['["x",{"n":{"commitment":"finalized"},"commitment":"processed"}]', 4_321n],
-    ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
-    ['["x",["processed"]]', undefined],
-  ])('are never attributed to another commitment: %s', async (params, known) => {
-    const { pool } = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
-    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
-    expect(pool.slotAt('devnet', 'processed')?.slot).toBe(known);
-    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
   });
 
   it('replace up to four polls in a row', async () => {

@@ -90,19 +90,6 @@ describe('accepted transaction', () => {
     expect(sent.trace.results).toMatchObject([{ name: 'confirmed' }]);
   });
 
-  it.each([
-    ['nests deeper than any response', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
-    ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
-  ])('survives an error that %s', async (_name, err, results) => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { trace } = await sendOne();
-    chain.status = () => landed('finalized', err);
-    const pending = (): number =>
-      scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
-    await until(() => (results.length > 0 ? isAtRest() : pending() > 3));
-    expect(trace.results).toMatchObject(results);
-  });
-
   it('expires when its blockhash does and no node knows it', async () => {
     await open({ rebroadcastIntervalMs: 60_000 });
     const { trace } = await sendOne();
@@ -172,32 +159,5 @@ describe('accepted transaction', () => {
     expect(trace.results).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
     expect(scene.all.map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
     expect(scene.submitter.pending).toBe(1);
-  });
-
-  it('is shed when memory is exhausted', async () => {
-    await open({ pendingMaxBytes: 1_500, rebroadcastIntervalMs: 60_000 });
-    const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
-    expect(scene.submitter.pending).toBeLessThan(3);
-    expect(traces[0]!.results).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
-    expect(traces[2]!.results).toEqual([]);
-  });
-
-  it('is reported to all its senders', async () => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { wire } = signedTransaction();
-    const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
-    for (const trace of traces) await scene.submit(wire, {}, trace);
-    chain.status = () => landed('confirmed');
-    await until(isAtRest);
-    for (const { results } of traces) expect(results).toMatchObject([{ name: 'confirmed' }]);
-  });
-
-  it('is left to the nodes at shutdown, which is logged', async () => {
-    await open();
-    const { trace } = await sendOne();
-    await scene.submitter.close();
-    expect(scene.submitter.pending).toBe(0);
-    expect(trace.results).toEqual([]);
-    expect(scene.logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, transactions: 1 }]);
   });
 });

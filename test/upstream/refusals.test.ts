@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dyingAfterRequest, failing, healthy, refusing } from './mock/behaviors.ts';
+import { healthy, refusing } from './mock/behaviors.ts';
 import { stageForEach } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
 
@@ -39,37 +39,6 @@ describe('request rejected by a node', () => {
       expect(counts()).toEqual([1, 1, 1]);
     },
   );
-
-  it('fails at once at the only node', async () => {
-    const { send, counts } = await stage([tooLarge], { backoffMs: 2_000 });
-    const startedAt = performance.now();
-    expect(await send()).toBe('BODY_TOO_LARGE');
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
-    expect(counts()).toEqual([1]);
-  });
-
-  it('fails as too large if one node says so and another only that it is bad', async () => {
-    const { sendMany } = await stage([tooLarge, badRequest]);
-    expect(await sendMany(6)).toEqual(Array(6).fill('BODY_TOO_LARGE'));
-  });
-
-  it("is not the caller's fault while another node is unavailable", async () => {
-    // Few attempts: all of them would take nearly the whole timeout.
-    const { send, counts } = await stage([tooLarge, dyingAfterRequest], { attemptsMax: 4 });
-    expect(await send()).toBe('UPSTREAM_UNAVAILABLE');
-    expect(counts()[0]).toBe(1);
-  });
-
-  it("is answered with another node's response", async () => {
-    const { send } = await stage([badRequest, failing(-32011)]);
-    expect(await send('getBlock')).toBe('-32011');
-  });
-
-  it('goes to one node only if it must not be repeated', async () => {
-    const { send, counts } = await stage([tooLarge, tooLarge]);
-    expect(await send('requestAirdrop')).toBe('BODY_TOO_LARGE');
-    expect(counts().sort()).toEqual([0, 1]);
-  });
 
   it('does not count against the node', async () => {
     const { pool, sendMany } = await stage([tooLarge], { circuitFailuresMax: 1 });

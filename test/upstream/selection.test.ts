@@ -24,15 +24,6 @@ describe('request budget of a node', () => {
     expect(pool.status()[0]).toMatchObject({ requestsPerSecond: 1, state: 'healthy' });
   });
 
-  it('makes calls wait in order without another node, and sends each once', async () => {
-    const { mock, node } = await limited(50, 1);
-    const { sendAtOnce } = await stage([node]);
-    const startedAt = performance.now();
-    await sendAtOnce(6);
-    expect(performance.now() - startedAt).toBeGreaterThan(90);
-    expect(mock.received).toHaveLength(6);
-  });
-
   it('fails with Retry-After if the wait is too long', async () => {
     const { mock, node } = await limited(0.2, 1);
     const { send, pool } = await stage([node], { throttleWaitMaxMs: 1_000 });
@@ -81,13 +72,6 @@ describe('cordoned node', () => {
     const [first] = pool.status();
     expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('still used') });
     expect(first!.state).not.toBe('cordoned');
-  });
-
-  it('must exist', async () => {
-    const { pool } = await stage([healthy()]);
-    expect(pool.cordon('devnet', 'node-9', '')).toBe(false);
-    expect(pool.cordon('testnet', 'node-1', '')).toBe(false);
-    expect(pool.uncordon('devnet', 'node-9')).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
-import { dyingAfterRequest, failing, holding, htmlBadGateway, inSequence, silent } from './mock/behaviors.ts';
+import { dyingAfterRequest, failing, holding, htmlBadGateway, silent } from './mock/behaviors.ts';
 import { call, failureOf, outcomeOf, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, sendError } from './mock/server.ts';
 import {
@@ -14,11 +14,6 @@ import {
 
 const preflightError = (message: string, err: string): Behaviour => failing(-32002, message, { err });
 const preflightFailure = preflightError('Transaction simulation failed: no', 'AccountNotFound');
-const blockhashNotFound = preflightError(
-  'Transaction simulation failed: Blockhash not found',
-  'BlockhashNotFound',
-);
-const alreadyProcessed = preflightError('This transaction has already been processed', 'AlreadyProcessed');
 
 const open = submittersForEach();
 const skipPreflight = { skipPreflight: true };
@@ -49,43 +44,6 @@ describe('transaction with preflight', () => {
       ...['node-1 ok', 'node-2 ok', 'node-3 ok', 'sender-1 ok'],
     ]);
   });
-
-  it('is sent to no other node if it fails', async () => {
-    const { submit, all } = await open([preflightFailure, preflightFailure], [accepting()]);
-    expect(await submit(signedTransaction().wire)).toBe('-32002');
-    expect(sentIn(all)).toBe(1);
-  });
-
-  it('is sent to no other node if two nodes do not know its blockhash, but to all if the second does', async () => {
-    const { submit, mocks, sendOnlyMocks } = await open(
-      [blockhashNotFound, blockhashNotFound],
-      [accepting()],
-    );
-    expect(await submit(signedTransaction().wire)).toBe('-32002');
-    expect([sentIn(mocks), sentIn(sendOnlyMocks)]).toEqual([2, 0]);
-    const second = inSequence(blockhashNotFound, accepting());
-    for (const mock of mocks) mock.become(second);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire)).toBe(signature);
-    await until(() => sentIn(sendOnlyMocks) === 1);
-  });
-
-  it('is not sent without a simulation', async () => {
-    const { submitter, sendOnlyMocks } = await open([htmlBadGateway], [accepting()], {
-      upstream: { attemptsMax: 2 },
-    });
-    const { wire, signature } = signedTransaction();
-    const failure = await failureOf(request(submitter, sendCall(wire)));
-    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
-    expect(sentIn(sendOnlyMocks)).toBe(0);
-  });
-
-  it('does not wait long for an unresponsive node', async () => {
-    const either = inSequence(silent, accepting());
-    const { submit } = await open([either, either], [], { upstream: { sendAttemptTimeoutMs: 60 } });
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire)).toBe(signature);
-  });
 });
 
 describe('transaction without preflight', () => {
@@ -103,34 +61,6 @@ describe('transaction without preflight', () => {
     expect(own.filter(({ maxRetries }) => maxRetries === undefined)).toHaveLength(1);
     const forwarded = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
     expect(configsAt(sendOnlyMocks)).toEqual([forwarded, forwarded]);
-  });
-
-  it('is rejected when a node rejects it and none accepts it, regardless of send-only endpoints', async () => {
-    const { submit } = await open([failing(-32003), dyingAfterRequest], [failing(-32600)]);
-    expect(await submit(signedTransaction().wire, skipPreflight)).toBe('-32003');
-  });
-
-  it('is accepted when a target already processed it', async () => {
-    const { submit } = await open([dyingAfterRequest], [alreadyProcessed]);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, skipPreflight)).toBe(signature);
-  });
-
-  it('is retried until the timeout when all fail', async () => {
-    const third = inSequence(dyingAfterRequest, dyingAfterRequest, accepting());
-    const { submit, mocks } = await open([third, third], [failing(-32097)]);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, skipPreflight)).toBe(signature);
-    expect(sentIn(mocks)).toBe(3);
-  });
-
-  it('fails with an unknown outcome and its signature without responses', async () => {
-    // Its bytes were sent first; then the node was gone.
-    const { submitter } = await open([inSequence(dyingAfterRequest, failing(-32005, 'Node is behind'))]);
-    const { wire, signature } = signedTransaction();
-    const failure = await failureOf(request(submitter, sendCall(wire, skipPreflight)));
-    expect(failure.row.owner).toBe('upstream');
-    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
   });
 });
 
@@ -168,14 +98,6 @@ describe('duplicate transaction', () => {
     expect(sentIn(all)).toBeGreaterThanOrEqual(2);
   });
 
-  it('is simulated for a sender that wants it, although it was accepted without', async () => {
-    const { submit, mocks } = await open([accepting()]);
-    const { wire } = signedTransaction();
-    await submit(wire, skipPreflight);
-    mocks[0]!.become(preflightFailure);
-    expect(await submit(wire)).toBe('-32002');
-  });
-
   it('is rejected beyond the limits and accepted when others have ended', async () => {
     const held: (() => void)[] = [];
     const { submit, mocks } = await open([holding(held, accepting())], [], {
@@ -192,16 +114,6 @@ describe('duplicate transaction', () => {
     expect(await Promise.all(answers)).toEqual([signature, signature]);
     const next = signedTransaction();
     expect(await submit(next.wire)).toBe(next.signature);
-  });
-
-  it('is a different one if any byte differs', async () => {
-    const { submit, all } = await open([accepting()]);
-    const { wire } = signedTransaction();
-    const other = Buffer.from(wire);
-    other[other.length - 1]! ^= 1;
-    await submit(wire);
-    await submit(other);
-    expect(sentIn(all)).toBe(2);
   });
 });
 

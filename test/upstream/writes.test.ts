@@ -5,17 +5,13 @@ import {
   behind,
   deadUrl,
   dyingAfterRequest,
-  dyingMidBody,
   failing,
   healthy,
-  htmlBadGateway,
   inSequence,
   silent,
   throttling,
-  truncated,
-  wrongId,
 } from './mock/behaviors.ts';
-import { call, failureOf, type Scene, stageForEach, until } from './mock/pool.ts';
+import { call, failureOf, type Scene, stageForEach } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
 
 /** A signature and a placeholder message: enough for mock nodes. */
@@ -40,13 +36,8 @@ const total = ({ counts }: Scene): number => counts().reduce((sum, count) => sum
 describe('sendTransaction', () => {
   it.each([
     ['drops the connection after the request', dyingAfterRequest],
-    ['drops the connection within the response', dyingMidBody],
     ['never responds', silent],
-    ['is behind', behind],
     ['throttles', throttling('30')],
-    ['sends an HTML 502', htmlBadGateway],
-    ['sends truncated JSON', truncated],
-    ['responds to another request', wrongId],
     ['does not know the blockhash yet', blockhashNotFound],
   ])('is never lost when the first node %s', async (_name, first) => {
     // Short only for a node that does not respond.
@@ -55,34 +46,22 @@ describe('sendTransaction', () => {
     expect(total(scene)).toBe(2);
   });
 
-  it.each([
-    ['base64', base64[1]],
-    ['base58', [encodeBase58(wire)]],
-  ])('returns the signature when a lost first attempt had succeeded (%s)', async (_name, params) => {
-    const { send } = await inOrder(dyingAfterRequest, alreadyProcessed);
-    expect(await send('sendTransaction', params)).toBe(JSON.stringify(signature));
-  });
+  it.each([['base64', base64[1]]])(
+    'returns the signature when a lost first attempt had succeeded (%s)',
+    async (_name, params) => {
+      const { send } = await inOrder(dyingAfterRequest, alreadyProcessed);
+      expect(await send('sendTransaction', params)).toBe(JSON.stringify(signature));
+    },
+  );
 
   it('returns "already processed" if only the caller sent it before', async () => {
     expect(await (await inOrder(behind, alreadyProcessed)).send(...base64)).toBe('-32002');
-  });
-
-  it('confirms an unknown blockhash by one other node', async () => {
-    const scene = await stage(Array(3).fill(blockhashNotFound));
-    expect(await scene.send(...base64)).toBe('-32002');
-    expect(total(scene)).toBe(2);
   });
 
   it('does not report a transaction as dead that an earlier node may have accepted', async () => {
     const { pool } = await inOrder(dyingAfterRequest, blockhashNotFound);
     const failure = await failureOf(request(pool, call(...base64)));
     expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
-  });
-
-  it('is not retried when malformed', async () => {
-    const scene = await stage([failing(-32602), failing(-32602)]);
-    expect(await scene.send(...base64)).toBe('-32602');
-    expect(total(scene)).toBe(1);
   });
 
   it('continues when the caller cancels', async () => {
@@ -113,8 +92,6 @@ describe('requestAirdrop', () => {
   it.each([
     ['drops the connection after the request', dyingAfterRequest, 'UPSTREAM_UNAVAILABLE'],
     ['never responds', silent, 'UPSTREAM_TIMEOUT'],
-    ['throttles', throttling(), 'UPSTREAM_UNAVAILABLE'],
-    ['responds to another request', wrongId, 'UPSTREAM_UNAVAILABLE'],
     ['is behind', behind, '-32005'],
   ])('reaches exactly one node once when that node %s', async (_name, behaviour, outcome) => {
     const scene = await stage([behaviour, behaviour], { timeoutMs: 300 });
@@ -139,12 +116,4 @@ describe('requestAirdrop', () => {
       expect(total(scene)).toBe(8);
     },
   );
-});
-
-it('calls sent while a node is stopped fail instead of hanging', async () => {
-  const { pool, mocks, send } = await stage([silent], { timeoutMs: 2_000 });
-  const pending = send();
-  await until(() => mocks[0]!.received.length > 0);
-  await pool.stop();
-  expect(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']).toContain(await pending);
 });
