@@ -22,7 +22,7 @@ const bucketOf = ({ data }: CuckooFilterMessage, bucket: number): number[] =>
   [0, 1, 2, 3].map((at) => Buffer.from(data).readUInt16LE(bucket * 8 + at * 2));
 
 describe('a cuckoo set of the published client', () => {
-  it.each([100, 1_000, 5_000])('of %i keys contains all of them, in either bucket', (size) => {
+  it.each([1_000])('of %i keys contains all of them, in either bucket', (size) => {
     const keys = Array.from({ length: size }, (_, n) => keyAt(n));
     const message = setOf(keys, size);
     const filter = new CuckooFilter(message);

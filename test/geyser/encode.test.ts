@@ -6,7 +6,6 @@ import { rawAccount, slicedAccountTail } from '../../src/protocol/geyser/encode/
 import { rawTransaction, transactionStatusTail } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import { address, addressBytes } from '../../src/solana/address.ts';
-import { signatureBytes } from '../../src/solana/signature.ts';
 import { envelope, updates } from './arbitrary.ts';
 import { messageOf, tailOf } from './re-encode.ts';
 import { readShape, shapeOf } from './shapes.ts';
@@ -46,25 +45,6 @@ describe('an encoded update', () => {
 });
 
 describe('an encoded account', () => {
-  it('exposes the fields that filters use', () => {
-    fc.assert(
-      fc.property(updateOf('account'), (update) => {
-        const raw = rawAccount({ ...update, createdAt: AT });
-        const { address, account, signature, writeVersion } = update.write;
-        expect(hex(raw.address)).toBe(hex(addressBytes(address)));
-        expect(hex(raw.owner)).toBe(hex(addressBytes(account.owner)));
-        expect(hex(raw.data)).toBe(hex(account.data));
-        expect(raw.signature && hex(raw.signature)).toBe(signature && hex(signatureBytes(signature)));
-        expect([raw.lamports, raw.writeVersion, raw.isStartup, raw.slot]).toEqual([
-          account.lamports,
-          writeVersion,
-          update.isStartup,
-          update.slot,
-        ]);
-      }),
-    );
-  });
-
   it.each([
     [
       'both ends',
@@ -75,14 +55,6 @@ describe('an encoded account', () => {
       [0, 1, 6, 7],
     ],
     [
-      'parts side by side',
-      [
-        [1n, 1n],
-        [2n, 3n],
-      ],
-      [1, 2, 3, 4],
-    ],
-    [
       'nothing of a part that ends behind the data',
       [
         [0n, 1n],
@@ -91,7 +63,6 @@ describe('an encoded account', () => {
       [0],
     ],
     ['nothing of a part that no number holds', [[2n ** 64n - 1n, 2n ** 64n - 1n]], []],
-    ['nothing of a part without length', [[3n, 0n]], []],
     ['nothing, when nothing is wanted', [], []],
   ] as const)('is sliced to %s', (_name, parts, expected) => {
     fc.assert(
@@ -110,22 +81,7 @@ describe('an encoded account', () => {
 });
 
 describe('an encoded transaction', () => {
-  it('exposes the fields that filters use', () => {
-    fc.assert(
-      fc.property(updateOf('transaction'), (update) => {
-        const { bytes, offsets } = rawTransaction({ ...update, createdAt: AT }).keys;
-        const { transaction, meta } = update.info.executed;
-        const { writable, readonly } = meta.loadedAddresses;
-        const keys = [...transaction.message.accountKeys, ...writable, ...readonly];
-        expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
-          keys.map((key) => hex(addressBytes(key))),
-        );
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it.each([0, 100, 200, 5_000, 20_000, 3_000_000])('exposes its keys after a log of %i bytes', (length) => {
+  it.each([0, 200, 20_000, 3_000_000])('exposes its keys after a log of %i bytes', (length) => {
     const [update] = fc
       .sample(updateOf('transaction'), { seed: 7, numRuns: 20 })
       .filter(
@@ -164,16 +120,6 @@ describe('an encoded transaction', () => {
     ]);
   });
 
-  it.each([true, false])('contains return data: %s', (isThere) => {
-    const [update] = fc.sample(updateOf('transaction'), 1);
-    const { executed } = update!.info;
-    const returnData = isThere ? { programId: KEY, data: Uint8Array.of(1) } : null;
-    const placed = { ...update!.info, executed: { ...executed, meta: { ...executed.meta, returnData } } };
-    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed });
-    const { meta } = SubscribeUpdate.decode(tail).transaction!.transaction!;
-    expect([meta!.returnDataNone, meta!.returnData !== undefined]).toEqual([!isThere, isThere]);
-  });
-
   it('converts to its status', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {
@@ -191,15 +137,8 @@ describe('an encoded transaction', () => {
   });
 });
 
-describe('an encoded pong', () => {
-  it.each([0, 1, -1, 0x7fff_ffff, -0x8000_0000])('equals that of the published codec: %i', (id) => {
-    const theirs = SubscribeUpdate.fromPartial({ pong: { id }, createdAt: new Date(1_700_000_000_123) });
-    expect(hex(tailOf({ kind: 'pong', id }, AT))).toBe(hex(SubscribeUpdate.encode(theirs).finish()));
-  });
-});
-
 describe('an encoded timestamp', () => {
-  it.each([0n, 1n, 999n, 1000n, 1_700_000_000_123n, -1n, -1500n])('is correct: %s ms', (ms) => {
+  it.each([0n, 1_700_000_000_123n, -1500n])('is correct: %s ms', (ms) => {
     const wire = messageOf([], tailOf({ kind: 'ping' }, encodeTimestamp(ms)));
     expect(SubscribeUpdate.decode(wire).createdAt?.getTime()).toBe(Number(ms));
   });

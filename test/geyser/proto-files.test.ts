@@ -6,13 +6,10 @@ import {
   type PackageDefinition,
   type ServiceDefinition,
 } from '@grpc/proto-loader';
-import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { handleReflection, reflectionPaths } from '../../src/protocol/grpc/reflection.ts';
-import { envelope, updates } from './arbitrary.ts';
 
 const folder = join(import.meta.dirname, '../../proto');
 const options = { keepCase: true, longs: String, includeDirs: [folder] };
@@ -84,47 +81,6 @@ describe('proto/descriptors.binpb', () => {
     expect(types(loadFileDescriptorSetFromBuffer(compiled, options))).toEqual(written);
     expect(Object.keys(written).length).toBeGreaterThan(70);
   });
-
-  it('has JSON names, presence and public imports', () => {
-    const [geyser] = fieldsOf(compiled)
-      .get(1)!
-      .map((file) => fieldsOf(file, [10]))
-      .filter((file) => text(file.get(1)?.[0]) === 'geyser.proto');
-    expect(geyser!.get(3)!.map(text)).toEqual(['google/protobuf/timestamp.proto', 'solana-storage.proto']);
-    const filter = geyser!
-      .get(4)!
-      .map((message) => fieldsOf(message))
-      .find((message) => text(message.get(1)?.[0]) === 'SubscribeRequestFilterTransactions')!;
-    expect(filter.get(8)!.map((oneof) => text(fieldsOf(oneof).get(1)?.[0]))).toEqual(
-      expect.arrayContaining(['_vote', '_failed', '_signature']),
-    );
-    const fields = filter.get(2)!.map((field) => text(fieldsOf(field, [3, 4, 5, 9, 17]).get(10)?.[0]));
-    expect(fields).toContain('accountInclude');
-  });
-});
-
-describe('code generated from the files', () => {
-  const { Subscribe } = loadSync('geyser.proto', { longs: String, includeDirs: [folder] })[
-    'geyser.Geyser'
-  ] as unknown as {
-    Subscribe: { responseDeserialize(bytes: Buffer): object; responseSerialize(value: object): Buffer };
-  };
-
-  it.each(Object.keys(updates) as (keyof typeof updates)[])(
-    'reads and writes like the published codec: %s',
-    (kind) => {
-      fc.assert(
-        fc.property(updates[kind], envelope, (update, around) => {
-          const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ...around, ...update })).finish();
-          const read = Subscribe.responseDeserialize(Buffer.from(wire));
-          expect(SubscribeUpdate.decode(Uint8Array.from(Subscribe.responseSerialize(read)))).toEqual(
-            SubscribeUpdate.decode(wire),
-          );
-        }),
-        { numRuns: 50, endOnFailure: true },
-      );
-    },
-  );
 });
 
 describe('reflection', () => {
@@ -149,8 +105,6 @@ describe('reflection', () => {
       ['geyser.proto', 'google/protobuf/timestamp.proto', 'solana-storage.proto'],
     ],
     ['a service', 4, 'shredstream.ShredstreamProxy', ['shredstream.proto']],
-    ['a call', 4, 'grpc.health.v1.Health.Check', ['grpc/health/v1/health.proto']],
-    ['an enum', 4, 'solana.storage.ConfirmedBlock.RewardType', ['solana-storage.proto']],
     [
       'an enum in a message',
       4,

@@ -122,12 +122,6 @@ describe('a raw update', () => {
       writer().message(2, writer().message(1, writer().bytes(3, new Uint8Array(32)))),
     ],
     [
-      'an account without an owner',
-      writer().message(2, writer().message(1, writer().bytes(1, new Uint8Array(32)))),
-    ],
-    ['no account', writer().message(2, writer())],
-    ['a transaction without a signature', writer().message(4, writer().message(1, writer()))],
-    [
       'more keys than an index can name',
       writer().message(
         4,

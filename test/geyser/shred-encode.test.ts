@@ -86,18 +86,6 @@ describe('an encoded deshred transaction', () => {
     );
   });
 
-  it('exposes its static keys', () => {
-    fc.assert(
-      fc.property(shredded, ({ meant, wire, transaction: bytes }) => {
-        const { transaction: again, keyOffsets } = encodeWireTransaction(wire);
-        expect(hex(again)).toBe(hex(bytes));
-        expect(keyOffsets.map((at) => hex(again.subarray(at, at + 32)))).toEqual(
-          meant.message!.accountKeys.map(hex),
-        );
-      }),
-    );
-  });
-
   it('converts to a Geyser transaction without meta', () => {
     fc.assert(
       fc.property(shredded, envelope, ({ meant, slot, signature, isVote, index, ...fields }, { filters }) => {
@@ -120,17 +108,6 @@ describe('an encoded deshred transaction', () => {
       }),
       { numRuns: 200 },
     );
-  });
-
-  it('has no index if none is given', () => {
-    const [one] = fc.sample(shredded, 1);
-    const { slot, signature, isVote, transaction: bytes } = one!;
-    const keys = { bytes, offsets: [] };
-    const raw = rawShredTransaction({
-      ...{ slot, signature, isVote, keys, transaction: bytes },
-      createdAt: encodeTimestamp(0n),
-    });
-    expect([raw.index, SubscribeUpdate.decode(raw.tail).transaction?.transaction?.index]).toEqual([0, '0']);
   });
 });
 

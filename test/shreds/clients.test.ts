@@ -124,45 +124,9 @@ describe('EntriesClient', () => {
     expect(server.entriesCalls).toHaveLength(1);
     expect(lines.filter((line) => line.includes('Skipped a malformed gRPC message'))).toHaveLength(1);
   });
-
-  it('waits for a server that is not up yet', async () => {
-    const { server, entries, lines, batches, until } = await scene();
-    const { port } = server;
-    server.stop();
-    entries.start();
-    await until(() => lines.length >= 2);
-    const later = await ScriptedServer.start(port);
-    onTestFinished(() => later.stop());
-    await later.until(() => later.entriesCalls.length === 1);
-    later.entriesCalls[0]!.write(entryMessage(9, 1));
-    await until(() => batches.length === 1);
-    expect(batches).toHaveLength(1);
-  });
-
-  it('emits nothing after close', async () => {
-    const { server, entries } = await scene();
-    entries.start();
-    await server.until(() => server.entriesCalls.length === 1);
-    const cancelled = new Promise((resolve) => server.entriesCalls[0]!.once('cancelled', resolve));
-    entries.close();
-    await cancelled;
-    expect(server.entriesCalls).toHaveLength(1);
-  });
 });
 
 describe('DeshredClient', () => {
-  it('requests all transactions and slots', async () => {
-    const { server, deshred } = await scene();
-    deshred.start();
-    await server.until(() => server.requests.length === 1);
-    expect(Object.values(server.requests[0]!.deshredTransactions)).toEqual([
-      { vote: undefined, accountInclude: [], accountExclude: [], accountRequired: [] },
-    ]);
-    expect(Object.values(server.requests[0]!.slots)).toEqual([
-      { filterByCommitment: undefined, interslotUpdates: true },
-    ]);
-  });
-
   it('emits transactions with keys, loaded addresses and shred indexes', async () => {
     const { server, deshred, transactions, until } = await scene();
     deshred.start();
@@ -194,16 +158,5 @@ describe('DeshredClient', () => {
     expect(server.requests[1]!.ping).toEqual({ id: 1 });
     expect(slots[0]).toMatchObject({ slot: 9n, parent: 8n, status: 'firstShredReceived' });
     expect(slots[1]).toMatchObject({ slot: 9n, parent: null, status: 'dead', deadError: 'why' });
-  });
-
-  it('sends its request again after a reconnect', async () => {
-    const { server, deshred, transactions, until } = await scene();
-    deshred.start();
-    await server.until(() => server.requests.length === 1);
-    server.deshredCalls[0]!.end();
-    await server.until(() => server.requests.length === 2);
-    server.deshredCalls[1]!.write(update(10, 1));
-    await until(() => transactions.length === 1);
-    expect(transactions[0]!.slot).toBe(10n);
   });
 });

@@ -62,17 +62,6 @@ describe("packets without the leader's signature", () => {
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
 
-  it('with a valid signature of another key are invalid', () => {
-    const { packets } = generateSlot(9, [20_000], stranger);
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, packets);
-    pushAll(rig.deshredder, packets);
-    expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
-    // The same signature of the same root is not verified again.
-    expect(rig.deshredder.stats.signatures).toBe(1);
-    expect(rig.slots).toEqual([]);
-  });
-
   it('mixed into valid ones, with truncated, random and replayed packets, have no effect', () => {
     for (let seed = 0; seed < 8; seed++) {
       const random = createRandom(seed);
@@ -89,23 +78,6 @@ describe("packets without the leader's signature", () => {
       expect(names(rig.batches)).toEqual(batches.map(nameOf).toSorted());
       expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
     }
-  });
-
-  it('of another cluster are dropped before any computation', () => {
-    const rig = deshredding({ leaderOf, shredVersion: () => 1 });
-    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
-    expect(rig.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
-  });
-});
-
-describe('a completed slot', () => {
-  it('is emitted once, regardless of repeated packets', () => {
-    const { packets } = generateSlot(9, [20_000, 500]);
-    const rig = deshredding({ leaderOf });
-    for (let i = 0; i < 3; i++) pushAll(rig.deshredder, packets);
-    expect(rig.batches).toHaveLength(2);
-    expect(rig.slots).toHaveLength(2);
-    expect(rig.deshredder.stats.drops.slotClosed).toBeGreaterThan(250);
   });
 });
 
@@ -136,19 +108,6 @@ describe('a misbehaving leader', () => {
     expect(rig.deshredder.usage.bytes).toBe(0);
   });
 
-  it('with code shreds that disagree about their set is read at the first one', () => {
-    const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
-      spoil: (shreds) => {
-        for (const shred of shreds.slice(40)) shred[0x53] = 31;
-      },
-    });
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, packets.slice(32));
-    expect(rig.deshredder.stats.accepted).toBe(8);
-    pushAll(rig.deshredder, packets.slice(0, 32));
-    expect(rig.batches).toHaveLength(1);
-  });
-
   it('with shreds after the last of the slot is ignored', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
@@ -169,13 +128,6 @@ describe('a misbehaving leader', () => {
     pushAll(rig.deshredder, one.packets.slice(0, 64));
     pushAll(rig.deshredder, other.packets.slice(64, 96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
-  });
-
-  it('with unchained sets is counted', () => {
-    const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_100])];
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
-    expect(rig.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
   });
 });
 
@@ -212,16 +164,6 @@ describe('memory of the deshredder', () => {
     expect(rig.deshredder.usage.openSlots).toBe(3);
     pushAll(rig.deshredder, generateSlot(10, [20_000]).packets);
     expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
-  });
-
-  it('holds no implausible slots, even with a valid signature', () => {
-    const rig = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
-    begin(rig.deshredder, [1, 89, 121, 1_000_000]);
-    expect(rig.deshredder.usage.slots).toBe(0);
-    expect(rig.deshredder.stats.drops).toMatchObject({ slotBehind: 10, slotAhead: 10 });
-    expect(rig.deshredder.stats.signatures).toBe(0);
-    begin(rig.deshredder, [90, 120]);
-    expect(rig.deshredder.usage.slots).toBe(2);
   });
 
   it('follows the slots; a leader far ahead does not move the window', () => {

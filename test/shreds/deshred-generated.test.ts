@@ -61,39 +61,12 @@ describe('generated slots', () => {
       ],
     );
   });
-
-  it('without a beginning start after the first known batch end', () => {
-    const { batches, packets } = generateSlot(9, [100, 40_000, 100]);
-    const rig = deshredding({ leaderOf });
-    // The first set and the first half of the second batch were sent before.
-    for (const packet of packets.slice(128)) rig.deshredder.push(packet);
-    expect(texts(rig.batches)).toEqual(expected(batches.slice(2)));
-    expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived']);
-  });
-
-  it('may be interleaved', () => {
-    const random = createRandom(5);
-    const made = [11, 12, 13].map((slot) => generateSlot(slot, [5_000, 500]));
-    const rig = deshredding({ leaderOf });
-    for (const packet of shuffled(
-      made.flatMap(({ packets }) => packets),
-      random,
-    ))
-      rig.deshredder.push(packet);
-    expect(texts(rig.batches).toSorted()).toEqual(
-      made.flatMap(({ batches }) => expected(batches)).toSorted(),
-    );
-    expect(rig.slots.filter(({ status }) => status === 'completed')).toHaveLength(3);
-  });
 });
 
 describe('sets of other layouts', () => {
   const forms = [
     { name: 'merkle, not chained', variant: 8, numData: 32, numCode: 32 },
-    { name: 'chained, 5:19', variant: 9, numData: 5, numCode: 19 },
-    { name: 'chained, 40:40', variant: 9, numData: 40, numCode: 40 },
     { name: 'chained and resigned, 1:17', variant: 11, numData: 1, numCode: 17 },
-    { name: 'chained, 67:67', variant: 9, numData: 67, numCode: 67 },
     { name: 'chained, 128:128', variant: 9, numData: 128, numCode: 128 },
   ] as const;
 
