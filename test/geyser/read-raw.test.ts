@@ -141,27 +141,4 @@ describe('a raw update', () => {
   ])('is rejected with %s', (_name, message) => {
     expect(() => readRawUpdate(message.finish(), NOW)).toThrow(InvalidProtobuf);
   });
-
-  it('is rejected without another error if malformed', () => {
-    const fuzzed = fc
-      .tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255))
-      .map(([update, at, byte]) => {
-        const wire = wireOf(update, {});
-        if (wire.length > 0) wire[at % wire.length] = byte;
-        return wire;
-      });
-    let refused = 0;
-    fc.assert(
-      fc.property(fc.oneof(fc.uint8Array({ maxLength: 80 }), fuzzed), (wire) => {
-        try {
-          readRawUpdate(wire, NOW);
-        } catch (error) {
-          if (!(error instanceof InvalidProtobuf)) throw error;
-          refused++;
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(refused).toBeGreaterThan(100);
-  });
 });

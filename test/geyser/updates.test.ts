@@ -1,7 +1,6 @@
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import { envelope, updates } from './arbitrary.ts';
 import { readShape, shapeOf } from './shapes.ts';
@@ -26,29 +25,5 @@ describe('decoding a Geyser update', () => {
 
   it('returns null for an unknown kind', () => {
     expect(decodeSubscribeUpdate(Uint8Array.of(0x0a, 1, 0x61, 0x9a, 6, 1, 0)).update).toBeNull();
-  });
-
-  it('rejects malformed updates without another error', () => {
-    const fuzzed = fc.oneof(
-      fc.uint8Array({ maxLength: 80 }),
-      fc.tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255)).map(([update, at, byte]) => {
-        const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish();
-        if (wire.length > 0) wire[at % wire.length] = byte;
-        return wire;
-      }),
-    );
-    let refused = 0;
-    fc.assert(
-      fc.property(fuzzed, (wire) => {
-        try {
-          decodeSubscribeUpdate(wire);
-        } catch (error) {
-          expect(error).toBeInstanceOf(InvalidProtobuf);
-          refused++;
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(refused).toBeGreaterThan(100);
   });
 });

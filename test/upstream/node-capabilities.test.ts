@@ -33,14 +33,6 @@ describe('missing capability', () => {
     expect(scene.counts(method)[0]).toBe(before);
     expect(scene.pool.status()[0]!.lacks).toEqual([method]);
   });
-
-  it('does not apply to newer slots', async () => {
-    const scene = await stage([failing(-32001), healthy('2')]);
-    await untilFirstUsed(scene, 'getBlock', [5]);
-    scene.mocks[0]!.become(healthy('1'));
-    only(await scene.sendAtOnce(30, 'getBlock', [6]), '1', '2');
-    only(await scene.sendAtOnce(10, 'getBlock', [4]), '2');
-  });
 });
 
 describe('history', () => {

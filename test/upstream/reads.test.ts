@@ -6,7 +6,6 @@ import {
   failing,
   healthy,
   htmlBadGateway,
-  inSequence,
   onMethod,
   silent,
   throttling,
@@ -14,40 +13,9 @@ import {
 import { call, closeAfterEach, failureOf, type Scene, stageForEach, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
 
-const BIG = '{"context":{"slot":7},"value":18446744073709551615}';
 const stage = stageForEach();
 const closing = closeAfterEach();
-
-const total = ({ counts }: Scene): number => counts().reduce((sum, count) => sum + count);
 const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
-
-describe('read', () => {
-  it.each([['after a broken connection', dyingAfterRequest]])(
-    'is retried at the only node %s',
-    async (_name, first) => {
-      const scene = await stage([inSequence(first, healthy(BIG))]);
-      expect(await scene.send()).toBe(BIG);
-      expect(total(scene)).toBe(2);
-    },
-  );
-
-  it('respects Retry-After and reports it to the caller', async () => {
-    const scene = await stage([throttling('20')]);
-    await failed(scene);
-    expect(await failed(scene)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 20 });
-    expect(total(scene)).toBe(1);
-  });
-
-  it('passes params on byte for byte', async () => {
-    const { pool, mocks } = await stage([healthy()]);
-    const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
-    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
-    await request(pool, { ...call('getHealth'), params: null });
-    const [first, second] = mocks[0]!.received;
-    expect(first!.raw).toBe(`{"jsonrpc":"2.0","id":${first!.id},"method":"getBalance","params":${params}}`);
-    expect(second!.raw).toBe(`{"jsonrpc":"2.0","id":${second!.id},"method":"getHealth"}`);
-  });
-});
 
 describe('scan', () => {
   const SCANS = 8;
@@ -63,19 +31,6 @@ describe('scan', () => {
 });
 
 describe('request to a node', () => {
-  it('contains path, query and headers of the node', async () => {
-    const { mocks } = await stage([healthy()]);
-    const url = mocks[0]!.url.replace('http://', 'http://user:p%40ss@');
-    const headers = { 'x-token': 'secret' };
-    const { send } = await stage([{ name: 'keyed', url: `${url}v2/key?token=t%20t`, headers }]);
-    await send();
-    const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
-    expect(mocks[0]!.received[0]).toMatchObject({
-      path: '/v2/key?token=t%20t',
-      headers: { ...headers, authorization, 'content-type': 'application/json' },
-    });
-  });
-
   it('is not sent if canceled in the queue', async () => {
     const { pool, mocks, send } = await stage([silent], { connectionsMax: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
@@ -114,13 +69,6 @@ describe('failure', () => {
   // The default number of attempts takes nearly the whole timeout.
   const limits = { attemptsMax: 4 };
 
-  it('names the network that is not served', async () => {
-    const { pool } = await stage([healthy()]);
-    const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
-    expect(failure.code).toBe('NETWORK_NOT_SERVED');
-    expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
-  });
-
   it('contains nothing that nodes sent and nothing of their URLs', async () => {
     const scene = await stage([htmlBadGateway, throttling('1')], limits);
     const url = `${scene.mocks[0]!.url}v2/${secret}?api_key=${secret}`;
@@ -142,23 +90,6 @@ describe('failure', () => {
     const { pool, send } = await stage([{ name: 'keyed', url: `${mocks[0]!.url}${secret}/` }], limits);
     expect(await send()).toBe('UPSTREAM_UNAVAILABLE');
     expect(pool.status()[0]!.failuresInRow).toBe(0);
-  });
-
-  it('reports a too large response of a scan without another attempt', async () => {
-    const large = healthy(JSON.stringify('x'.repeat(5_000)));
-    const { send, counts } = await stage([large, large], { responseMaxBytes: 1_000 });
-    expect(await send('getProgramAccounts')).toBe('ANSWER_TOO_LARGE');
-    expect(counts().sort()).toEqual([0, 1]);
-  });
-
-  it('ends the work when the caller cancels', async () => {
-    const leave = new AbortController();
-    const { pool, send } = await stage([() => leave.abort()], {
-      attemptTimeoutMs: 10_000,
-      timeoutMs: 10_000,
-    });
-    expect(await send('getBalance', [], leave.signal)).toBe('CLIENT_GONE');
-    expect(pool.status()[0]!.inFlight).toBe(0);
   });
 
   it('contains Retry-After, but not where a repetition could do harm', async () => {

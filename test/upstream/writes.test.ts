@@ -54,10 +54,6 @@ describe('sendTransaction', () => {
     },
   );
 
-  it('returns "already processed" if only the caller sent it before', async () => {
-    expect(await (await inOrder(behind, alreadyProcessed)).send(...base64)).toBe('-32002');
-  });
-
   it('does not report a transaction as dead that an earlier node may have accepted', async () => {
     const { pool } = await inOrder(dyingAfterRequest, blockhashNotFound);
     const failure = await failureOf(request(pool, call(...base64)));
@@ -97,15 +93,6 @@ describe('requestAirdrop', () => {
     const scene = await stage([behaviour, behaviour], { timeoutMs: 300 });
     expect(await scene.send(...airdrop)).toBe(outcome);
     expect(total(scene)).toBe(1);
-  });
-
-  it('is never repeated on a reused connection that the node closes, and reports an unknown outcome', async () => {
-    const { pool, mocks, send, counts } = await stage([healthy()]);
-    await send('getHealth');
-    mocks[0]!.become(dyingAfterRequest);
-    const failure = await failureOf(request(pool, call(...airdrop)));
-    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown' });
-    expect(counts('requestAirdrop')).toEqual([1]);
   });
 
   it.each(['requestAirdrop', 'getAsset'])(
