@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addressBytes } from '../../src/solana/address.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { parseShred } from '../../src/solana/shred/parse-shred.ts';
-import { slot as asSlot, type Slot } from '../../src/solana/units.ts';
+import { slot as asSlot } from '../../src/solana/units.ts';
 import type { Deshredder } from '../../src/upstream/shreds/deshredder.ts';
 import { createRandom, mutate, randomBytes } from '../fuzz/engine/mutate.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
@@ -204,20 +204,6 @@ describe('memory of the deshredder', () => {
     // The rest of the slot completes it.
     pushAll(rig.deshredder, packets);
     expect(rig.batches).toHaveLength(1);
-  });
-
-  it('releases pending packets when a slot with a known leader starts', () => {
-    let first: Slot = asSlot(10);
-    const rig = deshredding({
-      leaderOf: (slot) => (slot >= first ? testLeaderKey : null),
-      unverified: 'hold',
-      limits: { ...limits, heldBytesMax: 1_000_000 },
-    });
-    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
-    expect(rig.batches).toEqual([]);
-    first = asSlot(9);
-    rig.deshredder.push(generateSlot(10, [500]).packets[0]!);
-    expect(rig.batches.map(({ slot }) => slot)).toEqual([10n, 9n]);
   });
 
   it('holds no packets with an unknown leader if holding is disabled', () => {

@@ -44,23 +44,6 @@ describe('generated slots', () => {
       { numRuns: 60 },
     );
   });
-
-  it('yield each batch as soon as it is complete, with its shred indexes', () => {
-    const { packets } = generateSlot(9, [100, 100, 40_000]);
-    const rig = deshredding({ leaderOf });
-    for (const packet of packets.slice(0, 32)) rig.deshredder.push(packet);
-    expect(rig.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex])).toEqual(
-      [[0, 32]],
-    );
-    for (const packet of packets.slice(64)) rig.deshredder.push(packet);
-    expect(rig.batches.map(({ firstShredIndex, endShredIndex }) => [firstShredIndex, endShredIndex])).toEqual(
-      [
-        [0, 32],
-        [32, 64],
-        [64, 128],
-      ],
-    );
-  });
 });
 
 describe('sets of other layouts', () => {

@@ -6,17 +6,9 @@ import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { TEST_SHRED_VERSION, testLeader, testLeaderKey } from './deshred-rig.ts';
-import { generateEntries, generateWire, keyAt } from './generated-transactions.ts';
+import { generateEntries, generateWire } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
-import {
-  noShreds,
-  scriptedReader,
-  sendPackets,
-  startStage,
-  tableData,
-  ticksUntil,
-  UDP,
-} from './stage-rig.ts';
+import { noShreds, scriptedReader, sendPackets, startStage, ticksUntil, UDP } from './stage-rig.ts';
 
 /** Packets of a slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
@@ -103,25 +95,6 @@ describe('ShredStage', () => {
       ['51', 3],
     ]);
     expect(stage.counts.duplicates).toBe(1);
-  });
-
-  it('fetches a lookup table on first use and emits its addresses from then on', async () => {
-    const scripted = await scriptedServer();
-    const config = { ...noShreds, entries: [server(scripted.port)] };
-    const tables = new Map([[keyAt(60) as string, tableData(4)]]);
-    const { stage, deshred } = await startStage({ config, reader: scriptedReader({ ...made, tables }) });
-    await scripted.until(() => scripted.entriesCalls.length === 1);
-    const send = (slot: number): boolean =>
-      scripted.entriesCalls[0]!.write(Buffer.from(encodeEntryMessage(slotOf(slot), batch)));
-    send(50);
-    await ticksUntil(() => stage.counts.tables === 1);
-    send(51);
-    await deshred.received(6);
-    const loaded = deshred.deshredUpdates.map(({ deshredTransaction }) =>
-      deshredTransaction?.transaction?.loadedWritableAddresses.map(([first]) => first),
-    );
-    expect(loaded).toEqual([[], [], [], [], [3], []]);
-    expect(stage.counts.unresolved).toBe(1);
   });
 
   it('forwards slot updates', async () => {

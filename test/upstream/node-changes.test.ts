@@ -71,15 +71,6 @@ describe('changing nodes of a running pool', () => {
     held[0]!();
     expect(await answer).toBe('7');
   });
-
-  it('keeps the state of unchanged nodes but not of changed addresses', async () => {
-    const scene = await stage([healthy(), healthy()], limits);
-    const [first, second] = configsOf(scene) as [NodeConfig, NodeConfig];
-    await callUntil(scene, () => scene.counts().every((count) => count > 0));
-    scene.pool.change({ devnet: [first, { ...second, url: `${second.url}other` }] }, limits);
-    expect(scene.pool.status().map(({ silentMs }) => silentMs !== null)).toEqual([true, false]);
-    await callUntil(scene, () => scene.mocks[1]!.received.some(({ path }) => path === '/other'));
-  });
 });
 
 it('keeps a removed node for calls with an earlier, longer timeout', async () => {

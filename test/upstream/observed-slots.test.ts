@@ -9,16 +9,6 @@ import { stageForEach, until } from './mock/pool.ts';
 const stage = stageForEach();
 
 describe('slots observed in responses', () => {
-  it('are known at each commitment without polls', async () => {
-    const { pool, send } = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
-    await send('getBalance', ['x', { commitment: 'confirmed' }]);
-    const { slot, confirmedSlot, finalizedSlot } = pool.status()[0]!;
-    expect([slot, confirmedSlot, finalizedSlot]).toEqual([4_321n, 4_321n, null]);
-    expect(pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
-    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
-    expect(pool.slotAt('testnet', 'confirmed')).toBeNull();
-  });
-
   it('replace up to four polls in a row', async () => {
     const { mocks } = await stage([healthy()]);
     const node = new UpstreamNode({ name: 'n', url: mocks[0]!.url }, 'devnet', defaultUpstreamLimits);

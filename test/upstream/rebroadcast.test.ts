@@ -63,19 +63,6 @@ describe('accepted transaction', () => {
     expect(timesToAll(sent)).toBe(before);
   });
 
-  it('is reported as failed after a chain error', async () => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { trace } = await sendOne();
-    chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
-    await until(isAtRest);
-    expect(trace.results).toEqual([
-      {
-        ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
-        ...{ rebroadcasts: 0, rebroadcastAttempts: [] },
-      },
-    ]);
-  });
-
   it('continues while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
@@ -129,13 +116,6 @@ describe('accepted transaction', () => {
     expect(timesToAll(sent)).toBe(before);
     chain.status = () => 'null';
     await until(() => timesToAll(sent) > before);
-  });
-
-  it('is tracked for a limited time', async () => {
-    await open({ pendingMaxMs: 60 });
-    const { trace } = await sendOne();
-    await until(isAtRest);
-    expect(trace.results).toMatchObject([{ name: 'unconfirmed' }]);
   });
 
   it('is shed when rebroadcast most often', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
-import { dyingAfterRequest, failing, holding, htmlBadGateway, silent } from './mock/behaviors.ts';
+import { dyingAfterRequest, failing, holding } from './mock/behaviors.ts';
 import { call, failureOf, outcomeOf, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, sendError } from './mock/server.ts';
 import {
@@ -43,24 +43,6 @@ describe('transaction with preflight', () => {
     expect(trace.attempts.map(({ node, outcome }) => `${node} ${outcome}`).sort()).toEqual([
       ...['node-1 ok', 'node-2 ok', 'node-3 ok', 'sender-1 ok'],
     ]);
-  });
-});
-
-describe('transaction without preflight', () => {
-  it('is sent to all at once; the first acceptance is the response', async () => {
-    const { submit, all, mocks, sendOnlyMocks } = await open(
-      [silent, accepting(), dyingAfterRequest],
-      [silent, htmlBadGateway],
-    );
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, { ...skipPreflight, minContextSlot: 3 })).toBe(signature);
-    await until(() => all.every((mock) => mock.count('sendTransaction') === 1));
-    for (const { received } of all) expect(sentTo(received[0]!).wire).toEqual(wire);
-    const own = configsAt(mocks);
-    expect(own.every(({ minContextSlot }) => minContextSlot === 3)).toBe(true);
-    expect(own.filter(({ maxRetries }) => maxRetries === undefined)).toHaveLength(1);
-    const forwarded = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
-    expect(configsAt(sendOnlyMocks)).toEqual([forwarded, forwarded]);
   });
 });
 
@@ -123,12 +105,6 @@ describe('submitter', () => {
     const invalid = call('sendTransaction', ['nonsense', { encoding: 'base64' }]);
     expect(await outcomeOf(submitter, invalid)).toBe('-32602');
     expect(sentIn(all)).toBe(1);
-  });
-
-  it('forwards all other calls', async () => {
-    const { submitter, sendOnlyMocks } = await open([accepting()], [accepting()]);
-    expect(await outcomeOf(submitter, call('getSlot'))).toBe('1000');
-    expect(sendOnlyMocks[0]!.received).toEqual([]);
   });
 
   it('reveals no URLs or headers of endpoints', async () => {

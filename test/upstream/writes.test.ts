@@ -3,7 +3,6 @@ import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import {
   behind,
-  deadUrl,
   dyingAfterRequest,
   failing,
   healthy,
@@ -94,13 +93,4 @@ describe('requestAirdrop', () => {
     expect(await scene.send(...airdrop)).toBe(outcome);
     expect(total(scene)).toBe(1);
   });
-
-  it.each(['requestAirdrop', 'getAsset'])(
-    'moves on from nodes that refuse the connection: %s',
-    async (method) => {
-      const scene = await stage([{ name: 'dead', url: await deadUrl() }, healthy('"sig"')]);
-      expect(await scene.sendMany(8, method)).toEqual(Array(8).fill('"sig"'));
-      expect(total(scene)).toBe(8);
-    },
-  );
 });

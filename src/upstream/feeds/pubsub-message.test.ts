@@ -36,14 +36,6 @@ describe('readNodeMessage', () => {
     }
   });
 
-  it('returns the result as a view of the received bytes', () => {
-    const bytes = Buffer.from(
-      '{"jsonrpc":"2.0","method":"aNotification","params":{"result":[7],"subscription":1}}',
-    );
-    const message = readNodeMessage(bytes);
-    expect(message?.kind === 'notification' && message.result.buffer === bytes.buffer).toBe(true);
-  });
-
   it('reads a response to a request', () => {
     expect(shown(read('{"jsonrpc":"2.0","result":23784,"id":5}'))).toEqual({
       id: 5,

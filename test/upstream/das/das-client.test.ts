@@ -9,7 +9,6 @@ import {
   failing as refuse,
   healthy as respond,
   silent,
-  throttling,
   truncated,
 } from '../mock/behaviors.ts';
 import { closeAfterEach } from '../mock/pool.ts';
@@ -111,12 +110,6 @@ describe('DasClient', () => {
     for (const secret of [SECRET, new URL(mocks[0]!.url).host]) expect(lines).not.toContain(secret);
   });
 
-  it('waits for Retry-After even for the only server', async () => {
-    const das = await stage([throttling('9')]);
-    for (let i = 0; i < 3; i++) expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
-    expect(requests()).toEqual([1]);
-  });
-
   it('limits an attempt to the remaining time', async () => {
     const [real, startedAt] = [performance.now.bind(performance), performance.now()];
     let skippedMs = 0;
@@ -130,13 +123,5 @@ describe('DasClient', () => {
     expect(await failed(das)).toBe('UPSTREAM_UNAVAILABLE');
     expect(real() - startedAt).toBeLessThan(1_000);
     expect(requests()[2]).toBe(0);
-  });
-
-  it('aborts when the caller cancels', async () => {
-    const leaver = new AbortController();
-    const das = await stage([() => leaver.abort(), respond('1')]);
-    expect(await failed(das, leaver.signal)).toBe('CLIENT_GONE');
-    expect(requests()).toEqual([1, 0]);
-    expect(await failed(das, AbortSignal.abort())).toBe('CLIENT_GONE');
   });
 });

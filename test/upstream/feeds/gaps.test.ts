@@ -70,18 +70,6 @@ describe('a gap', () => {
     expect(given).toContain('GapTooLong');
   });
 
-  it('with too many buffered notifications fails the subscription', async () => {
-    const recorder = await open(root, {
-      limits: { heldMax: 10 },
-      answer: only('getBlocks', () => []),
-    });
-    await cut('rootSubscribe', 1);
-    for (let slot = 970; slot < 990; slot++) notify('root', slot);
-    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(recorder.raw).toEqual([]);
-    await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is unsubscribed');
-  });
-
   it('that no node can fill before the timeout fails the subscription and frees its semaphore slot', async () => {
     // No node has reached the end of the gap of roots; that of slots is filled.
     const recorder = await open(root, {

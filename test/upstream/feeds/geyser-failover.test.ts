@@ -165,21 +165,4 @@ describe('a transaction subscription fed by Geyser', () => {
       expect(log.join()).toContain('Geyser subscription failed over to PubSub');
     },
   );
-
-  it('that ended stops reading blocks', async () => {
-    const { feed, server, mock, methods } = await start(105);
-    const recorder = new NotificationRecorder();
-    const end = await feed.open(transactionsAt('confirmed'), recorder.listener);
-    sendSlot(server, 100);
-    server.send(slotIs(100, 'confirmed'));
-    await recorder.count(2);
-    server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
-    end();
-    const [reached, read] = [recorder.results.length, methods.length];
-    mock.tick();
-    for (const peer of mock.peers) await peer.read();
-    expect(recorder.results).toHaveLength(reached);
-    expect(methods).toHaveLength(read);
-  });
 });

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseJson } from '../../../src/base/json.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import { type Address, addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
@@ -182,27 +181,6 @@ describe('GeyserFeed', () => {
     expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
-  it('emits the result of an earlier transaction once it reaches the commitment', async () => {
-    const { server, rig } = await start();
-    let confirmationStatus = 'processed';
-    rig.answers.getSignatureStatuses = () =>
-      JSON.stringify({
-        context: { slot: 120 },
-        value: [{ slot: 99, err: 'AccountInUse', confirmationStatus, confirmations: 0 }],
-      });
-    const processed = await rig.open(waitFor('processed'));
-    await processed.count(1);
-    expect(processed.results).toEqual([{ context: { slot: 120 }, value: { err: 'AccountInUse' } }]);
-    expect(processed.isDone).toBe(true);
-
-    const confirmed = await rig.open(waitFor('confirmed'));
-    confirmationStatus = 'confirmed';
-    server.slot(100);
-    server.send(slotIs(100, 'confirmed'));
-    await confirmed.count(1);
-    expect(confirmed.results).toHaveLength(1);
-  });
-
   it('fetches the mint of a parsed token account once and keeps the order', async () => {
     const { server, rig } = await start({ mintWaitMs: 30_000 });
     const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
@@ -245,13 +223,6 @@ describe('GeyserFeed', () => {
     expect(rig.requested.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
   });
 
-  it('rejects kinds that Geyser does not feed, and more than servers accept', async () => {
-    const { rig } = await start({}, { filtersMax: 2 });
-    await expect(rig.open({ kind: 'vote' })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await rig.open(logs('all'));
-    await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
   it('fails the new subscription when a server rejects its request after answering the ping', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
@@ -268,20 +239,5 @@ describe('GeyserFeed', () => {
     await newcomer.until(() => newcomer.failure !== null);
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
-  });
-
-  it('skips a malformed update and emits the rest', async () => {
-    const { server, rig } = await start();
-    const recorder = await rig.open(logs({ mentions: payer.address }));
-    const broken = transactionIs(100, first);
-    const { transaction } = broken.transaction!;
-    const meta = { ...transaction!.meta!, err: { err: Uint8Array.of(255, 255, 255, 255) } };
-    const malformed = { ...broken.transaction!, transaction: { ...transaction!, meta } };
-    server.slot(100, { ...broken, transaction: malformed }, transactionIs(100, second, 1));
-    await recorder.count(1);
-    expect(recorder.results).toMatchObject([{ value: { signature: signatureOf(second) } }]);
-    expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
-      'Skipped a malformed Geyser update',
-    );
   });
 });

@@ -90,38 +90,6 @@ describe('RequestedFilters', () => {
     );
   });
 
-  it('limits addresses across all filters', () => {
-    const union = requestedFilters({ addressesMax: 4 });
-    const [include, exclude] = [[key(3)], [key(4)]];
-    const filtered: Subscription = {
-      kind: 'transaction',
-      dialect: 'helius',
-      commitment: 'processed',
-      encoding: 'base64',
-      details: 'full',
-      rewards: false,
-      maxVersion: 0,
-      filter: {
-        vote: null,
-        failed: null,
-        signature: null,
-        include,
-        exclude,
-        required: [],
-        tokenAccounts: 'none',
-      },
-    };
-    const end = union.add(filtered)!;
-    union.add(account(1));
-    union.add(logs({ mentions: key(2) }));
-    expect(union.add(account(5))).toBeNull();
-    expect(union.add(account(1))).not.toBeNull();
-    end();
-    expect(union.add(account(5))).not.toBeNull();
-    expect(union.add(account(6))).not.toBeNull();
-    expect(union.add(account(7))).toBeNull();
-  });
-
   it('stays within the limits of a program when its unfiltered subscriptions end', () => {
     const union = requestedFilters({ filtersMax: 4 });
     const whole = union.add(program(1, null))!;

@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import { programs } from '../../../src/solana/programs.ts';
 import { blockOf } from '../geyser/source-rig.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, payer, signatureOf, transactionIs, transfer } from './geyser-updates.ts';
+import { payer, signatureOf, transactionIs, transfer } from './geyser-updates.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const [first, second, third, fourth] = [transfer(1), transfer(2), transfer(3), transfer(4)];
@@ -91,31 +90,5 @@ describe('a gap in the Geyser streams', () => {
     server.slot(105, ...[1, 2, 3].map((number) => transactionIs(105, transfer(number), number)));
     await recorder.until(() => recorder.failure !== null);
     expect(recorder.results).toEqual([]);
-  });
-});
-
-describe('a subscription with a slow fetch', () => {
-  it('does not wait when too many updates are queued', async () => {
-    const { server, rig } = await start({ limits: { heldMax: 5, mintWaitMs: 30_000 } });
-    rig.answers.getAccountInfo = () => JSON.stringify({ context: { slot: 1 }, value: null });
-    const recorder = await rig.open({
-      ...{ kind: 'account', address, commitment: 'processed', encoding: 'jsonParsed' },
-    });
-    const { promise, resolve: answer } = Promise.withResolvers<void>();
-    rig.hold(promise);
-    const token = Buffer.alloc(165);
-    token[108] = 1;
-    const write = (version: number) =>
-      accountIs(
-        100,
-        address,
-        account(version, token, programs.token),
-        version,
-        signatureOf(transfer(version)),
-      );
-    server.slot(100, ...Array.from({ length: 6 }, (_, at) => write(at + 1)));
-    await recorder.count(6);
-    expect(recorder.results.map(({ value }) => value.lamports)).toEqual([1, 2, 3, 4, 5, 6]);
-    answer();
   });
 });

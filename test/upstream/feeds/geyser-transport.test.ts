@@ -144,14 +144,6 @@ describe('GrpcStream', () => {
     expect(await new Call(away).ended).toEqual({ code: 'UNAVAILABLE', message: 'HTTP 502' });
   });
 
-  it('ends on GOAWAY', async () => {
-    const url = await listen((stream, session) => {
-      accept(stream);
-      session.goaway();
-    });
-    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'server sent GOAWAY' });
-  });
-
   it('ends when the server is unreachable or silent, and when the stream breaks', async () => {
     expect((await new Call('http://127.0.0.1:1').ended).message).toBe('connection refused (ECONNREFUSED)');
     const silent = await listen(() => {});

@@ -94,24 +94,6 @@ describe('a node slightly behind the failed one', () => {
   });
 });
 
-describe('a gap at confirmed', () => {
-  it('starts at the confirmed slot, regardless of how far slots have advanced', async () => {
-    scene = await stage([healthy, healthy], { answer: chain(1_050) });
-    const recorder = new Recorder();
-    await scene.feed.open(subscriptions.logs, recorder);
-    const [first, other] = scene.mocks;
-    notify(first!, 'logs', messageAt.logs(1_005));
-    await recorder.until(({ raw }) => raw.length === 1, 'notifications of the first node');
-    first!.tick(40);
-    other!.tick(40);
-    for (const peer of first!.peers) await peer.read();
-    await move('logs');
-    await until(() => scene.requests.some(({ method }) => method === 'getBlock'), 'blocks are read');
-    const read = scene.requests.find(({ method }) => method === 'getBlocks');
-    expect(JSON.parse(read?.params?.toString() ?? '')[0]).toBe(1_005);
-  });
-});
-
 describe('a node that falls behind', () => {
   const vote = subscriptionOf('vote');
   const behind = (): number => scene.logged.filter((line) => line.includes('lagging')).length;
@@ -121,14 +103,6 @@ describe('a node that falls behind', () => {
     await scene.feed.open(vote, new Recorder());
   }
 
-  /** Long enough for several checks of the watchdog. */
-  async function tickOn(): Promise<void> {
-    for (let ticks = 0; ticks < 10; ticks++) {
-      scene.mocks[0]!.tick();
-      await new Promise((resolve) => setTimeout(resolve, 40));
-    }
-  }
-
   it('is left when another is better', async () => {
     await fallBehind();
     const [first, other] = scene.mocks;
@@ -136,16 +110,5 @@ describe('a node that falls behind', () => {
     scene.networkSlot(1_100);
     await until(() => other!.count('voteSubscribe') === 1, 'it is opened on the other node');
     expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 1]);
-  });
-
-  it('is kept when the other is behind too', async () => {
-    await fallBehind();
-    const [first, other] = scene.mocks;
-    scene.networkSlot(1_100);
-    await until(() => other!.count('slotSubscribe') === 1, 'the other is tried');
-    const ticking = setInterval(() => other!.tick(), 20);
-    await tickOn();
-    clearInterval(ticking);
-    expect([first!.count('voteSubscribe'), other!.count('voteSubscribe'), behind()]).toEqual([1, 0, 0]);
   });
 });

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import type { FeedError } from '../../../src/streams/feed.ts';
 import { Recorder } from './listener.ts';
 import {
@@ -73,18 +72,6 @@ describe('a PubSub feed', () => {
     expect(mock?.count('voteSubscribe')).toBe(1);
   });
 
-  it('spreads load over nodes and rejects at once when all are full', async () => {
-    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
-    const { feed, mocks } = await set([healthy, healthy], { limits });
-    const root = subscriptionOf('root');
-    const end = await feed.open(vote, new Recorder());
-    await feed.open(account, new Recorder());
-    expect(mocks.map((mock) => mock.count('voteSubscribe') + mock.count('accountSubscribe'))).toEqual([1, 1]);
-    expect(await refusal(feed.open(root, new Recorder()))).toMatchObject({ code: 'OVERLOADED' });
-    end();
-    await feed.open(root, new Recorder());
-  });
-
   it.each([
     ['never responds', mute],
     ['responds to another request', wrongIds],
@@ -102,13 +89,6 @@ describe('a PubSub feed', () => {
     }
     expect(mocks[1]?.count('logsSubscribe')).toBeGreaterThan(0);
     await until(() => [...mocks[1]!.peers].some(({ ids }) => ids.has('logsSubscribe')), 'it is acknowledged');
-  });
-
-  it("returns the nodes' error when all reject", async () => {
-    const { feed } = await set([refusing(-32601, 'Method not found'), refusing(-32601, 'Method not found')]);
-    const refused = await refusal(feed.open(vote, new Recorder()));
-    expect(refused).toBeInstanceOf(RpcError);
-    expect(refused).toMatchObject({ code: -32601, message: 'Method not found' });
   });
 
   it('trusts a node that rejects the parameters', async () => {
@@ -130,13 +110,6 @@ describe('a PubSub feed', () => {
     };
     const { feed } = await set([behaviour], { secret: '3f1c2d9e8b7a6f5e', limits: { openTimeoutMs: 200 } });
     expect(await refusal(feed.open(account, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
-  it('rejects requests that no node would accept', async () => {
-    const { feed, mocks } = await set([healthy], { limits: { requestMaxBytes: 120 } });
-    const refused = await refusal(feed.open(account, new Recorder()));
-    expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
-    expect(mocks[0]?.received).toEqual([]);
   });
 
   it('leaves a node whose slots stall while the network advances', async () => {

@@ -16,9 +16,6 @@ const limits = { ...geyserSourceOptions, requestDelayMs: 1, reconnectMs: 5, reco
 const slots: SubscribeRequest = { slots: new Map([['s', {}]]) };
 const transactions: SubscribeRequest = { transactions: new Map([['t', {}]]) };
 const entries: SubscribeRequest = { entry: ['e'] };
-/** As tellers know it. */
-const keyOf = (request: SubscribeRequest): string =>
-  Buffer.from(encodeSubscribeRequest(request)).toString('latin1');
 
 const opened: (() => void)[] = [];
 afterEach(() => {
@@ -63,21 +60,6 @@ async function start() {
   };
   return { server, send, reader: () => tellers.at(-1)! };
 }
-
-it('reports the request only once the server acknowledged the newest one', async () => {
-  const { server, send, reader } = await start();
-  // Before the first request a stream tells nothing.
-  expect(reader().request).toBe(keyOf(slots));
-  const first = await send(transactions);
-  expect(reader().request).toBeNull();
-  const second = await send(entries);
-  server.send({ pong: { id: first.id } });
-  await first.taken;
-  expect(reader().request).toBeNull();
-  server.send({ pong: { id: second.id } });
-  await second.taken;
-  expect(reader().request).toBe(keyOf(entries));
-});
 
 it('returns to the last accepted request after a rejection', async () => {
   const { server, send } = await start();

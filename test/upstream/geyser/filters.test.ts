@@ -37,23 +37,6 @@ function requestOf(server: GeyserServer) {
 }
 
 describe('the merged request', () => {
-  it('always contains slots, block metas and account counts', async () => {
-    const { server } = await start(1);
-    expect(server.requests).toHaveLength(1);
-    expect(server.requests[0]).toMatchObject({
-      slots: { s: { interslotUpdates: true } },
-      blocksMeta: { m: {} },
-      blocks: { b: { includeTransactions: false, includeAccounts: false, includeEntries: false } },
-      commitment: 0,
-      accounts: {},
-      transactions: {},
-      transactionsStatus: {},
-      entry: {},
-      accountsDataSlice: [],
-      fromSlot: undefined,
-    });
-  });
-
   it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
     const { rig, server } = await start(1);
     const narrow = rig.source.subscribe(
@@ -155,26 +138,6 @@ describe('a filter set with from_slot', () => {
     sendOn(server.streams[0]!, [tx(102, 4), ...endOf(102), ...wholeSlot(103)]);
     await rig.untilEmitted('103 processed');
     expect(rig.of(102)).toHaveLength(4);
-  });
-
-  it('is served by a capable server, and is ready even without one', async () => {
-    const { rig, server, other } = await start(2);
-    sendOn(server.stream, wholeSlot(100));
-    await rig.untilEmitted('100 processed');
-    const refuse: GeyserServer['onRequest'] = (request, stream) => {
-      if (request.fromSlot !== undefined) {
-        stream.emit('error', { code: 13, details: 'from_slot is not supported' });
-      }
-    };
-    server.onRequest = refuse;
-    other.onRequest = (request, stream) => {
-      if (request.fromSlot !== undefined) sendOn(stream, [...wholeSlot(99), ...wholeSlot(100, tx(100, 1))]);
-    };
-    await rig.source.subscribe(all, slot(99)).ready;
-    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
-    other.onRequest = refuse;
-    await rig.source.subscribe({ entry: ['e'] }, slot(99)).ready;
-    expect(rig.log.join()).toContain('No Geyser server supports from_slot replay');
   });
 
   it('starts at the oldest slot that a server reports', async () => {

@@ -29,16 +29,6 @@ describe('a server that reports a slot far ahead', () => {
       expect(merge.newestStarted).toBe(11n);
     });
   }
-
-  it('is accepted when no closer slot was sent for long', () => {
-    const { merge, of } = startMerge({ stallMs: -1 });
-    const one = merge.addReader(live);
-    for (const update of whole(10)) one.handleUpdate(update);
-    for (const slot of [FAR, FAR + 1, FAR + 2]) for (const update of whole(slot)) one.handleUpdate(update);
-    expect(of(FAR)).toEqual([]);
-    merge.giveUp(merge.missingRange(performance.now())!);
-    expect(of(FAR + 2).at(-1)).toBe('processed');
-  });
 });
 
 describe('a server that runs ahead of the others', () => {
@@ -46,17 +36,6 @@ describe('a server that runs ahead of the others', () => {
     ['in wide steps', 400],
     ['slot by slot', 1],
   ] as const) {
-    it(`suppresses nothing once it is gone: ${manner}`, () => {
-      const { merge, emitted } = startMerge();
-      const [honest, other] = [merge.addReader(live), merge.addReader(live)];
-      sendSlots(honest, 1_000, 1_009);
-      sendSlots(other, 1_009 + step, 1_009 + step * 3_000, step);
-      merge.removeReader(other);
-      sendSlots(honest, 1_010, 4_000);
-      expect(emittedCount(emitted, 1_010, 4_000)).toBe(2_991);
-      expect(merge.newest).toBe(4_000n);
-    });
-
     it(`emits at most half a minute ahead of polled nodes: ${manner}`, () => {
       const now = new PolledHead(1_009);
       const { merge, emitted, of, lost } = startMerge({}, now.head);
@@ -173,19 +152,6 @@ describe('writes of one account', () => {
       replay.handleUpdate(update);
     const content = of(11).filter((each) => each.startsWith('written'));
     expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
-  });
-
-  it('are emitted once with permanently different requests', () => {
-    const { merge, of } = startMerge();
-    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
-    narrow.setRequest('narrow');
-    wide.setRequest('wide');
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
-    for (const each of [wide, narrow]) each.handleUpdate(bank(11));
-    for (const number of [0, 3, 6]) wide.handleUpdate(write(11, number));
-    for (const number of [3, 6, 9, 12]) narrow.handleUpdate(write(11, number));
-    for (const number of [9, 12, 15]) wide.handleUpdate(write(11, number));
-    expect(of(11).slice(1)).toEqual([0, 3, 6, 9, 12, 15].map((number) => `written ${number}`));
   });
 });
 

@@ -32,23 +32,6 @@ const wholeOf = (slot: number, blockhash: string) => [
   slotIs(slot, 'processed', slot - 1),
 ];
 
-describe('the only Geyser server, restarted far behind', () => {
-  it('catches up without a reset or duplicates while polled nodes are ahead', () => {
-    const now = new PolledHead(7_000);
-    const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
-    const before = merge.addReader(live);
-    pass([before], 7_000, 10_099, 400, now.advance);
-    merge.removeReader(before);
-    vi.advanceTimersByTime(60_000);
-    now.slot += 150;
-    const after = merge.addReader({ ...live, from: slotOf(10_095), tip: merge.newest });
-    pass([after], 8_000, 10_300, 100, now.advance);
-    expect(lost).toEqual([]);
-    expect(emittedCount(emitted, 7_000, 10_099)).toBe(3_100);
-    expect(emittedCount(emitted, 10_100, 10_300)).toBe(201);
-  });
-});
-
 describe('a head behind the Geyser servers', () => {
   /** Tells 200 slots, each confirmed with the one behind it and finalized 32 later. */
   function confirm(readers: readonly StreamReader[], now: PolledHead, lag: number): void {

@@ -9,7 +9,6 @@ import {
   endOf,
   entryIs,
   metaIs,
-  signatureOf,
   slotIs,
   transactionIs,
   transfer,
@@ -120,34 +119,6 @@ describe('one Geyser server', () => {
   });
 });
 
-describe('two Geyser servers', () => {
-  it('are merged regardless of speed and write versions', async () => {
-    const { rig, server, other } = await start(2);
-    await rig.source.subscribe(accountsToo, null).ready;
-    const write = (balance: number, version: number, of: number | null) =>
-      accountIs(100, address, account(balance), version, of === null ? null : signatureOf(transfer(of)));
-    sendOn(server.stream, [
-      slotIs(100, 'created'),
-      write(1, 900, null),
-      write(2, 901, 1),
-      write(3, 902, null),
-    ]);
-    await rig.untilEmitted('100 account 3');
-    sendOn(other.stream, [slotIs(100, 'created'), write(1, 5, null), write(2, 6, 1), write(3, 7, null)]);
-    sendOn(other.stream, [write(4, 8, 2), write(5, 9, null), ...endOf(100)]);
-    await rig.untilEmitted('100 processed');
-    sendOn(server.stream, [write(4, 903, 2), write(5, 904, null), ...endOf(100)]);
-    sendOn(server.stream, [slotIs(101, 'created')]);
-    await rig.untilEmitted('101 createdBank');
-    expect(rig.of(100)).toEqual([
-      'createdBank',
-      ...[1, 2, 3, 4, 5].map((balance) => `account ${balance}`),
-      'meta',
-      'processed',
-    ]);
-  });
-});
-
 describe('a server that dies in the middle of a slot', () => {
   it('sends the rest in a replay after reconnecting', async () => {
     const { rig, server } = await start(1);
@@ -195,21 +166,6 @@ describe('a server that dies in the middle of a slot', () => {
     ]);
     expect(rig.of(102)).toEqual(['createdBank', 'transfer 3', 'meta', 'processed', 'confirmed']);
     expect(rig.lost).toEqual(['101-101 account', '102-102 account']);
-  });
-
-  it('loses nothing with blocks when no stream requests accounts', async () => {
-    const { rig, server } = await start(1);
-    await rig.source.subscribe(all, null).ready;
-    sendOn(server.stream, wholeSlot(100));
-    await rig.untilEmitted('100 processed');
-    refusesReplay(server);
-    rig.blocks.set(101, blockOf(101, 1));
-    server.fail(UNAVAILABLE, 'bye');
-    await server.until(() => server.requests.at(-1)?.fromSlot === undefined && server.streams.length > 2);
-    sendOn(server.stream, wholeSlot(102));
-    await rig.untilEmitted('102 processed');
-    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1', 'meta', 'processed', 'confirmed']);
-    expect(rig.lost).toEqual([]);
   });
 
   it('reports lost slots without blocks, and continues', async () => {

@@ -54,18 +54,3 @@ it('emits nothing of a fork once a slot above it is finalized', async () => {
   expect(rig.of(102).at(-1)).toBe('finalized');
   expect(rig.lost).toEqual([]);
 });
-
-it('does not wait for slots of a fork once a slot above it is finalized', async () => {
-  const { server, rig } = await start();
-  await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
-  sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
-  // Its parent is incomplete.
-  sendOn(server.stream, [slotIs(102, 'created', 101), ...endOn(102, 101)]);
-  sendOn(server.stream, [slotIs(103, 'created', 100), ...endOn(103, 100)]);
-  sendOn(server.stream, [slotIs(103, 'finalized', 100), slotIs(104, 'created', 103)]);
-  await rig.untilEmitted('104 createdBank');
-  sendOn(server.stream, [...endOn(101, 100), ...endOn(104, 103)]);
-  await rig.untilEmitted('104 processed');
-  expect(rig.of(102)).toEqual(['createdBank']);
-  expect(rig.lost).toEqual([]);
-});

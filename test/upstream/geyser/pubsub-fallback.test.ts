@@ -162,16 +162,6 @@ describe('accounts that replace others', () => {
     before.end();
     expect(watched(stage)).toEqual([address, keyOf(3), keyOf(4)]);
   });
-
-  it('are rejected while another filter set still names the replaced ones', async () => {
-    const { stage, filterSet } = await start(null, { addressesMax: 3 });
-    await filterSet.ready;
-    const before = stage.source.subscribe(naming(2, 3), null);
-    stage.source.subscribe(naming(2), null);
-    const instead = () => stage.source.subscribe(naming(4, 5), null, before);
-    expect(instead).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-    expect(watched(stage)).toEqual([address, keyOf(2), keyOf(3)]);
-  });
 });
 
 describe('accounts that wait for their block', () => {
@@ -189,13 +179,5 @@ describe('accounts that wait for their block', () => {
       '102 account 102',
       '102 account 102',
     ]);
-  });
-
-  it('are reported lost at once when too many slots have dropped accounts', async () => {
-    const { stage, filterSet } = await start(null, { waitingAccountsMax: 1, slotsMax: 2 });
-    await filterSet.ready;
-    for (const slot of [101, 102, 103, 104]) stage.account(slot, 5);
-    expect(stage.lost).toEqual(['101-101 account']);
-    expect(stage.log).toHaveLength(1);
   });
 });

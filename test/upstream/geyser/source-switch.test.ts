@@ -75,17 +75,6 @@ it('streams switch to PubSub and blocks when the last Geyser node is removed, an
   ]);
 });
 
-it('streams continue while a Geyser node remains, and a closed source follows nothing', async () => {
-  const { stage, geyser, opened } = await start();
-  const sink = await opened();
-  stage.source.setNodes([geyser]);
-  expect(sink.ended).toBeNull();
-  stage.source.close();
-  stage.source.setNodes([plain]);
-  expect(stage.source.isGeyser).toBe(true);
-  expect(stage.emitted).toEqual([]);
-});
-
 it('a stream that waits for a backfill is ended too', async () => {
   const { server, stage, opened } = await start();
   for (const update of wholeSlot(100)) server.send(update);

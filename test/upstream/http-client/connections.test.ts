@@ -36,14 +36,6 @@ async function open(
 const calls = (count: number): Promise<string>[] => Array.from({ length: count }, () => outcomeText(node));
 
 describe('connections to a node', () => {
-  it('are reused, most recently used first', async () => {
-    await open(responding);
-    await Promise.all(calls(3));
-    expect(raw.sockets).toHaveLength(3);
-    for (let i = 0; i < 4; i++) await outcomeText(node);
-    expect(new Set(raw.requests.slice(3).map(({ connection }) => connection)).size).toBe(1);
-  });
-
   it('are limited; further requests wait', async () => {
     await open(unresponsive, { connectionsMax: 2 });
     const pending = calls(6);
@@ -99,18 +91,6 @@ describe('unsolicited responses', () => {
     raw.sockets[0]!.write(http(envelope(raw.requests[0]!.id + 1, '"forged"')));
     await until(() => raw.open() === 0);
     expect(await outcomeText(node)).toBe('7');
-  });
-
-  it('sent before the next request are detected by their id', async () => {
-    await open(({ socket, id }) => {
-      // Both are buffered before either is read.
-      socket.write(http(envelope(id - 1, '"forged"')));
-      socket.write(http(envelope(id)));
-    });
-    expect(await outcomeText(node)).toBe('invalid');
-    raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
   });
 });
 
@@ -189,21 +169,6 @@ describe('request timeout', () => {
     responding(raw.requests[0]!);
     expect(await first).toBe('7');
     expect(raw.requests).toHaveLength(1);
-  });
-});
-
-describe('aborted request', () => {
-  it('closes its connection, and a waiting request proceeds', async () => {
-    await open(unresponsive, { connectionsMax: 1 });
-    const leave = new AbortController();
-    const left = attempt(node, call(), 20_000, leave.signal);
-    await until(() => raw.requests.length === 1);
-    const next = outcomeText(node);
-    raw.become(responding);
-    leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
-    expect(await next).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
   });
 });
 

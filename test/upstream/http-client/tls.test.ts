@@ -44,13 +44,6 @@ async function open(script: RawScript, headers: Record<string, string> = {}): Pr
 }
 
 describe('TLS node', () => {
-  it('is used with a trusted certificate, and its connection reused', async () => {
-    setDefaultCACertificates([...trusted, own.cert]);
-    await open(responding);
-    for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(1);
-  });
-
   it('is rejected with an untrusted certificate', async () => {
     await open(responding);
     expect(await outcomeText(node)).toBe('unsent, lost');

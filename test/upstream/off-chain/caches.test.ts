@@ -1,5 +1,4 @@
 import {
-  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -55,18 +54,6 @@ const filesIn = (): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe('cached documents', () => {
-  it('survive in memory and across restarts', async () => {
-    const first = await start();
-    await read(first, '/1');
-    expect(await read(first, '/1')).toEqual([{ at: '/1' }]);
-    await first.close();
-    const second = await start();
-    expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
-    expect(await read(second, '/1')).toEqual([{ at: '/1' }]);
-    expect(host.requestedPaths).toEqual(['/1']);
-    expect(second.counts).toMatchObject({ fetches: 0, fromDisk: 1, fromMemory: 1 });
-  });
-
   it('expire; absences sooner', async () => {
     const client = await start({ documentTtlMs: 1_000, absenceTtlMs: 100 });
     host.scripts.set('/none', bytes('', {}, 404));
@@ -148,14 +135,6 @@ describe('cached documents', () => {
     expect(await read(await start(), '/1')).toEqual([{ at: '/1' }]);
     expect(host.requestedPaths.length).toBe(2);
   });
-
-  it('work without a writable disk', async () => {
-    const client = await start();
-    rmSync(folder, { recursive: true });
-    writeFileSync(folder, 'a file in place of the folder');
-    expect(await read(client, '/1')).toEqual([{ at: '/1' }]);
-    await client.close();
-  });
 });
 
 describe('disk cache', () => {
@@ -203,21 +182,6 @@ describe('disk cache', () => {
     const cache = await openDisk({ diskQueueMax: 4 });
     await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, entry('x'))));
     expect(cache.files).toBe(4);
-  });
-
-  it('keeps the last of several writes, or nothing after a delete', async () => {
-    const cache = await openDisk({});
-    await Promise.all([cache.set('a', entry('old')), cache.set('a', entry('new'))]);
-    expect((await cache.get('a'))?.document?.toString()).toBe('new');
-    const writing = cache.set('b', entry('b'));
-    await Promise.all([cache.delete('b'), writing]);
-    expect([await cache.get('b'), filesIn().length, cache.files]).toEqual([null, 1, 1]);
-  });
-
-  it('creates its folder with parents, private to the owner', async () => {
-    const deep = join(folder, 'x', 'y');
-    await DiskCache.open(deep, offChainLimits, now);
-    expect([existsSync(deep), statSync(deep).mode & 0o077]).toEqual([true, 0]);
   });
 });
 

@@ -117,24 +117,6 @@ describe('off-chain JSON', () => {
     expect(await read(at('/0'))).toBeUndefined();
   });
 
-  it('is requested without any data about callers', async () => {
-    host.scripts.set('/x', (_, reply) => {
-      reply.writeHead(302, { 'set-cookie': 'a=b; Path=/', location: '/meta' }).end();
-    });
-    await open();
-    await read(at('/x'));
-    for (const headers of host.headers) {
-      expect(Object.keys(headers).sort()).toEqual([
-        'accept',
-        'accept-encoding',
-        'connection',
-        'host',
-        'user-agent',
-      ]);
-    }
-    expect(host.headers[1]?.['user-agent']).toBe('solway (off-chain metadata)');
-  });
-
   it('is read from inline URIs and from gateways in order', async () => {
     const other = await startHost({ '*': json(META) });
     closing.push(other.close);
@@ -244,16 +226,5 @@ describe('concurrent reads', () => {
     const found = await client.read([at('/meta'), at('/x'), 'nonsense'], leaver.signal);
     expect([...found]).toEqual([[at('/meta'), META]]);
     expect((await client.read([at('/meta')], AbortSignal.abort())).size).toBe(0);
-  });
-
-  it('are limited in documents and bytes', async () => {
-    const big = JSON.stringify('x'.repeat(1_000));
-    host.scripts.set('*', bytes(big));
-    await open({ limits: { urisMax: 5, readingMaxBytes: 2_500 } });
-    const found = await client.read(
-      Array.from({ length: 9 }, (_, i) => at(`/${i}`)),
-      neverAborted,
-    );
-    expect([found.size, host.requestedPaths.length]).toEqual([2, 5]);
   });
 });
