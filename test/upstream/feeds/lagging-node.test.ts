@@ -52,12 +52,8 @@ async function move(kind: SubscriptionKind): Promise<PubsubMock> {
 }
 
 /** A subscription that has received notifications of these slots from the first of two nodes. */
-async function openOnFirst(
-  kind: keyof typeof subscriptions,
-  slots: readonly number[],
-  limits: SceneOptions['limits'] = {},
-): Promise<Recorder> {
-  scene = await stage([healthy, healthy], { answer: chain(1_002), limits });
+async function openOnFirst(kind: keyof typeof subscriptions, slots: readonly number[]): Promise<Recorder> {
+  scene = await stage([healthy, healthy], { answer: chain(1_002) });
   const recorder = new Recorder();
   await scene.feed.open(subscriptions[kind], recorder);
   const [first] = scene.mocks;
@@ -94,21 +90,40 @@ describe('a node slightly behind the failed one', () => {
   });
 });
 
-describe('a node that falls behind', () => {
-  const vote = subscriptionOf('vote');
-  const behind = (): number => scene.logged.filter((line) => line.includes('lagging')).length;
+describe('a node that reports an implausible slot', () => {
+  const LIE = Number.MAX_SAFE_INTEGER;
+  const slotInfo = (slot: number) => ({ slot, parent: slot - 1, root: slot - 32 });
 
-  async function fallBehind(): Promise<void> {
-    scene = await stage([healthy, healthy]);
-    await scene.feed.open(vote, new Recorder());
-  }
-
-  it('is left when another is better', async () => {
-    await fallBehind();
-    const [first, other] = scene.mocks;
-    other!.tick(100);
-    scene.networkSlot(1_100);
-    await until(() => other!.count('voteSubscribe') === 1, 'it is opened on the other node');
-    expect([first!.count('voteSubscribe'), behind()]).toEqual([1, 1]);
+  it.each([
+    ['slot', subscriptionOf('slot'), slotInfo],
+    ['root', subscriptionOf('root'), (slot: number) => slot],
+    ['account', subscriptions.account, messageAt.account],
+    ['program', subscriptions.program, messageAt.program],
+  ] as const)('is left without affecting the subscriber: %s', async (kind, subscription, messageOf) => {
+    scene = await stage([healthy, healthy], { answer: chain(1_002) });
+    const recorder = new Recorder();
+    await scene.feed.open(subscription, recorder);
+    const [first, second] = scene.mocks;
+    notify(first!, kind, messageOf(1_001));
+    await recorder.until(({ raw }) => raw.length === 1, 'the first notification');
+    notify(first!, kind, messageOf(LIE));
+    await until(() => second!.count(`${kind}Subscribe`) === 1, 'the other node is used');
+    for (const peer of second!.peers) await peer.read();
+    second!.tick();
+    notify(second!, kind, messageOf(1_006));
+    await recorder.until(({ raw }) => raw.at(-1)!.includes('1006'), 'the next notification');
+    expect(recorder.raw.join()).not.toContain(String(LIE));
+    expect(recorder.failures).toEqual([]);
   });
+});
+
+it('a node that falls behind is left when another is better', async () => {
+  scene = await stage([healthy, healthy]);
+  await scene.feed.open(subscriptionOf('vote'), new Recorder());
+  const [first, other] = scene.mocks;
+  other!.tick(100);
+  scene.networkSlot(1_100);
+  await until(() => other!.count('voteSubscribe') === 1, 'it is opened on the other node');
+  expect(first!.count('voteSubscribe')).toBe(1);
+  expect(scene.logged.filter((line) => line.includes('lagging'))).toHaveLength(1);
 });
