@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyTransaction } from '../../src/solana/ed25519.ts';
 import { readEntries } from '../../src/solana/entries.ts';
@@ -6,14 +5,7 @@ import { decodeTransaction } from '../../src/solana/transaction/decode-transacti
 import { createRandom } from '../fuzz/engine/mutate.ts';
 import { deshredding } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
-import {
-  DEMO_VERSION,
-  demoEntries,
-  demoLeader,
-  demoPackets,
-  hasRecordedShreds,
-  legacyPackets,
-} from './recorded-shreds.ts';
+import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
 
 function deshredded(packets: readonly Uint8Array[]) {
   const rig = deshredding({ leaderOf: () => demoLeader, shredVersion: () => DEMO_VERSION });
@@ -51,14 +43,6 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', 
     expect(transactions.every(({ version, isVote }) => version === 'legacy' && !isVote)).toBe(true);
   });
 
-  it('yield them in order, reversed, doubled, and with repair nonces', () => {
-    expectAll(demoPackets);
-    expectAll(demoPackets.toReversed());
-    expectAll(demoPackets.flatMap((packet) => [packet, packet]));
-    expectAll([...demoPackets, ...demoPackets]);
-    expectAll(demoPackets.map((packet) => Uint8Array.from([...packet, 1, 2, 3, 4])));
-  });
-
   it('yield them without any 32 of each 64', () => {
     for (let i = 0; i < 30; i++) {
       const left = dropSome(demoPackets, 64, 32, random);
@@ -70,23 +54,5 @@ describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds)', 
 
   it('need one signature verification per set', () => {
     expect(deshredded(demoPackets).deshredder.stats.signatures).toBe(8);
-  });
-});
-
-/** Hash of an entry without transactions. */
-function hashedOn(hash: Uint8Array, times: number): Buffer {
-  let last = Buffer.from(hash);
-  for (let i = 0; i < times; i++) last = createHash('sha256').update(last).digest();
-  return last;
-}
-
-describe.skipIf(!hasRecordedShreds)('recorded legacy shreds (../shared/data, shreds)', () => {
-  it('contain 64 chained entries', () => {
-    const entries = legacyPackets.flatMap((packet) => readEntries(packet.subarray(88)) ?? []);
-    expect(entries).toHaveLength(64);
-    for (let i = 1; i < entries.length; i++) {
-      const { hash, numHashes } = entries[i]!;
-      expect(hashedOn(entries[i - 1]!.hash, Number(numHashes)).equals(hash)).toBe(true);
-    }
   });
 });

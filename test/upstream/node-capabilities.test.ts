@@ -36,30 +36,7 @@ describe('missing capability', () => {
 });
 
 describe('history', () => {
-  const archive = reporting({ slot: 2_000_000, firstAvailable: 0, result: '"archive"' });
   const recent = reporting({ slot: 2_000_000, firstAvailable: 1_500_000, result: '"recent"' });
-
-  async function open(): Promise<Scene> {
-    const scene = await stage([recent, archive, recent]);
-    const { pool, mocks } = scene;
-    pool.start();
-    await until(() =>
-      pool
-        .status()
-        .every(({ firstAvailableBlock, state }) => firstAvailableBlock !== null && state === 'healthy'),
-    );
-    // Wait for the review after the last poll.
-    const polls = mocks[1]!.polls.length;
-    await until(() => mocks[1]!.polls.length > polls + 1);
-    return scene;
-  }
-
-  it('before the first block of a node is requested from other nodes', async () => {
-    const { sendMany, sendAtOnce } = await open();
-    only(await sendMany(10, 'getBlock', [7]), '"archive"');
-    only(await sendMany(10, 'getSignaturesForAddress', ['x']), '"archive"');
-    only(await sendAtOnce(30, 'getBlock', [1_600_000]), '"archive"', '"recent"');
-  });
 
   it('missing at two nodes is final, however many nodes there are', async () => {
     const scene = await stage(Array(4).fill(onMethod('getBlock', failing(-32001), recent)));
@@ -74,14 +51,6 @@ describe('null transaction', () => {
   it('is confirmed by a second node', async () => {
     const { sendMany } = await stage([healthy('null'), healthy('{"slot":5}')]);
     only(await sendMany(8, 'getTransaction', ['x']), '{"slot":5}');
-  });
-
-  it('is final when confirmation is disabled, or with one node', async () => {
-    const scene = await stage([healthy('null'), healthy('null')], { confirmNullResults: false });
-    expect(await scene.send('getTransaction', ['x'])).toBe('null');
-    expect(total(scene, 'getTransaction')).toBe(1);
-    scene.pool.cordon('devnet', 'node-1', '');
-    expect(await scene.send('getTransaction', ['x'])).toBe('null');
   });
 });
 

@@ -3,7 +3,6 @@ import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import {
   deadUrl,
   dyingAfterRequest,
-  failing,
   healthy,
   htmlBadGateway,
   onMethod,
@@ -11,24 +10,11 @@ import {
   throttling,
 } from './mock/behaviors.ts';
 import { call, closeAfterEach, failureOf, type Scene, stageForEach, until } from './mock/pool.ts';
-import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
+import { type MockNode, sendError, startMock } from './mock/server.ts';
 
 const stage = stageForEach();
 const closing = closeAfterEach();
 const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
-
-describe('scan', () => {
-  const SCANS = 8;
-  const scans = ({ sendAtOnce }: Scene): Promise<string[]> =>
-    sendAtOnce(SCANS, 'getProgramAccounts', ['11111111111111111111111111111111']);
-
-  it('is hedged when slower than any light read', async () => {
-    const scene = await stage([onMethod('getProgramAccounts', silent), healthy('[2]')], {
-      attemptTimeoutMs: 60,
-    });
-    expect(await scans(scene)).toEqual(Array(SCANS).fill('[2]'));
-  });
-});
 
 describe('request to a node', () => {
   it('is not sent if canceled in the queue', async () => {
@@ -45,22 +31,6 @@ describe('request to a node', () => {
     await one;
     await send('getHealth');
     expect(mocks[0]!.received.map(({ method }) => method)).toEqual(['getBalance', 'getHealth']);
-  });
-});
-
-describe('error of a node', () => {
-  it("is returned at once if it is the caller's fault", async () => {
-    const scene = await stage([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
-    expect(await scene.send()).toBe('-32602');
-    expect(scene.counts().sort()).toEqual([0, 1]);
-  });
-
-  it('without an id for an unreadable request does not count against the node', async () => {
-    const unreadable: Behaviour = (_request, reply) =>
-      send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
-    const { pool, sendMany } = await stage([unreadable]);
-    expect(await sendMany(8, 'getBalance', ['\\ud800'])).toEqual(Array(8).fill('-32700'));
-    expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 });
 
@@ -116,8 +86,6 @@ describe('response above the size limit', () => {
 
 describe('call while the only node accepts no connection', () => {
   const dead = async () => ({ name: 'dead', url: await deadUrl() });
-  const attemptsIn = (failure: { cause?: unknown }): number =>
-    String(failure.cause).split('no connection').length - 1;
 
   it.each(['getBalance', 'sendTransaction'])(
     'waits until it does, since nothing was sent: %s',
@@ -133,15 +101,4 @@ describe('call while the only node accepts no connection', () => {
       expect(returned.count(method)).toBe(1);
     },
   );
-
-  it('waits for a limited time with growing backoff, and reports Retry-After', async () => {
-    const scene = await stage([await dead()], { reconnectMaxMs: 600, backoffMs: 0 });
-    const startedAt = performance.now();
-    const failure = await failed(scene);
-    const elapsedMs = performance.now() - startedAt;
-    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 });
-    expect(elapsedMs).toBeGreaterThan(300);
-    expect(elapsedMs).toBeLessThan(2_500);
-    expect(attemptsIn(failure)).toBeLessThan(16);
-  });
 });

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import {
-  behind,
-  dyingAfterRequest,
-  failing,
-  healthy,
-  inSequence,
-  silent,
-  throttling,
-} from './mock/behaviors.ts';
+import { dyingAfterRequest, failing, healthy, inSequence, silent, throttling } from './mock/behaviors.ts';
 import { call, failureOf, type Scene, stageForEach } from './mock/pool.ts';
 import type { Behaviour } from './mock/server.ts';
 
@@ -82,15 +74,5 @@ describe('requestAirdrop', () => {
       },
     ]);
     expect(await send(...airdrop, leave.signal)).toBe('"ok"');
-  });
-
-  it.each([
-    ['drops the connection after the request', dyingAfterRequest, 'UPSTREAM_UNAVAILABLE'],
-    ['never responds', silent, 'UPSTREAM_TIMEOUT'],
-    ['is behind', behind, '-32005'],
-  ])('reaches exactly one node once when that node %s', async (_name, behaviour, outcome) => {
-    const scene = await stage([behaviour, behaviour], { timeoutMs: 300 });
-    expect(await scene.send(...airdrop)).toBe(outcome);
-    expect(total(scene)).toBe(1);
   });
 });

@@ -118,25 +118,4 @@ describe('BlockFollower', () => {
     await recorder.until(({ failures }) => failures.length > 0, 'the failure');
     expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
   });
-
-  it('keeps the slot subscription when an older attempt fails late', async () => {
-    const { follower, nth } = start();
-    const opening = follower.open(blocks, new Recorder());
-    const first = await nth(1);
-    first.accept();
-    const end = await opening;
-    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-    const late = await nth(2);
-    // The subscriber leaves while that attempt is pending, and another one arrives.
-    end();
-    const next = follower.open(blocks, new Recorder());
-    const third = await nth(3);
-    third.accept();
-    const endNext = await next;
-    late.refuse();
-    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-    await new Promise(setImmediate);
-    endNext();
-    await until(() => third.ended() === 1, 'its slots are unsubscribed');
-  });
 });

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import {
   constants,
+  createSecureServer,
   createServer,
   type Http2Server,
   type IncomingHttpHeaders,
@@ -7,12 +10,16 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
+import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
@@ -24,10 +31,12 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-async function listen(script: Script): Promise<string> {
-  const server: Http2Server = createServer();
+/** @param tls - key and certificate. */
+async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promise<string> {
+  const server: Http2Server = tls === undefined ? createServer() : createSecureServer(tls);
   const sessions: ServerHttp2Session[] = [];
   server.on('session', (session) => sessions.push(session));
+  server.on('sessionError', () => {});
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     script(stream, stream.session as ServerHttp2Session, headers);
@@ -37,7 +46,7 @@ async function listen(script: Script): Promise<string> {
     for (const session of sessions) session.destroy();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A line to a server that can be frozen: it stays open, and nothing comes through any more. */
@@ -203,6 +212,28 @@ describe('GrpcStream', () => {
     call.stream.resume();
     await call.count(100);
   });
+});
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+it.skipIf(!hasOpenssl)('reads over TLS from a server with a trusted certificate only', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  const trusted = getCACertificates('default');
+  ends.push(
+    () => setDefaultCACertificates(trusted),
+    () => rmSync(folder, { recursive: true }),
+  );
+  const own = contentOf(makeCertificate(folder, 'a-node'));
+  const url = await listen((stream) => {
+    accept(stream);
+    stream.write(encodeFrame(Buffer.from('good day')));
+  }, own);
+  expect(await new Call(url).ended).toEqual({
+    code: 'UNAVAILABLE',
+    message: 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+  });
+  setDefaultCACertificates([...trusted, own.cert.toString()]);
+  await new Call(url).count(1);
 });
 
 describe('a server that compresses', () => {

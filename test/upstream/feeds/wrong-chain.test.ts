@@ -1,10 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/base/log.ts';
-import { slot } from '../../../src/solana/units.ts';
-import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
-import { PubsubNodes } from '../../../src/upstream/feeds/pubsub-nodes.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
-import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, stage, subscriptionOf, until } from './stage.ts';
@@ -39,25 +34,5 @@ describe('the PubSub of a node on the wrong chain', () => {
     states.set('node-1', 'wrong-chain');
     await until(() => kinds(1).includes('voteSubscribe'), 'another is used');
     expect(scene.logged.join()).toContain('wrong chain');
-  });
-
-  it("is ignored for the network's slot", () => {
-    const status = (name: string, at: number): NodeFeedStatus => ({
-      name,
-      network: 'devnet',
-      state: stateOf(name),
-      slot: slot(at),
-      silentMs: 0,
-    });
-    const nodes = new PubsubNodes({
-      network: 'devnet',
-      nodes: [],
-      status: () => [status('node-1', 5_000), status('node-2', 1_000)],
-      limits: feedLimits,
-      log: createLogger('debug', () => {}),
-    });
-    states.set('node-1', 'wrong-chain');
-    expect(nodes.networkSlot()).toBe(1_000n);
-    nodes.close();
   });
 });

@@ -117,6 +117,33 @@ describe('one Geyser server', () => {
     expect(earlier).toEqual(['95 finalized', '98 confirmed']);
     expect(rig.emitted).toEqual(['100 createdBank', '101 createdBank']);
   });
+
+  it('answers each ping of a server, whose load balancer would otherwise end the stream', async () => {
+    const { server, rig } = await start(1);
+    sendOn(server.stream, wholeSlot(100));
+    await rig.untilEmitted('100 processed');
+    const before = server.pings.length;
+    const answers = (): number[] => server.pings.slice(before).filter((id) => id === 1);
+    for (let id = 1; id <= 3; id++) {
+      sendOn(server.stream, [{ ping: {} }]);
+      await server.until(() => answers().length === id);
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('emits nothing of a fork once a slot above it is finalized', async () => {
+    const { server, rig } = await start(1);
+    await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
+    sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
+    sendOn(server.stream, [slotIs(102, 'created', 100), ...endOf(102, 100)]);
+    sendOn(server.stream, [slotIs(102, 'finalized', 100)]);
+    await rig.untilEmitted('102 finalized');
+    sendOn(server.stream, [tx(101, 2), ...endOf(101, 100), ...wholeSlot(103)]);
+    await rig.untilEmitted('103 processed');
+    expect(rig.of(101)).toEqual(['createdBank', 'transfer 1']);
+    expect(rig.of(102).at(-1)).toBe('finalized');
+    expect(rig.lost).toEqual([]);
+  });
 });
 
 describe('a server that dies in the middle of a slot', () => {
