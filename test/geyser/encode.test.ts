@@ -5,15 +5,13 @@ import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount, slicedAccountTail } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction, transactionStatusTail } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
-import { address, addressBytes } from '../../src/solana/address.ts';
+import { addressBytes } from '../../src/solana/address.ts';
 import { envelope, updates } from './arbitrary.ts';
 import { messageOf, tailOf } from './re-encode.ts';
 import { readShape, shapeOf } from './shapes.ts';
 
 type Kind = keyof typeof updates;
 const { transactionStatus: _status, ...encoded } = updates;
-
-const KEY = address('11111111111111111111111111111111');
 const AT = encodeTimestamp(1_700_000_000_123n);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -98,26 +96,6 @@ describe('an encoded transaction', () => {
     expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
       keys.map((key) => hex(addressBytes(key))),
     );
-  });
-
-  it('contains UI token amounts', () => {
-    const [update] = fc.sample(updateOf('transaction'), 1);
-    const { executed } = update!.info;
-    const balance = { accountIndex: 0, mint: KEY, owner: null, programId: null };
-    const balances = [
-      { ...balance, amount: 1_500n, decimals: 3 },
-      { ...balance, amount: 0n, decimals: 9 },
-      { ...balance, amount: 7n, decimals: 0 },
-    ];
-    const meta = { ...executed.meta, postTokenBalances: balances };
-    const placed = { ...update!.info, executed: { ...executed, meta } };
-    const { tail } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed });
-    const decodedMeta = SubscribeUpdate.decode(tail).transaction!.transaction!.meta!.postTokenBalances;
-    expect(decodedMeta.map(({ uiTokenAmount }) => uiTokenAmount)).toEqual([
-      { uiAmount: 1.5, decimals: 3, amount: '1500', uiAmountString: '1.5' },
-      { uiAmount: 0, decimals: 9, amount: '0', uiAmountString: '0' },
-      { uiAmount: 7, decimals: 0, amount: '7', uiAmountString: '7' },
-    ]);
   });
 
   it('converts to its status', () => {

@@ -84,18 +84,6 @@ describe('EntriesClient', () => {
     await server.until(() => server.entriesCalls.length === 2);
     expect(first!.cancelled).toBe(true);
   });
-
-  it('skips malformed messages', async () => {
-    const { server, entries, batches, lines, until } = await scene();
-    entries.start();
-    await server.until(() => server.entriesCalls.length === 1);
-    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
-    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
-    server.entriesCalls[0]!.write(entryMessage(9, 1));
-    await until(() => batches.length === 1);
-    expect(server.entriesCalls).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('Skipped a malformed gRPC message'))).toHaveLength(1);
-  });
 });
 
 describe('DeshredClient', () => {

@@ -6,18 +6,14 @@ import type { NodeStatus } from '../../src/upstream/node-status.ts';
 import {
   behind,
   deadUrl,
-  dyingAfterRequest,
   dyingMidBody,
-  empty,
   failing,
   frozenSlot,
   halfOpen,
   htmlBadGateway,
   lyingSlot,
   noHistory,
-  noId,
   noIndex,
-  refusing,
   reporting,
   silent,
   slow,
@@ -69,7 +65,6 @@ type Row = Readonly<{
 const half = await halfOpen();
 afterAll(() => half.close());
 const at = (url: string): NodeConfig => ({ name: 'node-0', url });
-const inAWhile = new Date(Date.now() + 40_000).toUTCString();
 
 const [AWAY, LATE] = ['UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT'];
 
@@ -79,17 +74,12 @@ const rows: readonly Row[] = [
   { name: 'half-open', node: at(half.url), state: 'failing', alone: LATE },
   { name: 'silent', node: silent, state: 'failing', alone: LATE },
   { name: 'slow', node: slow(400, good), state: 'healthy', alone: GOOD, limits: patient },
-  { name: 'reset after the request', node: dyingAfterRequest, state: 'failing', alone: AWAY },
   { name: 'reset in the body', node: dyingMidBody, state: 'failing', alone: AWAY },
   { name: 'truncated JSON', node: truncated, state: 'failing', alone: AWAY },
   { name: 'wrong id', node: wrongId, state: 'failing', alone: AWAY },
-  { name: 'no id', node: noId, state: 'failing', alone: AWAY },
-  { name: 'empty body', node: empty, state: 'failing', alone: AWAY },
   { name: 'HTML 502', node: htmlBadGateway, state: 'failing', alone: AWAY },
-  { name: '403', node: refusing(403), state: 'failing', alone: AWAY },
   { name: '429', node: throttling(), state: 'resting', alone: AWAY },
   { name: '429 with Retry-After', node: throttling('30'), state: 'resting', alone: AWAY },
-  { name: '429 with a date', node: throttling(inAWhile), state: 'resting', alone: AWAY },
   { name: 'JSON-RPC throttling', node: failing(-32429, 'rate limited'), state: 'resting', alone: AWAY },
   { name: 'reports itself behind', node: behind, state: 'behind', alone: '-32005' },
   { name: 'no history', node: noHistory(old), state: 'healthy', alone: '-32011', sent: history },

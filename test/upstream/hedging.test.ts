@@ -59,19 +59,3 @@ describe('hedged read', () => {
     expect(total(scene)).toBe(2);
   });
 });
-
-describe('a slow call is not hedged', () => {
-  const behaviours = [slow(120, healthy('1')), healthy('2')];
-
-  it.each(['getProgramAccounts', 'sendTransaction'])('unless it is a light read: %s', async (method) => {
-    const scene = await open(behaviours);
-    expect([await scene.send(method), total(scene)]).toEqual(['1', 1]);
-  });
-
-  it('when the hedge budget is exhausted', async () => {
-    const scene = await open([slow(60, healthy('1'))], { hedgeRatio: 0.01 });
-    await scene.sendAtOnce(40);
-    expect(total(scene)).toBeGreaterThan(40);
-    expect(total(scene)).toBeLessThanOrEqual(50);
-  });
-});

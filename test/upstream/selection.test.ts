@@ -14,15 +14,6 @@ async function limited(requestsPerSecond: number, requestsBurst: number) {
 }
 
 describe('request budget of a node', () => {
-  it('skips the node when exhausted', async () => {
-    const { mock, node } = await limited(1, 3);
-    const { sendAtOnce, pool } = await stage([node, healthy('2')]);
-    const fromLimited = (await sendAtOnce(20)).filter((result) => result === '1');
-    expect(fromLimited.length).toBeLessThanOrEqual(3);
-    expect(mock.received.length).toBeLessThanOrEqual(3);
-    expect(pool.status()[0]).toMatchObject({ requestsPerSecond: 1, state: 'healthy' });
-  });
-
   it('fails with Retry-After if the wait is too long', async () => {
     const { mock, node } = await limited(0.2, 1);
     const { send, pool } = await stage([node], { throttleWaitMaxMs: 1_000 });

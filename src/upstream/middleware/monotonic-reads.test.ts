@@ -87,15 +87,6 @@ describe('MonotonicReads', () => {
     expect(source.calls.length).toBeLessThan(20);
   });
 
-  it('returns that error too for methods without minContextSlot', () => {
-    const { source, send } = stage();
-    source.script = () => at(8);
-    const { listener } = send(callOf('getTokenSupply', ['m']));
-    vi.advanceTimersByTime(2_500);
-    expect(listener.ending).toBe(text(behind));
-    expect(new Set(source.params)).toEqual(new Set(['["m"]']));
-  });
-
   it('adds minContextSlot at once for methods that do not report a slot', () => {
     const { source, send, answer } = stage();
     const { listener } = send(callOf('getBlockHeight', [{ commitment: 'confirmed' }]));

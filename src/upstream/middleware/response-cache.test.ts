@@ -45,16 +45,6 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
 }
 
 describe('slot-bound state', () => {
-  it('is not cached at the first lookup', () => {
-    const { keys, memory, reaches } = stage();
-    const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
-    // Other middleware looks up the key, too.
-    for (let other = 0; other < 3; other++) keys.keyOf(rare);
-    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
-    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
-    expect(reaches(rare, at(10))).toBe(false);
-  });
-
   it('is requested again when the chain has advanced', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);

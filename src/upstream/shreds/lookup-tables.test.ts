@@ -108,20 +108,6 @@ describe('LookupTables', () => {
     expect(addresses).toEqual([addressFromBytes(key(1)), addressFromBytes(key(2))]);
   });
 
-  it('requests a table once for several transactions', async () => {
-    const { tables, questions, nextRequests, settled } = scene();
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    const question = await nextRequests(1);
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    question.answer([null]);
-    await settled();
-    // A missing table is remembered for a while.
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    await settled();
-    expect(question.addresses).toHaveLength(1);
-    expect(questions).toHaveLength(1);
-  });
-
   it('requests 100 tables at a time with limited concurrency', async () => {
     const { tables, questions, nextRequests, settled } = scene({ tableReadsMax: 2 });
     for (let i = 0; i < 250; i++) {
@@ -134,17 +120,6 @@ describe('LookupTables', () => {
     expect(questions.map(({ addresses }) => addresses.length)).toEqual([100, 100]);
     questions[0]!.answer(Array(100).fill(null));
     expect((await nextRequests(3)).addresses).toHaveLength(50);
-  });
-
-  it('limits cached tables, least recently used first out', () => {
-    const { tables } = scene({ tablesMax: 2 });
-    tables.onAccount(written(key(1), { count: 1 }, 20n));
-    tables.onAccount(written(key(2), { count: 1 }, 20n));
-    tables.resolve([lookup(key(1), [0])], slot(21));
-    tables.onAccount(written(key(3), { count: 1 }, 20n));
-    expect(tables.size).toBe(2);
-    expect(tables.resolve([lookup(key(1), [0])], slot(21))).not.toBeNull();
-    expect(tables.resolve([lookup(key(2), [0])], slot(21))).toBeNull();
   });
 
   it('hides addresses from the slot that added them', () => {

@@ -73,23 +73,6 @@ function start(limits: Partial<FeedLimits> = {}) {
 const slotsOf = (recorder: Recorder): number[] => recorder.results.map(({ value }) => value.slot);
 
 describe('BlockFollower', () => {
-  it('shares one slot subscription while there are subscribers', async () => {
-    const { slots, follower, tick, nth } = start();
-    const [one, other] = [new Recorder(), new Recorder()];
-    const opening = [follower.open(blocks, one), follower.open(blocks, other)];
-    (await nth(1)).accept();
-    const ends = await Promise.all(opening);
-    tick(slots.requests[0]!, 101);
-    await other.until(({ raw }) => raw.length === 1, 'the block');
-    ends[0]!();
-    tick(slots.requests[0]!, 102);
-    await other.until(({ raw }) => raw.length === 2, 'the next block');
-    expect([slotsOf(one), slotsOf(other)]).toEqual([[101], [101, 102]]);
-    ends[1]!();
-    await until(() => slots.requests[0]!.ended() === 1, 'slots are unsubscribed');
-    expect(slots.requests).toHaveLength(1);
-  });
-
   it('resubscribes to slots until a node sends them', async () => {
     const { follower, tick, nth } = start();
     const recorder = new Recorder();

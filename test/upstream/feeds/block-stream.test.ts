@@ -66,16 +66,4 @@ describe('BlockStream', () => {
     expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
     expect(stream.isEmpty).toBe(true);
   });
-
-  it('starts at the current tip after all subscribers left', async () => {
-    const { advance, emittedSlots, end, stream } = await start();
-    await advance(101);
-    end();
-    await advance(110);
-    const late = new Recorder();
-    await stream.add(blocks, late);
-    await advance(111);
-    expect(emittedSlots()).toEqual([101]);
-    expect(late.results.map(({ value }) => value.slot)).toEqual([111]);
-  });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
-import { type Address, addressBytes } from '../../../src/solana/address.ts';
+import { addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
@@ -40,58 +40,8 @@ const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription =
   of,
   commitment: 'processed',
 });
-const program = (owner: Address, size: bigint | null): Subscription => ({
-  kind: 'program',
-  program: owner,
-  commitment: 'processed',
-  encoding: 'base64',
-  filters: size === null ? [] : [{ kind: 'dataSize', size }],
-});
-const waitFor = (commitment: 'processed' | 'confirmed'): Subscription => ({
-  kind: 'signature',
-  signature: signatureOf(first),
-  commitment,
-  received: false,
-});
 
 describe('GeyserFeed', () => {
-  it('requests the union of all subscriptions on one stream, and less when some end', async () => {
-    const { server, rig } = await start();
-    const ends = await Promise.all([
-      rig.open(watch(address)),
-      rig.open(watch(other)),
-      rig.open(watch(other, 'confirmed')),
-      rig.open(program(programs.token, 165n)),
-      rig.open(logs('all')),
-      rig.open(logs({ mentions: address })),
-      rig.open(waitFor('confirmed')),
-    ]);
-    const lastRequest = server.requests.at(-1)!;
-    const accounts = Object.values(lastRequest.accounts);
-    expect(accounts).toHaveLength(2);
-    expect(accounts).toContainEqual(
-      expect.objectContaining({ account: [address, other].sort(), owner: [], filters: [] }),
-    );
-    expect(accounts).toContainEqual(
-      expect.objectContaining({ owner: [programs.token], filters: [{ datasize: '165' }] }),
-    );
-    const transactions = Object.values(lastRequest.transactions);
-    expect(transactions).toHaveLength(3);
-    for (const filter of [{ vote: false }, { signature: signatureOf(first) }, { accountInclude: [address] }])
-      expect(transactions).toContainEqual(expect.objectContaining(filter));
-    const requests = server.requests.length;
-    for (const { end } of ends.slice(1)) end();
-    await server.until(() => server.requests.length > requests);
-    expect(server.requests.at(-1)).toMatchObject({
-      accounts: { a0: { account: [address] } },
-      transactions: {},
-    });
-    ends[0]!.end();
-    await server.until(() => Object.keys(server.requests.at(-1)!.accounts).length === 0);
-    expect(server.streams).toHaveLength(1);
-    expect(server.tokens).toEqual(['a-secret-token']);
-  });
-
   it('emits a drained account, and nothing of the startup snapshot', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));

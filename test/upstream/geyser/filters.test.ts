@@ -73,17 +73,6 @@ describe('the merged request', () => {
       transactions: { t0: { accountInclude: [] } },
     });
   });
-
-  it('requests everything from the start if configured', async () => {
-    const { rig, server } = await start(1, { demand: 'full' });
-    expect(requestOf(server)).toMatchObject({
-      accounts: { a: {} },
-      transactions: { t: {} },
-      entry: { e: {} },
-    });
-    await rig.source.subscribe(all, null).ready;
-    expect(server.requests).toHaveLength(1);
-  });
 });
 
 describe('a server that rejects the request', () => {
@@ -158,15 +147,5 @@ describe('a filter set with from_slot', () => {
       '100 transfer 1',
       '101 transfer 1',
     ]);
-  });
-
-  it('replays nothing that was already emitted completely', async () => {
-    const { rig, server } = await start(1);
-    await rig.source.subscribe(all, null).ready;
-    sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101)]);
-    await rig.untilEmitted('101 processed');
-    await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, slot(100))
-      .ready;
-    expect(server.streams).toHaveLength(1);
   });
 });

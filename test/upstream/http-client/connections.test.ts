@@ -1,4 +1,3 @@
-import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
@@ -130,24 +129,6 @@ describe('broken connection', () => {
     expect(await outcomeText(nameless)).toBe('unsent, lost');
     await nameless.close();
   });
-
-  it('is avoided when the first address is unreachable', async () => {
-    await open(responding);
-    // Reads of other connections must not be taken for this one.
-    await outcomeText(node);
-    await node.close();
-    const addresses = [
-      { address: '::1', family: 6 },
-      { address: '127.0.0.1', family: 4 },
-    ];
-    const lookup = vi.spyOn(dns, 'lookup');
-    lookup.mockImplementation(((_name: string, _options: object, done: (...found: unknown[]) => void) =>
-      done(null, addresses)) as never);
-    raw.become(({ socket, id }) => socket.write(http(envelope(id, '"somebody else"'))));
-    node = nodeAt(raw.url.replace('127.0.0.1', 'two.addresses.invalid'));
-    expect(await outcomeText(node)).toBe('"somebody else"');
-    expect(lookup).toHaveBeenCalledOnce();
-  });
 });
 
 describe('request timeout', () => {
@@ -182,20 +163,6 @@ describe('aborted light read', () => {
     expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
   }
 
-  it('keeps its connection once the response is discarded', async () => {
-    await open(unresponsive);
-    await abandonOne();
-    expect(node.inFlight).toBe(0);
-    raw.become(responding);
-    responding(raw.requests[0]!);
-    await until(() => raw.sockets[0]!.bytesWritten > 0);
-    // Another request ensures that the response has arrived.
-    expect(await outcomeText(node)).toBe('7');
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets.length).toBeLessThanOrEqual(2);
-    expect(raw.open()).toBe(raw.sockets.length);
-  });
-
   it('closes its connection without a response, or when a slot is needed', async () => {
     await open(unresponsive);
     await abandonOne();
@@ -214,23 +181,5 @@ describe('aborted light read', () => {
     expect(await outcomeText(node)).toBe('7');
     responding(raw.requests[1]!);
     expect(await held).toBe('7');
-  });
-});
-
-describe('response', () => {
-  it.each<[string, RawScript, string]>([
-    [
-      'an answer that it announced',
-      ({ socket, id }) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${http(envelope(id))}`),
-      '7',
-    ],
-    [
-      'more than may be',
-      ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n'),
-      'too-large',
-    ],
-  ])('may be %s', async (_name, script, expected) => {
-    await open(script, { responseMaxBytes: 100_000 });
-    expect(await outcomeText(node)).toBe(expected);
   });
 });

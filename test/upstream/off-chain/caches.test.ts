@@ -177,12 +177,6 @@ describe('disk cache', () => {
     expect(reopened.files).toBe(1);
     expect(filesIn().sort()).toEqual([file, join(folder, 'notes')].sort());
   });
-
-  it('limits its write queue', async () => {
-    const cache = await openDisk({ diskQueueMax: 4 });
-    await Promise.all(Array.from({ length: 50 }, (_, i) => cache.set(`u${i}`, entry('x'))));
-    expect(cache.files).toBe(4);
-  });
 });
 
 describe('memory cache', () => {
