@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
-import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
+import { GeyserRig } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
+import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { PubsubMock } from './mock/pubsub-server.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
@@ -88,8 +89,8 @@ async function start(pubsubSlot: number) {
 describe('a subscription fed by Geyser', () => {
   it('fails over to PubSub without loss, duplicates or reordering', async () => {
     const { feed, server, mock, log } = await start(105);
-    const recorder = new NotificationRecorder();
-    await feed.open({ kind: 'slot' }, recorder.listener);
+    const recorder = new Recorder();
+    await feed.open({ kind: 'slot' }, recorder);
     expect(mock.peers.size).toBe(0);
     for (const slot of [100, 101]) server.slot(slot);
     await recorder.count(2);
@@ -106,15 +107,15 @@ describe('a subscription fed by Geyser', () => {
 
   it('opens on PubSub at once during an outage', async () => {
     const { feed, server, mock } = await start(105);
-    const first = new NotificationRecorder();
-    await feed.open({ kind: 'slot' }, first.listener);
+    const first = new Recorder();
+    await feed.open({ kind: 'slot' }, first);
     server.slot(100);
     await first.count(1);
     server.stop();
     await until(() => mock.count('slotSubscribe') > 0, 'PubSub is used');
     const streams = server.streams.length;
-    const second = new NotificationRecorder();
-    await feed.open({ kind: 'root' }, second.listener);
+    const second = new Recorder();
+    await feed.open({ kind: 'root' }, second);
     expect(mock.count('rootSubscribe')).toBe(1);
     expect(server.streams).toHaveLength(streams);
   });
@@ -124,7 +125,7 @@ const transactionsAt = (commitment: string) =>
   subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
 
 /** Received transactions as `slot index`, and whether each has the right signature. */
-const placesOf = (recorder: NotificationRecorder): string[] =>
+const placesOf = (recorder: Recorder): string[] =>
   recorder.results.map(({ slot, transactionIndex, signature }) => {
     const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
     return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
@@ -145,8 +146,8 @@ describe('a transaction subscription fed by Geyser', () => {
     'fails over to blocks without duplicates at %s',
     async (at) => {
       const { feed, server, mock, log } = await start(105);
-      const recorder = new NotificationRecorder();
-      await feed.open(transactionsAt(at), recorder.listener);
+      const recorder = new Recorder();
+      await feed.open(transactionsAt(at), recorder);
       for (const slot of [100, 101, 102, 103]) sendSlot(server, slot);
       server.send(slotIs(102, 'confirmed'));
       server.send(slotIs(101, 'finalized'));

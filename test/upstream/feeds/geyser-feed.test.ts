@@ -186,7 +186,7 @@ describe('GeyserFeed', () => {
         stream.emit('error', { code: 3, details: 'failed to create filter' });
     };
     server.fail(3, 'failed to create filter');
-    await newcomer.until(() => newcomer.failure !== null);
+    await newcomer.until(({ failure }) => failure !== null, 'the failure');
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
   });

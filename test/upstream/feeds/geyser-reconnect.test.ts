@@ -76,7 +76,7 @@ describe('a gap in the Geyser streams', () => {
     await info.count(1);
     await breakStream(server);
     server.slot(105, transactionIs(105, first));
-    await recorder.until(() => recorder.failure !== null);
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
     expect([recorder.failure, info.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
     expect([recorder.results, info.results.length]).toEqual([[], 1]);
     expect(rig.feed.position()?.slot).toBe(100n);
@@ -88,7 +88,7 @@ describe('a gap in the Geyser streams', () => {
     server.slot(100);
     await breakStream(server);
     server.slot(105, ...[1, 2, 3].map((number) => transactionIs(105, transfer(number), number)));
-    await recorder.until(() => recorder.failure !== null);
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
     expect(recorder.results).toEqual([]);
   });
 });

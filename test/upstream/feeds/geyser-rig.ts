@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseJson } from '../../../src/base/json.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
@@ -11,42 +10,7 @@ import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts'
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
 import type { GeyserServer } from './geyser-server.ts';
-
-/** What a listener heard. */
-export class NotificationRecorder {
-  /** `params.result` of each notification. */
-  // biome-ignore lint/suspicious/noExplicitAny: notifications have no type of their own
-  readonly results: any[] = [];
-  isDone = false;
-  failure: string | null = null;
-  #waiting: (() => void)[] = [];
-
-  readonly listener = {
-    onNotification: (result: Buffer, last: boolean): void => {
-      this.results.push(parseJson(result.toString('utf8')));
-      this.isDone = last;
-      this.#wake();
-    },
-    onError: ({ code }: { code: string }): void => {
-      this.failure = code;
-      this.#wake();
-    },
-  };
-
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  count(expected: number): Promise<void> {
-    return this.until(() => this.results.length >= expected);
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
-}
+import { Recorder } from './listener.ts';
 
 type GeyserRigOptions = Readonly<{
   limits?: Partial<GeyserLimits>;
@@ -135,9 +99,9 @@ export class GeyserRig {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  async open(subscription: Subscription): Promise<NotificationRecorder & { end: () => void }> {
-    const recorder = new NotificationRecorder();
-    const end = await this.feed.open(subscription, recorder.listener);
+  async open(subscription: Subscription): Promise<Recorder & { end: () => void }> {
+    const recorder = new Recorder();
+    const end = await this.feed.open(subscription, recorder);
     return Object.assign(recorder, { end });
   }
 }

@@ -74,7 +74,7 @@ describe('changing the Geyser servers', () => {
     await recorder.count(2);
     expect(recorder.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
     rig.source.setNodes([]);
-    await recorder.until(() => recorder.failure !== null);
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
     await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 });

@@ -36,12 +36,8 @@ export const dyingMidBody: Behaviour = ({ id }, reply, socket) => {
   reply.write(`{"jsonrpc":"2.0","result":{"half":"${id}`, () => socket.destroy());
 };
 
-export const empty: Behaviour = (_request, reply) => send(reply, '');
-
 export const truncated: Behaviour = ({ id }, reply) =>
   send(reply, `{"jsonrpc":"2.0","id":${id},"result":{"value":{"lamports":1}`);
-
-export const noId: Behaviour = (_request, reply) => send(reply, '{"jsonrpc":"2.0","result":"whose?"}');
 
 export const wrongId: Behaviour = ({ id }, reply) =>
   send(reply, `{"jsonrpc":"2.0","result":"not yours","id":${id + 1}}\n`);
