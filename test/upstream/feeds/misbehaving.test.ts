@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FeedError } from '../../../src/streams/feed.ts';
+import type { NodeState } from '../../../src/upstream/health/node-state.ts';
 import { Recorder } from './listener.ts';
 import {
   closing,
@@ -137,5 +138,22 @@ describe('a PubSub feed', () => {
     for (const peer of mocks[0]!.peers) peer.socket.pause();
     await until(() => mocks[1]!.count('voteSubscribe') > 0, 'the other node is used');
     expect(logged.join()).toContain('ping timeout');
+  });
+
+  it('does not use the only node if that is on the wrong chain', async () => {
+    const limits = { openTimeoutMs: 300 };
+    const { feed, mocks } = await set([healthy], { stateOf: () => 'wrong-chain', limits });
+    expect(await refusal(feed.open(vote, new Recorder()))).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(mocks[0]?.received).toEqual([]);
+  });
+
+  it('leaves a node once it is known to be on the wrong chain', async () => {
+    let state: NodeState = 'healthy';
+    const stateOf = (name: string): NodeState => (name === 'node-1' ? state : 'healthy');
+    const { feed, mocks } = await set([healthy, healthy], { stateOf });
+    await feed.open(vote, new Recorder());
+    expect(mocks[0]!.count('voteSubscribe')).toBe(1);
+    state = 'wrong-chain';
+    await until(() => mocks[1]!.count('voteSubscribe') === 1, 'another is used');
   });
 });

@@ -1,21 +1,19 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
+import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 import { nodeAt, outcomeText } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
-type Identity = Readonly<{ key: string; cert: string }>;
-
 const trusted = getCACertificates('default');
 let folder: string;
-let own: Identity;
+let own: ReturnType<typeof contentOf>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tls-'));
-  own = identity('subjectAltName=IP:127.0.0.1,DNS:node.test');
+  own = contentOf(makeCertificate(folder, 'a-node'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -26,17 +24,6 @@ afterEach(async () => {
   await node.close();
   await raw.close();
 });
-
-/** Self-signed certificate. */
-function identity(names: string): Identity {
-  const [key, cert] = [join(folder, 'key'), join(folder, 'pem')];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const subject = ['-subj', '/CN=a-node', '-addext', names];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
 
 async function open(script: RawScript, headers: Record<string, string> = {}): Promise<void> {
   raw = await startRaw(script, own);
@@ -51,17 +38,17 @@ describe('TLS node', () => {
   });
 
   it('needs the name of the host header in its certificate, if configured', async () => {
-    setDefaultCACertificates([...trusted, own.cert]);
-    await open(responding, { host: 'node.test' });
+    setDefaultCACertificates([...trusted, own.cert.toString()]);
+    await open(responding, { host: 'localhost' });
     expect(await outcomeText(node)).toBe('7');
-    expect((raw.sockets[0] as TLSSocket & { servername: unknown }).servername).toBe('node.test');
+    expect((raw.sockets[0] as TLSSocket & { servername: unknown }).servername).toBe('localhost');
     await node.close();
     node = nodeAt(raw.url, {}, { headers: { host: 'other.test' } });
     expect(await outcomeText(node)).toBe('unsent, lost');
   });
 
   it('resumes the TLS session', async () => {
-    setDefaultCACertificates([...trusted, own.cert]);
+    setDefaultCACertificates([...trusted, own.cert.toString()]);
     const resumed: boolean[] = [];
     await open(({ socket, id }) => {
       resumed.push((socket as TLSSocket).isSessionReused());
