@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { slot } from '../../../src/solana/units.ts';
-import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
-import { GeyserServer } from '../feeds/geyser-server.ts';
+import type { GeyserServer } from '../feeds/geyser-server.ts';
 import { endOf, slotIs, transactionIs, transfer, wholeSlot } from '../feeds/geyser-updates.ts';
-import { SourceRig, sendOn } from './source-rig.ts';
+import { sendOn, startSource } from './source-rig.ts';
 
 const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
 const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)].sort() as [
@@ -17,19 +16,6 @@ const INVALID_ARGUMENT = 3;
 const all: SubscribeRequest = { transactions: new Map([['t', {}]]) };
 const tx = (at: number, number: number) => transactionIs(at, transfer(number), number);
 
-const opened: (() => void)[] = [];
-afterEach(() => {
-  for (const close of opened.splice(0)) close();
-});
-
-async function start(count: number, options: Partial<GeyserSourceOptions> = {}) {
-  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
-  const rig = new SourceRig(servers, options);
-  opened.push(() => rig.source.close(), ...servers.map((server) => () => server.stop()));
-  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
-  return { rig, servers, server: servers[0]!, other: servers[1]! };
-}
-
 /** The newest request, without what every one has. */
 function requestOf(server: GeyserServer) {
   const { accounts, transactions, entry } = server.requests.at(-1)!;
@@ -38,7 +24,7 @@ function requestOf(server: GeyserServer) {
 
 describe('the merged request', () => {
   it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     const narrow = rig.source.subscribe(
       { transactions: new Map([['x', { accountInclude: [first] }]]) },
       null,
@@ -60,7 +46,7 @@ describe('the merged request', () => {
   });
 
   it('is broadened beyond the filter and address limits', async () => {
-    const { rig, server } = await start(1, { filtersMax: 3, addressesMax: 2 });
+    const { rig, server } = await startSource(1, { filtersMax: 3, addressesMax: 2 });
     const data = (size: bigint) => ({
       owner: [first],
       filters: [{ kind: 'dataSize' as const, bytes: size }],
@@ -77,7 +63,7 @@ describe('the merged request', () => {
 
 describe('a server that rejects the request', () => {
   it('gets it without counts, then a broader one, and continues', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     server.onRequest = (request, stream) => {
@@ -99,7 +85,7 @@ describe('a server that rejects the request', () => {
 
 describe('a filter set with from_slot', () => {
   it('receives older slots once before it is ready', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101), slotIs(101, 'confirmed')]);
     sendOn(server.stream, [slotIs(102, 'created')]);
@@ -130,7 +116,7 @@ describe('a filter set with from_slot', () => {
   });
 
   it('starts at the oldest slot that a server reports', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
     await rig.untilEmitted('101 processed');
     server.onRequest = (request, stream) => {

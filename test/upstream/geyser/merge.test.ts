@@ -1,7 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
-import { GeyserServer, type UpdateMessage } from '../feeds/geyser-server.ts';
+import type { GeyserServer, UpdateMessage } from '../feeds/geyser-server.ts';
 import {
   account,
   accountIs,
@@ -14,7 +13,7 @@ import {
   transfer,
   wholeSlot,
 } from '../feeds/geyser-updates.ts';
-import { blockOf, SourceRig, sendOn } from './source-rig.ts';
+import { blockOf, sendOn, startSource } from './source-rig.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const UNAVAILABLE = 14;
@@ -22,19 +21,6 @@ const OUT_OF_RANGE = 11;
 const all = { transactions: new Map([['t', {}]]) };
 const accountsToo = { ...all, accounts: new Map([['a', {}]]) };
 const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
-
-const opened: (() => void)[] = [];
-afterEach(() => {
-  for (const close of opened.splice(0)) close();
-});
-
-async function start(count: number, options: Partial<GeyserSourceOptions> = {}) {
-  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
-  const rig = new SourceRig(servers, options);
-  opened.push(() => rig.source.close(), ...servers.map((server) => () => server.stop()));
-  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
-  return { rig, servers, server: servers[0]!, other: servers[1]! };
-}
 
 /** Answers replays from a list of slots; everything else only with what the test tells. */
 function replaysFrom(server: GeyserServer, slots: ReadonlyMap<number, readonly UpdateMessage[]>): void {
@@ -56,7 +42,7 @@ function refusesReplay(server: GeyserServer): void {
 
 describe('one Geyser server', () => {
   it('is forwarded, each slot once the next bank exists, with the account count in its meta', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     await rig.source.subscribe(all, null).ready;
     sendOn(server.stream, [tx(99, 1), ...endOf(99)]);
     sendOn(server.stream, [
@@ -90,7 +76,7 @@ describe('one Geyser server', () => {
   });
 
   it('without blocks ends slots on confirmation, and after a few without waiting', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     const blockless = (slot: number) => [slotIs(slot, 'created'), metaIs(slot), slotIs(slot, 'processed')];
     for (const slot of [100, 101, 102]) sendOn(server.stream, blockless(slot));
     await rig.untilEmitted('102 createdBank');
@@ -103,7 +89,7 @@ describe('one Geyser server', () => {
   });
 
   it('reports commitments of slots before the first one, each once', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     const earlier: string[] = [];
     const listener = { onUpdate: () => {}, onLost: () => {}, onReset: () => {} };
     rig.source.addListener({
@@ -119,7 +105,7 @@ describe('one Geyser server', () => {
   });
 
   it('answers each ping of a server, whose load balancer would otherwise end the stream', async () => {
-    const { server, rig } = await start(1);
+    const { server, rig } = await startSource(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     const before = server.pings.length;
@@ -132,7 +118,7 @@ describe('one Geyser server', () => {
   });
 
   it('emits nothing of a fork once a slot above it is finalized', async () => {
-    const { server, rig } = await start(1);
+    const { server, rig } = await startSource(1);
     await rig.source.subscribe({ transactions: new Map([['t', {}]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
     sendOn(server.stream, [slotIs(102, 'created', 100), ...endOf(102, 100)]);
@@ -148,7 +134,7 @@ describe('one Geyser server', () => {
 
 describe('a server that dies in the middle of a slot', () => {
   it('sends the rest in a replay after reconnecting', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     await rig.source.subscribe(accountsToo, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
     await rig.untilEmitted('101 transfer 1');
@@ -169,7 +155,7 @@ describe('a server that dies in the middle of a slot', () => {
   });
 
   it('is replaced by blocks without replay, reporting the missing kinds', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     await rig.source.subscribe(accountsToo, null).ready;
     sendOn(server.stream, [...wholeSlot(100), slotIs(101, 'created'), tx(101, 1)]);
     await rig.untilEmitted('101 transfer 1');
@@ -196,7 +182,7 @@ describe('a server that dies in the middle of a slot', () => {
   });
 
   it('reports lost slots without blocks, and continues', async () => {
-    const { rig, server } = await start(1, { fillTimeoutMs: 100 });
+    const { rig, server } = await startSource(1, { fillTimeoutMs: 100 });
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     refusesReplay(server);

@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
+import type { ResponseHandler } from '../../../src/protocol/call.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
+import type { BodyListener, NodeRequest } from '../../../src/upstream/exchange.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
 import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
-import { until } from '../mock/pool.ts';
+import { stage, until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
@@ -184,5 +186,53 @@ describe('streamed response', () => {
     const second = await reading();
     await until(() => second.end !== null);
     expect(second.end).toBe('complete');
+  });
+});
+
+const breaks = (): never => {
+  throw new RangeError('Maximum call stack size exceeded');
+};
+
+/** Sends a request whose listener throws. */
+function sendBroken(broken: Partial<NodeRequest>): void {
+  const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
+  const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
+  const now = performance.now();
+  node.send(question, now + PATIENCE_MS, now);
+}
+
+const sink: BodyListener = { onData: breaks, onEnd: breaks, onError: breaks };
+const passedOn: NodeRequest['onStreamStart'] = (_start, _bytes, flow) => {
+  flow.resume();
+  return sink;
+};
+
+describe('exception while processing a response', () => {
+  it.each<[string, Partial<NodeRequest>]>([
+    ['when they have come', { onExchange: breaks }],
+    ['when they begin', { acceptsStream: true, onStreamStart: breaks }],
+    ['while they come', { acceptsStream: true, onStreamStart: passedOn }],
+  ])('%s closes the connection; the next request uses another', async (_name, broken) => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
+    sendBroken(broken);
+    await until(() => raw.sockets.length === 1 && raw.open() === 0);
+    raw.become(responding);
+    expect([await outcomeText(node), raw.sockets.length]).toEqual(['7', 2]);
+  });
+
+  it('fails the call of a throwing stream handler', async () => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
+    const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
+    const failure = await new Promise<unknown>((resolve) => {
+      const listener: ResponseHandler = {
+        onResponse: resolve,
+        onError: resolve,
+        stream: { onStream: breaks },
+      };
+      scene.pool.dispatch(call('getProgramAccounts'), listener);
+    });
+    expect(failure).toMatchObject({ code: 'INTERNAL' });
+    expect(scene.pool.status()[0]!.inFlight).toBe(0);
+    await scene.close();
   });
 });
