@@ -5,9 +5,7 @@ import { Keypair } from '../../src/solana/ed25519.ts';
 import { parseShred } from '../../src/solana/shred/parse-shred.ts';
 import { slot as asSlot } from '../../src/solana/units.ts';
 import type { Deshredder } from '../../src/upstream/shreds/deshredder.ts';
-import { createRandom, mutate, randomBytes } from '../fuzz/engine/mutate.ts';
-import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
-import { dropSome, shuffled } from './disorder.ts';
+import { deshredding, generateSlot, testLeaderKey } from './deshred-rig.ts';
 import { makeMerkleSet } from './other-sets.ts';
 
 const leaderOf = () => testLeaderKey;
@@ -44,24 +42,6 @@ describe("packets without the leader's signature", () => {
     expect(rig.deshredder.stats.accepted).toBe(1);
     pushAll(rig.deshredder, packets.slice(32, 63));
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
-  });
-
-  it('mixed into valid ones, with truncated, random and replayed packets, have no effect', () => {
-    for (let seed = 0; seed < 8; seed++) {
-      const random = createRandom(seed);
-      const { batches, packets } = generateSlot(9, [30_000, 500, 45_000]);
-      const left = dropSome(packets, 64, 24, random);
-      const noise = left.flatMap((packet) => [
-        mutate(packet, random),
-        packet.subarray(0, random() % packet.length),
-        randomBytes(random, random() % 1_300),
-        packet,
-      ]);
-      const rig = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
-      pushAll(rig.deshredder, shuffled([...left, ...noise], random));
-      expect(names(rig.batches)).toEqual(batches.map(nameOf).toSorted());
-      expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
-    }
   });
 });
 

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { deadUrl, dyingAfterRequest, healthy, onMethod, refusing, silent } from './mock/behaviors.ts';
+import { describe, expect, it } from 'vitest';
+import { deadUrl, dyingAfterRequest, healthy, onMethod, refusing } from './mock/behaviors.ts';
 import { type Scene, stageForEach, until } from './mock/pool.ts';
 
 const stage = stageForEach();
@@ -37,24 +36,6 @@ describe('health monitoring', () => {
     expect(await pool.waitUntilReady(10)).toBe(false);
     pool.start();
     expect(await pool.waitUntilReady(5_000)).toBe(true);
-  });
-
-  it('is silent once stopped, even during a poll', async () => {
-    const { pool, mocks, logged } = await stage([healthy('1'), silent], {
-      ...{ circuitFailuresMax: 1, pollTimeoutMs: 5_000 },
-    });
-    pool.start();
-    await until(() => mocks[0]!.polls.length > 2 && mocks[1]!.polls.length === 1);
-    await pool.stop();
-    // A poll may have been in flight when the pool stopped.
-    for (const mock of mocks) await expect.poll(() => mock.connections()).toBe(0);
-    const seen = (): number[] => [...mocks.map(({ polls }) => polls.length), logged.length];
-    const before = seen();
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    await sleep(150);
-    expect(timers).not.toHaveBeenCalled();
-    timers.mockRestore();
-    expect(seen()).toEqual(before);
   });
 });
 

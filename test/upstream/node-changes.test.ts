@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../src/base/log.ts';
-import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
-import { NodeRegistry } from '../../src/upstream/node-registry.ts';
-import { attempt } from '../../src/upstream/retry/attempt.ts';
 import { healthy, holding } from './mock/behaviors.ts';
-import { call, closeAfterEach, type Scene, stageForEach, until } from './mock/pool.ts';
+import { closeAfterEach, type Scene, stageForEach, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, startMock } from './mock/server.ts';
 
 const stage = stageForEach();
@@ -71,26 +67,6 @@ describe('changing nodes of a running pool', () => {
     held[0]!();
     expect(await answer).toBe('7');
   });
-});
-
-it('keeps a removed node for calls with an earlier, longer timeout', async () => {
-  const scene = await stage([healthy(), healthy('7')], limits);
-  const [a, b] = configsOf(scene) as [NodeConfig, NodeConfig];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const before = { ...defaultUpstreamLimits, timeoutMs: 30_000 };
-  const sets = new NodeRegistry(
-    { devnet: [a, b] },
-    before,
-    createLogger('silent', () => {}),
-  );
-  const leaving = sets.find('devnet', 'node-2')!;
-  sets.change({ devnet: [a] }, { ...before, timeoutMs: 100 });
-  const kind = async () => (await attempt(leaving, call('getBalance'), 20_000)).outcome.kind;
-  vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('response');
-  vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('transport');
-  sets.stop();
 });
 
 it('a drained node receives no calls, even as the last one, until it is undrained', async () => {

@@ -12,9 +12,6 @@ import {
   submittersForEach,
 } from './mock/submitting.ts';
 
-const preflightError = (message: string, err: string): Behaviour => failing(-32002, message, { err });
-const preflightFailure = preflightError('Transaction simulation failed: no', 'AccountNotFound');
-
 const open = submittersForEach();
 const skipPreflight = { skipPreflight: true };
 
@@ -56,17 +53,6 @@ describe('duplicate transaction', () => {
     for (const release of held) release();
     expect(await Promise.all(answers)).toEqual([signature, signature, signature]);
     expect(sentIn(all)).toBe(1);
-  });
-
-  it('shares a rejection under the same conditions only', async () => {
-    const { submit, all } = await open([
-      (...given) =>
-        (sentTo(given[0]).config.skipPreflight === true ? accepting() : preflightFailure)(...given),
-    ]);
-    const { wire, signature } = signedTransaction();
-    const answers = await Promise.all([{}, {}, skipPreflight].map((config) => submit(wire, config)));
-    expect(answers).toEqual(['-32002', '-32002', signature]);
-    expect(sentIn(all)).toBe(2);
   });
 
   it('gets the same response for a while after acceptance, then is sent again', async () => {

@@ -83,21 +83,6 @@ describe('slot-bound state', () => {
 });
 
 describe('cached responses', () => {
-  it('are shared synchronously in memory of their own', () => {
-    const { source, send } = stage();
-    const received = Buffer.alloc(100_000, ' ');
-    const json = '{"slotsPerEpoch":432000}';
-    received.write(json, 500);
-    source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
-    send(callOf('getEpochSchedule', []));
-    received.fill('x');
-    const [one, other] = [send(callOf('getEpochSchedule', [])), send(callOf('getEpochSchedule', []))];
-    expect(one.ending).toBe(json);
-    expect(one.responses[0]).toBe(other.responses[0]);
-    expect(one.servedFrom).toEqual(['cache']);
-    expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
-  });
-
   it('below the finalized root need no node', () => {
     const { slots, clock, reaches } = stage();
     slots.set('finalized', 100);

@@ -122,15 +122,6 @@ describe('PassthroughResponse', () => {
     expect(PassthroughResponse.canStream(body(RESULT))).toBe(true);
   });
 
-  it('follows the pace of its reader and starts on demand', () => {
-    const { answer, reader, flow } = begin(body(RESULT).subarray(0, OFFERED), null, false);
-    expect(flow).toEqual([]);
-    answer.pipeTo(reader);
-    answer.pause();
-    answer.resume();
-    expect(flow).toEqual(['resume', 'pause', 'resume']);
-  });
-
   it('stops on cancel, without further callbacks', () => {
     const { answer, reader, flow, ends } = begin(body(RESULT).subarray(0, OFFERED), null);
     answer.cancel();

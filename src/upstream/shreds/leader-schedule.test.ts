@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../base/log.ts';
 import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { slot } from '../../solana/units.ts';
@@ -88,26 +88,6 @@ describe('LeaderSchedule', () => {
     await until(() => schedule.leaderOf(slot(1_300)) !== null && schedule.size === 2);
     expect(schedule.leaderOf(slot(1_400))).toEqual(key(14));
     expect(schedule.leaderOf(slot(1_000))).toBeNull();
-  });
-
-  it('rereads a known epoch after some minutes, as one response may have been wrong', async () => {
-    let leader = 1;
-    const answer = ({ method }: Call): Answer =>
-      method === 'getLeaderSchedule'
-        ? { [name(leader)]: [...Array(100).keys()] }
-        : method === 'getEpochInfo'
-          ? { absoluteSlot: 1_050, epoch: 10, slotIndex: 50, slotsInEpoch: 100 }
-          : [{ shredVersion: 7 }];
-    const { schedule } = scene({ answer });
-    await schedule.start();
-    leader = 2;
-    await schedule.start();
-    expect(schedule.leaderOf(slot(1_050))).toEqual(key(1));
-    const later = performance.now() + 6 * 60_000;
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
-    onTestFinished(() => clock.mockRestore());
-    await schedule.start();
-    expect(schedule.leaderOf(slot(1_050))).toEqual(key(2));
   });
 
   it('refreshes at once on an unknown slot, but not for each one', async () => {

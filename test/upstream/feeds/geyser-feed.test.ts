@@ -17,6 +17,7 @@ import {
   transfer,
   wholeSlot,
 } from './geyser-updates.ts';
+import { until } from './stage.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const other = Keypair.fromSeed(new Uint8Array(32).fill(2)).address;
@@ -202,6 +203,24 @@ describe('GeyserFeed', () => {
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
   });
+});
+
+it('rejects subscriptions at once after the first while no server sends slots', async () => {
+  const stopped = await GeyserServer.start();
+  stopped.stop();
+  const rig = new GeyserRig([stopped.url], { source: { openTimeoutMs: 300 } });
+  opened.push({ stop: () => rig.close() });
+  const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
+  await expect(rig.open(watch(address))).rejects.toMatchObject(unavailable);
+  const server = await GeyserServer.start(null, Number(new URL(stopped.url).port));
+  opened.push(server);
+  await server.until(() => server.pings.length > 0);
+  const requestCount = rig.requested.length;
+  await expect(rig.open(watch(address))).rejects.toMatchObject(unavailable);
+  expect(rig.requested).toHaveLength(requestCount);
+  server.slot(100);
+  await until(() => rig.log.join().includes('recovered'), 'the recovery');
+  expect((await rig.open(watch(address))).failure).toBeNull();
 });
 
 /** Ends the stream of a server that does not replay, and waits for the next one. */

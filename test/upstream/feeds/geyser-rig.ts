@@ -15,7 +15,6 @@ import { Recorder } from './listener.ts';
 type GeyserRigOptions = Readonly<{
   limits?: Partial<GeyserLimits>;
   source?: Partial<GeyserSourceOptions>;
-  token?: string;
   /** Blocks by slot, where no server replays. */
   blocks?: ReadonlyMap<number, Block>;
 }>;
@@ -38,17 +37,16 @@ export class GeyserRig {
   readonly source: YellowstoneSource;
   readonly feed: GeyserFeed;
   #held: Promise<unknown> | null = null;
-  #waiting: (() => void)[] = [];
 
   constructor(
     urls: readonly string[],
-    { limits = {}, source = {}, token = 'a-secret-token', blocks = new Map() }: GeyserRigOptions = {},
+    { limits = {}, source = {}, blocks = new Map() }: GeyserRigOptions = {},
   ) {
     const log = createLogger('debug', (line) => this.log.push(line));
     this.source = new YellowstoneSource({
       nodes: urls.map((grpc, index) => ({
         ...{ name: `node-${index}`, url: 'http://127.0.0.1:1', grpc },
-        headers: { 'X-Token': token },
+        headers: { 'X-Token': 'a-secret-token' },
       })),
       options: { ...quick, ...source },
       log,
@@ -82,7 +80,6 @@ export class GeyserRig {
 
   async #request(method: MethodName): Promise<Buffer> {
     this.requested.push(method);
-    for (const wake of this.#waiting.splice(0)) wake();
     await this.#held;
     const answer = this.answers[method];
     if (answer === undefined) throw new Error('nobody answers');
@@ -92,11 +89,6 @@ export class GeyserRig {
   /** Answers no later request before the promise resolves. */
   hold(until: Promise<unknown>): void {
     this.#held = until;
-  }
-
-  /** Waits until a request makes it true. */
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   async open(subscription: Subscription): Promise<Recorder & { end: () => void }> {

@@ -5,7 +5,6 @@ import {
   createSecureServer,
   createServer,
   type Http2Server,
-  type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -22,7 +21,7 @@ import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser
 import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
-type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
+type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
 
 const SIZES = { unpackedRatioMax: 2, unpackedFreeBytes: 50 };
 
@@ -37,9 +36,9 @@ async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promi
   const sessions: ServerHttp2Session[] = [];
   server.on('session', (session) => sessions.push(session));
   server.on('sessionError', () => {});
-  server.on('stream', (stream, headers) => {
+  server.on('stream', (stream) => {
     stream.on('error', () => {});
-    script(stream, stream.session as ServerHttp2Session, headers);
+    script(stream, stream.session as ServerHttp2Session);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {

@@ -38,23 +38,6 @@ const refusal = (opened: Promise<unknown>): Promise<FeedError> =>
   );
 
 describe('a PubSub feed', () => {
-  it('forwards notifications byte for byte', async () => {
-    const { feed, mocks } = await set([healthy]);
-    const received = new Recorder();
-    await feed.open(vote, received);
-    const [peer] = mocks[0]!.peers;
-    const id = peer?.ids.get('voteSubscribe');
-    const result = '{ "slots" : [18446744073709551615],"a":"\\u0041\\\\","hash":1.0}';
-    peer?.send(
-      `{"jsonrpc":"2.0","method":"voteNotification","params":{"result":${result},"subscription":${id}}}`,
-    );
-    peer?.send(
-      `{"params":{"subscription":${id} , "result":${result}},"method":"voteNotification","jsonrpc":"2.0"}`,
-    );
-    await received.until(({ raw }) => raw.length === 2, 'two notifications');
-    expect(received.raw).toEqual([result, result]);
-  });
-
   it('shares one upstream subscription between equal ones and ends it with the last', async () => {
     const { feed, mocks } = await set([healthy]);
     const [one, other] = [new Recorder(), new Recorder()];

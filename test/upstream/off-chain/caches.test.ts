@@ -69,19 +69,6 @@ describe('cached documents', () => {
     expect(host.requestedPaths.slice(3)).toEqual(['/1']);
   });
 
-  it('remember absence across restarts, but not transient failures', async () => {
-    const first = await start();
-    host.scripts.set('/none', bytes('', {}, 404));
-    host.scripts.set('/busy', bytes('', {}, 503));
-    await read(first, '/none', '/busy');
-    await read(first, '/none', '/busy');
-    expect(host.requestedPaths.length).toBe(2);
-    await first.close();
-    host.scripts.delete('/busy');
-    expect(await read(await start(), '/none', '/busy')).toEqual([undefined, { at: '/busy' }]);
-    expect(host.requestedPaths.slice(2)).toEqual(['/busy']);
-  });
-
   it('are dropped by forget, on disk and during a fetch', async () => {
     const client = await start();
     await read(client, '/1');

@@ -41,19 +41,6 @@ describe('gapWindow', () => {
 });
 
 describe('SeenSlots', () => {
-  it('evicts the oldest name and records its slot', () => {
-    const seen = new SeenSlots(2);
-    for (const [name, at] of [
-      ['a', 12],
-      ['b', 10],
-      ['c', 13],
-      ['d', 14],
-    ] as const)
-      seen.add(name, slot(at));
-    expect(['a', 'b', 'c', 'd'].map((name) => seen.has(name))).toEqual([false, false, true, true]);
-    expect(seen.evictedUpTo).toBe(12n);
-  });
-
   it('treats a repeated name as the newest', () => {
     const seen = new SeenSlots(2);
     for (const [name, at] of [
