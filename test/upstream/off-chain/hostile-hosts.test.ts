@@ -81,11 +81,11 @@ describe('off-chain JSON', () => {
     expect(await readOf(script, { tryTimeoutMs: 300, timeoutMs: 1_000 })).toBeUndefined();
   });
 
-  it.each([
-    ['a body', (_, __, socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"', 'x')],
-  ] as [string, Script][])('times out if the host sends %s slowly', async (_, script) => {
+  it('times out if the host sends a body slowly', async () => {
+    const dripping: Script = (_, __, socket) =>
+      drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"', 'x');
     const startedAt = performance.now();
-    expect(await readOf(script, { tryTimeoutMs: 200 })).toBeUndefined();
+    expect(await readOf(dripping, { tryTimeoutMs: 200 })).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 
