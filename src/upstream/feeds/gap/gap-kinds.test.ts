@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { signatureOf, transfer } from '../../../../test/upstream/feeds/geyser-updates.ts';
+import { blockOf } from '../../../../test/upstream/geyser/source-rig.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
+import type { Block } from '../../../solana/block.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { Gap } from './gap-recovery.ts';
-import { SignatureGap } from './logs-gap.ts';
+import { LogsGap, SignatureGap } from './logs-gap.ts';
 import { SlotGap } from './slot-gap.ts';
 
 const at = (value: number) => ({ slot: slot(value), parent: slot(value - 1), root: slot(value - 32) });
@@ -26,7 +29,11 @@ const gapOf = (
 const tips: Readonly<Record<Commitment, number>> = { processed: 130, confirmed: 129, finalized: 98 };
 
 /** Notifications for a transaction that reached a commitment during a gap. */
-async function fillAt(commitment: Commitment, confirmationStatus: Commitment): Promise<string[]> {
+async function fillAt(
+  commitment: Commitment,
+  confirmationStatus: Commitment,
+  received = false,
+): Promise<string[]> {
   const emitted: string[] = [];
   const status = { slot: 90, confirmations: null, err: null, confirmationStatus };
   const reader = {
@@ -35,7 +42,7 @@ async function fillAt(commitment: Commitment, confirmationStatus: Commitment): P
   };
   const emit: Gap['emit'] = (result, last) => emitted.push(`${result} ${last}`);
   const signature = '1'.repeat(64) as Signature;
-  const subscription = { kind: 'signature', signature, commitment, received: false } as const;
+  const subscription = { kind: 'signature', signature, commitment, received } as const;
   await new SignatureGap(subscription).fill(gapOf({ from: at(85), to: at(130), emit }, reader));
   return emitted;
 }
@@ -53,6 +60,32 @@ describe('SignatureGap', () => {
   it('emits nothing before the transaction reaches the commitment', async () => {
     expect(await fillAt('finalized', 'confirmed')).toEqual([]);
     expect(await fillAt('confirmed', 'processed')).toEqual([]);
+  });
+
+  it('emits that the transaction was received once', async () => {
+    const received = '{"context":{"slot":130},"value":"receivedSignature"}';
+    expect(await fillAt('confirmed', 'processed', true)).toEqual([`${received} undefined`]);
+  });
+});
+
+describe('LogsGap', () => {
+  it('emits the logs in the blocks of the gap that were not received', async () => {
+    const gapRecovery = new LogsGap({ kind: 'logs', of: 'all', commitment: 'confirmed' }, 100);
+    const [first, second, third] = [1, 2, 3].map((number) => signatureOf(transfer(number)));
+    const received = Buffer.from(`{"context":{"slot":1000},"value":{"signature":"${first}"}}`);
+    expect(gapRecovery.decide(received)).toBe('pass');
+    const blocks = [blockOf(1_000, 1, 2), blockOf(1_002, 3)];
+    const reader = {
+      slots: async () => blocks.map((block) => block.slot),
+      eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (block: Block) => Promise<void>) => {
+        for (const block of blocks) await onBlock(block);
+      },
+    };
+    const emitted: unknown[] = [];
+    const emit: Gap['emit'] = (result) => emitted.push(JSON.parse(result.toString()).value.signature);
+    await gapRecovery.fill(gapOf({ from: at(1_000), to: at(1_003), emit }, reader));
+    expect(emitted).toEqual([second, third]);
+    expect(gapRecovery.decide(received)).toBe('drop');
   });
 });
 
