@@ -22,11 +22,6 @@ beforeEach(() => {
 afterEach(() => node.close());
 
 describe('node health', () => {
-  it('is good while nothing is known', () => {
-    expect(node.isUsable(performance.now())).toBe(true);
-    expect(stateOf(node, performance.now())).toBe('unknown');
-  });
-
   it('is bad for a while after a self-reported unhealthy status', () => {
     node.recordOutcome(unhealthy, 5);
     expect(stateOf(node, performance.now())).toBe('behind');
@@ -43,15 +38,6 @@ describe('node health', () => {
     expect(node.isThrottled(performance.now() + limits.throttleMaxMs)).toBe(false);
   });
 
-  it('keeps a longer throttling when a shorter one follows', () => {
-    node.recordOutcome(throttled(5_000), 1);
-    const { throttledUntil } = node;
-    for (const ms of [0, 100]) node.recordOutcome(throttled(ms), 1);
-    expect(node.throttledUntil).toBe(throttledUntil);
-    node.recordOutcome(throttled(8_000), 1);
-    expect(node.throttledUntil).toBeGreaterThan(throttledUntil);
-  });
-
   it('is throttled longer with each 429 without Retry-After', () => {
     const rests = [1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
     for (const ms of rests) {
@@ -65,12 +51,6 @@ describe('node health', () => {
     node.recordOutcome(ok, 1);
     node.recordOutcome(throttled(null), 1);
     expect(node.throttledUntil - performance.now()).toBeLessThanOrEqual(1_000);
-  });
-
-  it('becomes slow by not responding', () => {
-    node.recordOutcome(ok, 10);
-    node.recordOutcome(late, 1_000);
-    expect(node.latencyMs).toBeGreaterThan(200);
   });
 
   it('is not affected by the timeout of a slow method', () => {

@@ -26,22 +26,6 @@ describe('request bytes', () => {
     );
   });
 
-  it('have the same form for known and unknown methods', () => {
-    for (const method of ['getBalance', 'nobodyKnows']) {
-      expect(bodyOf(method, Buffer.from('[1]'))).toBe(
-        `{"jsonrpc":"2.0","id":5,"method":"${method}","params":[1]}`,
-      );
-    }
-  });
-
-  it('contain any id', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: DIGITS_NUMBER_MAX }), (id) => {
-        expect(JSON.parse(requestBody(id, 'getSlot', null).toString())).toMatchObject({ id });
-      }),
-    );
-  });
-
   it('omit absent params', () => {
     expect(bodyOf('getSlot', null)).toBe('{"jsonrpc":"2.0","id":5,"method":"getSlot"}');
   });

@@ -22,7 +22,8 @@ const bucketOf = ({ data }: CuckooFilterMessage, bucket: number): number[] =>
   [0, 1, 2, 3].map((at) => Buffer.from(data).readUInt16LE(bucket * 8 + at * 2));
 
 describe('a cuckoo set of the published client', () => {
-  it.each([100, 1_000, 5_000])('of %i keys contains all of them, in either bucket', (size) => {
+  it('contains all of its keys, in either bucket', () => {
+    const size = 1_000;
     const keys = Array.from({ length: size }, (_, n) => keyAt(n));
     const message = setOf(keys, size);
     const filter = new CuckooFilter(message);

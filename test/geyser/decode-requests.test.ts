@@ -8,23 +8,18 @@ import {
   decodeSubscribeDeshredRequest,
   decodeSubscribeRequest,
 } from '../../src/protocol/geyser/decode-subscribe-request.ts';
-import { InvalidProtobuf } from '../../src/protocol/geyser/protobuf.ts';
 import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import {
-  type BlocksFilter,
   encodeSubscribeDeshredRequest,
   encodeSubscribeRequest,
-  type NamedFilters,
-  type SubscribeDeshredRequest,
-  type SubscribeRequest,
-  type TransactionsFilter,
 } from '../../src/protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../src/protocol/grpc/status.ts';
 import { address } from '../../src/solana/address.ts';
 import { deshredRequest, request } from './arbitrary-request.ts';
-import { oracleDeshredRequest, oracleRequest } from './oracle-request.ts';
 
 const KEY = '11111111111111111111111111111111';
+const OTHER = 'Vote111111111111111111111111111111111111111';
+const SIGNATURE = '1'.repeat(64);
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const writer = (): ProtobufWriter => new ProtobufWriter();
 
@@ -74,17 +69,57 @@ describe('decoding a request', () => {
   });
 
   it('reads the encoding of the published codec', () => {
-    fc.assert(
-      fc.property(request, ({ ping: _alone, ...original }) => {
-        const wire = Published.encode(Published.fromPartial(oracleRequest(original) as never)).finish();
-        const { blocksMeta, entry, ...read } = decodeSubscribeRequest(wire);
-        const { blocksMeta: metaMeant = [], entry: entryMeant = [], ...rest } = withoutNewer(original);
-        expect(read).toEqual(meant(rest));
-        // The published codec keeps names in an object, which has an order of its own.
-        expect([new Set(blocksMeta), new Set(entry)]).toEqual([new Set(metaMeant), new Set(entryMeant)]);
-      }),
-      { numRuns: 300, endOnFailure: true },
-    );
+    const lists = { accountInclude: [KEY], accountExclude: [OTHER], accountRequired: [KEY, OTHER] };
+    const filters = { vote: true, failed: false, signature: SIGNATURE, ...lists };
+    const cuckoo = { bucketCount: 1, entriesPerBucket: 4, fingerprintBits: 16, hashAlgorithm: 2 };
+    const data = Uint8Array.of(1, 2);
+    const slots = { s: { filterByCommitment: true, interslotUpdates: false } };
+    const blocks = { accountInclude: [KEY], includeTransactions: true, includeAccounts: false };
+    const wire = Published.encode(
+      Published.fromPartial({
+        accounts: {
+          a: {
+            ...{ account: [KEY], owner: [OTHER], nonemptyTxnSignature: true },
+            filters: [
+              { memcmp: { offset: '5', bytes: data } },
+              { datasize: '165' },
+              { tokenAccountState: true },
+              ...['eq', 'ne', 'lt', 'gt'].map((compare) => ({ lamports: { [compare]: '9' } })),
+            ],
+            cuckooAccountsFilter: { ...cuckoo, data, hashSeed: '9' },
+          },
+        },
+        slots,
+        transactions: { t: filters },
+        transactionsStatus: { u: filters },
+        blocks: { b: { ...blocks, includeEntries: true } },
+        ...{ blocksMeta: { m: {} }, entry: { e: {} }, commitment: 1, fromSlot: '7' },
+        accountsDataSlice: [{ offset: '1', length: '2' }],
+      } as never),
+    ).finish();
+    expect(decodeSubscribeRequest(wire)).toEqual({
+      accounts: new Map([
+        [
+          'a',
+          {
+            ...{ account: [KEY], owner: [OTHER], nonemptyTxnSignature: true },
+            filters: [
+              { kind: 'memcmp', offset: 5n, bytes: data },
+              { kind: 'dataSize', bytes: 165n },
+              { kind: 'tokenAccountState' },
+              ...['eq', 'ne', 'lt', 'gt'].map((compare) => ({ kind: 'lamports', compare, value: 9n })),
+            ],
+            cuckooAccounts: { ...cuckoo, data, hashSeed: 9n },
+          },
+        ],
+      ]),
+      slots: new Map([['s', slots.s]]),
+      transactions: new Map([['t', filters]]),
+      transactionsStatus: new Map([['u', filters]]),
+      blocks: new Map([['b', { ...blocks, includeEntries: true }]]),
+      ...{ blocksMeta: ['m'], entry: ['e'], commitment: 'confirmed', fromSlot: 7n },
+      accountsDataSlice: [{ offset: 1n, length: 2n }],
+    });
   });
 
   it('reads SubscribeDeshred requests of both codecs', () => {
@@ -92,11 +127,15 @@ describe('decoding a request', () => {
       fc.property(deshredRequest, (original) => {
         const read = original.ping === undefined ? meant(original) : { ping: original.ping };
         expect(decodeSubscribeDeshredRequest(encodeSubscribeDeshredRequest(original))).toEqual(read);
-        const shown = oracleDeshredRequest(original) as never;
-        const wire = PublishedDeshred.encode(PublishedDeshred.fromPartial(shown)).finish();
-        expect(decodeSubscribeDeshredRequest(wire)).toEqual(read);
       }),
     );
+    const filter = { vote: false, accountInclude: [KEY], accountExclude: [OTHER], accountRequired: [KEY] };
+    const request = { deshredTransactions: { d: filter }, slots: { s: { interslotUpdates: true } } };
+    const wire = PublishedDeshred.encode(PublishedDeshred.fromPartial(request)).finish();
+    expect(decodeSubscribeDeshredRequest(wire)).toEqual({
+      deshredTransactions: new Map([['d', filter]]),
+      slots: new Map([['s', { interslotUpdates: true }]]),
+    });
   });
 
   it('accepts filters without key or value, as Rust clients send them', () => {
@@ -110,20 +149,6 @@ describe('decoding a request', () => {
     expect(decodeSubscribeDeshredRequest(unhex('0a 03 0a 01 64'))).toEqual({
       deshredTransactions: new Map([['d', {}]]),
     });
-  });
-
-  it('uses the last of repeated filter names', () => {
-    const slots = (flag: boolean): ProtobufWriter =>
-      writer().string(1, 's').message(2, writer().bool(1, flag));
-    const wire = writer().message(2, slots(true)).message(2, slots(false)).finish();
-    expect(decodeSubscribeRequest(wire).slots).toEqual(new Map([['s', { filterByCommitment: false }]]));
-  });
-
-  it('uses the last of repeated oneof members', () => {
-    const filter = writer().uint64(2, 165n).bool(3, true).uint64(2, 82n);
-    expect(decodeSubscribeRequest(withDataFilter(filter)).accounts?.get('a')?.filters).toEqual([
-      { kind: 'dataSize', bytes: 82n },
-    ]);
   });
 
   it('ignores unknown fields', () => {
@@ -147,39 +172,18 @@ describe('decoding a request', () => {
   });
 });
 
-/** What the published codec knows: cuckoo filters of accounts only, and no token accounts. */
-function withoutNewer(original: SubscribeRequest): SubscribeRequest {
-  const without = <F extends TransactionsFilter | BlocksFilter>(named: NamedFilters<F> | undefined) =>
-    new Map(
-      [...(named ?? [])].map(([name, filter]) => {
-        const { tokenAccounts: _, cuckooAccountInclude: __, ...known } = filter as TransactionsFilter;
-        return [name, known];
-      }),
-    );
-  return {
-    ...original,
-    transactions: without(original.transactions),
-    transactionsStatus: without(original.transactionsStatus),
-    blocks: without(original.blocks),
-  };
-}
-
 describe('an invalid request', () => {
   it.each([
     ['data for memcmp should be defined', withDataFilter(writer().message(1, writer().uint64(1, 5n)))],
     ['invalid base58', memcmp(3, '0')],
     ['invalid base64', memcmp(4, 'AQI')],
     ['data too large', memcmp(3, '1'.repeat(176))],
-    ['data too large', memcmp(3, '1'.repeat(129))],
-    ['data too large', memcmp(4, 'A'.repeat(176))],
     ['data too large', withDataFilter(writer().message(1, writer().bytes(2, new Uint8Array(129))))],
     ['token_account_state only allowed to be true', withDataFilter(writer().bool(3, false))],
     ['cmp for lamports should be defined', withDataFilter(writer().message(4, writer()))],
     ['filter should be defined', withDataFilter(writer())],
-    ['filter should be defined', withDataFilter(writer().bool(9, true))],
     ['Invalid Base58 string', withTransactions(writer().string(3, '0'))],
     ['String is the wrong size', withTransactions(writer().string(4, KEY.slice(1)))],
-    ['String is the wrong size', withTransactions(writer().string(6, KEY + KEY))],
     ['failed to decode string to signature', withTransactions(writer().string(5, '0'))],
     ['string decoded to wrong size for signature', withTransactions(writer().string(5, KEY))],
     [
@@ -187,7 +191,6 @@ describe('an invalid request', () => {
       withTransactions(writer().uint32(30, 2)),
     ],
     ['failed to create CommitmentLevel from 3', writer().uint32(6, 3).finish()],
-    ['failed to create CommitmentLevel from -1', writer().int32(6, -1).finish()],
   ])('is rejected: %s', (fault, wire) => {
     expect(faultOf(wire)).toBe(`INVALID_ARGUMENT failed to create filter: ${fault}`);
   });
@@ -206,11 +209,6 @@ describe('an invalid request', () => {
     );
   });
 
-  it('is rejected as malformed, regardless of its beginning', () => {
-    const wire = writer().uint32(6, 3).string(5, 'x').finish();
-    expect(() => decodeSubscribeRequest(wire)).toThrow(InvalidProtobuf);
-  });
-
   it('may contain the longest allowed strings', () => {
     expect(faultOf(memcmp(3, '1'.repeat(128)))).toBe('none');
     expect(faultOf(memcmp(4, Buffer.alloc(128).toString('base64')))).toBe('none');
@@ -218,40 +216,32 @@ describe('an invalid request', () => {
   });
 });
 
-describe('arbitrary bytes', () => {
-  const wires = fc.oneof(
-    fc.uint8Array({ maxLength: 80 }),
-    fc
-      .tuple(
-        fc.oneof(
-          request.map(encodeSubscribeRequest),
-          (deshredRequest as fc.Arbitrary<SubscribeDeshredRequest>).map(encodeSubscribeDeshredRequest),
-        ),
-        fc.nat(),
-        fc.nat(255),
-      )
-      .map(([wire, at, byte]) => {
-        const changed = Uint8Array.from(wire);
-        if (changed.length > 0) changed[at % changed.length] = byte;
-        return changed;
-      }),
-  );
+describe('an encoded request', () => {
+  it('requests token accounts with field 30, which the published codec lacks', () => {
+    const wire = encodeSubscribeRequest({
+      transactions: new Map([['a', { tokenAccounts: 'balanceChanged' as const }]]),
+    });
+    expect(Buffer.from(wire).toString('hex')).toBe('1a080a016112' + '03f00101');
+  });
 
-  it('are decoded or rejected without another error', () => {
-    let refused = 0;
-    fc.assert(
-      fc.property(wires, (wire) => {
-        for (const decode of [decodeSubscribeRequest, decodeSubscribeDeshredRequest]) {
-          try {
-            decode(wire);
-          } catch (error) {
-            if (!(error instanceof InvalidProtobuf || error instanceof GrpcError)) throw error;
-            refused++;
-          }
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(refused).toBeGreaterThan(100);
+  it('contains cuckoo filters for transactions and blocks, which the published codec lacks', () => {
+    const cuckooAccountInclude = {
+      data: Uint8Array.of(1, 2),
+      bucketCount: 1,
+      entriesPerBucket: 4,
+      fingerprintBits: 16,
+      hashSeed: 9n,
+      hashAlgorithm: 0,
+    };
+    const cuckoo = '0a020102' + '1001' + '1804' + '2010' + '2809';
+    const original = new Map([['a', { cuckooAccountInclude }]]);
+    const wires = [
+      encodeSubscribeRequest({ transactions: original }),
+      encodeSubscribeRequest({ blocks: original }),
+    ];
+    expect(wires.map((wire) => Buffer.from(wire).toString('hex'))).toEqual([
+      `1a130a0161120e3a0c${cuckoo}`,
+      `22130a0161120e2a0c${cuckoo}`,
+    ]);
   });
 });

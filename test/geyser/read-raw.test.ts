@@ -122,12 +122,6 @@ describe('a raw update', () => {
       writer().message(2, writer().message(1, writer().bytes(3, new Uint8Array(32)))),
     ],
     [
-      'an account without an owner',
-      writer().message(2, writer().message(1, writer().bytes(1, new Uint8Array(32)))),
-    ],
-    ['no account', writer().message(2, writer())],
-    ['a transaction without a signature', writer().message(4, writer().message(1, writer()))],
-    [
       'more keys than an index can name',
       writer().message(
         4,
@@ -146,28 +140,5 @@ describe('a raw update', () => {
     ],
   ])('is rejected with %s', (_name, message) => {
     expect(() => readRawUpdate(message.finish(), NOW)).toThrow(InvalidProtobuf);
-  });
-
-  it('is rejected without another error if malformed', () => {
-    const fuzzed = fc
-      .tuple(fc.oneof(...Object.values(updates)), fc.nat(), fc.nat(255))
-      .map(([update, at, byte]) => {
-        const wire = wireOf(update, {});
-        if (wire.length > 0) wire[at % wire.length] = byte;
-        return wire;
-      });
-    let refused = 0;
-    fc.assert(
-      fc.property(fc.oneof(fc.uint8Array({ maxLength: 80 }), fuzzed), (wire) => {
-        try {
-          readRawUpdate(wire, NOW);
-        } catch (error) {
-          if (!(error instanceof InvalidProtobuf)) throw error;
-          refused++;
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(refused).toBeGreaterThan(100);
   });
 });

@@ -5,17 +5,12 @@ import { blockTail } from '../../src/protocol/geyser/encode/block.ts';
 import {
   deshredPingTail,
   deshredPongTail,
-  deshredSlotTail,
   deshredTransactionTail,
 } from '../../src/protocol/geyser/encode/deshred.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
-import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
-import { rawShredTransaction } from '../../src/protocol/geyser/encode/raw-transaction.ts';
-import { ProtobufWriter } from '../../src/protocol/geyser/protobuf-writer.ts';
 import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
 import { decodeSubscribeUpdate } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
-import { slotStatuses } from '../../src/protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../src/protocol/geyser/update/transaction.ts';
 import { envelope, key, updates } from './arbitrary.ts';
 import { oracleTransaction } from './oracle.ts';
@@ -24,7 +19,6 @@ import { shapeOf } from './shapes.ts';
 
 /** What is told of transactions that nobody has run yet, and of blocks in parts. */
 const u32 = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff));
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
 /** A random update as our own reader has it. */
@@ -85,80 +79,9 @@ describe('an encoded deshred transaction', () => {
       { numRuns: 200 },
     );
   });
-
-  it('exposes its static keys', () => {
-    fc.assert(
-      fc.property(shredded, ({ meant, wire, transaction: bytes }) => {
-        const { transaction: again, keyOffsets } = encodeWireTransaction(wire);
-        expect(hex(again)).toBe(hex(bytes));
-        expect(keyOffsets.map((at) => hex(again.subarray(at, at + 32)))).toEqual(
-          meant.message!.accountKeys.map(hex),
-        );
-      }),
-    );
-  });
-
-  it('converts to a Geyser transaction without meta', () => {
-    fc.assert(
-      fc.property(shredded, envelope, ({ meant, slot, signature, isVote, index, ...fields }, { filters }) => {
-        const keys = { bytes: fields.transaction, offsets: [] };
-        const createdAt = encodeTimestamp(7_000n);
-        const fact = { slot, createdAt, signature, isVote, index, keys };
-        const raw = rawShredTransaction({ ...fact, transaction: fields.transaction });
-        expect(raw).toMatchObject({ ...fact, kind: 'transaction', err: null, meta: null, signature: {} });
-        expect([hex(raw.signature), raw.keys]).toEqual([hex(signature), keys]);
-        const info = { signature: plain(signature), isVote, transaction: meant, index: String(index) };
-        expect(SubscribeUpdate.decode(messageOf(filters, raw.tail))).toEqual({
-          filters,
-          createdAt: new Date(7_000),
-          transaction: { slot: String(slot), transaction: info },
-        });
-        // What blocks are made of is a view into the tail.
-        expect(raw.info.buffer).toBe(raw.tail.buffer);
-        const alone = new ProtobufWriter().message(4, new ProtobufWriter().bytes(1, raw.info)).finish();
-        expect(SubscribeUpdate.decode(alone).transaction?.transaction).toEqual(info);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('has no index if none is given', () => {
-    const [one] = fc.sample(shredded, 1);
-    const { slot, signature, isVote, transaction: bytes } = one!;
-    const keys = { bytes, offsets: [] };
-    const raw = rawShredTransaction({
-      ...{ slot, signature, isVote, keys, transaction: bytes },
-      createdAt: encodeTimestamp(0n),
-    });
-    expect([raw.index, SubscribeUpdate.decode(raw.tail).transaction?.transaction?.index]).toEqual([0, '0']);
-  });
 });
 
 describe('other deshred updates', () => {
-  it('are read by the published codec: a slot', () => {
-    fc.assert(
-      fc.property(updates.slot, envelope, (update, { filters, createdAt = new Date(0) }) => {
-        const { slot, parent, status, deadError } = update.slot!;
-        const raw = rawSlot(
-          {
-            kind: 'slot',
-            slot: BigInt(slot) as BlockUpdate['slot'],
-            parent: parent === undefined ? null : (BigInt(parent) as BlockUpdate['slot']),
-            status: slotStatuses[status as number]!,
-            deadError: deadError ?? null,
-          },
-          encodeTimestamp(BigInt(createdAt.getTime())),
-        );
-        expect(SubscribeUpdateDeshred.decode(messageOf(filters, deshredSlotTail(raw)))).toEqual({
-          filters,
-          createdAt,
-          slot: update.slot,
-        });
-      }),
-      { numRuns: 200 },
-    );
-  });
-
   it('are read by the published codec: a ping and a pong', () => {
     const at = encodeTimestamp(5_250n);
     const createdAt = new Date(5_250);

@@ -1,13 +1,12 @@
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
-import { encodeWireTransaction } from '../../src/protocol/geyser/storage/encode-transaction.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
 import { DeshredClient, EntriesClient } from '../../src/upstream/shreds/shred-clients.ts';
 import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
-import { generateEntries, generateWire, keyBytes, signatureAt } from './generated-transactions.ts';
+import { generateEntries, generateWire } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
 
 const TOKEN = 'a-secret-token-of-a-server';
@@ -48,33 +47,6 @@ async function scene(limits: Partial<typeof shredLimits> = {}) {
 const entryMessage = (slot: number, name: number): Buffer =>
   Buffer.from(encodeEntryMessage(slotOf(slot), generateEntries(generateWire({ name }))));
 
-/** What the published codec writes of a transaction with loaded addresses. */
-function update(slot: number, name: number): SubscribeUpdateDeshred {
-  const whole = SubscribeUpdateDeshred.decode(
-    Buffer.from(encodeUpdate(slot, encodeWireTransaction(generateWire({ name, keys: [4, 5] })).transaction)),
-  );
-  const info = whole.deshredTransaction!.transaction!;
-  info.signature = signatureAt(name);
-  info.isVote = true;
-  info.loadedWritableAddresses = [keyBytes(80)];
-  info.loadedReadonlyAddresses = [keyBytes(81)];
-  info.completedDataSetStartingShredIndex = 32;
-  info.completedDataSetEndingShredIndexExclusive = 64;
-  whole.createdAt = new Date(1_790_000_000_123);
-  return whole;
-}
-
-/** Only the field with the transaction: its own codec is not published. */
-function encodeUpdate(slot: number, transaction: Uint8Array): Uint8Array {
-  const field = (number: number, bytes: Uint8Array): Buffer => {
-    const length = [];
-    for (let left = bytes.length; left > 0; left >>= 7) length.push((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
-    return Buffer.concat([Uint8Array.of(number * 8 + 2, ...length), bytes]);
-  };
-  const info = field(3, transaction);
-  return field(2, Buffer.concat([field(1, info), Uint8Array.of(16, slot)]));
-}
-
 describe('EntriesClient', () => {
   it('emits the batches of a ShredStream proxy', async () => {
     const { server, entries, batches, until } = await scene();
@@ -112,75 +84,9 @@ describe('EntriesClient', () => {
     await server.until(() => server.entriesCalls.length === 2);
     expect(first!.cancelled).toBe(true);
   });
-
-  it('skips malformed messages', async () => {
-    const { server, entries, batches, lines, until } = await scene();
-    entries.start();
-    await server.until(() => server.entriesCalls.length === 1);
-    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
-    server.entriesCalls[0]!.write(Buffer.from([0x12, 0x50, 1]));
-    server.entriesCalls[0]!.write(entryMessage(9, 1));
-    await until(() => batches.length === 1);
-    expect(server.entriesCalls).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('Skipped a malformed gRPC message'))).toHaveLength(1);
-  });
-
-  it('waits for a server that is not up yet', async () => {
-    const { server, entries, lines, batches, until } = await scene();
-    const { port } = server;
-    server.stop();
-    entries.start();
-    await until(() => lines.length >= 2);
-    const later = await ScriptedServer.start(port);
-    onTestFinished(() => later.stop());
-    await later.until(() => later.entriesCalls.length === 1);
-    later.entriesCalls[0]!.write(entryMessage(9, 1));
-    await until(() => batches.length === 1);
-    expect(batches).toHaveLength(1);
-  });
-
-  it('emits nothing after close', async () => {
-    const { server, entries } = await scene();
-    entries.start();
-    await server.until(() => server.entriesCalls.length === 1);
-    const cancelled = new Promise((resolve) => server.entriesCalls[0]!.once('cancelled', resolve));
-    entries.close();
-    await cancelled;
-    expect(server.entriesCalls).toHaveLength(1);
-  });
 });
 
 describe('DeshredClient', () => {
-  it('requests all transactions and slots', async () => {
-    const { server, deshred } = await scene();
-    deshred.start();
-    await server.until(() => server.requests.length === 1);
-    expect(Object.values(server.requests[0]!.deshredTransactions)).toEqual([
-      { vote: undefined, accountInclude: [], accountExclude: [], accountRequired: [] },
-    ]);
-    expect(Object.values(server.requests[0]!.slots)).toEqual([
-      { filterByCommitment: undefined, interslotUpdates: true },
-    ]);
-  });
-
-  it('emits transactions with keys, loaded addresses and shred indexes', async () => {
-    const { server, deshred, transactions, until } = await scene();
-    deshred.start();
-    await server.until(() => server.requests.length === 1);
-    server.deshredCalls[0]!.write(update(9, 7));
-    await until(() => transactions.length === 1);
-    const received = transactions[0]!;
-    expect([received.slot, received.isVote, received.at]).toEqual([9n, true, 1_790_000_000_123n]);
-    expect(Buffer.from(received.signature).equals(signatureAt(7))).toBe(true);
-    const { bytes, offsets } = received.keys;
-    expect(offsets.map((at) => bytes[at])).toEqual([4, 5, 0, 80, 81]);
-    expect(received.loadedWritable.map(([first]) => first)).toEqual([80]);
-    expect(received.loadedReadonly.map(([first]) => first)).toEqual([81]);
-    expect([received.firstShredIndex, received.endShredIndex]).toEqual([32, 64]);
-    const { transaction } = encodeWireTransaction(generateWire({ name: 7, keys: [4, 5] }));
-    expect(Buffer.from(received.transaction).equals(transaction)).toBe(true);
-  });
-
   it('emits slots and answers pings', async () => {
     const { server, deshred, slots, until } = await scene();
     deshred.start();
@@ -194,16 +100,5 @@ describe('DeshredClient', () => {
     expect(server.requests[1]!.ping).toEqual({ id: 1 });
     expect(slots[0]).toMatchObject({ slot: 9n, parent: 8n, status: 'firstShredReceived' });
     expect(slots[1]).toMatchObject({ slot: 9n, parent: null, status: 'dead', deadError: 'why' });
-  });
-
-  it('sends its request again after a reconnect', async () => {
-    const { server, deshred, transactions, until } = await scene();
-    deshred.start();
-    await server.until(() => server.requests.length === 1);
-    server.deshredCalls[0]!.end();
-    await server.until(() => server.requests.length === 2);
-    server.deshredCalls[1]!.write(update(10, 1));
-    await until(() => transactions.length === 1);
-    expect(transactions[0]!.slot).toBe(10n);
   });
 });

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
-import { programs } from '../../src/solana/programs.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/shred-stage.ts';
 import type { ShredsConfig } from '../../src/upstream/shreds/shreds-config.ts';
@@ -14,25 +13,14 @@ export const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shr
 /** Any free loopback port, without a sender list. */
 export const UDP = { host: '127.0.0.1', port: 0, senders: [] };
 
-/** An active table whose nth address consists of the byte n. */
-export function tableData(count: number): Buffer {
-  const data = Buffer.alloc(56 + 32 * count);
-  data.writeUInt32LE(1, 0);
-  data.fill(0xff, 4, 12);
-  for (let index = 0; index < count; index++) data.fill(index, 56 + 32 * index, 88 + 32 * index);
-  return data;
-}
-
 type ReaderScript = Readonly<{
   /** Leader of slots 0 to 99. */
   leader: Uint8Array;
   shredVersion: number;
-  /** Lookup tables by address. */
-  tables?: ReadonlyMap<string, Buffer>;
 }>;
 
 /** Responses of a node at slot 50 of epoch 0. */
-export function scriptedReader({ leader, shredVersion, tables = new Map() }: ReaderScript) {
+export function scriptedReader({ leader, shredVersion }: ReaderScript) {
   const requested: string[] = [];
   const responses: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     getEpochInfo: () => ({ absoluteSlot: 50, epoch: 0, slotIndex: 50, slotsInEpoch: 100 }),
@@ -41,11 +29,7 @@ export function scriptedReader({ leader, shredVersion, tables = new Map() }: Rea
     getClusterNodes: () => [{ shredVersion }],
     getMultipleAccounts: ([addresses]) => ({
       context: { slot: 50 },
-      value: (addresses as string[]).map((address) => {
-        const data = tables.get(address);
-        if (data === undefined) return null;
-        return { owner: programs.addressLookupTable, data: [data.toString('base64'), 'base64'] };
-      }),
+      value: (addresses as string[]).map(() => null),
     }),
   };
   const request: ShredStageOptions['reader']['request'] = async (method, params) => {

@@ -3,22 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
-import { readEntries } from '../../src/solana/entries.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import { TEST_SHRED_VERSION, testLeader, testLeaderKey } from './deshred-rig.ts';
-import { generateEntries, generateWire, keyAt, keyBytes } from './generated-transactions.ts';
+import { generateEntries, generateWire } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
-import { DEMO_VERSION, demoEntries, demoLeader, demoPackets, hasRecordedShreds } from './recorded-shreds.ts';
-import {
-  noShreds,
-  scriptedReader,
-  sendPackets,
-  startStage,
-  tableData,
-  ticksUntil,
-  UDP,
-} from './stage-rig.ts';
+import { noShreds, scriptedReader, sendPackets, startStage, ticksUntil, UDP } from './stage-rig.ts';
 
 /** Packets of a slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
@@ -69,20 +59,6 @@ describe('ShredStage', () => {
     expect(stage.counts.shreds).toMatchObject({ batches: 1, slotsCompleted: 1 });
   });
 
-  it('emits nothing unsigned and no shreds of another cluster', async () => {
-    const config = { ...noShreds, udp: UDP };
-    const reader = scriptedReader({ leader: keyBytes(5), shredVersion: TEST_SHRED_VERSION });
-    const { stage, deshred } = await startStage({ config, reader });
-    const packets = packetsOf(50, batch);
-    await sendPackets(stage, packets);
-    await ticksUntil(() => stage.counts.shreds?.packets === packets.length);
-    const other = await startStage({ config: { ...config, shredVersion: 1 }, reader: scriptedReader(made) });
-    await sendPackets(other.stage, packets);
-    await ticksUntil(() => other.stage.counts.shreds?.packets === packets.length);
-    expect(other.stage.counts.shreds?.drops.version).toBe(packets.length);
-    expect([deshred.messages, other.deshred.messages]).toEqual([[], []]);
-  });
-
   it('emits each item once, whichever source is first', async () => {
     const scripted = await scriptedServer();
     const config = {
@@ -121,25 +97,6 @@ describe('ShredStage', () => {
     expect(stage.counts.duplicates).toBe(1);
   });
 
-  it('fetches a lookup table on first use and emits its addresses from then on', async () => {
-    const scripted = await scriptedServer();
-    const config = { ...noShreds, entries: [server(scripted.port)] };
-    const tables = new Map([[keyAt(60) as string, tableData(4)]]);
-    const { stage, deshred } = await startStage({ config, reader: scriptedReader({ ...made, tables }) });
-    await scripted.until(() => scripted.entriesCalls.length === 1);
-    const send = (slot: number): boolean =>
-      scripted.entriesCalls[0]!.write(Buffer.from(encodeEntryMessage(slotOf(slot), batch)));
-    send(50);
-    await ticksUntil(() => stage.counts.tables === 1);
-    send(51);
-    await deshred.received(6);
-    const loaded = deshred.deshredUpdates.map(({ deshredTransaction }) =>
-      deshredTransaction?.transaction?.loadedWritableAddresses.map(([first]) => first),
-    );
-    expect(loaded).toEqual([[], [], [], [], [3], []]);
-    expect(stage.counts.unresolved).toBe(1);
-  });
-
   it('forwards slot updates', async () => {
     const { stage, deshred } = await startStage({ reader: scriptedReader(made) });
     const createdAt = encodeTimestamp(1n);
@@ -148,35 +105,5 @@ describe('ShredStage', () => {
       stage.onUpdate(rawSlot(slot, createdAt));
     }
     expect(deshred.deshredUpdates.map(({ slot }) => slot?.status)).toEqual([0, 1]);
-  });
-
-  it('reads no leader schedule without UDP', async () => {
-    const reader = scriptedReader(made);
-    const { stage } = await startStage({ reader });
-    expect([stage.udpAddress, stage.counts.shreds, reader.requested]).toEqual([null, null, []]);
-  });
-});
-
-/** Needs ../shared/data/shreds: demo-shreds.pcap and what it carries. */
-describe.skipIf(!hasRecordedShreds)('recorded shreds (../shared/data, shreds) over UDP', () => {
-  it('yield their 1,280 transactions to every kind of subscriber', async () => {
-    const config = { ...noShreds, udp: UDP };
-    const reader = scriptedReader({ leader: demoLeader, shredVersion: DEMO_VERSION });
-    const { stage, subscribe, deshred, entries } = await startStage({ config, reader });
-    await sendPackets(stage, [...demoPackets, ...demoPackets]);
-    await ticksUntil(() => stage.counts.shreds?.slotsCompleted === 1);
-    const wanted = readEntries(demoEntries)!.flatMap(({ transactions }) =>
-      transactions.map(({ signature }) => Buffer.from(signature).toString('hex')),
-    );
-    expect(wanted).toHaveLength(1_280);
-    const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
-    expect(subscribe.updates.map(({ transaction }) => hex(transaction?.transaction?.signature))).toEqual(
-      wanted,
-    );
-    const expected = deshred.deshredUpdates.filter(
-      ({ deshredTransaction }) => deshredTransaction !== undefined,
-    );
-    expect(expected.map(({ deshredTransaction: one }) => hex(one?.transaction?.signature))).toEqual(wanted);
-    expect(entries.batches).toEqual([{ slot: 0n, entries: demoEntries }]);
   });
 });

@@ -39,14 +39,6 @@ describe('hedged read', () => {
   });
 
   it.each<[string, string, unknown[], string, Behaviour[]]>([
-    ['by the first node if it is faster after all', 'getBalance', [], '1', [slow(100, healthy('1')), silent]],
-    [
-      'by the other attempt when one fails',
-      'getBalance',
-      [],
-      '1',
-      [slow(100, healthy('1')), dyingAfterRequest],
-    ],
     [
       'not with a null while another attempt is in flight',
       'getTransaction',
@@ -65,47 +57,5 @@ describe('hedged read', () => {
     const scene = await open(behaviours);
     expect(await scene.send(method, params)).toBe(expected);
     expect(total(scene)).toBe(2);
-  });
-
-  it('tries the third node when both fail', async () => {
-    const { send } = await open([slow(60, dyingAfterRequest), dyingAfterRequest, healthy('3')], {}, 3);
-    expect(await send()).toBe('3');
-  });
-
-  it('is canceled at both nodes', async () => {
-    const leave = new AbortController();
-    const { pool, send } = await open([silent, () => leave.abort()]);
-    expect(await send('getBalance', [], leave.signal)).toBe('CLIENT_GONE');
-    expect(pool.status().every(({ inFlight }) => inFlight === 0)).toBe(true);
-  });
-});
-
-describe('a slow call is not hedged', () => {
-  const behaviours = [slow(120, healthy('1')), healthy('2')];
-
-  it.each(['getProgramAccounts', 'simulateTransaction', 'sendTransaction', 'requestAirdrop', 'getAsset'])(
-    'unless it is a light read: %s',
-    async (method) => {
-      const scene = await open(behaviours);
-      expect([await scene.send(method), total(scene)]).toEqual(['1', 1]);
-    },
-  );
-
-  it('when hedging is disabled', async () => {
-    const scene = await open(behaviours, { hedgeRatio: 0 });
-    expect([await scene.send(), total(scene)]).toEqual(['1', 1]);
-  });
-
-  it('when all other nodes are saturated', async () => {
-    const scene = await open(behaviours, { connectionsMax: 4 });
-    for (const node of scene.pool.nodesOf('devnet')) node.inFlight += 4;
-    expect([await scene.send(), total(scene)]).toEqual(['1', 1]);
-  });
-
-  it('when the hedge budget is exhausted', async () => {
-    const scene = await open([slow(60, healthy('1'))], { hedgeRatio: 0.01 });
-    await scene.sendAtOnce(40);
-    expect(total(scene)).toBeGreaterThan(40);
-    expect(total(scene)).toBeLessThanOrEqual(50);
   });
 });

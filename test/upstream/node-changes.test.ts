@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../src/base/log.ts';
-import { defaultUpstreamLimits, type UpstreamLimits } from '../../src/upstream/limits.ts';
 import type { NodeConfig } from '../../src/upstream/node.ts';
-import { NodeRegistry } from '../../src/upstream/node-registry.ts';
-import { attempt } from '../../src/upstream/retry/attempt.ts';
-import { deadUrl, healthy, holding, onMethod, silent, slow } from './mock/behaviors.ts';
-import { call, closeAfterEach, type Scene, stageForEach, until } from './mock/pool.ts';
+import { healthy, holding } from './mock/behaviors.ts';
+import { closeAfterEach, type Scene, stageForEach, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, startMock } from './mock/server.ts';
 
 const stage = stageForEach();
@@ -62,12 +58,6 @@ describe('changing nodes of a running pool', () => {
     expect(namesOf(scene)).toEqual(['node-1']);
   });
 
-  it('accepts an invalid percent escape in a password', async () => {
-    const scene = await stage([healthy()], limits);
-    scene.pool.change({ devnet: [{ name: 'new', url: 'http://u:50%off@127.0.0.1:1/' }] }, limits);
-    expect(namesOf(scene)).toEqual(['new']);
-  });
-
   it('lets removed nodes finish their calls', async () => {
     const held: (() => void)[] = [];
     const { pool, send } = await stage([holding(held, healthy('7'))], limits);
@@ -77,98 +67,6 @@ describe('changing nodes of a running pool', () => {
     held[0]!();
     expect(await answer).toBe('7');
   });
-
-  it('keeps the state of unchanged nodes but not of changed addresses', async () => {
-    const scene = await stage([healthy(), healthy()], limits);
-    const [first, second] = configsOf(scene) as [NodeConfig, NodeConfig];
-    await callUntil(scene, () => scene.counts().every((count) => count > 0));
-    scene.pool.change({ devnet: [first, { ...second, url: `${second.url}other` }] }, limits);
-    expect(scene.pool.status().map(({ silentMs }) => silentMs !== null)).toEqual([true, false]);
-    await callUntil(scene, () => scene.mocks[1]!.received.some(({ path }) => path === '/other'));
-  });
-
-  it('keeps node state when limits change, which apply at once', async () => {
-    const dead = { name: 'dead', url: await deadUrl() };
-    const scene = await stage([dead, healthy()], { ...limits, pollIntervalMs: 10, circuitOpenMs: 60_000 });
-    const { pool, mocks, send, counts } = scene;
-    pool.start();
-    await until(() => pool.status()[0]!.failuresInRow >= 5);
-    const own = configsOf(scene);
-    pool.change({ devnet: [dead, ...own] }, { ...limits, inFlightMax: 1 });
-    expect(scene.states()).toEqual(['failing', 'healthy']);
-    mocks[0]!.become(onMethod('getBalance', silent));
-    const pending: Promise<string>[] = [];
-    await until(() => {
-      // A health check briefly occupies the only slot, too.
-      if (counts('getBalance')[0] === 0) pending.push(send());
-      return counts('getBalance')[0] === 1;
-    });
-    pool.change({ devnet: own }, { ...limits, inFlightMax: 1 });
-    expect(await send()).toBe('OVERLOADED');
-    await pool.stop();
-    await Promise.all(pending);
-  });
-
-  it('keeps cordons when limits change', async () => {
-    const scene = await stage([healthy(), healthy()], limits);
-    scene.pool.cordon('devnet', 'node-1', 'new disks');
-    scene.pool.change({ devnet: configsOf(scene) }, { ...limits, connectionsMax: 3 });
-    await scene.sendMany(20);
-    expect(scene.counts()).toEqual([0, 20]);
-  });
-});
-
-describe('shared state across node changes', () => {
-  const sticky = { ...limits, loadBalancing: 'sticky', stickyMs: 60_000, pollIntervalMs: 10 } as const;
-
-  it('keeps the sticky primary and reported states', async () => {
-    const scene = await stage([slow(30, healthy()), healthy()], sticky);
-    const isHealthy = () => scene.states().every((state) => state === 'healthy');
-    scene.pool.start();
-    await until(isHealthy);
-    await scene.sendMany(3);
-    const third = await another();
-    const nodes = [...configsOf(scene), configOf('third', third)];
-    const change = (changed: Partial<UpstreamLimits>) =>
-      scene.pool.change({ devnet: nodes }, { ...sticky, ...changed });
-    change({});
-    await until(isHealthy);
-    await scene.sendMany(3);
-    expect([...scene.counts(), third.received.length]).toEqual([6, 0, 0]);
-    expect(scene.logged.filter((line) => line.includes('"node-1"'))).toHaveLength(1);
-    change({ stickyMs: 1 });
-    await callUntil(scene, () => scene.counts()[1]! + third.received.length > 0);
-  });
-
-  it('keeps hedging calls that started before', async () => {
-    const late = { timeoutMs: 20_000, attemptTimeoutMs: 20_000, hedgeMinMs: 50, hedgeMaxMs: 50 };
-    const hedging = { ...sticky, ...late };
-    const scene = await stage([silent, healthy('7')], hedging);
-    const answer = scene.send();
-    scene.pool.change({ devnet: [...configsOf(scene), configOf('third', await another())] }, hedging);
-    expect(await answer).toBe('7');
-    expect(scene.counts()).toEqual([1, 1]);
-  });
-});
-
-it('keeps a removed node for calls with an earlier, longer timeout', async () => {
-  const scene = await stage([healthy(), healthy('7')], limits);
-  const [a, b] = configsOf(scene) as [NodeConfig, NodeConfig];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const before = { ...defaultUpstreamLimits, timeoutMs: 30_000 };
-  const sets = new NodeRegistry(
-    { devnet: [a, b] },
-    before,
-    createLogger('silent', () => {}),
-  );
-  const leaving = sets.find('devnet', 'node-2')!;
-  sets.change({ devnet: [a] }, { ...before, timeoutMs: 100 });
-  const kind = async () => (await attempt(leaving, call('getBalance'), 20_000)).outcome.kind;
-  vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('response');
-  vi.advanceTimersByTime(20_000);
-  expect(await kind()).toBe('transport');
-  sets.stop();
 });
 
 it('a drained node receives no calls, even as the last one, until it is undrained', async () => {

@@ -1,37 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { NodePoller } from '../../src/upstream/health/health-monitor.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 import { UpstreamNode } from '../../src/upstream/node.ts';
 import { NodeGroup } from '../../src/upstream/node-group.ts';
 import { healthy } from './mock/behaviors.ts';
-import { call, stageForEach, until } from './mock/pool.ts';
+import { stageForEach, until } from './mock/pool.ts';
 
 const stage = stageForEach();
 
 describe('slots observed in responses', () => {
-  it('are known at each commitment without polls', async () => {
-    const { pool, send } = await stage([healthy('{"context":{"apiVersion":"2.1.0","slot":4321},"value":1}')]);
-    await send('getBalance', ['x', { commitment: 'confirmed' }]);
-    const { slot, confirmedSlot, finalizedSlot } = pool.status()[0]!;
-    expect([slot, confirmedSlot, finalizedSlot]).toEqual([4_321n, 4_321n, null]);
-    expect(pool.slotAt('devnet', 'confirmed')?.slot).toBe(4_321n);
-    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
-    expect(pool.slotAt('testnet', 'confirmed')).toBeNull();
-  });
-
-  it.each([
-    ['["x",{"commitmen\\u0074":"processed"}]', 4_321n],
-    ['["x",{"n":{"commitment":"finalized"},"commitment":"processed"}]', 4_321n],
-    ['["x",{"commitment":"finalized","commitment":"processed"}]', undefined],
-    ['["x",["processed"]]', undefined],
-  ])('are never attributed to another commitment: %s', async (params, known) => {
-    const { pool } = await stage([healthy('{"context":{"slot":4321},"value":1}')]);
-    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
-    expect(pool.slotAt('devnet', 'processed')?.slot).toBe(known);
-    expect(pool.slotAt('devnet', 'finalized')).toBeNull();
-  });
-
   it('replace up to four polls in a row', async () => {
     const { mocks } = await stage([healthy()]);
     const node = new UpstreamNode({ name: 'n', url: mocks[0]!.url }, 'devnet', defaultUpstreamLimits);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { genesisHashes } from '../../src/upstream/genesis.ts';
 import { probeNode } from '../../src/upstream/probe/probe-node.ts';
-import { deadUrl, htmlBadGateway, silent, throttling } from './mock/behaviors.ts';
+import { deadUrl, htmlBadGateway, silent } from './mock/behaviors.ts';
 import { closeAfterEach } from './mock/pool.ts';
 import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
 
@@ -58,11 +58,6 @@ describe('probeNode', () => {
     ]);
   });
 
-  it('only warns about a private ledger', async () => {
-    const report = await probe(node({ ...results, getGenesisHash: '"11111111111111111111111111111111"' }));
-    expect(report.findings.map(({ severity }) => severity)).toEqual(['warning']);
-  });
-
   it('reports an unhealthy node without history', async () => {
     const { getHealth: _, getFirstAvailableBlock: __, ...others } = results;
     const report = await probe(node(others));
@@ -73,8 +68,6 @@ describe('probeNode', () => {
   it.each<[string, Behaviour, RegExp]>([
     ['does not speak JSON-RPC', (_request, reply) => send(reply, 'hello'), /RPC port/],
     ['answers with an error page', htmlBadGateway, /Check the URL/],
-    ['refuses the key', (_request, reply) => send(reply, 'no', 401), /Check the key/],
-    ['throttles', throttling('1'), /rate/],
     ['drops the connection', (_request, _reply, socket) => socket.destroy(), /https/],
     ['stays silent', silent, /firewall/],
   ])('gives a remedy for a node that %s', async (_name, behaviour, remedy) => {

@@ -1,126 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import {
-  behind,
   deadUrl,
   dyingAfterRequest,
-  failing,
   healthy,
   htmlBadGateway,
-  inSequence,
   onMethod,
+  refusing,
   silent,
-  slow,
   throttling,
-  truncated,
 } from './mock/behaviors.ts';
 import { call, closeAfterEach, failureOf, type Scene, stageForEach, until } from './mock/pool.ts';
-import { type Behaviour, type MockNode, send, sendError, startMock } from './mock/server.ts';
+import { type Behaviour, type MockNode, sendError, startMock } from './mock/server.ts';
 
-const BIG = '{"context":{"slot":7},"value":18446744073709551615}';
 const stage = stageForEach();
 const closing = closeAfterEach();
-
-const total = ({ counts }: Scene): number => counts().reduce((sum, count) => sum + count);
 const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
 
-describe('read', () => {
-  it('succeeds when all but one node fail in different ways', async () => {
-    const nodes = [dyingAfterRequest, behind, throttling('30'), truncated, healthy(BIG)];
-    const { sendAtOnce } = await stage(nodes);
-    expect(await sendAtOnce(20)).toEqual(Array(20).fill(BIG));
-  });
-
-  it.each([
-    ['after a broken connection', dyingAfterRequest],
-    ['after a short throttling', throttling()],
-  ])('is retried at the only node %s', async (_name, first) => {
-    const scene = await stage([inSequence(first, healthy(BIG))]);
-    expect(await scene.send()).toBe(BIG);
-    expect(total(scene)).toBe(2);
-  });
-
-  it('respects Retry-After and reports it to the caller', async () => {
-    const scene = await stage([throttling('20')]);
-    await failed(scene);
-    expect(await failed(scene)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 20 });
-    expect(total(scene)).toBe(1);
-  });
-
-  it('passes params on byte for byte', async () => {
-    const { pool, mocks } = await stage([healthy()]);
-    const params = '[ "é\\u0041", 18446744073709551615 ,1.0e2]';
-    await request(pool, { ...call('getBalance'), params: Buffer.from(params) });
-    await request(pool, { ...call('getHealth'), params: null });
-    const [first, second] = mocks[0]!.received;
-    expect(first!.raw).toBe(`{"jsonrpc":"2.0","id":${first!.id},"method":"getBalance","params":${params}}`);
-    expect(second!.raw).toBe(`{"jsonrpc":"2.0","id":${second!.id},"method":"getHealth"}`);
-  });
-});
-
-describe('scan', () => {
-  const SCANS = 8;
-  const scans = ({ sendAtOnce }: Scene): Promise<string[]> =>
-    sendAtOnce(SCANS, 'getProgramAccounts', ['11111111111111111111111111111111']);
-
-  it('fails over from a node that no longer responds', async () => {
-    const scene = await stage([silent, healthy('[2]')], {
-      ...{ pollTimeoutMs: 50, hedgeRatio: 0, circuitFailuresMax: 99 },
-    });
-    scene.pool.start();
-    expect(await scans(scene)).toEqual(Array(SCANS).fill('[2]'));
-    expect(scene.counts('getProgramAccounts')[0]).toBeGreaterThan(0);
-  });
-
-  it('is hedged when slower than any light read', async () => {
-    const scene = await stage([onMethod('getProgramAccounts', silent), healthy('[2]')], {
-      attemptTimeoutMs: 60,
-    });
-    expect(await scans(scene)).toEqual(Array(SCANS).fill('[2]'));
-  });
-
-  it('stays with a node that is working, for longer than an attempt of other methods', async () => {
-    const scene = await stage([slow(250, healthy('[1]'))], { attemptTimeoutMs: 100 });
-    expect(await scans(scene)).toEqual(Array(SCANS).fill('[1]'));
-    expect(total(scene)).toBe(SCANS);
-  });
-
-  it('is not hedged at a node within the attempt timeout', async () => {
-    const scene = await stage(Array(2).fill(slow(150, healthy('[1]'))), { attemptTimeoutMs: 4_000 });
-    expect(await scans(scene)).toEqual(Array(SCANS).fill('[1]'));
-    expect(total(scene)).toBe(SCANS);
-  });
-});
-
 describe('request to a node', () => {
-  it('contains path, query and headers of the node', async () => {
-    const { mocks } = await stage([healthy()]);
-    const url = mocks[0]!.url.replace('http://', 'http://user:p%40ss@');
-    const headers = { 'x-token': 'secret' };
-    const { send } = await stage([{ name: 'keyed', url: `${url}v2/key?token=t%20t`, headers }]);
-    await send();
-    const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
-    expect(mocks[0]!.received[0]).toMatchObject({
-      path: '/v2/key?token=t%20t',
-      headers: { ...headers, authorization, 'content-type': 'application/json' },
-    });
-  });
-
-  it('closes its connection on timeout', async () => {
-    let closed = false;
-    const scene = await stage(
-      [
-        (_request, _reply, socket) =>
-          void socket.on('close', () => {
-            closed = true;
-          }),
-      ],
-      { timeoutMs: 60, attemptsMax: 1 },
-    );
-    await failed(scene);
-    await until(() => closed);
-  });
-
   it('is not sent if canceled in the queue', async () => {
     const { pool, mocks, send } = await stage([silent], { connectionsMax: 1 });
     const [first, second] = [new AbortController(), new AbortController()];
@@ -138,64 +35,10 @@ describe('request to a node', () => {
   });
 });
 
-describe('error of a node', () => {
-  it("is returned at once if it is the caller's fault", async () => {
-    const scene = await stage([failing(-32602, 'Invalid param: WrongSize'), failing(-32602, 'x')]);
-    expect(await scene.send()).toBe('-32602');
-    expect(scene.counts().sort()).toEqual([0, 1]);
-  });
-
-  it('is returned unchanged if every node gives it', async () => {
-    const { pool } = await stage([behind, behind]);
-    const { errorCode, body } = await request(pool, call('getBalance'));
-    expect([errorCode, body.toString()]).toEqual([
-      -32005,
-      '{"code":-32005,"message":"Node is behind by 150 slots","data":{"numSlotsBehind":150}}',
-    ]);
-  });
-
-  it('about the request wins over errors about nodes', async () => {
-    const { send } = await stage([behind, failing(-32016, 'm', { contextSlot: 9 }), failing(-32601)]);
-    expect(await send()).toBe('-32016');
-  });
-
-  it('about a missing slot is confirmed once', async () => {
-    const scene = await stage([failing(-32007), failing(-32007), failing(-32007)]);
-    expect(await scene.send('getBlock', [5])).toBe('-32007');
-    expect(total(scene)).toBe(2);
-  });
-
-  it('about a missing slot yields to a node with the slot', async () => {
-    const { sendMany } = await stage([failing(-32001), healthy('1')]);
-    expect(await sendMany(6, 'getBlock', [5])).toEqual(Array(6).fill('1'));
-  });
-
-  it('with a bad HTTP status is accepted if it is a standard error', async () => {
-    const invalid: Behaviour = ({ id }, reply) =>
-      send(reply, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":${id}}`, 400);
-    expect(await (await stage([invalid])).send()).toBe('-32602');
-  });
-
-  it('without an id for an unreadable request does not count against the node', async () => {
-    const unreadable: Behaviour = (_request, reply) =>
-      send(reply, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
-    const { pool, sendMany } = await stage([unreadable]);
-    expect(await sendMany(8, 'getBalance', ['\\ud800'])).toEqual(Array(8).fill('-32700'));
-    expect(pool.status()[0]!.failuresInRow).toBe(0);
-  });
-});
-
 describe('failure', () => {
   const secret = 'c0ffee00-secret-key';
   // The default number of attempts takes nearly the whole timeout.
   const limits = { attemptsMax: 4 };
-
-  it('names the network that is not served', async () => {
-    const { pool } = await stage([healthy()]);
-    const failure = await failureOf(request(pool, { ...call('getSlot'), network: 'testnet' }));
-    expect(failure.code).toBe('NETWORK_NOT_SERVED');
-    expect(failure.facts).toEqual({ network: 'testnet', served: 'devnet' });
-  });
 
   it('contains nothing that nodes sent and nothing of their URLs', async () => {
     const scene = await stage([htmlBadGateway, throttling('1')], limits);
@@ -220,42 +63,6 @@ describe('failure', () => {
     expect(pool.status()[0]!.failuresInRow).toBe(0);
   });
 
-  it('reports a too large response of a scan without another attempt', async () => {
-    const large = healthy(JSON.stringify('x'.repeat(5_000)));
-    const { send, counts } = await stage([large, large], { responseMaxBytes: 1_000 });
-    expect(await send('getProgramAccounts')).toBe('ANSWER_TOO_LARGE');
-    expect(counts().sort()).toEqual([0, 1]);
-  });
-
-  it('reports overload', async () => {
-    const { sendAtOnce } = await stage([silent], { inFlightMax: 3, timeoutMs: 300 });
-    expect((await sendAtOnce(4))[3]).toBe('OVERLOADED');
-  });
-
-  it('ends the work when the caller cancels', async () => {
-    const leave = new AbortController();
-    const { pool, send } = await stage([() => leave.abort()], {
-      attemptTimeoutMs: 10_000,
-      timeoutMs: 10_000,
-    });
-    expect(await send('getBalance', [], leave.signal)).toBe('CLIENT_GONE');
-    expect(pool.status()[0]!.inFlight).toBe(0);
-  });
-
-  it('occurs at the deadline, however many attempts are left', async () => {
-    const scene = await stage(Array(4).fill(silent), { attemptTimeoutMs: 150, timeoutMs: 200 });
-    const startedAt = performance.now();
-    expect(await scene.send()).toBe('UPSTREAM_TIMEOUT');
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
-    expect(total(scene)).toBeLessThanOrEqual(2);
-  });
-
-  it('limits the attempts', async () => {
-    const scene = await stage([dyingAfterRequest], { attemptsMax: 3 });
-    await failed(scene);
-    expect(total(scene)).toBe(3);
-  });
-
   it('contains Retry-After, but not where a repetition could do harm', async () => {
     const scene = await stage([dyingAfterRequest], limits);
     expect(await failed(scene)).toMatchObject({ retryAfter: 1 });
@@ -276,20 +83,12 @@ describe('response above the size limit', () => {
     pool.start();
     while (states()[0] !== 'failing') expect(await send()).toBe('7');
   });
-
-  it('fails if no node has a shorter one, after one attempt each', async () => {
-    const { send, counts } = await stage([boasting, boasting]);
-    expect(await send()).toBe('ANSWER_TOO_LARGE');
-    expect(counts('getBalance')).toEqual([1, 1]);
-  });
 });
 
 describe('call while the only node accepts no connection', () => {
   const dead = async () => ({ name: 'dead', url: await deadUrl() });
-  const attemptsIn = (failure: { cause?: unknown }): number =>
-    String(failure.cause).split('no connection').length - 1;
 
-  it.each(['getBalance', 'sendTransaction', 'requestAirdrop', 'someNewMethod'])(
+  it.each(['getBalance', 'sendTransaction'])(
     'waits until it does, since nothing was sent: %s',
     async (method) => {
       const node = await dead();
@@ -303,28 +102,47 @@ describe('call while the only node accepts no connection', () => {
       expect(returned.count(method)).toBe(1);
     },
   );
+});
 
-  it('waits for a limited time with growing backoff, and reports Retry-After', async () => {
-    const scene = await stage([await dead()], { reconnectMaxMs: 600, backoffMs: 0 });
-    const startedAt = performance.now();
-    const failure = await failed(scene);
-    const elapsedMs = performance.now() - startedAt;
-    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter: 1 });
-    expect(elapsedMs).toBeGreaterThan(300);
-    expect(elapsedMs).toBeLessThan(2_500);
-    expect(attemptsIn(failure)).toBeLessThan(16);
+it('rejects a response without free memory, without blaming its node', async () => {
+  const half: Behaviour = ({ id }, reply) => {
+    const body = `{"jsonrpc":"2.0","result":"${'a'.repeat(150_000)}","id":${id}}`;
+    reply.writeHead(200, { 'content-length': body.length }).write(body.slice(0, 120_000));
+  };
+  const limits = { responseMaxBytes: 200_000, responseBufferMaxBytes: 200_000 };
+  const { pool, send } = await stage([half, half], limits);
+  expect(await Promise.race([send('getBalance'), send('getBlock', [1])])).toBe('OVERLOADED');
+  expect(pool.status().map(({ failuresInRow }) => failuresInRow)).toEqual([0, 0]);
+});
+
+describe('request rejected by a node', () => {
+  const tooLarge = refusing(413);
+  const badRequest = refusing(400);
+
+  it.each([
+    ['too large', tooLarge],
+    ['malformed', badRequest],
+  ])('because it is %s is retried on another node', async (_name, rejecting) => {
+    const { sendMany, counts } = await stage([rejecting, rejecting, healthy('7')]);
+    expect(await sendMany(10, 'simulateTransaction')).toEqual(Array(10).fill('7'));
+    expect(Math.max(...counts())).toBe(10);
   });
 
-  it('does not wait when disabled', async () => {
-    expect(attemptsIn(await failed(await stage([await dead()], { reconnectMaxMs: 0, attemptsMax: 2 })))).toBe(
-      2,
-    );
-  });
+  it.each([
+    ['too large', 'BODY_TOO_LARGE', tooLarge],
+    ['malformed', 'INVALID_REQUEST', badRequest],
+  ])(
+    "because it is %s fails as the caller's fault (%s) if all reject it, after one attempt each",
+    async (_name, code, rejecting) => {
+      const { send, counts } = await stage([rejecting, rejecting, rejecting]);
+      expect(await send('sendTransaction')).toBe(code);
+      expect(counts()).toEqual([1, 1, 1]);
+    },
+  );
 
-  it('stops waiting when canceled', async () => {
-    const { send } = await stage([await dead()], { reconnectMaxMs: 5_000 });
-    const startedAt = performance.now();
-    expect(await send('getBalance', [], AbortSignal.timeout(50))).toBe('CLIENT_GONE');
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  it('does not count against the node', async () => {
+    const { pool, sendMany } = await stage([tooLarge], { circuitFailuresMax: 1 });
+    await sendMany(3);
+    expect(pool.status()[0]).toMatchObject({ failuresInRow: 0, state: 'unknown' });
   });
 });

@@ -63,19 +63,6 @@ describe('accepted transaction', () => {
     expect(timesToAll(sent)).toBe(before);
   });
 
-  it('is reported as failed after a chain error', async () => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { trace } = await sendOne();
-    chain.status = () => landed('finalized', '{"InstructionError":[0,{"Custom":1}]}');
-    await until(isAtRest);
-    expect(trace.results).toEqual([
-      {
-        ...{ name: 'failed', slot: 1001n, err: '{"InstructionError":[0,{"Custom":1}]}' },
-        ...{ rebroadcasts: 0, rebroadcastAttempts: [] },
-      },
-    ]);
-  });
-
   it('continues while only one node reports that it landed', async () => {
     chain = freshChain();
     const lying = { ...freshChain(), status: () => landed('finalized') };
@@ -88,19 +75,6 @@ describe('accepted transaction', () => {
     chain.status = () => landed('confirmed');
     await until(isAtRest);
     expect(sent.trace.results).toMatchObject([{ name: 'confirmed' }]);
-  });
-
-  it.each([
-    ['nests deeper than any response', `${'['.repeat(20_000)}${']'.repeat(20_000)}`, []],
-    ['is longer than any', JSON.stringify('x'.repeat(5_000)), [{ name: 'failed', slot: 1001n, err: null }]],
-  ])('survives an error that %s', async (_name, err, results) => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { trace } = await sendOne();
-    chain.status = () => landed('finalized', err);
-    const pending = (): number =>
-      scene.mocks.reduce((sum, mock) => sum + mock.count('getSignatureStatuses'), 0);
-    await until(() => (results.length > 0 ? isAtRest() : pending() > 3));
-    expect(trace.results).toMatchObject(results);
   });
 
   it('expires when its blockhash does and no node knows it', async () => {
@@ -144,13 +118,6 @@ describe('accepted transaction', () => {
     await until(() => timesToAll(sent) > before);
   });
 
-  it('is tracked for a limited time', async () => {
-    await open({ pendingMaxMs: 60 });
-    const { trace } = await sendOne();
-    await until(isAtRest);
-    expect(trace.results).toMatchObject([{ name: 'unconfirmed' }]);
-  });
-
   it('is shed when rebroadcast most often', async () => {
     await open({ pendingMax: 2 });
     const often = await sendOne();
@@ -172,32 +139,5 @@ describe('accepted transaction', () => {
     expect(trace.results).toMatchObject([{ name: 'unconfirmed', rebroadcasts: 0 }]);
     expect(scene.all.map((mock) => timesSent({ ...forged, trace }, mock))).toEqual([1, 1, 1]);
     expect(scene.submitter.pending).toBe(1);
-  });
-
-  it('is shed when memory is exhausted', async () => {
-    await open({ pendingMaxBytes: 1_500, rebroadcastIntervalMs: 60_000 });
-    const traces = [(await sendOne()).trace, (await sendOne()).trace, (await sendOne()).trace];
-    expect(scene.submitter.pending).toBeLessThan(3);
-    expect(traces[0]!.results).toMatchObject([{ name: 'shed', rebroadcasts: 0 }]);
-    expect(traces[2]!.results).toEqual([]);
-  });
-
-  it('is reported to all its senders', async () => {
-    await open({ rebroadcastIntervalMs: 60_000 });
-    const { wire } = signedTransaction();
-    const traces = [new SubmissionTrace(), new SubmissionTrace(), new SubmissionTrace()];
-    for (const trace of traces) await scene.submit(wire, {}, trace);
-    chain.status = () => landed('confirmed');
-    await until(isAtRest);
-    for (const { results } of traces) expect(results).toMatchObject([{ name: 'confirmed' }]);
-  });
-
-  it('is left to the nodes at shutdown, which is logged', async () => {
-    await open();
-    const { trace } = await sendOne();
-    await scene.submitter.close();
-    expect(scene.submitter.pending).toBe(0);
-    expect(trace.results).toEqual([]);
-    expect(scene.logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, transactions: 1 }]);
   });
 });

@@ -1,58 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import type { CallAttempt } from '../../src/protocol/call.ts';
+import { MinSlot } from '../../src/protocol/min-slot.ts';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
-import { dyingAfterRequest, healthy } from './mock/behaviors.ts';
-import { call, closeAfterEach, failureOf, stageForEach, until } from './mock/pool.ts';
-import { type MockNode, startMock } from './mock/server.ts';
+import { slot } from '../../src/solana/units.ts';
+import { failing, healthy, onMethod, reporting } from './mock/behaviors.ts';
+import { call, closeAfterEach, failureOf, outcomeOf, type Scene, stageForEach, until } from './mock/pool.ts';
+import { startMock } from './mock/server.ts';
 
 const stage = stageForEach();
 const closing = closeAfterEach();
 
-/** Node with a request budget. */
-async function limited(requestsPerSecond: number, requestsBurst: number) {
-  const mock: MockNode = closing(await startMock(healthy('1')));
-  return { mock, node: { name: 'limited', url: mock.url, requestsPerSecond, requestsBurst } };
+const total = ({ counts }: Scene, method: string): number => counts(method).reduce((a, b) => a + b);
+const only = (results: readonly string[], ...expected: string[]): void =>
+  expect(new Set(results)).toEqual(new Set(expected));
+
+/** Node selection is random: calls until the first node was used. */
+async function untilFirstUsed({ pool, mocks, send }: Scene, method: string, params?: unknown): Promise<void> {
+  await until(() => {
+    void send(method, params);
+    return mocks[0]!.count(method) > 0;
+  });
+  await until(() => pool.status().every(({ inFlight }) => inFlight === 0));
 }
 
 describe('request budget of a node', () => {
-  it('skips the node when exhausted', async () => {
-    const { mock, node } = await limited(1, 3);
-    const { sendAtOnce, pool } = await stage([node, healthy('2')]);
-    const fromLimited = (await sendAtOnce(20)).filter((result) => result === '1');
-    expect(fromLimited.length).toBeLessThanOrEqual(3);
-    expect(mock.received.length).toBeLessThanOrEqual(3);
-    expect(pool.status()[0]).toMatchObject({ requestsPerSecond: 1, state: 'healthy' });
-  });
-
-  it('makes calls wait in order without another node, and sends each once', async () => {
-    const { mock, node } = await limited(50, 1);
-    const { sendAtOnce } = await stage([node]);
-    const startedAt = performance.now();
-    await sendAtOnce(6);
-    expect(performance.now() - startedAt).toBeGreaterThan(90);
-    expect(mock.received).toHaveLength(6);
-  });
-
   it('fails with Retry-After if the wait is too long', async () => {
-    const { mock, node } = await limited(0.2, 1);
+    const mock = closing(await startMock(healthy('1')));
+    const node = { name: 'limited', url: mock.url, requestsPerSecond: 0.2, requestsBurst: 1 };
     const { send, pool } = await stage([node], { throttleWaitMaxMs: 1_000 });
     await send();
     const failure = await failureOf(request(pool, call('getBalance')));
     expect(failure.code).toBe('OVERLOADED');
     expect(failure.retryAfter).toBeGreaterThanOrEqual(4);
     expect(mock.received).toHaveLength(1);
-  });
-
-  it('is refunded when a waiting call is canceled', async () => {
-    const { send } = await stage([(await limited(2, 1)).node]);
-    await send();
-    const leaving = new AbortController();
-    const left = send('getBalance', [], leaving.signal);
-    leaving.abort();
-    expect(await left).toBe('CLIENT_GONE');
-    const startedAt = performance.now();
-    await send();
-    expect(performance.now() - startedAt).toBeLessThan(900);
   });
 });
 
@@ -82,13 +61,6 @@ describe('cordoned node', () => {
     expect(first).toMatchObject({ cordoned: true, reason: expect.stringContaining('still used') });
     expect(first!.state).not.toBe('cordoned');
   });
-
-  it('must exist', async () => {
-    const { pool } = await stage([healthy()]);
-    expect(pool.cordon('devnet', 'node-9', '')).toBe(false);
-    expect(pool.cordon('testnet', 'node-1', '')).toBe(false);
-    expect(pool.uncordon('devnet', 'node-9')).toBe(false);
-  });
 });
 
 it('sticky calls stay at one node and leave it at once when it is cordoned', async () => {
@@ -106,22 +78,53 @@ it('sticky calls stay at one node and leave it at once when it is cordoned', asy
   expect(counts()[first]).toBe(20);
 });
 
-it('the call trace has every attempt in order with node, times and outcome', async () => {
-  const { pool } = await stage([dyingAfterRequest, healthy()]);
-  const before = performance.now();
-  let attempts: CallAttempt[] = [];
-  // The first node is random.
-  for (let i = 0; i < 100 && attempts.length < 2; i++) {
-    attempts = [];
-    const trace = { onAttempt: (attempt: CallAttempt) => void attempts.push(attempt) };
-    await request(pool, { ...call('getBalance'), trace });
-  }
-  expect(attempts).toMatchObject([
-    { node: 'node-1', outcome: 'connection lost' },
-    { node: 'node-2', outcome: 'ok' },
+describe('missing capability', () => {
+  it.each([
+    ['the method', -32601, 'getBalance', ['x']],
+    ['an index', -32010, 'getTokenAccountsByOwner', ['x']],
+    ['history', -32011, 'getTransaction', ['x']],
+    ['a block that others have', -32007, 'getBlock', [5]],
+  ])('makes later calls go to the other node first: %s', async (_name, code, method, params) => {
+    const scene = await stage([failing(code), healthy('2')]);
+    await untilFirstUsed(scene, method, params);
+    const [before] = scene.counts(method);
+    only(await scene.sendMany(20, method, params), '2');
+    expect(scene.counts(method)[0]).toBe(before);
+    expect(scene.pool.status()[0]!.lacks).toEqual([method]);
+  });
+});
+
+describe('history', () => {
+  const recent = reporting({ slot: 2_000_000, firstAvailable: 1_500_000, result: '"recent"' });
+
+  it('missing at two nodes is final, however many nodes there are', async () => {
+    const scene = await stage(Array(4).fill(onMethod('getBlock', failing(-32001), recent)));
+    scene.pool.start();
+    await until(() => scene.pool.status().every(({ firstAvailableBlock }) => firstAvailableBlock !== null));
+    expect(await scene.send('getBlock', [7])).toBe('-32001');
+    expect(total(scene, 'getBlock')).toBe(2);
+  });
+});
+
+describe('null transaction', () => {
+  it('is confirmed by a second node', async () => {
+    const { sendMany } = await stage([healthy('null'), healthy('{"slot":5}')]);
+    only(await sendMany(8, 'getTransaction', ['x']), '{"slot":5}');
+  });
+});
+
+it('the minimum slot of a call selects nodes that reached it, whether set by caller or session', async () => {
+  const { pool, sendMany, sendAtOnce } = await stage([
+    reporting({ slot: 1_000, result: '1' }),
+    reporting({ slot: 1_050, result: '2' }),
   ]);
-  for (const { startedAt, endedAt } of attempts) {
-    expect(startedAt).toBeGreaterThanOrEqual(before - 1);
-    expect(endedAt).toBeGreaterThanOrEqual(startedAt);
-  }
+  pool.start();
+  await until(() => pool.status().every(({ slot: known }) => known !== null));
+  const options = { commitment: 'processed', minContextSlot: 1_040 };
+  only(await sendMany(10, 'getBalance', ['x', options]), '2');
+  const minSlot = new MinSlot();
+  minSlot.raise('processed', slot(1_050n));
+  const limited = { ...call('getBalance', ['x', { commitment: 'processed' }]), minSlot };
+  for (let i = 0; i < 10; i++) expect(await outcomeOf(pool, limited)).toBe('2');
+  only(await sendAtOnce(30, 'getBalance', ['x']), '1', '2');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { request } from '../../src/protocol/rpc-dispatcher.ts';
 import { accepting, sentTo } from './mock/accepting.ts';
-import { dyingAfterRequest, failing, holding, htmlBadGateway, inSequence, silent } from './mock/behaviors.ts';
+import { dyingAfterRequest, failing, holding } from './mock/behaviors.ts';
 import { call, failureOf, outcomeOf, until } from './mock/pool.ts';
 import { type Behaviour, type MockNode, sendError } from './mock/server.ts';
 import {
@@ -11,14 +11,6 @@ import {
   signedTransaction,
   submittersForEach,
 } from './mock/submitting.ts';
-
-const preflightError = (message: string, err: string): Behaviour => failing(-32002, message, { err });
-const preflightFailure = preflightError('Transaction simulation failed: no', 'AccountNotFound');
-const blockhashNotFound = preflightError(
-  'Transaction simulation failed: Blockhash not found',
-  'BlockhashNotFound',
-);
-const alreadyProcessed = preflightError('This transaction has already been processed', 'AlreadyProcessed');
 
 const open = submittersForEach();
 const skipPreflight = { skipPreflight: true };
@@ -49,89 +41,6 @@ describe('transaction with preflight', () => {
       ...['node-1 ok', 'node-2 ok', 'node-3 ok', 'sender-1 ok'],
     ]);
   });
-
-  it('is sent to no other node if it fails', async () => {
-    const { submit, all } = await open([preflightFailure, preflightFailure], [accepting()]);
-    expect(await submit(signedTransaction().wire)).toBe('-32002');
-    expect(sentIn(all)).toBe(1);
-  });
-
-  it('is sent to no other node if two nodes do not know its blockhash, but to all if the second does', async () => {
-    const { submit, mocks, sendOnlyMocks } = await open(
-      [blockhashNotFound, blockhashNotFound],
-      [accepting()],
-    );
-    expect(await submit(signedTransaction().wire)).toBe('-32002');
-    expect([sentIn(mocks), sentIn(sendOnlyMocks)]).toEqual([2, 0]);
-    const second = inSequence(blockhashNotFound, accepting());
-    for (const mock of mocks) mock.become(second);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire)).toBe(signature);
-    await until(() => sentIn(sendOnlyMocks) === 1);
-  });
-
-  it('is not sent without a simulation', async () => {
-    const { submitter, sendOnlyMocks } = await open([htmlBadGateway], [accepting()], {
-      upstream: { attemptsMax: 2 },
-    });
-    const { wire, signature } = signedTransaction();
-    const failure = await failureOf(request(submitter, sendCall(wire)));
-    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
-    expect(sentIn(sendOnlyMocks)).toBe(0);
-  });
-
-  it('does not wait long for an unresponsive node', async () => {
-    const either = inSequence(silent, accepting());
-    const { submit } = await open([either, either], [], { upstream: { sendAttemptTimeoutMs: 60 } });
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire)).toBe(signature);
-  });
-});
-
-describe('transaction without preflight', () => {
-  it('is sent to all at once; the first acceptance is the response', async () => {
-    const { submit, all, mocks, sendOnlyMocks } = await open(
-      [silent, accepting(), dyingAfterRequest],
-      [silent, htmlBadGateway],
-    );
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, { ...skipPreflight, minContextSlot: 3 })).toBe(signature);
-    await until(() => all.every((mock) => mock.count('sendTransaction') === 1));
-    for (const { received } of all) expect(sentTo(received[0]!).wire).toEqual(wire);
-    const own = configsAt(mocks);
-    expect(own.every(({ minContextSlot }) => minContextSlot === 3)).toBe(true);
-    expect(own.filter(({ maxRetries }) => maxRetries === undefined)).toHaveLength(1);
-    const forwarded = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
-    expect(configsAt(sendOnlyMocks)).toEqual([forwarded, forwarded]);
-  });
-
-  it('is rejected when a node rejects it and none accepts it, regardless of send-only endpoints', async () => {
-    const { submit } = await open([failing(-32003), dyingAfterRequest], [failing(-32600)]);
-    expect(await submit(signedTransaction().wire, skipPreflight)).toBe('-32003');
-  });
-
-  it('is accepted when a target already processed it', async () => {
-    const { submit } = await open([dyingAfterRequest], [alreadyProcessed]);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, skipPreflight)).toBe(signature);
-  });
-
-  it('is retried until the timeout when all fail', async () => {
-    const third = inSequence(dyingAfterRequest, dyingAfterRequest, accepting());
-    const { submit, mocks } = await open([third, third], [failing(-32097)]);
-    const { wire, signature } = signedTransaction();
-    expect(await submit(wire, skipPreflight)).toBe(signature);
-    expect(sentIn(mocks)).toBe(3);
-  });
-
-  it('fails with an unknown outcome and its signature without responses', async () => {
-    // Its bytes were sent first; then the node was gone.
-    const { submitter } = await open([inSequence(dyingAfterRequest, failing(-32005, 'Node is behind'))]);
-    const { wire, signature } = signedTransaction();
-    const failure = await failureOf(request(submitter, sendCall(wire, skipPreflight)));
-    expect(failure.row.owner).toBe('upstream');
-    expect(failure.facts).toEqual({ network: 'devnet', outcome: 'unknown', signature });
-  });
 });
 
 describe('duplicate transaction', () => {
@@ -146,17 +55,6 @@ describe('duplicate transaction', () => {
     expect(sentIn(all)).toBe(1);
   });
 
-  it('shares a rejection under the same conditions only', async () => {
-    const { submit, all } = await open([
-      (...given) =>
-        (sentTo(given[0]).config.skipPreflight === true ? accepting() : preflightFailure)(...given),
-    ]);
-    const { wire, signature } = signedTransaction();
-    const answers = await Promise.all([{}, {}, skipPreflight].map((config) => submit(wire, config)));
-    expect(answers).toEqual(['-32002', '-32002', signature]);
-    expect(sentIn(all)).toBe(2);
-  });
-
   it('gets the same response for a while after acceptance, then is sent again', async () => {
     const { submit, all } = await open([accepting()], [], { limits: { acceptedMs: 40 } });
     const { wire, signature } = signedTransaction();
@@ -166,14 +64,6 @@ describe('duplicate transaction', () => {
     await until(() => performance.now() - started > 100);
     await submit(wire);
     expect(sentIn(all)).toBeGreaterThanOrEqual(2);
-  });
-
-  it('is simulated for a sender that wants it, although it was accepted without', async () => {
-    const { submit, mocks } = await open([accepting()]);
-    const { wire } = signedTransaction();
-    await submit(wire, skipPreflight);
-    mocks[0]!.become(preflightFailure);
-    expect(await submit(wire)).toBe('-32002');
   });
 
   it('is rejected beyond the limits and accepted when others have ended', async () => {
@@ -193,16 +83,6 @@ describe('duplicate transaction', () => {
     const next = signedTransaction();
     expect(await submit(next.wire)).toBe(next.signature);
   });
-
-  it('is a different one if any byte differs', async () => {
-    const { submit, all } = await open([accepting()]);
-    const { wire } = signedTransaction();
-    const other = Buffer.from(wire);
-    other[other.length - 1]! ^= 1;
-    await submit(wire);
-    await submit(other);
-    expect(sentIn(all)).toBe(2);
-  });
 });
 
 describe('submitter', () => {
@@ -211,12 +91,6 @@ describe('submitter', () => {
     const invalid = call('sendTransaction', ['nonsense', { encoding: 'base64' }]);
     expect(await outcomeOf(submitter, invalid)).toBe('-32602');
     expect(sentIn(all)).toBe(1);
-  });
-
-  it('forwards all other calls', async () => {
-    const { submitter, sendOnlyMocks } = await open([accepting()], [accepting()]);
-    expect(await outcomeOf(submitter, call('getSlot'))).toBe('1000');
-    expect(sendOnlyMocks[0]!.received).toEqual([]);
   });
 
   it('reveals no URLs or headers of endpoints', async () => {

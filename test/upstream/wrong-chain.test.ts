@@ -46,30 +46,16 @@ describe('node of another chain', () => {
     expect(results[0].chains).toEqual({ [PRIVATE]: ['node-1'], [OTHER]: ['node-2'] });
     expect(results[0].msg).toContain('solway doctor');
   });
-
-  it('is requested its genesis hash once', async () => {
-    const { pool, mocks, states } = await stage([nodeOf(PRIVATE, '1'), nodeOf(PRIVATE, '2')]);
-    pool.start();
-    await until(() => mocks.every(({ polls }) => polls.length > 6));
-    for (const { polls } of mocks) {
-      expect(polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
-    }
-    expect(states()).toEqual(['healthy', 'healthy']);
-  });
 });
 
-describe('node without a genesis hash', () => {
-  it.each<[string, Behaviour]>([
-    ['in JSON-RPC', ({ id }, reply) => sendError(reply, id, -32601, 'Method not found')],
-    ['in HTTP', (_request, reply) => send(reply, 'forbidden', 403)],
-  ])('that rejects %s is trusted and not requested again', async (_name, refuse) => {
-    const mute = onMethod('getGenesisHash', refuse, nodeOf('', '2'));
-    const { pool, mocks, states } = await stage([nodeOf(genesisHashes.devnet, '1'), mute], {
-      circuitFailuresMax: 1,
-    });
-    pool.start();
-    await until(() => mocks[1]!.polls.length > 6);
-    expect(mocks[1]!.polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
-    expect(states()).toEqual(['healthy', 'healthy']);
+it('a node that rejects getGenesisHash is trusted and not requested again', async () => {
+  const refuse: Behaviour = ({ id }, reply) => sendError(reply, id, -32601, 'Method not found');
+  const mute = onMethod('getGenesisHash', refuse, nodeOf('', '2'));
+  const { pool, mocks, states } = await stage([nodeOf(genesisHashes.devnet, '1'), mute], {
+    circuitFailuresMax: 1,
   });
+  pool.start();
+  await until(() => mocks[1]!.polls.length > 6);
+  expect(mocks[1]!.polls.filter(({ method }) => method === 'getGenesisHash')).toHaveLength(1);
+  expect(states()).toEqual(['healthy', 'healthy']);
 });

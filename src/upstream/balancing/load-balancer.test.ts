@@ -29,16 +29,6 @@ function shares(from: readonly UpstreamNode[]): Record<string, number> {
 }
 
 describe('PowerOfTwoSelector', () => {
-  it('returns null without candidates and the only one of one', () => {
-    const draw = new PowerOfTwoSelector();
-    const only = node('a', 5);
-    expect(draw.pick()).toBeNull();
-    draw.consider(only, 3);
-    expect(draw.pick()).toBe(only);
-    draw.consider(only, Number.POSITIVE_INFINITY);
-    expect(draw.pick()).toBeNull();
-  });
-
   it('selects among candidates of the lowest rank, in any order', () => {
     const [a, b, c] = [node('a', 1), node('b', 1), node('c', 1)];
     const draw = new PowerOfTwoSelector();
@@ -64,12 +54,6 @@ describe('PowerOfTwoSelector', () => {
     expect(b).toBeGreaterThan(900);
   });
 
-  it('selects each of many nodes', () => {
-    const counts = shares(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => node(name, 5)));
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(350);
-    expect(Object.keys(counts)).toHaveLength(6);
-  });
-
   it('prefers an unknown node over a known one', () => {
     expect(shares([node('known', 5), node('new', null)])).toEqual({ new: 3_000 });
   });
@@ -93,14 +77,5 @@ it('keeps a sticky primary until another is clearly better for stickyMs', () => 
   primary.review([a, b], 7_500);
   expect(primary.node).toBe(a);
   primary.review([a, b], 7_600);
-  expect(primary.node).toBe(b);
-});
-
-it('replaces an unhealthy primary at once', () => {
-  const [a, b] = [node('a', 10), node('b', 90)];
-  const primary = new Primary({ stickyMs: 1_000 });
-  primary.review([a, b], 0);
-  a.slotFault = 'behind';
-  primary.review([a, b], 1);
   expect(primary.node).toBe(b);
 });

@@ -53,14 +53,3 @@ describe('a request with a cuckoo filter', () => {
     expect(mergedFilters({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
   });
 });
-
-describe('a request with only an address list', () => {
-  it('requests the list', () => {
-    const accounts = new Map([['a', { account: [at(1)] }]]);
-    const transactions = new Map([['t', { accountInclude: [at(1)] }]]);
-    expect(mergedFilters({ accounts, transactions })).toEqual({
-      accounts: { account: [at(1)] },
-      transactions: { accountInclude: [at(1)] },
-    });
-  });
-});

@@ -31,20 +31,4 @@ describe('Backfills', () => {
     for (const { end } of replays) end();
     await Promise.all([...first, later]);
   });
-
-  it('skips replays for cancelled waiters', async () => {
-    const { backfills, replays, froms } = start(1);
-    const first = backfills.add(from(9));
-    const cancelled = from(1);
-    const waits = [backfills.add(cancelled), backfills.add(from(4))];
-    cancelled.isCancelled = true;
-    replays[0]?.end();
-    await first;
-    expect(froms()).toEqual([9n, 4n]);
-    replays[1]?.end();
-    await Promise.all(waits);
-    const alone = backfills.add({ from: slotOf(2n), isCancelled: true });
-    await alone;
-    expect(froms()).toEqual([9n, 4n]);
-  });
 });

@@ -32,16 +32,6 @@ describe('Ejection', () => {
     expect(ejection.reason).toBeNull();
   });
 
-  it('ignores polls while slots lag, and polls from before a failed call', () => {
-    ejection.eject('failing', 0);
-    ejection.notePoll(true);
-    ejection.notePoll(true);
-    expect(ejection.review(false, 1)).toBe(false);
-    ejection.noteCall('failed', 5, 2);
-    expect(ejection.review(true, 2)).toBe(false);
-    expect(pollsUntilReadmitted(3)).toBe(2);
-  });
-
   it('ejects again after one failed call and doubles the required polls up to 16 times', () => {
     ejection.eject('failing', 0);
     const needed: number[] = [];
@@ -91,11 +81,6 @@ describe('Ejection', () => {
 });
 
 describe('RecentOutcomes', () => {
-  it('is empty without attempts', () => {
-    const recent = new RecentOutcomes({ windowMs: 1_000 });
-    expect([recent.attempts(0), recent.failedShare(0), recent.latencyMs(0.7, 0)]).toEqual([0, null, null]);
-  });
-
   it('reports ratios', () => {
     const recent = new RecentOutcomes({ windowMs: 1_000 });
     for (let i = 0; i < 6; i++) recent.record('succeeded', null, 600);

@@ -5,10 +5,6 @@ import { NodeCapabilities } from './node-capabilities.ts';
 const fresh = (): NodeCapabilities => new NodeCapabilities({ capabilityMs: 1_000, cordonMs: 100 });
 
 describe('NodeCapabilities', () => {
-  it('lacks nothing at first', () => {
-    expect(fresh().isMissing('getBlock', 1n, 0)).toBe(false);
-  });
-
   it('lacks a method for capabilityMs', () => {
     const node = fresh();
     node.recordMissing('method', 'getAsset', null, 0);
@@ -33,13 +29,5 @@ describe('NodeCapabilities', () => {
     node.firstAvailable = slot(1_000);
     expect(node.isMissing('getBlock', 999n, 0)).toBe(true);
     expect(node.isMissing('getBlock', 1_000n, 0)).toBe(false);
-  });
-
-  it('remembers a limited number of methods', () => {
-    const node = fresh();
-    for (let i = 0; i < 1_000; i++) node.recordMissing('method', `method-${i}`, null, 0);
-    expect(node.missing(0)).toHaveLength(64);
-    expect(node.isMissing('method-999', null, 0)).toBe(true);
-    expect(node.isMissing('method-1', null, 0)).toBe(false);
   });
 });

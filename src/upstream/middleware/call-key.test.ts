@@ -47,10 +47,6 @@ describe('different keys', () => {
     expect(textOf('getSlot', deep('1'))).not.toBe(textOf('getSlot', deep(' 1')));
     expect(keyOf('getSlot', deep('1'))).toMatchObject({ commitment: null });
   });
-
-  it('are absent for long params', () => {
-    expect(keyOf('getMultipleAccounts', JSON.stringify([['x'.repeat(9_000)]]))).toBeNull();
-  });
 });
 
 describe('commitment of a key', () => {
@@ -66,17 +62,5 @@ describe('commitment of a key', () => {
     ['getBlockTime', '[5]', 'finalized', 0n],
   ])('%s %s: %s, not below %d', (method, params, commitment, minContextSlot) => {
     expect(keyOf(method, params)).toMatchObject({ commitment, minContextSlot });
-  });
-});
-
-describe('cached keys', () => {
-  it('are limited in number and size', () => {
-    const few = new CallKeys({ keysMax: 10, keysMaxBytes: 100_000 });
-    for (let i = 0; i < 1_000; i++) {
-      const params = Buffer.from(JSON.stringify([`${i}`]));
-      const key = few.keyOf({ ...callOf('getBalance'), params });
-      expect(few.keyOf({ ...callOf('getBalance'), params })).toBe(key);
-    }
-    expect(few.size).toBeLessThanOrEqual(10);
   });
 });

@@ -77,18 +77,6 @@ describe('MonotonicReads', () => {
     expect([listener.ending, counts.backward]).toEqual([text(at(10)), 1]);
   });
 
-  it('backs off while all nodes are behind', () => {
-    const { source, send, answer } = stage();
-    const { listener } = send(balance);
-    answer(at(9));
-    answer(behind);
-    expect(source.calls).toHaveLength(2);
-    vi.advanceTimersByTime(50);
-    expect(source.calls).toHaveLength(3);
-    answer(at(10));
-    expect(listener.ending).toBe(text(at(10)));
-  });
-
   it('returns the "minimum context slot" error after the timeout', () => {
     const { source, send } = stage();
     const { listener } = send(balance);
@@ -97,25 +85,6 @@ describe('MonotonicReads', () => {
     vi.advanceTimersByTime(2_500);
     expect(listener.ending).toBe(text(behind));
     expect(source.calls.length).toBeLessThan(20);
-  });
-
-  it('retries even if the first response took longer than the timeout', () => {
-    const { source, send, answer } = stage();
-    const { listener } = send(balance);
-    vi.advanceTimersByTime(5_000);
-    answer(at(9));
-    expect([listener.ending, source.calls.length]).toEqual([null, 2]);
-    answer(at(10));
-    expect(listener.ending).toBe(text(at(10)));
-  });
-
-  it('returns that error too for methods without minContextSlot', () => {
-    const { source, send } = stage();
-    source.script = () => at(8);
-    const { listener } = send(callOf('getTokenSupply', ['m']));
-    vi.advanceTimersByTime(2_500);
-    expect(listener.ending).toBe(text(behind));
-    expect(new Set(source.params)).toEqual(new Set(['["m"]']));
   });
 
   it('adds minContextSlot at once for methods that do not report a slot', () => {
@@ -138,19 +107,6 @@ describe('MonotonicReads', () => {
     expect(source.calls).toHaveLength(3);
     answer(resultOf('7'));
     expect(again.listener.ending).toBe('7');
-  });
-
-  it('learns the slot of getEpochInfo', () => {
-    const { minSlot, send, answer } = stage();
-    const epoch = (slot: number): string => `{"absoluteSlot":${slot},"epoch":0}`;
-    send(callOf('getEpochInfo'));
-    answer(resultOf(epoch(12)));
-    expect(minSlot.at('finalized')).toBe(12n);
-    const { listener } = send(callOf('getEpochInfo'));
-    answer(resultOf(epoch(11)));
-    expect(listener.ending).toBeNull();
-    answer(resultOf(epoch(12)));
-    expect(listener.ending).toBe(epoch(12));
   });
 
   it('allows older slots at stronger commitments', () => {
@@ -185,15 +141,6 @@ describe('MonotonicReads', () => {
     waiting.cancel();
     vi.advanceTimersByTime(5_000);
     expect([waiting.listener.ending, source.calls.length]).toEqual(['CLIENT_GONE', 3]);
-  });
-});
-
-describe('other calls', () => {
-  it('are forwarded without a session, or with an effect', () => {
-    const { source, send } = stage();
-    send(callOf('sendTransaction', ['t']));
-    send(callOf('getSecretSauce', ['t']));
-    expect(source.params).toEqual(['["t"]', '["t"]']);
   });
 });
 

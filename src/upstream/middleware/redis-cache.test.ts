@@ -89,13 +89,6 @@ describe('RedisCache', () => {
     expect([store.stored.size, requestCount()]).toEqual([0, 3]);
   });
 
-  it('ignores stored data that is not JSON', () => {
-    const { store, send } = stage();
-    send(block);
-    for (const key of store.stored.keys()) store.stored.set(key, Buffer.from('{"half":'));
-    expect(send(block).listener.ending).toBe('{"of":"a node"}');
-  });
-
   it('calls a node after the timeout and pauses the store', () => {
     const { store, counts, send, requestCount } = stage();
     send(block);
@@ -112,16 +105,5 @@ describe('RedisCache', () => {
     vi.advanceTimersByTime(1_000);
     send(block);
     expect(store.waiting).toHaveLength(2);
-  });
-
-  it('can be canceled during a lookup, without calling a node', () => {
-    const { store, send, requestCount } = stage();
-    send(block);
-    store.isSlow = true;
-    const { listener, cancel } = send(block);
-    cancel();
-    vi.advanceTimersByTime(50);
-    for (const respond of store.waiting) respond();
-    expect([listener.ending, requestCount()]).toEqual(['CLIENT_GONE', 1]);
   });
 });

@@ -6,7 +6,6 @@ import {
   ScriptedDispatcher,
 } from '../../../test/upstream/mock/scripted-dispatcher.ts';
 import type { Call } from '../../protocol/call.ts';
-import { Failure } from '../../protocol/errors.ts';
 import { methods, methodTraits } from '../../protocol/methods.ts';
 import type { StreamedResponse } from '../../protocol/streamed-response.ts';
 import { CallKeys } from './call-key.ts';
@@ -42,13 +41,6 @@ describe('RequestCoalescer', () => {
     expect([shared.calls, shared.waiting, counts.shared]).toEqual([0, 0, 999]);
   });
 
-  it('fails all callers together', () => {
-    const { source, send } = stage();
-    const callers = [send(), send(), send()];
-    source.calls[0]!.fail(new Failure('UPSTREAM_TIMEOUT'));
-    expect(callers.map(({ listener }) => listener.ending)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
-  });
-
   it('coalesces equal calls in different notation only', () => {
     const { source, send } = stage();
     send({ ...callOf('getBalance'), params: Buffer.from('[ "a", {"commitment" : "confirmed"} ]') });
@@ -60,14 +52,6 @@ describe('RequestCoalescer', () => {
     expect(source.calls).toHaveLength(5);
   });
 
-  it('sends a new call after the response', () => {
-    const { source, send } = stage();
-    send();
-    source.calls[0]!.respond(resultOf('7'));
-    send();
-    expect(source.calls).toHaveLength(2);
-  });
-
   it.each(Object.keys(methods))('%s: coalesced according to its traits', (method) => {
     const { source, send } = stage();
     send(callOf(method, []));
@@ -76,13 +60,6 @@ describe('RequestCoalescer', () => {
     const isRead = !['send', 'mint', 'simulate'].includes(kind);
     expect(methodTraits[kind].shared).toBe(isRead);
     expect(source.calls).toHaveLength(isRead ? 1 : 2);
-  });
-
-  it('does not coalesce unknown methods', () => {
-    const { source, send } = stage();
-    send(callOf('getSecretSauce', []));
-    send(callOf('getSecretSauce', []));
-    expect(source.calls).toHaveLength(2);
   });
 });
 
@@ -111,17 +88,6 @@ describe('canceling', () => {
     expect(source.calls).toHaveLength(2);
   });
 
-  it('twice has no effect', () => {
-    const { source, shared, send } = stage();
-    const [first, second] = [send(), send()];
-    first.cancel();
-    first.cancel();
-    second.cancel();
-    second.cancel();
-    expect([source.calls[0]!.cancelCount(), shared.waiting]).toEqual([1, 0]);
-    expect([first.listener.ending, second.listener.ending]).toEqual(['CLIENT_GONE', 'CLIENT_GONE']);
-  });
-
   it('during the response does not suppress it', () => {
     const { source, shared, send } = stage();
     const [first, second, third] = [send(), send(), send()];
@@ -133,14 +99,6 @@ describe('canceling', () => {
     source.calls[0]!.respond(resultOf('7'));
     expect([first, second, third].map(({ listener }) => listener.ending)).toEqual(['7', '7', '7']);
     expect([source.calls[0]!.cancelCount(), shared.waiting, shared.calls]).toEqual([0, 0, 0]);
-  });
-
-  it('by the last caller just before the response suppresses it', () => {
-    const { source, send } = stage();
-    const { listener, cancel } = send();
-    cancel();
-    source.calls[0]!.respond(resultOf('7'));
-    expect(listener.ending).toBe('CLIENT_GONE');
   });
 });
 
@@ -191,11 +149,5 @@ describe('joining', () => {
     expect([begun, shared.calls]).toEqual([[long], 0]);
     send(call);
     expect(source.calls).toHaveLength(3);
-  });
-
-  it('handles a synchronous response', () => {
-    const { source, shared, send } = stage();
-    source.script = () => resultOf('7');
-    expect([send().listener.ending, send().listener.ending, shared.calls]).toEqual(['7', '7', 0]);
   });
 });

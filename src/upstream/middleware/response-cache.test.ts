@@ -45,47 +45,6 @@ function stage(limits: Partial<MemoryCacheLimits> = {}) {
 }
 
 describe('slot-bound state', () => {
-  it('is requested once per slot', () => {
-    const { source, clock, counts, slots, send } = stage();
-    for (let n = 0; n < 5; n++) {
-      slots.set('confirmed', 10 + n);
-      clock.now = n * 400;
-      const calls = Array.from({ length: 500 }, () => send(account));
-      const answer = at(10 + n, `"of ${n}"`);
-      source.calls.at(-1)!.respond(answer);
-      for (let ms = 0; ms < 400; ms += 4) {
-        clock.now = n * 400 + ms;
-        calls.push(...Array.from({ length: 5 }, () => send(account)));
-      }
-      expect(calls.every((one) => one.ending === answer.body.toString())).toBe(true);
-    }
-    expect(source.calls).toHaveLength(5);
-    expect([counts.hits, counts.shared, counts.misses]).toEqual([2_500, 2_495, 2_500]);
-  });
-
-  it('is not cached at the first lookup', () => {
-    const { keys, memory, reaches } = stage();
-    const rare = callOf('getAccountInfo', ['b', { commitment: 'confirmed' }]);
-    // Other middleware looks up the key, too.
-    for (let other = 0; other < 3; other++) keys.keyOf(rare);
-    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 0]);
-    expect([reaches(rare, at(10)), memory.entries]).toEqual([true, 1]);
-    expect(reaches(rare, at(10))).toBe(false);
-  });
-
-  it('is removed after it expired', () => {
-    const { clock, keys, memory, reaches } = stage();
-    for (let n = 0; n < 2_000; n++) {
-      clock.now += 10;
-      const call = callOf('getAccountInfo', ['a', { commitment: 'confirmed', minContextSlot: n }]);
-      keys.keyOf(call)!.lookups++;
-      expect(reaches(call, at(10))).toBe(true);
-    }
-    // 40 to 50 entries are of the last slot.
-    expect(memory.entries).toBeGreaterThan(30);
-    expect(memory.entries).toBeLessThan(150);
-  });
-
   it('is requested again when the chain has advanced', () => {
     const { slots, reaches } = stage();
     slots.set('confirmed', 10);
@@ -108,17 +67,6 @@ describe('slot-bound state', () => {
     expect(reaches(account, at(13))).toBe(true);
   });
 
-  it('without a slot is cached for the slot of its request', () => {
-    const { source, slots, send } = stage();
-    const height = callOf('getBlockHeight');
-    slots.set('finalized', 10);
-    send(height);
-    slots.set('finalized', 11);
-    source.calls[0]!.respond(resultOf('5'));
-    send(height);
-    expect(source.calls).toHaveLength(2);
-  });
-
   it('expires slotMs after the request', () => {
     const { source, clock, send } = stage();
     send(account);
@@ -135,21 +83,6 @@ describe('slot-bound state', () => {
 });
 
 describe('cached responses', () => {
-  it('are shared synchronously in memory of their own', () => {
-    const { source, send } = stage();
-    const received = Buffer.alloc(100_000, ' ');
-    const json = '{"slotsPerEpoch":432000}';
-    received.write(json, 500);
-    source.script = () => ({ body: received.subarray(500, 500 + json.length), errorCode: 0 });
-    send(callOf('getEpochSchedule', []));
-    received.fill('x');
-    const [one, other] = [send(callOf('getEpochSchedule', [])), send(callOf('getEpochSchedule', []))];
-    expect(one.ending).toBe(json);
-    expect(one.responses[0]).toBe(other.responses[0]);
-    expect(one.servedFrom).toEqual(['cache']);
-    expect(one.responses[0]!.body.buffer.byteLength).toBe(json.length);
-  });
-
   it('below the finalized root need no node', () => {
     const { slots, clock, reaches } = stage();
     slots.set('finalized', 100);
@@ -166,16 +99,6 @@ describe('cached responses', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf(block))).toBe(true);
   });
 
-  it('use the root observed in responses without a tracker', () => {
-    const { reaches } = stage();
-    const block = callOf('getBlock', [100]);
-    reaches(block, resultOf('{}'));
-    expect(reaches(block, resultOf('{}'))).toBe(true);
-    reaches(callOf('getAccountInfo', ['a']), at(100));
-    reaches(block, resultOf('{}'));
-    expect(reaches(block, resultOf('{}'))).toBe(false);
-  });
-
   it('are dropped when the chain restarts', () => {
     const { slots, reaches } = stage();
     slots.set('finalized', 10_000);
@@ -184,19 +107,6 @@ describe('cached responses', () => {
     expect(reaches(callOf('getBlock', [100]), resultOf('null'))).toBe(true);
     slots.set('finalized', 200);
     expect(reaches(callOf('getBlock', [100]), resultOf('{}'))).toBe(true);
-  });
-
-  it('survive the restart of another network', () => {
-    const { slots, memory, reaches } = stage();
-    const block = callOf('getBlock', [100]);
-    slots.set('finalized', 10_000);
-    reaches(block, resultOf('{}'));
-    reaches({ ...block, network: 'testnet' }, resultOf('{}'));
-    const known = slots.slotAt('devnet', 'finalized');
-    const ofTestnet = { slot: slot(3n), atMs: 0 };
-    slots.slotAt = (network) => (network === 'testnet' ? ofTestnet : known);
-    expect(reaches({ ...block, network: 'testnet' }, resultOf('null'))).toBe(true);
-    expect([reaches(block, resultOf('{}')), memory.entries]).toEqual([false, 1]);
   });
 
   it('are skipped for a session with a higher minimum slot only', () => {

@@ -7,8 +7,6 @@ import {
   ScriptedSlots,
 } from '../../../test/upstream/mock/scripted-dispatcher.ts';
 import type { Call, RpcResponse } from '../../protocol/call.ts';
-import { MinSlot } from '../../protocol/min-slot.ts';
-import { slot } from '../../solana/units.ts';
 import { CallKeys } from './call-key.ts';
 import { ResponseCounts } from './response-counts.ts';
 import { SlotCache } from './slot-cache.ts';
@@ -66,14 +64,6 @@ describe('getSlot', () => {
     expect(send(callOf('getSlot', [{ minContextSlot: 33 }]))).toBe('33');
   });
 
-  it('is forwarded for a session with a higher minimum slot', () => {
-    const { slots, send } = stage();
-    slots.set('finalized', 33, 0);
-    const minSlot = new MinSlot();
-    minSlot.raise('finalized', slot(34n));
-    expect(send({ ...callOf('getSlot'), minSlot: minSlot })).toBe('"forwarded"');
-  });
-
   it('never undercuts a recent response of a node', () => {
     const { source, slots, clock, send } = stage();
     source.script = () => resultOf('35');
@@ -89,14 +79,6 @@ describe('getSlot', () => {
     expect(source.calls).toHaveLength(2);
     slots.set('processed', 40, 800);
     expect(send(head('processed'))).toBe('40');
-  });
-
-  it('ignores a single node far ahead', () => {
-    const { source, slots, send } = stage();
-    source.script = () => resultOf('9000000');
-    send(head('processed'));
-    slots.set('processed', 33, 0);
-    expect(send(head('processed'))).toBe('33');
   });
 });
 
@@ -125,16 +107,5 @@ describe('getHealth', () => {
     expect(send(callOf('getHealth'))).toBe('{"code":-32005}');
     slots.set('processed', 35, 0);
     expect([send(callOf('getHealth')), send(callOf('getHealth'))]).toEqual(Array(2).fill('{"code":-32005}'));
-  });
-});
-
-describe('other methods', () => {
-  it('are forwarded, including getBlockHeight', () => {
-    const { slots, send } = stage();
-    slots.set('finalized', 33, 0);
-    expect([send(callOf('getBlockHeight')), send(callOf('getEpochInfo'))]).toEqual([
-      '"forwarded"',
-      '"forwarded"',
-    ]);
   });
 });

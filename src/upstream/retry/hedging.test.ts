@@ -17,12 +17,6 @@ describe('HedgeBudget', () => {
     expect(made(200)).toBeGreaterThanOrEqual(18);
     expect(made(200)).toBeLessThanOrEqual(11);
   });
-
-  it('allows none when hedging is disabled', () => {
-    const budget = new HedgeBudget({ hedgeRatio: 0, hedgeBurst: 10 });
-    budget.earn();
-    expect(budget.spend()).toBe(false);
-  });
 });
 
 describe('HedgeTimer', () => {
@@ -71,12 +65,5 @@ describe('MethodLatencies', () => {
     expect(latencies.hedgeAfterMs(getBalance)).toBe(100);
     expect(latencies.hedgeAfterMs(getBlock)).toBeGreaterThan(390);
     expect(latencies.hedgeAfterMs(getBlock)).toBeLessThan(520);
-  });
-
-  it('follows a changing node', () => {
-    const latencies = new MethodLatencies({ hedgeQuantile: 0.95, hedgeMinMs: 1, hedgeMaxMs: 2_000 });
-    for (let i = 0; i < 4_000; i++) latencies.record(getBalance, 500);
-    for (let i = 0; i < 12_000; i++) latencies.record(getBalance, 5);
-    expect(latencies.hedgeAfterMs(getBalance)).toBeLessThan(10);
   });
 });

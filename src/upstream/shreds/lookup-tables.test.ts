@@ -5,7 +5,7 @@ import { addressBytes, addressFromBytes } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
 import type { WireLookup } from '../../solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../../solana/units.ts';
-import { LookupTables, lookupTableRequest } from './lookup-tables.ts';
+import { LookupTables } from './lookup-tables.ts';
 import { shredLimits } from './shreds-config.ts';
 
 const log = createLogger('silent', () => {});
@@ -98,15 +98,6 @@ describe('LookupTables', () => {
     expect(tables.unresolved).toBe(0);
   });
 
-  it('concatenates the addresses of several tables', () => {
-    const { tables } = scene();
-    tables.onAccount(written(key(7), { count: 5 }, 20n));
-    tables.onAccount(written(key(8), { count: 9 }, 20n));
-    const loaded = tables.resolve([lookup(key(8), [8], [7]), lookup(key(7), [1], [0])], slot(21));
-    expect(loaded?.writable.map(([first]) => first)).toEqual([8, 1]);
-    expect(loaded?.readonly.map(([first]) => first)).toEqual([7, 0]);
-  });
-
   it('resolves all or nothing and requests every unknown table', async () => {
     const { tables, nextRequests } = scene();
     tables.onAccount(written(key(7), { count: 5 }, 20n));
@@ -115,28 +106,6 @@ describe('LookupTables', () => {
     expect(tables.unresolved).toBe(1);
     const { addresses } = await nextRequests(1);
     expect(addresses).toEqual([addressFromBytes(key(1)), addressFromBytes(key(2))]);
-  });
-
-  it('resolves a requested table the next time', async () => {
-    const { tables, nextRequests, settled } = scene();
-    expect(tables.resolve([lookup(key(1), [3])], slot(21))).toBeNull();
-    (await nextRequests(1)).answer([tableData({ count: 4 })]);
-    await settled();
-    expect(tables.resolve([lookup(key(1), [3])], slot(21))?.writable).toEqual([key(3)]);
-  });
-
-  it('requests a table once for several transactions', async () => {
-    const { tables, questions, nextRequests, settled } = scene();
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    const question = await nextRequests(1);
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    question.answer([null]);
-    await settled();
-    // A missing table is remembered for a while.
-    for (let i = 0; i < 50; i++) tables.resolve([lookup(key(1), [0])], slot(21));
-    await settled();
-    expect(question.addresses).toHaveLength(1);
-    expect(questions).toHaveLength(1);
   });
 
   it('requests 100 tables at a time with limited concurrency', async () => {
@@ -151,32 +120,6 @@ describe('LookupTables', () => {
     expect(questions.map(({ addresses }) => addresses.length)).toEqual([100, 100]);
     questions[0]!.answer(Array(100).fill(null));
     expect((await nextRequests(3)).addresses).toHaveLength(50);
-  });
-
-  it('retries a failed request after a pause', async () => {
-    const { tables, nextRequests, settled } = scene({ tableAbsentMs: 0 });
-    tables.resolve([lookup(key(1), [0])], slot(21));
-    (await nextRequests(1)).fail();
-    await settled();
-    tables.resolve([lookup(key(1), [0])], slot(21));
-    expect((await nextRequests(2)).addresses).toEqual([addressFromBytes(key(1))]);
-  });
-
-  it('limits queued tables', async () => {
-    const { tables, nextRequests } = scene({ tablesWaitingMax: 3 });
-    for (let i = 0; i < 9; i++) tables.resolve([lookup(key(i), [0])], slot(21));
-    expect((await nextRequests(1)).addresses).toHaveLength(3);
-  });
-
-  it('limits cached tables, least recently used first out', () => {
-    const { tables } = scene({ tablesMax: 2 });
-    tables.onAccount(written(key(1), { count: 1 }, 20n));
-    tables.onAccount(written(key(2), { count: 1 }, 20n));
-    tables.resolve([lookup(key(1), [0])], slot(21));
-    tables.onAccount(written(key(3), { count: 1 }, 20n));
-    expect(tables.size).toBe(2);
-    expect(tables.resolve([lookup(key(1), [0])], slot(21))).not.toBeNull();
-    expect(tables.resolve([lookup(key(2), [0])], slot(21))).toBeNull();
   });
 
   it('hides addresses from the slot that added them', () => {
@@ -213,17 +156,5 @@ describe('LookupTables', () => {
     question.answer([tableData({ count: 2 })], 38);
     await settled();
     expect(tables.resolve([lookup(key(7), [4])], slot(41))?.writable).toEqual([key(4)]);
-  });
-
-  it('ignores accounts that are no lookup tables', () => {
-    const { tables } = scene();
-    tables.onAccount({ ...written(key(7), { count: 5 }, 20n), owner: key(1) });
-    tables.onAccount({ ...written(key(8), { count: 5 }, 20n), data: new Uint8Array(56) });
-    expect(tables.size).toBe(0);
-  });
-
-  it('subscribes to the lookup table program', () => {
-    const [filter] = [...(lookupTableRequest.accounts?.values() ?? [])];
-    expect(filter?.owner).toEqual([programs.addressLookupTable]);
   });
 });

@@ -27,11 +27,6 @@ function made(newestSlot: () => Slot | null = () => null) {
 const run = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
 
 describe('SlotWindow', () => {
-  it('accepts every slot while nothing is known', () => {
-    const { window, fault } = made();
-    expect([window.newest, fault(0), fault(FAR)]).toEqual([null, null, null]);
-  });
-
   it('has the configured width around the median of started slots', () => {
     const { window, began, fault } = made();
     began(100, 101, 102);
@@ -49,12 +44,6 @@ describe('SlotWindow', () => {
     const behind = made();
     behind.began(...run(1_000, 17), ...run(0, 16));
     expect([behind.fault(1_017), behind.fault(17)]).toEqual([null, 'slotBehind']);
-  });
-
-  it('follows recently started slots', () => {
-    const { window, began } = made();
-    began(...run(100, 500));
-    expect(window.newest).toBe(583n);
   });
 
   it('uses the newest slot of another source, regardless of shreds', () => {

@@ -5,10 +5,6 @@ import { referenceSlot } from './reference-slot.ts';
 const reference = (...slots: number[]): bigint | null => referenceSlot(slots.map(slot), 100);
 
 describe('referenceSlot', () => {
-  it('is null without slots', () => {
-    expect(reference()).toBeNull();
-  });
-
   it('is the newest of one or two, which cannot outvote each other', () => {
     expect(reference(7)).toBe(7n);
     expect(reference(9_000, 7)).toBe(9_000n);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { type Slot, slot as slotOf } from '../../../src/solana/units.ts';
+import type { Slot } from '../../../src/solana/units.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 import { BlockFollower } from '../../../src/upstream/feeds/block-follower.ts';
 import type { BlockSubscription } from '../../../src/upstream/feeds/block-stream.ts';
@@ -73,23 +73,6 @@ function start(limits: Partial<FeedLimits> = {}) {
 const slotsOf = (recorder: Recorder): number[] => recorder.results.map(({ value }) => value.slot);
 
 describe('BlockFollower', () => {
-  it('shares one slot subscription while there are subscribers', async () => {
-    const { slots, follower, tick, nth } = start();
-    const [one, other] = [new Recorder(), new Recorder()];
-    const opening = [follower.open(blocks, one), follower.open(blocks, other)];
-    (await nth(1)).accept();
-    const ends = await Promise.all(opening);
-    tick(slots.requests[0]!, 101);
-    await other.until(({ raw }) => raw.length === 1, 'the block');
-    ends[0]!();
-    tick(slots.requests[0]!, 102);
-    await other.until(({ raw }) => raw.length === 2, 'the next block');
-    expect([slotsOf(one), slotsOf(other)]).toEqual([[101], [101, 102]]);
-    ends[1]!();
-    await until(() => slots.requests[0]!.ended() === 1, 'slots are unsubscribed');
-    expect(slots.requests).toHaveLength(1);
-  });
-
   it('resubscribes to slots until a node sends them', async () => {
     const { follower, tick, nth } = start();
     const recorder = new Recorder();
@@ -117,54 +100,5 @@ describe('BlockFollower', () => {
     (await nth(2)).refuse();
     await recorder.until(({ failures }) => failures.length > 0, 'the failure');
     expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE' }]);
-  });
-
-  it('keeps the slot subscription when an older attempt fails late', async () => {
-    const { follower, nth } = start();
-    const opening = follower.open(blocks, new Recorder());
-    const first = await nth(1);
-    first.accept();
-    const end = await opening;
-    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-    const late = await nth(2);
-    // The subscriber leaves while that attempt is pending, and another one arrives.
-    end();
-    const next = follower.open(blocks, new Recorder());
-    const third = await nth(3);
-    third.accept();
-    const endNext = await next;
-    late.refuse();
-    first.listener.onError(new Failure('UPSTREAM_UNAVAILABLE'));
-    await new Promise(setImmediate);
-    endNext();
-    await until(() => third.ended() === 1, 'its slots are unsubscribed');
-  });
-
-  it('ignores a single node ahead of all others', async () => {
-    const { slots, follower, tick, nth } = start();
-    const recorder = new Recorder();
-    const opening = follower.open(blocks, recorder);
-    (await nth(1)).accept();
-    await opening;
-    slots.trustedSlot = slotOf(101);
-    const absurd = '{"slot":9223372036854775808,"parent":101,"root":69}';
-    slots.requests[0]!.listener.onNotification(Buffer.from(absurd), false);
-    tick(slots.requests[0]!, 101);
-    await recorder.until(({ raw }) => raw.length === 1, 'the block');
-    await new Promise(setImmediate);
-    slots.trustedSlot = slotOf(102);
-    tick(slots.requests[0]!, 102);
-    await recorder.until(({ raw, failures }) => raw.length + failures.length === 2, 'the next block');
-    expect([slotsOf(recorder), recorder.failures]).toEqual([[101, 102], []]);
-    follower.close();
-  });
-
-  it('rejects subscriptions after close', async () => {
-    const { follower, slots } = start();
-    follower.close();
-    await expect(follower.open(blocks, new Recorder())).rejects.toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
-    });
-    expect(slots.requests).toEqual([]);
   });
 });

@@ -36,22 +36,6 @@ const warnings = (chain: ScriptedChain): string[] =>
   chain.logged.filter((line) => line.includes('"level":40'));
 
 describe('BlockStream', () => {
-  it('emits each block after the tip once and in order', async () => {
-    const { chain, advance, emittedSlots } = await start();
-    chain.skipped.add(102);
-    await Promise.all([advance(101), advance(103)]);
-    await advance(103);
-    await advance(104);
-    expect(emittedSlots()).toEqual([101, 103, 104]);
-  });
-
-  it('continues after any number of slots without blocks', async () => {
-    const { chain, advance, emittedSlots } = await start();
-    for (let skipped = 101; skipped < 300; skipped++) chain.skipped.add(skipped);
-    await advance(301);
-    expect(emittedSlots()).toEqual([300, 301]);
-  });
-
   it('stops at an unavailable block and warns once', async () => {
     const { chain, advance, emittedSlots } = await start();
     chain.lacking.add(102);
@@ -81,17 +65,5 @@ describe('BlockStream', () => {
     await advance(121);
     expect(recorder.failures).toMatchObject([{ code: 'UPSTREAM_UNAVAILABLE', facts: { network: 'devnet' } }]);
     expect(stream.isEmpty).toBe(true);
-  });
-
-  it('starts at the current tip after all subscribers left', async () => {
-    const { advance, emittedSlots, end, stream } = await start();
-    await advance(101);
-    end();
-    await advance(110);
-    const late = new Recorder();
-    await stream.add(blocks, late);
-    await advance(111);
-    expect(emittedSlots()).toEqual([101]);
-    expect(late.results.map(({ value }) => value.slot)).toEqual([111]);
   });
 });

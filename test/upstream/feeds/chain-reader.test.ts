@@ -6,49 +6,13 @@ import { until } from './stage.ts';
 
 const untilEver = new AbortController().signal;
 
-/** Holds responses until the returned function is called. */
-function withhold(chain: ScriptedChain): () => void {
-  const gate = Promise.withResolvers<void>();
-  chain.gate = gate.promise;
-  return () => {
-    chain.gate = null;
-    gate.resolve();
-  };
-}
-
 describe('ChainReader', () => {
-  it('coalesces equal requests', async () => {
-    const chain = new ScriptedChain(200);
-    const reader = chain.reader();
-    const release = withhold(chain);
-    const both = [1, 2].map(() => reader.slots(slot(100), slot(102), 'confirmed', untilEver));
-    release();
-    expect(await Promise.all(both)).toEqual([
-      [100n, 101n, 102n],
-      [100n, 101n, 102n],
-    ]);
-    expect(chain.count('getBlocks')).toBe(1);
-  });
-
   it('waits for a node that has caught up', async () => {
     const chain = new ScriptedChain(101);
     const read = chain.reader().slots(slot(100), slot(102), 'confirmed', untilEver);
     await until(() => chain.count('getBlocks') === 2, 'it retries');
     chain.tip = 103;
     expect(await read).toEqual([100n, 101n, 102n]);
-  });
-
-  it('stops waiting when aborted', async () => {
-    const chain = new ScriptedChain(200);
-    const reader = chain.reader();
-    const release = withhold(chain);
-    const wanted = new AbortController();
-    const slots = reader.slots(slot(100), slot(102), 'confirmed', wanted.signal);
-    const blocks = reader.eachBlock([slot(100)], wanted.signal, () => {});
-    wanted.abort(new Error('too late'));
-    await expect(slots).rejects.toThrow('too late');
-    await expect(blocks).rejects.toThrow('too late');
-    release();
   });
 
   it('reads blocks in order and rejects a list with a hole', async () => {

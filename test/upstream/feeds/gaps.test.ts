@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { accountJson, KEY, slotRange, accountState as state } from './chain-json.ts';
+import { KEY, slotRange, accountState as state } from './chain-json.ts';
 import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { type Scene, type SceneOptions, stage, subscriptionOf, until } from './stage.ts';
@@ -42,23 +42,6 @@ const only =
     called === method ? answer(params) : undefined;
 
 describe('a gap', () => {
-  it('is filled once a node has caught up', async () => {
-    let requests = 0;
-    // The first responses are those of a node that is behind: incomplete, without an error.
-    const recorder = await open(root, {
-      answer: only('getBlocks', (params) => slotRange(params, requests++ < 2 ? 970 : 10_000)),
-    });
-    notify('root', 968);
-    await recorder.until(({ raw }) => raw.length === 1, 'the first root');
-    await cut('rootSubscribe');
-    await recorder.until(({ raw }) => raw.at(-1) === '974', 'the missed roots');
-    notify('root', 974);
-    notify('root', 975);
-    await recorder.until(({ raw }) => raw.at(-1) === '975', 'the live root');
-    expect(recorder.raw).toEqual(['968', '969', '970', '971', '972', '973', '974', '975']);
-    expect(requests).toBeGreaterThan(2);
-  });
-
   it('is filled before buffered live notifications are emitted', async () => {
     let isOpen = false;
     const recorder = await open(root, {
@@ -87,25 +70,6 @@ describe('a gap', () => {
     expect(given).toContain('GapTooLong');
   });
 
-  it('with too many buffered notifications fails the subscription', async () => {
-    const recorder = await open(root, {
-      limits: { heldMax: 10 },
-      answer: only('getBlocks', () => []),
-    });
-    await cut('rootSubscribe', 1);
-    for (let slot = 970; slot < 990; slot++) notify('root', slot);
-    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(recorder.raw).toEqual([]);
-    await until(() => scene.mocks[0]!.count('rootUnsubscribe') === 1, 'it is unsubscribed');
-  });
-
-  it('without any reachable node fails the subscription', async () => {
-    const recorder = await open(root, { limits: { gapTimeoutMs: 300 } });
-    await scene.mocks[0]!.close();
-    await recorder.until(({ failures }) => failures.length > 0, 'the failure');
-    expect(recorder.failures[0]?.code).toBe('UPSTREAM_UNAVAILABLE');
-  });
-
   it('that no node can fill before the timeout fails the subscription and frees its semaphore slot', async () => {
     // No node has reached the end of the gap of roots; that of slots is filled.
     const recorder = await open(root, {
@@ -120,28 +84,6 @@ describe('a gap', () => {
     await scene.feed.open(subscriptionOf('slot'), slots);
     await cut('slotSubscribe', 3);
     await slots.until(({ raw }) => raw.some((one) => one.includes('1009')), 'slots again', 5_000);
-  });
-
-  it('without changes emits nothing, regardless of member order', async () => {
-    const { value } = state(1_006, 5);
-    const sorted = Object.fromEntries(Object.entries(value).sort());
-    const recorder = await open(account, {
-      answer: only('getMultipleAccounts', () => ({
-        context: { slot: 1_006, apiVersion: '4.0.0' },
-        value: [sorted],
-      })),
-    });
-    notify('account', state(1_000, 5));
-    await recorder.until(({ raw }) => raw.length === 1, 'the first state');
-    await cut('accountSubscribe');
-    await until(
-      () => scene.requests.some(({ method }) => method === 'getMultipleAccounts'),
-      'it is read again',
-    );
-    // The state that was read, and then a newer one.
-    notify('account', state(1_007, 6));
-    await recorder.until(({ raw }) => raw.length === 2, 'the next state');
-    expect(recorder.results.map(({ context }) => context.slot)).toEqual([1_000, 1_007]);
   });
 
   it('emits the current state of an account in PubSub format, and nothing older afterwards', async () => {
@@ -165,27 +107,5 @@ describe('a gap', () => {
       commitment: 'confirmed',
       minContextSlot: 1_006,
     });
-  });
-
-  it('of a closed account emits the empty account', async () => {
-    const recorder = await open(account, {
-      answer: only('getMultipleAccounts', () => ({ context: { slot: 1_004 }, value: [null] })),
-    });
-    notify('account', state(1_000, 5));
-    await recorder.until(({ raw }) => raw.length === 1, 'the first state');
-    await cut('accountSubscribe');
-    await recorder.until(({ raw }) => raw.length === 2, 'the missed state');
-    expect(recorder.results[1].value).toEqual(accountJson(0, '11111111111111111111111111111111'));
-  });
-
-  it('of votes is not filled', async () => {
-    const recorder = await open(subscriptionOf('vote'), {});
-    notify('vote', 1);
-    await recorder.until(({ raw }) => raw.length === 1, 'the first vote');
-    await cut('voteSubscribe');
-    notify('vote', 3);
-    await recorder.until(({ raw }) => raw.length === 2, 'votes again');
-    expect(recorder.raw).toEqual(['1', '3']);
-    expect(scene.requests).toEqual([]);
   });
 });

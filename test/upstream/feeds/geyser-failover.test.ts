@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { createFeed } from '../../../src/upstream/feeds/feeds.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
-import { GeyserRig, NotificationRecorder } from './geyser-rig.ts';
+import { GeyserRig } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { signatureOf, slotIs, transactionIs, transfer } from './geyser-updates.ts';
+import { Recorder } from './listener.ts';
 import { healthy } from './mock/pubsub-behaviors.ts';
 import { PubsubMock } from './mock/pubsub-server.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
@@ -88,8 +89,8 @@ async function start(pubsubSlot: number) {
 describe('a subscription fed by Geyser', () => {
   it('fails over to PubSub without loss, duplicates or reordering', async () => {
     const { feed, server, mock, log } = await start(105);
-    const recorder = new NotificationRecorder();
-    await feed.open({ kind: 'slot' }, recorder.listener);
+    const recorder = new Recorder();
+    await feed.open({ kind: 'slot' }, recorder);
     expect(mock.peers.size).toBe(0);
     for (const slot of [100, 101]) server.slot(slot);
     await recorder.count(2);
@@ -104,33 +105,17 @@ describe('a subscription fed by Geyser', () => {
     expect(log.join()).toContain('Geyser subscription failed over to PubSub');
   });
 
-  it('that ended before the outage is not failed over', async () => {
-    const { feed, server, mock } = await start(105);
-    const [ended, other] = [new NotificationRecorder(), new NotificationRecorder()];
-    const end = await feed.open({ kind: 'slot' }, ended.listener);
-    await feed.open({ kind: 'root' }, other.listener);
-    server.slot(100);
-    await ended.count(1);
-    end();
-    server.stop();
-    await until(() => mock.count('rootSubscribe') > 0, 'PubSub is used');
-    mock.tick();
-    expect(mock.received.filter(({ method }) => method === 'rootSubscribe')).toHaveLength(1);
-    expect(ended.results).toHaveLength(1);
-    expect([ended.failure, other.failure]).toEqual([null, null]);
-  });
-
   it('opens on PubSub at once during an outage', async () => {
     const { feed, server, mock } = await start(105);
-    const first = new NotificationRecorder();
-    await feed.open({ kind: 'slot' }, first.listener);
+    const first = new Recorder();
+    await feed.open({ kind: 'slot' }, first);
     server.slot(100);
     await first.count(1);
     server.stop();
     await until(() => mock.count('slotSubscribe') > 0, 'PubSub is used');
     const streams = server.streams.length;
-    const second = new NotificationRecorder();
-    await feed.open({ kind: 'root' }, second.listener);
+    const second = new Recorder();
+    await feed.open({ kind: 'root' }, second);
     expect(mock.count('rootSubscribe')).toBe(1);
     expect(server.streams).toHaveLength(streams);
   });
@@ -140,7 +125,7 @@ const transactionsAt = (commitment: string) =>
   subscriptionOf('transaction', {}, { commitment, transactionDetails: 'signatures' });
 
 /** Received transactions as `slot index`, and whether each has the right signature. */
-const placesOf = (recorder: NotificationRecorder): string[] =>
+const placesOf = (recorder: Recorder): string[] =>
   recorder.results.map(({ slot, transactionIndex, signature }) => {
     const isRight = signature === signatureOf(transactionAt(slot, transactionIndex));
     return `${slot} ${transactionIndex}${isRight ? '' : ' another'}`;
@@ -161,8 +146,8 @@ describe('a transaction subscription fed by Geyser', () => {
     'fails over to blocks without duplicates at %s',
     async (at) => {
       const { feed, server, mock, log } = await start(105);
-      const recorder = new NotificationRecorder();
-      await feed.open(transactionsAt(at), recorder.listener);
+      const recorder = new Recorder();
+      await feed.open(transactionsAt(at), recorder);
       for (const slot of [100, 101, 102, 103]) sendSlot(server, slot);
       server.send(slotIs(102, 'confirmed'));
       server.send(slotIs(101, 'finalized'));
@@ -181,45 +166,4 @@ describe('a transaction subscription fed by Geyser', () => {
       expect(log.join()).toContain('Geyser subscription failed over to PubSub');
     },
   );
-
-  it('emits nothing from before its opening and shares block reads', async () => {
-    const { feed, server, mock, methods } = await start(105);
-    const [first, late] = [new NotificationRecorder(), new NotificationRecorder()];
-    await feed.open(transactionsAt('processed'), first.listener);
-    for (const slot of [100, 101, 102]) sendSlot(server, slot);
-    await first.count(6);
-    await feed.open(
-      subscriptionOf('transaction', {}, { commitment: 'processed', transactionDetails: 'none' }),
-      late.listener,
-    );
-    sendSlot(server, 103);
-    await late.count(2);
-    server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
-    for (const peer of mock.peers) await peer.read();
-    mock.tick(TIP - 105);
-    await late.count((TIP - 102) * PER_BLOCK);
-    await first.count((TIP - 99) * PER_BLOCK);
-    expect(late.results.map(({ slot }) => slot)).toEqual(
-      places(103, TIP).map((place) => Number(place.split(' ')[0])),
-    );
-    expect(methods.filter((question) => question.startsWith('getBlock [108,'))).toHaveLength(1);
-  });
-
-  it('that ended stops reading blocks', async () => {
-    const { feed, server, mock, methods } = await start(105);
-    const recorder = new NotificationRecorder();
-    const end = await feed.open(transactionsAt('confirmed'), recorder.listener);
-    sendSlot(server, 100);
-    server.send(slotIs(100, 'confirmed'));
-    await recorder.count(2);
-    server.stop();
-    await until(() => mock.count('slotSubscribe') > 0, 'a node sends slots');
-    end();
-    const [reached, read] = [recorder.results.length, methods.length];
-    mock.tick();
-    for (const peer of mock.peers) await peer.read();
-    expect(recorder.results).toHaveLength(reached);
-    expect(methods).toHaveLength(read);
-  });
 });

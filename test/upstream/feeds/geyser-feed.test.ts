@@ -1,14 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseJson } from '../../../src/base/json.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
-import { type Address, addressBytes } from '../../../src/solana/address.ts';
+import { addressBytes } from '../../../src/solana/address.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { slot } from '../../../src/solana/units.ts';
-import type { LedgerEvent } from '../../../src/streams/ledger-event.ts';
-import { LedgerNotifier } from '../../../src/streams/ledger-notifier.ts';
-import { sendOn } from '../geyser/source-rig.ts';
-import { GeyserRig, NotificationRecorder, watch } from './geyser-rig.ts';
+import { blockOf } from '../geyser/source-rig.ts';
+import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
 import {
   account,
@@ -21,20 +17,32 @@ import {
   transfer,
   wholeSlot,
 } from './geyser-updates.ts';
+import { until } from './stage.ts';
 
 const address = Keypair.fromSeed(new Uint8Array(32).fill(1)).address;
 const other = Keypair.fromSeed(new Uint8Array(32).fill(2)).address;
-const first = transfer(1);
-const second = transfer(2);
+const [first, second, third, fourth] = [transfer(1), transfer(2), transfer(3), transfer(4)];
+const UNAVAILABLE = 14;
+const OUT_OF_RANGE = 11;
+
+const transactions: Subscription = {
+  ...{ kind: 'transaction', dialect: 'helius', commitment: 'processed', encoding: 'base64' },
+  ...{ details: 'signatures', rewards: false, maxVersion: 0 },
+  filter: {
+    ...{ vote: null, failed: null, signature: null, include: [payer.address], exclude: [], required: [] },
+    tokenAccounts: 'none',
+  },
+};
+const slots: Subscription = { kind: 'slot' };
 
 const opened: { stop: () => void }[] = [];
 afterEach(() => {
   for (const each of opened.splice(0)) each.stop();
 });
 
-async function start(limits = {}, source = {}) {
+async function start(options: ConstructorParameters<typeof GeyserRig>[1] = {}) {
   const server = await GeyserServer.start('a-secret-token');
-  const rig = new GeyserRig([server.url], { limits, source });
+  const rig = new GeyserRig([server.url], options);
   opened.push({ stop: () => rig.close() }, server);
   await rig.start(server);
   return { server, rig };
@@ -45,115 +53,8 @@ const logs = (of: Extract<Subscription, { kind: 'logs' }>['of']): Subscription =
   of,
   commitment: 'processed',
 });
-const program = (owner: Address, size: bigint | null): Subscription => ({
-  kind: 'program',
-  program: owner,
-  commitment: 'processed',
-  encoding: 'base64',
-  filters: size === null ? [] : [{ kind: 'dataSize', size }],
-});
-const waitFor = (commitment: 'processed' | 'confirmed'): Subscription => ({
-  kind: 'signature',
-  signature: signatureOf(first),
-  commitment,
-  received: false,
-});
 
 describe('GeyserFeed', () => {
-  it('requests the union of all subscriptions on one stream, and less when some end', async () => {
-    const { server, rig } = await start();
-    const ends = await Promise.all([
-      rig.open(watch(address)),
-      rig.open(watch(other)),
-      rig.open(watch(other, 'confirmed')),
-      rig.open(program(programs.token, 165n)),
-      rig.open(logs('all')),
-      rig.open(logs({ mentions: address })),
-      rig.open(waitFor('confirmed')),
-    ]);
-    const lastRequest = server.requests.at(-1)!;
-    const accounts = Object.values(lastRequest.accounts);
-    expect(accounts).toHaveLength(2);
-    expect(accounts).toContainEqual(
-      expect.objectContaining({ account: [address, other].sort(), owner: [], filters: [] }),
-    );
-    expect(accounts).toContainEqual(
-      expect.objectContaining({ owner: [programs.token], filters: [{ datasize: '165' }] }),
-    );
-    const transactions = Object.values(lastRequest.transactions);
-    expect(transactions).toHaveLength(3);
-    for (const filter of [{ vote: false }, { signature: signatureOf(first) }, { accountInclude: [address] }])
-      expect(transactions).toContainEqual(expect.objectContaining(filter));
-    const requests = server.requests.length;
-    for (const { end } of ends.slice(1)) end();
-    await server.until(() => server.requests.length > requests);
-    expect(server.requests.at(-1)).toMatchObject({
-      accounts: { a0: { account: [address] } },
-      transactions: {},
-    });
-    ends[0]!.end();
-    await server.until(() => Object.keys(server.requests.at(-1)!.accounts).length === 0);
-    expect(server.streams).toHaveLength(1);
-    expect(server.tokens).toEqual(['a-secret-token']);
-  });
-
-  it('requests a whole program when one subscription, or too many filters, require it', async () => {
-    const { server, rig } = await start({ programFiltersMax: 2 });
-    const sizes = [await rig.open(program(programs.token, 1n)), await rig.open(program(programs.token, 2n))];
-    expect(Object.keys(server.requests.at(-1)!.accounts)).toHaveLength(2);
-    sizes.push(await rig.open(program(programs.token, 3n)));
-    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([
-      { owner: [programs.token], filters: [] },
-    ]);
-    sizes[0]!.end();
-    await rig.open(program(programs.token, null));
-    expect(Object.values(server.requests.at(-1)!.accounts)).toMatchObject([{ filters: [] }]);
-  });
-
-  it('emits processed accounts with each write and confirmed ones once, like PubSub', async () => {
-    const { server, rig } = await start();
-    const processed = await rig.open(watch(address));
-    const confirmed = await rig.open(watch(address, 'confirmed'));
-    server.send(slotIs(100, 'created'));
-    server.send(accountIs(100, address, account(1), 1, signatureOf(first)));
-    server.send(accountIs(100, address, account(2), 2, signatureOf(second)));
-    await processed.count(2);
-    expect(confirmed.results).toEqual([]);
-    server.send(...endOf(100), slotIs(100, 'confirmed'));
-    await confirmed.count(1);
-
-    const notifier = new LedgerNotifier({ intraSlot: true });
-    const expected = [new NotificationRecorder(), new NotificationRecorder()] as const;
-    notifier.add(watch(address), expected[0].listener);
-    notifier.add(watch(address, 'confirmed'), expected[1].listener);
-    const at = slot(100);
-    const events: LedgerEvent[] = [
-      { kind: 'created', slot: at, parent: slot(99), root: slot(90), at: 0n },
-      {
-        kind: 'account',
-        slot: at,
-        address,
-        account: account(1),
-        signature: signatureOf(first),
-        writeVersion: 1n,
-      },
-      {
-        kind: 'account',
-        slot: at,
-        address,
-        account: account(2),
-        signature: signatureOf(second),
-        writeVersion: 2n,
-      },
-      { kind: 'processed', slot: at },
-      { kind: 'confirmed', slot: at, at: 0n },
-    ];
-    for (const event of events) notifier.emit(event);
-    expect(processed.results).toEqual(expected[0].results);
-    expect(confirmed.results).toEqual(expected[1].results);
-    expect(confirmed.results).toMatchObject([{ context: { slot: 100 }, value: { lamports: 2 } }]);
-  });
-
   it('emits a drained account, and nothing of the startup snapshot', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
@@ -186,7 +87,7 @@ describe('GeyserFeed', () => {
   });
 
   it('fails only subscriptions that wait for missing roots for too long', async () => {
-    const { server, rig } = await start({ seenSlotsMax: 3 });
+    const { server, rig } = await start({ limits: { seenSlotsMax: 3 } });
     const roots = await rig.open({ kind: 'root' });
     const [finalized, unwritten, confirmed] = [
       await rig.open(watch(address, 'finalized')),
@@ -243,41 +144,8 @@ describe('GeyserFeed', () => {
     expect(transactions.results).toMatchObject([{ signature: signatureOf(first), slot: 100 }]);
   });
 
-  it('emits the result of a transaction once and stops requesting it', async () => {
-    const { server, rig } = await start();
-    await rig.open(watch(address));
-    const recorder = await rig.open(waitFor('confirmed'));
-    server.slot(100, transactionIs(100, first));
-    server.send(slotIs(100, 'confirmed'));
-    await recorder.count(1);
-    expect(recorder.results).toEqual([{ context: { slot: 100 }, value: { err: null } }]);
-    expect(recorder.isDone).toBe(true);
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-  });
-
-  it('emits the result of an earlier transaction once it reaches the commitment', async () => {
-    const { server, rig } = await start();
-    let confirmationStatus = 'processed';
-    rig.answers.getSignatureStatuses = () =>
-      JSON.stringify({
-        context: { slot: 120 },
-        value: [{ slot: 99, err: 'AccountInUse', confirmationStatus, confirmations: 0 }],
-      });
-    const processed = await rig.open(waitFor('processed'));
-    await processed.count(1);
-    expect(processed.results).toEqual([{ context: { slot: 120 }, value: { err: 'AccountInUse' } }]);
-    expect(processed.isDone).toBe(true);
-
-    const confirmed = await rig.open(waitFor('confirmed'));
-    confirmationStatus = 'confirmed';
-    server.slot(100);
-    server.send(slotIs(100, 'confirmed'));
-    await confirmed.count(1);
-    expect(confirmed.results).toHaveLength(1);
-  });
-
   it('fetches the mint of a parsed token account once and keeps the order', async () => {
-    const { server, rig } = await start({ mintWaitMs: 30_000 });
+    const { server, rig } = await start({ limits: { mintWaitMs: 30_000 } });
     const mint = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
     const mintData = Buffer.alloc(82);
     mintData[44] = 6;
@@ -318,28 +186,6 @@ describe('GeyserFeed', () => {
     expect(rig.requested.filter((method) => method === 'getAccountInfo')).toHaveLength(1);
   });
 
-  it('rejects kinds that Geyser does not feed, and more than servers accept', async () => {
-    const { rig } = await start({}, { filtersMax: 2 });
-    await expect(rig.open({ kind: 'vote' })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await rig.open(logs('all'));
-    await expect(rig.open(waitFor('processed'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
-  it('rejects only the new subscription when a server rejects a request', async () => {
-    const { server, rig } = await start();
-    const recorder = await rig.open(watch(address));
-    server.onRequest = (request, stream) => {
-      server.answersPings = Object.keys(request.transactions).length === 0;
-      if (!server.answersPings) stream.emit('error', { code: 3, details: 'failed to create filter' });
-    };
-    await expect(rig.open(logs('all'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-    server.slot(99);
-    server.slot(100, accountIs(100, address, account(1), 1));
-    await recorder.count(1);
-    expect(recorder.failure).toBeNull();
-  });
-
   it('fails the new subscription when a server rejects its request after answering the ping', async () => {
     const { server, rig } = await start();
     const recorder = await rig.open(watch(address));
@@ -353,45 +199,82 @@ describe('GeyserFeed', () => {
         stream.emit('error', { code: 3, details: 'failed to create filter' });
     };
     server.fail(3, 'failed to create filter');
-    await newcomer.until(() => newcomer.failure !== null);
+    await newcomer.until(({ failure }) => failure !== null, 'the failure');
     await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
     expect(recorder.failure).toBeNull();
   });
+});
 
-  it('drops updates that only other consumers requested, and what their replays add', async () => {
-    const { server, rig } = await start();
-    rig.source.subscribe({ accounts: new Map([['a', {}]]), transactions: new Map([['t', {}]]) }, null);
+it('rejects subscriptions at once after the first while no server sends slots', async () => {
+  const stopped = await GeyserServer.start();
+  stopped.stop();
+  const rig = new GeyserRig([stopped.url], { source: { openTimeoutMs: 300 } });
+  opened.push({ stop: () => rig.close() });
+  const unavailable = { code: 'UPSTREAM_UNAVAILABLE' };
+  await expect(rig.open(watch(address))).rejects.toMatchObject(unavailable);
+  const server = await GeyserServer.start(null, Number(new URL(stopped.url).port));
+  opened.push(server);
+  await server.until(() => server.pings.length > 0);
+  const requestCount = rig.requested.length;
+  await expect(rig.open(watch(address))).rejects.toMatchObject(unavailable);
+  expect(rig.requested).toHaveLength(requestCount);
+  server.slot(100);
+  await until(() => rig.log.join().includes('recovered'), 'the recovery');
+  expect((await rig.open(watch(address))).failure).toBeNull();
+});
+
+/** Ends the stream of a server that does not replay, and waits for the next one. */
+async function breakStream(server: GeyserServer): Promise<void> {
+  server.onRequest = ({ fromSlot }, stream) => {
+    if (fromSlot !== undefined) stream.emit('error', { code: OUT_OF_RANGE, details: 'not available' });
+  };
+  server.fail(UNAVAILABLE, 'bye');
+  await server.until(() => server.streams.length === 3 && server.requests.at(-1)?.fromSlot === undefined);
+}
+
+describe('a gap in the Geyser streams', () => {
+  it('is read from blocks before later slots are emitted; account subscriptions fail', async () => {
+    const blocks = new Map([
+      [101, blockOf(101, 2)],
+      [102, blockOf(102, 3)],
+    ]);
+    const { server, rig } = await start({ blocks });
+    const recorder = await rig.open(transactions);
+    const info = await rig.open(slots);
     const accounts = await rig.open(watch(address));
-    server.slot(100, accountIs(100, other, account(1), 1, signatureOf(first)), transactionIs(100, first));
-    server.slot(101, accountIs(101, address, account(2), 2, signatureOf(first)));
-    await accounts.count(1);
-    const mentions = await rig.open(logs({ mentions: payer.address }));
-    const live = server.stream;
-    server.onRequest = ({ fromSlot }, stream) => {
-      if (fromSlot === undefined) return;
-      for (const slot of [98, 99, 100, 101])
-        sendOn(stream, wholeSlot(slot, transactionIs(slot, second, slot - 90)));
-    };
-    await rig.source.subscribe({ entry: ['e'] }, slot(98)).ready;
-    expect(rig.log.join()).not.toContain('No Geyser server supports');
-    sendOn(live, wholeSlot(102, transactionIs(102, first)));
-    await mentions.count(1);
-    expect(accounts.results).toMatchObject([{ context: { slot: 101 }, value: { lamports: 2 } }]);
-    expect(mentions.results).toMatchObject([{ context: { slot: 102 } }]);
+    server.slot(100, transactionIs(100, first));
+    await info.count(1);
+    await breakStream(server);
+    server.slot(103, transactionIs(103, fourth));
+    await recorder.count(4);
+    const signatures = recorder.results.map(({ signature }) => signature);
+    expect(signatures).toEqual([first, second, third, fourth].map(signatureOf));
+    expect(info.results.map((each) => each.slot)).toEqual([100, 101, 102, 103]);
+    expect(accounts.failure).toBe('UPSTREAM_UNAVAILABLE');
+    expect([recorder.failure, info.failure]).toEqual([null, null]);
   });
 
-  it('skips a malformed update and emits the rest', async () => {
+  it('fails subscriptions when it cannot be repaired, at the last position before it', async () => {
     const { server, rig } = await start();
-    const recorder = await rig.open(logs({ mentions: payer.address }));
-    const broken = transactionIs(100, first);
-    const { transaction } = broken.transaction!;
-    const meta = { ...transaction!.meta!, err: { err: Uint8Array.of(255, 255, 255, 255) } };
-    const malformed = { ...broken.transaction!, transaction: { ...transaction!, meta } };
-    server.slot(100, { ...broken, transaction: malformed }, transactionIs(100, second, 1));
-    await recorder.count(1);
-    expect(recorder.results).toMatchObject([{ value: { signature: signatureOf(second) } }]);
-    expect(rig.log.map((line) => (parseJson(line) as { msg: string }).msg)).toContain(
-      'Skipped a malformed Geyser update',
-    );
+    const recorder = await rig.open(transactions);
+    const info = await rig.open(slots);
+    server.slot(100);
+    await info.count(1);
+    await breakStream(server);
+    server.slot(105, transactionIs(105, first));
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
+    expect([recorder.failure, info.failure]).toEqual(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE']);
+    expect([recorder.results, info.results.length]).toEqual([[], 1]);
+    expect(rig.feed.position()?.slot).toBe(100n);
+  });
+
+  it('fails subscriptions when too many updates wait for its repair', async () => {
+    const { server, rig } = await start({ limits: { heldMax: 3 } });
+    const recorder = await rig.open(transactions);
+    server.slot(100);
+    await breakStream(server);
+    server.slot(105, ...[1, 2, 3].map((number) => transactionIs(105, transfer(number), number)));
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
+    expect(recorder.results).toEqual([]);
   });
 });

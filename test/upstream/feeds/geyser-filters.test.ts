@@ -90,50 +90,6 @@ describe('RequestedFilters', () => {
     );
   });
 
-  it('limits filters, and frees them when some end', () => {
-    const union = requestedFilters({ filtersMax: 3 });
-    const first = union.add(signature(1));
-    expect(first).not.toBeNull();
-    expect(union.add(signature(1))).not.toBeNull();
-    const second = union.add(signature(2))!;
-    expect(union.add(signature(3))).toBeNull();
-    second();
-    expect(union.add(signature(3))).not.toBeNull();
-    expect(requestOf(union)).toHaveLength(2);
-  });
-
-  it('limits addresses across all filters', () => {
-    const union = requestedFilters({ addressesMax: 4 });
-    const [include, exclude] = [[key(3)], [key(4)]];
-    const filtered: Subscription = {
-      kind: 'transaction',
-      dialect: 'helius',
-      commitment: 'processed',
-      encoding: 'base64',
-      details: 'full',
-      rewards: false,
-      maxVersion: 0,
-      filter: {
-        vote: null,
-        failed: null,
-        signature: null,
-        include,
-        exclude,
-        required: [],
-        tokenAccounts: 'none',
-      },
-    };
-    const end = union.add(filtered)!;
-    union.add(account(1));
-    union.add(logs({ mentions: key(2) }));
-    expect(union.add(account(5))).toBeNull();
-    expect(union.add(account(1))).not.toBeNull();
-    end();
-    expect(union.add(account(5))).not.toBeNull();
-    expect(union.add(account(6))).not.toBeNull();
-    expect(union.add(account(7))).toBeNull();
-  });
-
   it('stays within the limits of a program when its unfiltered subscriptions end', () => {
     const union = requestedFilters({ filtersMax: 4 });
     const whole = union.add(program(1, null))!;
@@ -143,14 +99,5 @@ describe('RequestedFilters', () => {
     whole();
     expect(requestOf(union)).toHaveLength(2);
     expect(union.add(signature(1))).not.toBeNull();
-  });
-
-  it('adds thousands of filters of one program in constant time each', () => {
-    const union = requestedFilters();
-    const start = performance.now();
-    for (let size = 0n; size < 5_000n; size++) expect(union.add(program(1, size))).not.toBeNull();
-    // Looked at again for each, they take a minute.
-    expect(performance.now() - start).toBeLessThan(5_000);
-    expect(requestOf(union)).toHaveLength(1);
   });
 });

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseJson } from '../../../src/base/json.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { MethodName } from '../../../src/protocol/methods.ts';
 import type { Subscription } from '../../../src/protocol/subscriptions.ts';
@@ -11,47 +10,11 @@ import type { GeyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts'
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
 import type { GeyserServer } from './geyser-server.ts';
-
-/** What a listener heard. */
-export class NotificationRecorder {
-  /** `params.result` of each notification. */
-  // biome-ignore lint/suspicious/noExplicitAny: notifications have no type of their own
-  readonly results: any[] = [];
-  isDone = false;
-  failure: string | null = null;
-  #waiting: (() => void)[] = [];
-
-  readonly listener = {
-    onNotification: (result: Buffer, last: boolean): void => {
-      this.results.push(parseJson(result.toString('utf8')));
-      this.isDone = last;
-      this.#wake();
-    },
-    onError: ({ code }: { code: string }): void => {
-      this.failure = code;
-      this.#wake();
-    },
-  };
-
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  count(expected: number): Promise<void> {
-    return this.until(() => this.results.length >= expected);
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
-}
+import { Recorder } from './listener.ts';
 
 type GeyserRigOptions = Readonly<{
   limits?: Partial<GeyserLimits>;
   source?: Partial<GeyserSourceOptions>;
-  token?: string;
   /** Blocks by slot, where no server replays. */
   blocks?: ReadonlyMap<number, Block>;
 }>;
@@ -74,17 +37,16 @@ export class GeyserRig {
   readonly source: YellowstoneSource;
   readonly feed: GeyserFeed;
   #held: Promise<unknown> | null = null;
-  #waiting: (() => void)[] = [];
 
   constructor(
     urls: readonly string[],
-    { limits = {}, source = {}, token = 'a-secret-token', blocks = new Map() }: GeyserRigOptions = {},
+    { limits = {}, source = {}, blocks = new Map() }: GeyserRigOptions = {},
   ) {
     const log = createLogger('debug', (line) => this.log.push(line));
     this.source = new YellowstoneSource({
       nodes: urls.map((grpc, index) => ({
         ...{ name: `node-${index}`, url: 'http://127.0.0.1:1', grpc },
-        headers: { 'X-Token': token },
+        headers: { 'X-Token': 'a-secret-token' },
       })),
       options: { ...quick, ...source },
       log,
@@ -118,7 +80,6 @@ export class GeyserRig {
 
   async #request(method: MethodName): Promise<Buffer> {
     this.requested.push(method);
-    for (const wake of this.#waiting.splice(0)) wake();
     await this.#held;
     const answer = this.answers[method];
     if (answer === undefined) throw new Error('nobody answers');
@@ -130,14 +91,9 @@ export class GeyserRig {
     this.#held = until;
   }
 
-  /** Waits until a request makes it true. */
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  async open(subscription: Subscription): Promise<NotificationRecorder & { end: () => void }> {
-    const recorder = new NotificationRecorder();
-    const end = await this.feed.open(subscription, recorder.listener);
+  async open(subscription: Subscription): Promise<Recorder & { end: () => void }> {
+    const recorder = new Recorder();
+    const end = await this.feed.open(subscription, recorder);
     return Object.assign(recorder, { end });
   }
 }

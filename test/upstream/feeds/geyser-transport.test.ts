@@ -1,21 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import {
   constants,
+  createSecureServer,
   createServer,
   type Http2Server,
-  type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type AddressInfo, connect, createServer as createLine, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { encodeFrame, GrpcFrames, InvalidGrpc } from '../../../src/protocol/grpc/frames.ts';
+import { encodeFrame, GrpcFrames } from '../../../src/protocol/grpc/frames.ts';
 import type { GrpcStatus } from '../../../src/protocol/grpc/status.ts';
 import { GrpcStream, type GrpcStreamOptions } from '../../../src/upstream/geyser/grpc-stream.ts';
+import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 
 /** What a bare HTTP/2 server does with a stream. */
-type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session, headers: IncomingHttpHeaders) => void;
+type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
 
 const SIZES = { unpackedRatioMax: 2, unpackedFreeBytes: 50 };
 
@@ -24,20 +30,22 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-async function listen(script: Script): Promise<string> {
-  const server: Http2Server = createServer();
+/** @param tls - key and certificate. */
+async function listen(script: Script, tls?: ReturnType<typeof contentOf>): Promise<string> {
+  const server: Http2Server = tls === undefined ? createServer() : createSecureServer(tls);
   const sessions: ServerHttp2Session[] = [];
   server.on('session', (session) => sessions.push(session));
-  server.on('stream', (stream, headers) => {
+  server.on('sessionError', () => {});
+  server.on('stream', (stream) => {
     stream.on('error', () => {});
-    script(stream, stream.session as ServerHttp2Session, headers);
+    script(stream, stream.session as ServerHttp2Session);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
     for (const session of sessions) session.destroy();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A line to a server that can be frozen: it stays open, and nothing comes through any more. */
@@ -116,42 +124,6 @@ const compressed = (message: Buffer): Buffer => {
 };
 
 describe('GrpcStream', () => {
-  it('sends configured headers, except those that would change the request', async () => {
-    let seen: IncomingHttpHeaders = {};
-    const url = await listen((stream, _session, headers) => {
-      seen = headers;
-      accept(stream);
-      stream.on('data', (bytes: Buffer) => stream.write(bytes));
-    });
-    const call = new Call(`${url}/a-path/`);
-    call.stream.send(Buffer.from('request'));
-    await call.count(1);
-    expect(call.messages).toEqual(['request']);
-    expect(seen).toMatchObject({
-      ':method': 'POST',
-      ':path': '/a-path/geyser.Geyser/Subscribe',
-      'x-token': 'secret',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      'grpc-accept-encoding': 'identity,gzip,zstd',
-    });
-    expect(seen.host ?? seen[':authority']).toBe(new URL(url).host);
-  });
-
-  it.each([
-    ['gzip', gzipSync],
-    ['zstd', zstdCompressSync],
-  ] as const)('reads %s and uncompressed messages', async (encoding, compress) => {
-    const url = await listen((stream) => {
-      accept(stream, { 'grpc-encoding': encoding });
-      stream.write(compressed(compress(Buffer.from('small'))));
-      stream.write(encodeFrame(Buffer.from('plain')));
-    });
-    const call = new Call(url);
-    await call.count(2);
-    expect(call.messages).toEqual(['small', 'plain']);
-  });
-
   it('ends with the status of the trailers', async () => {
     const url = await listen((stream) => {
       accept(stream);
@@ -178,14 +150,6 @@ describe('GrpcStream', () => {
     });
     const away = await listen((stream) => stream.respond({ ':status': 502 }, { endStream: true }));
     expect(await new Call(away).ended).toEqual({ code: 'UNAVAILABLE', message: 'HTTP 502' });
-  });
-
-  it('ends on GOAWAY', async () => {
-    const url = await listen((stream, session) => {
-      accept(stream);
-      session.goaway();
-    });
-    expect(await new Call(url).ended).toEqual({ code: 'UNAVAILABLE', message: 'server sent GOAWAY' });
   });
 
   it('ends when the server is unreachable or silent, and when the stream breaks', async () => {
@@ -249,6 +213,28 @@ describe('GrpcStream', () => {
   });
 });
 
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+it.skipIf(!hasOpenssl)('reads over TLS from a server with a trusted certificate only', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  const trusted = getCACertificates('default');
+  ends.push(
+    () => setDefaultCACertificates(trusted),
+    () => rmSync(folder, { recursive: true }),
+  );
+  const own = contentOf(makeCertificate(folder, 'a-node'));
+  const url = await listen((stream) => {
+    accept(stream);
+    stream.write(encodeFrame(Buffer.from('good day')));
+  }, own);
+  expect(await new Call(url).ended).toEqual({
+    code: 'UNAVAILABLE',
+    message: 'self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT)',
+  });
+  setDefaultCACertificates([...trusted, own.cert.toString()]);
+  await new Call(url).count(1);
+});
+
 describe('a server that compresses', () => {
   const MIB = 1024 * 1024;
   const LARGE = { messageMaxBytes: 128 * MIB, windowBytes: 16 * MIB };
@@ -264,37 +250,6 @@ describe('a server that compresses', () => {
     });
   }
 
-  it('does not block timers and other streams at a ratio of 1000', async () => {
-    const bomb = compressed(zstdCompressSync(Buffer.alloc(15 * MIB)));
-    const bombs = await listen((stream) => {
-      accept(stream, { 'grpc-encoding': 'zstd' });
-      stream.write(Buffer.concat(Array(40).fill(bomb)));
-    });
-    const echo = await listen((stream) => {
-      accept(stream);
-      stream.on('data', (bytes: Buffer) => stream.write(bytes));
-    });
-    const other = new Call(echo);
-    other.stream.send(Buffer.from('0'));
-    await other.count(1);
-    let [ticks, received] = [0, 0];
-    const timer = setInterval(() => {
-      ticks += 1;
-      other.stream.send(Buffer.from(String(ticks)));
-    }, 1);
-    ends.push(() => clearInterval(timer));
-    const all = Promise.withResolvers<void>();
-    let atFirst = { ticks: 0, count: 0 };
-    void receive(bombs, (length) => {
-      expect(length).toBe(15 * MIB);
-      if (++received === 1) atFirst = { ticks, count: other.messages.length };
-      if (received === 40) all.resolve();
-    });
-    await all.promise;
-    expect(ticks - atFirst.ticks).toBeGreaterThan(10);
-    expect(other.messages.length - atFirst.count).toBeGreaterThan(5);
-  });
-
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
@@ -309,19 +264,6 @@ describe('a server that compresses', () => {
       message: 'decompressed message exceeds the size limit',
     });
     expect(received).toEqual([10 * MIB + 500]);
-  });
-
-  it('may send a large message with a plausible ratio', async () => {
-    const row = Array.from({ length: 300_000 }, (_, i) => `slot ${i * 7919} `).join('');
-    const large = Buffer.from(row.repeat(6));
-    expect(large.length).toBeGreaterThan(20 * MIB);
-    const received = Promise.withResolvers<number>();
-    const url = await listen((stream) => {
-      accept(stream, { 'grpc-encoding': 'gzip' });
-      stream.write(compressed(gzipSync(large)));
-    });
-    void receive(url, received.resolve);
-    expect(await received.promise).toBe(large.length);
   });
 
   it('is read to the end, however it disconnects', async () => {
@@ -364,26 +306,6 @@ describe('gRPC frames', () => {
             at += size;
           }
           expect(found).toEqual(messages);
-        },
-      ),
-    );
-  });
-
-  it('are rejected without another error if malformed', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom('gzip', 'zstd', 'identity'),
-        fc.uint8Array({ maxLength: 60 }),
-        (encoding, bytes) => {
-          const frames = new GrpcFrames({ ...SIZES, messageMaxBytes: 50 });
-          frames.encoding = encoding;
-          try {
-            frames.push(Buffer.from([1, 0, 0, 0, bytes.length, ...bytes]));
-            frames.push(Buffer.from(bytes));
-            while (frames.next() !== null);
-          } catch (error) {
-            expect(error).toBeInstanceOf(InvalidGrpc);
-          }
         },
       ),
     );

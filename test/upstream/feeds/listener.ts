@@ -25,6 +25,15 @@ export class Recorder implements FeedListener {
     return this.raw.map((text) => JSON.parse(text));
   }
 
+  /** Code of the first failure. */
+  get failure(): string | null {
+    return this.failures[0]?.code ?? null;
+  }
+
+  count(expected: number): Promise<void> {
+    return this.until(({ raw }) => raw.length >= expected, `${expected} notifications`);
+  }
+
   /** Waits until the condition holds. */
   async until(condition: (recorder: this) => boolean, what: string, timeoutMs = 15_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserNode } from '../../../src/upstream/geyser/geyser-node.ts';
-import type { NodeConfig } from '../../../src/upstream/node.ts';
-import { SourceRig } from '../geyser/source-rig.ts';
+import { slotRange } from './chain-json.ts';
 import { GeyserRig, watch } from './geyser-rig.ts';
 import { GeyserServer } from './geyser-server.ts';
-import { account, accountIs, signatureOf, transfer, wholeSlot } from './geyser-updates.ts';
-import { LedgerScene } from './ledger-scene.ts';
+import { account, accountIs, signatureOf, transfer } from './geyser-updates.ts';
 import { Recorder } from './listener.ts';
-import { subscriptionOf, until } from './stage.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
+import type { PubsubMock } from './mock/pubsub-server.ts';
+import { stage, subscriptionOf, until } from './stage.ts';
 
 const closers: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -16,34 +16,25 @@ afterEach(async () => {
 });
 
 describe('changing the nodes', () => {
-  it('moves PubSub subscriptions without loss or duplicates', async () => {
-    const scene = await LedgerScene.open({ slotMs: 40 });
+  it('moves PubSub subscriptions and fills the gap', async () => {
+    const scene = await stage([healthy, healthy], {
+      answer: (method, params) => (method === 'getBlocks' ? slotRange(params) : undefined),
+    });
     closers.push(() => scene.close());
-    const nodes: NodeConfig[] = scene.upstreams.map((way, index) => ({
-      name: `node-${index + 1}`,
-      url: `http://127.0.0.1:${way.port(0)}/`,
-      ws: `ws://127.0.0.1:${way.port(1)}/`,
-    }));
-    const [first, second] = nodes as [NodeConfig, NodeConfig];
-    scene.feed.setNodes([first]);
-    // The margin of a gap contains no earlier transactions.
-    await scene.slots(12);
-    const logs = new Recorder();
-    await scene.feed.open(subscriptionOf('logs', 'all', { commitment: 'confirmed' }), logs);
-    scene.traffic(10);
-    await scene.slots(5);
-    scene.feed.setNodes([second]);
-    await scene.slots(8);
-    scene.feed.setNodes([{ ...first, name: 'first-again' }]);
-    await scene.slots(8);
-    scene.calm();
-    const end = scene.send();
-    await logs.until(({ raw }) => raw.some((text) => text.includes(end)), 'the last transaction');
-    const signatures = logs.results.map(({ value }) => value.signature);
-    const [from, to] = [logs.results[0].context.slot, logs.results.at(-1).context.slot];
-    expect(signatures).toEqual(scene.signatures(from, to));
-    expect(signatures.length).toBeGreaterThan(5);
-    expect(logs.failures).toEqual([]);
+    const [first, second] = scene.mocks as [PubsubMock, PubsubMock];
+    const nodeAt = (name: string, { url: ws }: PubsubMock) => ({ name, url: 'http://127.0.0.1:1/', ws });
+    scene.feed.setNodes([nodeAt('first', first)]);
+    const roots = new Recorder();
+    await scene.feed.open(subscriptionOf('root'), roots);
+    for (const peer of first.peers) peer.notify('root', 968);
+    await roots.until(({ raw }) => raw.length === 1, 'the first root');
+    scene.feed.setNodes([nodeAt('second', second)]);
+    await until(() => second.count('rootSubscribe') === 1, 'the other node is used');
+    for (const peer of second.peers) await peer.read();
+    second.tick();
+    await roots.until(({ raw }) => raw.at(-1) === '969', 'the missed root');
+    expect([roots.raw, roots.failures]).toEqual([['968', '969'], []]);
+    expect(first.peers.size).toBe(0);
   });
 });
 
@@ -83,38 +74,7 @@ describe('changing the Geyser servers', () => {
     await recorder.count(2);
     expect(recorder.results.map(({ value }) => value.lamports)).toEqual([1, 2]);
     rig.source.setNodes([]);
-    await recorder.until(() => recorder.failure !== null);
+    await recorder.until(({ failure }) => failure !== null, 'the failure');
     await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
-  it('uses the first server that is added', async () => {
-    const [server] = await servers();
-    const rig = new GeyserRig([]);
-    closers.push(() => rig.close());
-    expect(rig.feed.serves('account')).toBe(false);
-    await expect(rig.open(watch(address))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    rig.source.setNodes([nodeOf('first', server)]);
-    expect(rig.feed.serves('account')).toBe(true);
-    await rig.start(server);
-    await rig.open(watch(address));
-  });
-
-  it('emits each slot once across remaining and new servers', async () => {
-    const [server, other] = await servers();
-    const rig = new SourceRig([server]);
-    closers.push(() => rig.source.close());
-    await server.until(() => server.pings.length > 0);
-    for (const update of wholeSlot(100)) server.send(update);
-    await rig.untilEmitted('100 processed');
-    rig.source.setNodes([nodeOf('node-0', server), nodeOf('other', other)]);
-    await other.until(() => other.pings.length > 0);
-    rig.source.setNodes([nodeOf('other', other)]);
-    for (const slot of [100, 101, 102]) for (const update of wholeSlot(slot)) other.send(update);
-    await rig.untilEmitted('102 processed');
-    expect(rig.emitted.filter((line) => line.endsWith('processed'))).toEqual([
-      '100 processed',
-      '101 processed',
-      '102 processed',
-    ]);
   });
 });

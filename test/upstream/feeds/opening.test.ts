@@ -2,14 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
-import { topicHubOptions } from '../../../src/gateway/websocket/topic-hub.ts';
 import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
-import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
-import { type FeedLimits, feedLimits } from '../../../src/upstream/feeds/limits.ts';
-import { geyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
+import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import { dispatcherOf } from '../mock/dispatcher.ts';
 import { Recorder } from './listener.ts';
-import { healthy, mute, slow } from './mock/pubsub-behaviors.ts';
+import { healthy } from './mock/pubsub-behaviors.ts';
 import { type PubsubBehaviour, PubsubMock } from './mock/pubsub-server.ts';
 import { subscriptionOf, testLimits, until } from './stage.ts';
 
@@ -89,28 +86,6 @@ function feedOf(
 }
 
 describe('opening a subscription', () => {
-  it('uses another node when one accepts the connection and stays silent', async () => {
-    const silent = await SilentServer.open();
-    const good = await node(healthy);
-    // Nobody would wait for the first node as long as this.
-    const feed = feedOf([silent.url, good.url], { handshakeTimeoutMs: 200 });
-    await feed.open(vote, new Recorder());
-    expect([silent.connections, good.count('voteSubscribe')]).toEqual([1, 1]);
-  });
-
-  it('uses another node when one has an invalid address, which is not logged', async () => {
-    const good = await node(healthy);
-    const lines: string[] = [];
-    await feedOf(['ws://127.0.0.1:1/geheim#x', good.url], {}, lines).open(vote, new Recorder());
-    expect(good.count('voteSubscribe')).toBe(1);
-    expect(
-      lines.filter((line) => line.includes('Invalid upstream PubSub') && line.includes('node-0')),
-    ).toHaveLength(1);
-    expect(lines.join()).not.toContain('geheim');
-    const none = feedOf(['ws://127.0.0.1:1/#x'], { openTimeoutMs: 60_000 }).open(vote, new Recorder());
-    await expect(none).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
   it('fails with a long retry delay when no node has a feed, without any call', async () => {
     for (const subscription of [vote, subscriptionOf('block', 'all')]) {
       await expect(feedOf([]).open(subscription, new Recorder())).rejects.toMatchObject({
@@ -143,37 +118,9 @@ describe('opening a subscription', () => {
     await until(() => good.count('voteSubscribe') === 2, 'what stood on it moves, too');
   });
 
-  it('keeps a connection on which only this request is unacknowledged', async () => {
-    const [quiet, good] = [await node(mute), await node(healthy)];
-    const feed = feedOf([quiet.url, good.url], { ackTimeoutMs: 200 });
-    const ticking = setInterval(() => quiet.tick(), 20);
-    ends.push(() => clearInterval(ticking));
-    await feed.open(vote, new Recorder());
-    expect([quiet.peers.size, good.count('voteSubscribe')]).toEqual([1, 1]);
-  });
-
-  it('waits for a slow node', async () => {
-    const patient = await node(slow(150));
-    await feedOf([patient.url]).open(vote, new Recorder());
-    expect(patient.count('voteSubscribe')).toBe(1);
-  });
-
-  it('ends at its timeout, even during an attempt', async () => {
-    const silent = await SilentServer.open();
-    const feed = feedOf([silent.url], {
-      handshakeTimeoutMs: 60_000,
-      pingIntervalMs: 60_000,
-      openTimeoutMs: 200,
-    });
-    const refused = await feed.open(vote, new Recorder()).catch((fault: unknown) => fault);
-    expect(refused).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
   it.each([
     ['asks for a key', 'HTTP/1.1 401 Unauthorized\r\n\r\n', 1],
-    ['has had enough', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 20\r\n\r\n', 20],
     ['has had enough for ever', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9999\r\n\r\n', 60],
-    ['leads elsewhere', 'HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1/\r\n\r\n', 1],
     ['speaks something else', 'SSH-2.0-x\r\n\r\n', 1],
   ])('fails at once when the only node %s', async (_, words, retryAfter) => {
     const silent = await SilentServer.open();
@@ -186,23 +133,5 @@ describe('opening a subscription', () => {
       );
     expect(await refused()).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryAfter });
     expect(silent.connections).toBe(2);
-  });
-
-  it('waits for a node that a proxy reports as unavailable', async () => {
-    const silent = await SilentServer.open();
-    const good = await node(healthy);
-    silent.onConnection = (near) => {
-      near.end('HTTP/1.1 503 Service Unavailable\r\n\r\n');
-      silent.onConnection = silent.lead(good);
-    };
-    await feedOf([silent.url]).open(vote, new Recorder());
-    expect(silent.connections).toBe(2);
-  });
-
-  it('has a default timeout for Geyser and more than one node, below that of clients', () => {
-    const oneNode = Math.max(feedLimits.handshakeTimeoutMs, feedLimits.ackTimeoutMs);
-    const geyser = geyserLimits.rootTimeoutMs + geyserSourceOptions.openTimeoutMs;
-    expect(feedLimits.openTimeoutMs).toBeGreaterThan(2 * oneNode);
-    expect(geyser + feedLimits.openTimeoutMs).toBeLessThan(topicHubOptions.openTimeoutMs);
   });
 });

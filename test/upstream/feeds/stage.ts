@@ -3,7 +3,7 @@ import type { Call, RpcDispatcher } from '../../../src/protocol/call.ts';
 import { parseSubscription } from '../../../src/protocol/pubsub/parse-subscription.ts';
 import type { Subscription, SubscriptionKind } from '../../../src/protocol/subscriptions.ts';
 import { slot } from '../../../src/solana/units.ts';
-import { createFeed, type NetworkFeed, type PreferredFeed } from '../../../src/upstream/feeds/feeds.ts';
+import { createFeed, type NetworkFeed } from '../../../src/upstream/feeds/feeds.ts';
 import type { FeedLimits } from '../../../src/upstream/feeds/limits.ts';
 import type { NodeState } from '../../../src/upstream/health/node-state.ts';
 import type { NodeFeedStatus } from '../../../src/upstream/node-status.ts';
@@ -45,11 +45,8 @@ export type SceneOptions = Readonly<{
   answer?: (method: string, params: readonly unknown[]) => unknown;
   /** State of a node; default: healthy. */
   stateOf?: (name: string) => NodeState;
-  /** Used before PubSub. */
-  preferred?: PreferredFeed;
   /** Appended to the address of each node. */
   secret?: string;
-  headers?: Readonly<Record<string, string>>;
 }>;
 
 /** A feed on devnet over scripted PubSub nodes and a scripted pool. */
@@ -80,12 +77,10 @@ export async function stage(
   const feed = createFeed({
     network: 'devnet',
     pool,
-    preferred: options.preferred ?? null,
     nodes: mocks.map((mock, index) => ({
       name: `node-${index + 1}`,
       url: 'http://127.0.0.1:1/',
       ws: mock.url + (options.secret ?? ''),
-      headers: options.headers ?? {},
     })),
     limits: { ...testLimits, ...options.limits },
     log: createLogger('debug', (line) => logged.push(line)),

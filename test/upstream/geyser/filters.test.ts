@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { slot } from '../../../src/solana/units.ts';
-import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
-import { GeyserServer } from '../feeds/geyser-server.ts';
+import type { GeyserServer } from '../feeds/geyser-server.ts';
 import { endOf, slotIs, transactionIs, transfer, wholeSlot } from '../feeds/geyser-updates.ts';
-import { SourceRig, sendOn } from './source-rig.ts';
+import { sendOn, startSource } from './source-rig.ts';
 
 const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
 const [first, second, third] = [keyOf(1), keyOf(2), keyOf(3)].sort() as [
@@ -17,19 +16,6 @@ const INVALID_ARGUMENT = 3;
 const all: SubscribeRequest = { transactions: new Map([['t', {}]]) };
 const tx = (at: number, number: number) => transactionIs(at, transfer(number), number);
 
-const opened: (() => void)[] = [];
-afterEach(() => {
-  for (const close of opened.splice(0)) close();
-});
-
-async function start(count: number, options: Partial<GeyserSourceOptions> = {}) {
-  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
-  const rig = new SourceRig(servers, options);
-  opened.push(() => rig.source.close(), ...servers.map((server) => () => server.stop()));
-  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
-  return { rig, servers, server: servers[0]!, other: servers[1]! };
-}
-
 /** The newest request, without what every one has. */
 function requestOf(server: GeyserServer) {
   const { accounts, transactions, entry } = server.requests.at(-1)!;
@@ -37,69 +23,8 @@ function requestOf(server: GeyserServer) {
 }
 
 describe('the merged request', () => {
-  it('always contains slots, block metas and account counts', async () => {
-    const { server } = await start(1);
-    expect(server.requests).toHaveLength(1);
-    expect(server.requests[0]).toMatchObject({
-      slots: { s: { interslotUpdates: true } },
-      blocksMeta: { m: {} },
-      blocks: { b: { includeTransactions: false, includeAccounts: false, includeEntries: false } },
-      commitment: 0,
-      accounts: {},
-      transactions: {},
-      transactionsStatus: {},
-      entry: {},
-      accountsDataSlice: [],
-      fromSlot: undefined,
-    });
-  });
-
-  it('is the union of all streams, sent to all servers and on each change', async () => {
-    const { rig, server, other } = await start(2);
-    const one = rig.source.subscribe(
-      {
-        accounts: new Map([['a', { account: [first] }]]),
-        transactions: new Map([['x', { accountInclude: [first], vote: false }]]),
-        commitment: 'finalized',
-        accountsDataSlice: [{ offset: 0n, length: 1n }],
-      },
-      null,
-    );
-    const two = rig.source.subscribe(
-      {
-        accounts: new Map([
-          ['b', { account: [second] }],
-          ['c', { owner: [third] }],
-        ]),
-        transactionsStatus: new Map([['y', { accountInclude: [second], vote: false }]]),
-        entry: ['e'],
-      },
-      null,
-    );
-    await Promise.all([one.ready, two.ready]);
-    for (const each of [server, other]) {
-      // A server whose acceptance is still under way is asked too, and not waited for.
-      await each.until(() => each.requests.at(-1)?.entry.e !== undefined);
-      expect(requestOf(each)).toMatchObject({
-        accounts: { a0: { account: [first, second], owner: [] }, a1: { account: [], owner: [third] } },
-        transactions: { t0: { accountInclude: [first, second], vote: false } },
-        entry: { e: {} },
-      });
-      expect(each.requests.at(-1)).toMatchObject({ commitment: 0, accountsDataSlice: [] });
-    }
-    one.end();
-    await server.until(() => server.requests.at(-1)?.accounts.a0?.account.length === 1);
-    expect(requestOf(server)).toMatchObject({
-      accounts: { a0: { account: [second] }, a1: { owner: [third] } },
-      transactions: { t0: { accountInclude: [second] } },
-    });
-    two.end();
-    await server.until(() => Object.keys(server.requests.at(-1)!.transactions).length === 0);
-    expect(requestOf(server)).toEqual({ accounts: {}, transactions: {}, entry: {} });
-  });
-
   it('covers everything of a kind that one stream requests, and the content of blocks', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     const narrow = rig.source.subscribe(
       { transactions: new Map([['x', { accountInclude: [first] }]]) },
       null,
@@ -120,18 +45,8 @@ describe('the merged request', () => {
     });
   });
 
-  it('is unchanged and ready at once for an equal request', async () => {
-    const { rig, server } = await start(1);
-    await rig.source.subscribe(all, null).ready;
-    const requests = server.requests.length;
-    server.answersPings = false;
-    await rig.source.subscribe({ transactions: new Map([['x', {}]]) }, null).ready;
-    await rig.source.subscribe({ transactionsStatus: new Map([['y', {}]]) }, null).ready;
-    expect(server.requests).toHaveLength(requests);
-  });
-
   it('is broadened beyond the filter and address limits', async () => {
-    const { rig, server } = await start(1, { filtersMax: 3, addressesMax: 2 });
+    const { rig, server } = await startSource(1, { filtersMax: 3, addressesMax: 2 });
     const data = (size: bigint) => ({
       owner: [first],
       filters: [{ kind: 'dataSize' as const, bytes: size }],
@@ -144,22 +59,11 @@ describe('the merged request', () => {
       transactions: { t0: { accountInclude: [] } },
     });
   });
-
-  it('requests everything from the start if configured', async () => {
-    const { rig, server } = await start(1, { demand: 'full' });
-    expect(requestOf(server)).toMatchObject({
-      accounts: { a: {} },
-      transactions: { t: {} },
-      entry: { e: {} },
-    });
-    await rig.source.subscribe(all, null).ready;
-    expect(server.requests).toHaveLength(1);
-  });
 });
 
 describe('a server that rejects the request', () => {
   it('gets it without counts, then a broader one, and continues', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     sendOn(server.stream, wholeSlot(100));
     await rig.untilEmitted('100 processed');
     server.onRequest = (request, stream) => {
@@ -181,7 +85,7 @@ describe('a server that rejects the request', () => {
 
 describe('a filter set with from_slot', () => {
   it('receives older slots once before it is ready', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, null).ready;
     sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101), slotIs(101, 'confirmed')]);
     sendOn(server.stream, [slotIs(102, 'created')]);
@@ -211,28 +115,8 @@ describe('a filter set with from_slot', () => {
     expect(rig.of(102)).toHaveLength(4);
   });
 
-  it('is served by a capable server, and is ready even without one', async () => {
-    const { rig, server, other } = await start(2);
-    sendOn(server.stream, wholeSlot(100));
-    await rig.untilEmitted('100 processed');
-    const refuse: GeyserServer['onRequest'] = (request, stream) => {
-      if (request.fromSlot !== undefined) {
-        stream.emit('error', { code: 13, details: 'from_slot is not supported' });
-      }
-    };
-    server.onRequest = refuse;
-    other.onRequest = (request, stream) => {
-      if (request.fromSlot !== undefined) sendOn(stream, [...wholeSlot(99), ...wholeSlot(100, tx(100, 1))]);
-    };
-    await rig.source.subscribe(all, slot(99)).ready;
-    expect(rig.of(100)).toEqual(['createdBank', 'meta', 'processed', 'transfer 1']);
-    other.onRequest = refuse;
-    await rig.source.subscribe({ entry: ['e'] }, slot(99)).ready;
-    expect(rig.log.join()).toContain('No Geyser server supports from_slot replay');
-  });
-
   it('starts at the oldest slot that a server reports', async () => {
-    const { rig, server } = await start(1);
+    const { rig, server } = await startSource(1);
     sendOn(server.stream, [...wholeSlot(100), ...wholeSlot(101)]);
     await rig.untilEmitted('101 processed');
     server.onRequest = (request, stream) => {
@@ -249,40 +133,5 @@ describe('a filter set with from_slot', () => {
       '100 transfer 1',
       '101 transfer 1',
     ]);
-  });
-
-  it('replays nothing that was already emitted completely', async () => {
-    const { rig, server } = await start(1);
-    await rig.source.subscribe(all, null).ready;
-    sendOn(server.stream, [...wholeSlot(100, tx(100, 1)), ...wholeSlot(101)]);
-    await rig.untilEmitted('101 processed');
-    await rig.source.subscribe({ transactions: new Map([['x', { accountInclude: [first] }]]) }, slot(100))
-      .ready;
-    expect(server.streams).toHaveLength(1);
-  });
-});
-
-describe('a filter set while no server is up', () => {
-  it('is ready at once without any server, and is sent when one comes up', async () => {
-    const { rig, server } = await start(1);
-    for (const update of wholeSlot(100)) server.send(update);
-    await rig.untilEmitted('100 processed');
-    rig.source.setNodes([]);
-    await rig.source.subscribe(all, slot(100)).ready;
-    const nodes = [{ name: 'back', url: 'http://127.0.0.1:1', grpc: server.url }];
-    const requestOf = server.requests.length;
-    rig.source.setNodes(nodes);
-    await server.until(() => server.requests.length > requestOf);
-    expect(Object.values(server.requests.at(-1)!.transactions)).toHaveLength(1);
-    await rig.source.subscribe({ ...all, entry: ['e'] }, null).ready;
-  });
-
-  it('is ready after the timeout, and is sent when a server recovers', async () => {
-    const { rig, server } = await start(1, { openTimeoutMs: 100 });
-    server.fail(14, 'bye');
-    await server.until(() => server.streams.length > 1);
-    server.stop();
-    await rig.source.subscribe(all, null).ready;
-    expect(rig.emitted).toEqual([]);
   });
 });

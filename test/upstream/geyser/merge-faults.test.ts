@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Slot } from '../../../src/solana/units.ts';
-import { itemIs, metaIs, slotIs } from './chain-model.ts';
+import { metaIs, slotIs } from './chain-model.ts';
 import {
   bank,
   dead,
@@ -29,35 +29,6 @@ describe('a server that reports a slot far ahead', () => {
       expect(merge.newestStarted).toBe(11n);
     });
   }
-
-  it('does not delay later slots when it sends the slot completely', () => {
-    const { merge, of } = startMerge();
-    const [one, other] = [merge.addReader(live), merge.addReader(live)];
-    for (const update of whole(10)) one.handleUpdate(update);
-    for (const slot of [FAR, FAR + 1]) for (const update of whole(slot)) other.handleUpdate(update);
-    expect(merge.missingRange(performance.now())).toBe(null);
-    for (const update of whole(11)) one.handleUpdate(update);
-    expect(of(11).at(-1)).toBe('processed');
-  });
-
-  it('is accepted when no closer slot was sent for long', () => {
-    const { merge, of } = startMerge({ stallMs: -1 });
-    const one = merge.addReader(live);
-    for (const update of whole(10)) one.handleUpdate(update);
-    for (const slot of [FAR, FAR + 1, FAR + 2]) for (const update of whole(slot)) one.handleUpdate(update);
-    expect(of(FAR)).toEqual([]);
-    merge.giveUp(merge.missingRange(performance.now())!);
-    expect(of(FAR + 2).at(-1)).toBe('processed');
-  });
-
-  it('delays the source only for a while when it was first', () => {
-    const { merge, of } = startMerge({ stallMs: -1 });
-    const one = merge.addReader(live);
-    one.handleUpdate(bank(FAR));
-    for (const slot of [10, 11, 12]) for (const update of whole(slot)) one.handleUpdate(update);
-    expect(of(12).at(-1)).toBe('processed');
-    expect(merge.newest).toBe(12n);
-  });
 });
 
 describe('a server that runs ahead of the others', () => {
@@ -65,17 +36,6 @@ describe('a server that runs ahead of the others', () => {
     ['in wide steps', 400],
     ['slot by slot', 1],
   ] as const) {
-    it(`suppresses nothing once it is gone: ${manner}`, () => {
-      const { merge, emitted } = startMerge();
-      const [honest, other] = [merge.addReader(live), merge.addReader(live)];
-      sendSlots(honest, 1_000, 1_009);
-      sendSlots(other, 1_009 + step, 1_009 + step * 3_000, step);
-      merge.removeReader(other);
-      sendSlots(honest, 1_010, 4_000);
-      expect(emittedCount(emitted, 1_010, 4_000)).toBe(2_991);
-      expect(merge.newest).toBe(4_000n);
-    });
-
     it(`emits at most half a minute ahead of polled nodes: ${manner}`, () => {
       const now = new PolledHead(1_009);
       const { merge, emitted, of, lost } = startMerge({}, now.head);
@@ -120,18 +80,6 @@ describe('a server that runs ahead of the others', () => {
     expect(of(1_012).at(-1)).toBe('processed');
   });
 
-  it('is accepted while alone, and discarded when it returns to the chain', () => {
-    const { merge, of, lost } = startMerge({ stallMs: -1 });
-    const one = merge.addReader(live);
-    sendSlots(one, 1_000, 1_009);
-    sendSlots(one, 1_400, 200_000, 400);
-    expect(of(199_800)).toEqual(['createdBank']);
-    sendSlots(one, 1_010, 1_013);
-    expect(lost.at(-1)).toBe('all');
-    expect(of(1_013)).toEqual(['createdBank', 'blockMeta', 'processed']);
-    expect(merge.newest).toBe(1_013n);
-  });
-
   it('is outvoted by polled nodes and another server', () => {
     const now = new PolledHead(1_009);
     const { merge, of, lost } = startMerge({ stallMs: -1 }, now.head);
@@ -144,16 +92,6 @@ describe('a server that runs ahead of the others', () => {
     expect(lost).toEqual(['all']);
     expect(of(1_012).at(-1)).toBe('processed');
     expect(of(51_010)).toEqual([]);
-  });
-
-  it('does not make a server accepted that is far behind', () => {
-    const { merge, of, lost } = startMerge({ stallMs: -1 });
-    const [behind, one] = [merge.addReader(live), merge.addReader(live)];
-    sendSlots(one, 20_000, 20_020);
-    sendSlots(behind, 10_000, 10_050);
-    sendSlots(one, 20_021, 20_030);
-    expect(of(20_030).at(-1)).toBe('processed');
-    expect([of(10_050), lost]).toEqual([[], []]);
   });
 });
 
@@ -172,19 +110,6 @@ describe('a slot that dies on two servers', () => {
     for (const update of [bank(11), write(11, 4), write(11, 7), ...ends(11)]) slow.handleUpdate(update);
     expect(of(11)).toEqual([
       ...['createdBank', 'written 1', 'dead'],
-      ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
-    ]);
-  });
-
-  it('restarts from the server that has it complete when the other leaves in between', () => {
-    const { merge, of } = startMerge();
-    const [one, other] = [merge.addReader(live), merge.addReader(live)];
-    for (const each of [one, other]) for (const update of whole(10)) each.handleUpdate(update);
-    for (const update of [bank(11), dead(11), bank(11), write(11, 4)]) one.handleUpdate(update);
-    merge.removeReader(one);
-    for (const update of whole(11, write(11, 4), write(11, 7))) other.handleUpdate(update);
-    expect(of(11)).toEqual([
-      ...['createdBank', 'dead', 'createdBank', 'written 4', 'dead'],
       ...['createdBank', 'written 4', 'written 7', 'blockMeta', 'processed'],
     ]);
   });
@@ -218,52 +143,9 @@ describe('writes of one account', () => {
     const content = of(11).filter((each) => each.startsWith('written'));
     expect(content).toEqual(['written 3', 'written 0', 'written 3', 'written 1']);
   });
-
-  it('end with the last one when a server with a wider request replaces another', () => {
-    const { merge, of } = startMerge();
-    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
-    narrow.setRequest('narrow');
-    wide.setRequest('wide');
-    for (const update of [bank(11), write(11, 3)]) narrow.handleUpdate(update);
-    merge.removeReader(narrow);
-    for (const update of whole(11, write(11, 0), write(11, 3))) wide.handleUpdate(update);
-    expect(of(11).filter((each) => each.startsWith('written'))).toEqual([
-      'written 3',
-      'written 0',
-      'written 3',
-    ]);
-  });
-
-  it('are emitted once with permanently different requests', () => {
-    const { merge, of } = startMerge();
-    const [narrow, wide] = [merge.addReader(live), merge.addReader(live)];
-    narrow.setRequest('narrow');
-    wide.setRequest('wide');
-    for (const each of [narrow, wide]) for (const update of whole(10)) each.handleUpdate(update);
-    for (const each of [wide, narrow]) each.handleUpdate(bank(11));
-    for (const number of [0, 3, 6]) wide.handleUpdate(write(11, number));
-    for (const number of [3, 6, 9, 12]) narrow.handleUpdate(write(11, number));
-    for (const number of [9, 12, 15]) wide.handleUpdate(write(11, number));
-    expect(of(11).slice(1)).toEqual([0, 3, 6, 9, 12, 15].map((number) => `written ${number}`));
-  });
 });
 
 describe('updates beyond the limits', () => {
-  it('are emitted, possibly more than once', () => {
-    const { merge, of } = startMerge({ slotUpdatesMax: 3 });
-    const one = merge.addReader(live);
-    const entry = (number: number) => itemIs(10, { kind: 'entry', number }, 1);
-    const numbers = [1, 2, 3, 4, 5];
-    const content = numbers.flatMap((number) => [write(10, number), entry(number)]);
-    for (const update of whole(10, ...content)) one.handleUpdate(update);
-    expect(of(10)).toEqual([
-      'createdBank',
-      ...numbers.flatMap((number) => [`written ${number}`, `entry ${number}`]),
-      ...['blockMeta', 'processed'],
-    ]);
-  });
-
   it('are reported lost for a waiting slot, and later slots continue', () => {
     const { merge, emitted, lost } = startMerge({ slotsMax: 4 });
     const one = merge.addReader(live);

@@ -32,43 +32,6 @@ const wholeOf = (slot: number, blockhash: string) => [
   slotIs(slot, 'processed', slot - 1),
 ];
 
-describe('the only Geyser server, restarted far behind', () => {
-  it('catches up without a reset or duplicates while polled nodes are ahead', () => {
-    const now = new PolledHead(7_000);
-    const { merge, emitted, lost } = startMerge({ stallMs }, now.head);
-    const before = merge.addReader(live);
-    pass([before], 7_000, 10_099, 400, now.advance);
-    merge.removeReader(before);
-    vi.advanceTimersByTime(60_000);
-    now.slot += 150;
-    const after = merge.addReader({ ...live, from: slotOf(10_095), tip: merge.newest });
-    pass([after], 8_000, 10_300, 100, now.advance);
-    expect(lost).toEqual([]);
-    expect(emittedCount(emitted, 7_000, 10_099)).toBe(3_100);
-    expect(emittedCount(emitted, 10_100, 10_300)).toBe(201);
-  });
-});
-
-describe('servers of a fast chain', () => {
-  for (const slotMs of [10, 25]) {
-    it(`are accepted without a head for any length of time: a slot in ${slotMs} ms`, () => {
-      const { merge, emitted } = startMerge({ stallMs });
-      pass([merge.addReader(live), merge.addReader(live)], 1_000, 5_000, slotMs);
-      expect(emittedCount(emitted, 1_000, 5_000)).toBe(4_001);
-    });
-  }
-
-  it('are accepted at once when polled nodes are no longer polled', () => {
-    const now = new PolledHead(1_000);
-    const { merge, emitted } = startMerge({ stallMs }, () => (now.slot > 3_000 ? null : now.head()));
-    const both = [merge.addReader(live), merge.addReader(live)];
-    pass(both, 1_000, 3_000, 2, now.advance);
-    now.slot = 3_001;
-    pass(both, 3_001, 3_400, 2);
-    expect(emittedCount(emitted, 1_000, 3_400)).toBe(2_401);
-  });
-});
-
 describe('a head behind the Geyser servers', () => {
   /** Tells 200 slots, each confirmed with the one behind it and finalized 32 later. */
   function confirm(readers: readonly StreamReader[], now: PolledHead, lag: number): void {
@@ -81,13 +44,6 @@ describe('a head behind the Geyser servers', () => {
       }
     }
   }
-
-  it('does not delay the only server', () => {
-    const now = new PolledHead(960);
-    const { merge, of } = startMerge({ stallMs }, now.head);
-    confirm([merge.addReader(live)], now, 40);
-    expect([of(1_198).at(-1), of(1_167).at(-1)]).toEqual(['confirmed', 'finalized']);
-  });
 
   for (const [lag, level] of [
     [20, 'confirmed'],
@@ -157,15 +113,5 @@ describe('a chain reset', () => {
     pass([one], 1_001, 1_010, 400);
     expect(lost).toEqual([]);
     expect(emitted.filter((line) => line === '999 processed')).toHaveLength(1);
-  });
-
-  it('is not assumed when the only server repeats itself', () => {
-    const { merge, emitted, lost } = startMerge({ stallMs });
-    const before = merge.addReader(live);
-    pass([before], 1, 300, 400, undefined, 'old');
-    merge.removeReader(before);
-    pass([merge.addReader(live)], 100, 320, 400, undefined, 'old');
-    expect(lost).toEqual([]);
-    expect(emittedCount(emitted, 1, 320)).toBe(320);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
 import type {
   AccountsFilter,
@@ -66,40 +66,6 @@ describe('a network without Geyser', () => {
     expect(stage.lost).toEqual([]);
   });
 
-  it('emits older blocks for a filter set with from_slot', async () => {
-    const { stage, filterSet } = await start(99);
-    await filterSet.ready;
-    stage.blocks.set(101, blockOf(101, 1));
-    stage.slot(102);
-    await stage.until(() => stage.emitted.includes('101 confirmed'));
-    expect(stage.emitted.filter((line) => line.endsWith('processed'))).toEqual([
-      '99 processed',
-      '100 processed',
-      '101 processed',
-    ]);
-  });
-
-  it('continues at its position during repeated backfills without new blocks', async () => {
-    const stallMs = 5_000;
-    const { stage, filterSet } = await start(null, { stallMs, fillSlotsMax: 1_000 });
-    await filterSet.ready;
-    for (let slot = 101; slot <= 700; slot++) stage.blocks.set(slot, blockOf(slot));
-    stage.slot(700);
-    await stage.until(() => stage.emitted.includes('700 confirmed'));
-    const clock = vi.spyOn(performance, 'now');
-    onTestFinished(() => clock.mockRestore());
-    const now = performance.now();
-    for (const waits of [1, 2]) {
-      clock.mockReturnValue(now + waits * 2 * stallMs);
-      await stage.source.subscribe({ transactions: new Map([['t', {}]]) }, slotOf(1)).ready;
-    }
-    for (let slot = 701; slot <= 710; slot++) stage.blocks.set(slot, blockOf(slot));
-    stage.slot(710);
-    await stage.until(() => stage.emitted.includes('710 confirmed'));
-    expect(stage.emitted.filter((line) => line.startsWith('start over'))).toEqual([]);
-    expect(stage.emitted.filter((line) => /^7(0[1-9]|10) processed$/.test(line))).toHaveLength(10);
-  });
-
   it('continues with slots after their subscription failed, and keeps no state of failed ones', async () => {
     const { stage, filterSet } = await start();
     await filterSet.ready;
@@ -165,28 +131,6 @@ describe('the accounts of a network without Geyser', () => {
     expect(stage.ended).toEqual([]);
   });
 
-  it('are subscribed by owner where an address list is not sufficient', async () => {
-    const { stage } = await start();
-    const both = { account: [keyOf(2)], cuckooAccounts: cuckoo };
-    stage.source.subscribe(wanting({ ...both, owner: [keyOf(3)] }), null);
-    expect(watched(stage)).toEqual([address, `of ${keyOf(3)}`]);
-    expect(stage.log).toEqual([]);
-    stage.source.subscribe(wanting(both), null);
-    expect(watched(stage)).toEqual([address, `of ${keyOf(3)}`, keyOf(2)]);
-    expect(stage.log).toHaveLength(1);
-  });
-
-  it('are unsubscribed with the last filter set that names them', async () => {
-    const { stage, filterSet } = await start();
-    await filterSet.ready;
-    const other = stage.source.subscribe(wanting({ account: [address, keyOf(2)] }), null);
-    await other.ready;
-    filterSet.end();
-    expect(watched(stage)).toEqual([address, keyOf(2)]);
-    other.end();
-    expect(watched(stage)).toEqual([]);
-  });
-
   it('are rejected beyond the limit and still emitted to the others', async () => {
     const { stage, filterSet } = await start(null, { addressesMax: 2 });
     await filterSet.ready;
@@ -218,26 +162,6 @@ describe('accounts that replace others', () => {
     before.end();
     expect(watched(stage)).toEqual([address, keyOf(3), keyOf(4)]);
   });
-
-  it('are rejected while another filter set still names the replaced ones', async () => {
-    const { stage, filterSet } = await start(null, { addressesMax: 3 });
-    await filterSet.ready;
-    const before = stage.source.subscribe(naming(2, 3), null);
-    stage.source.subscribe(naming(2), null);
-    const instead = () => stage.source.subscribe(naming(4, 5), null, before);
-    expect(instead).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-    expect(watched(stage)).toEqual([address, keyOf(2), keyOf(3)]);
-  });
-
-  it('count in full if the replaced watch has ended', async () => {
-    const { stage, filterSet } = await start(null, { addressesMax: 2 });
-    await filterSet.ready;
-    const before = stage.source.subscribe(naming(2), null);
-    before.end();
-    stage.source.subscribe(naming(2), null);
-    const instead = () => stage.source.subscribe(naming(3), null, before);
-    expect(instead).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-  });
 });
 
 describe('accounts that wait for their block', () => {
@@ -255,24 +179,5 @@ describe('accounts that wait for their block', () => {
       '102 account 102',
       '102 account 102',
     ]);
-  });
-
-  it('are not reported lost if the block never comes', async () => {
-    const { stage, filterSet } = await start(null, { waitingAccountsMax: 1 });
-    await filterSet.ready;
-    stage.account(101, 5);
-    stage.account(101, 6);
-    stage.blocks.set(102, { ...blockOf(102, 1), parentSlot: slotOf(100) });
-    stage.slot(103);
-    await stage.until(() => stage.emitted.includes('102 confirmed'));
-    expect(stage.lost).toEqual([]);
-  });
-
-  it('are reported lost at once when too many slots have dropped accounts', async () => {
-    const { stage, filterSet } = await start(null, { waitingAccountsMax: 1, slotsMax: 2 });
-    await filterSet.ready;
-    for (const slot of [101, 102, 103, 104]) stage.account(slot, 5);
-    expect(stage.lost).toEqual(['101-101 account']);
-    expect(stage.log).toHaveLength(1);
   });
 });

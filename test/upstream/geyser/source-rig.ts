@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { RawUpdate } from '../../../src/protocol/geyser/raw-update.ts';
 import type { Block } from '../../../src/solana/block.ts';
@@ -7,7 +8,7 @@ import type { TransactionMeta } from '../../../src/solana/transaction/transactio
 import { lamports, type Slot, slot as slotOf } from '../../../src/solana/units.ts';
 import type { GeyserSourceOptions } from '../../../src/upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../../src/upstream/geyser/yellowstone-source.ts';
-import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
+import { GeyserServer, type GeyserStream, type UpdateMessage } from '../feeds/geyser-server.ts';
 
 import { signatureOf, transfer } from '../feeds/geyser-updates.ts';
 
@@ -148,4 +149,16 @@ const codec = (await import('@triton-one/yellowstone-grpc')).SubscribeUpdate;
 /** Tells on a stream of one's choice. */
 export function sendOn(stream: GeyserStream, updates: readonly UpdateMessage[]): void {
   for (const update of updates) stream.write(codec.fromPartial(update as never));
+}
+
+/** A source over started servers; all are closed after the test. */
+export async function startSource(count: number, options: Partial<GeyserSourceOptions> = {}) {
+  const servers = await Promise.all(Array.from({ length: count }, () => GeyserServer.start()));
+  const rig = new SourceRig(servers, options);
+  onTestFinished(() => {
+    rig.source.close();
+    for (const server of servers) server.stop();
+  });
+  await Promise.all(servers.map((server) => server.until(() => server.pings.length > 0)));
+  return { rig, servers, server: servers[0]!, other: servers[1]! };
 }

@@ -1,6 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
-import { slot as slotOf } from '../../../src/solana/units.ts';
 import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
 import { decodeGetSlotResponse, encodeCommitmentRequest } from '../../geyser/unary-client.ts';
 import { RecordingSink } from '../../streams/raw-slots.ts';
@@ -73,24 +72,4 @@ it('streams switch to PubSub and blocks when the last Geyser node is removed, an
     expect.stringContaining('No node has Geyser'),
     expect.stringContaining('Geyser available'),
   ]);
-});
-
-it('streams continue while a Geyser node remains, and a closed source follows nothing', async () => {
-  const { stage, geyser, opened } = await start();
-  const sink = await opened();
-  stage.source.setNodes([geyser]);
-  expect(sink.ended).toBeNull();
-  stage.source.close();
-  stage.source.setNodes([plain]);
-  expect(stage.source.isGeyser).toBe(true);
-  expect(stage.emitted).toEqual([]);
-});
-
-it('a stream that waits for a backfill is ended too', async () => {
-  const { server, stage, opened } = await start();
-  for (const update of wholeSlot(100)) server.send(update);
-  await stage.until(() => stage.emitted.includes('100 processed'));
-  const waiting = opened({ ...metas, entry: ['e'], fromSlot: slotOf(90) });
-  stage.source.setNodes([plain]);
-  expect((await waiting).ended).toMatchObject({ code: 'UNAVAILABLE' });
 });

@@ -1,7 +1,6 @@
-import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { defaultUpstreamLimits, type UpstreamLimits } from '../../../src/upstream/limits.ts';
-import { type NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
+import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
+import type { NodeConfig, UpstreamNode } from '../../../src/upstream/node.ts';
 import { attempt } from '../../../src/upstream/retry/attempt.ts';
 import { deadUrl } from '../mock/behaviors.ts';
 import { until } from '../mock/pool.ts';
@@ -36,14 +35,6 @@ async function open(
 const calls = (count: number): Promise<string>[] => Array.from({ length: count }, () => outcomeText(node));
 
 describe('connections to a node', () => {
-  it('are reused, most recently used first', async () => {
-    await open(responding);
-    await Promise.all(calls(3));
-    expect(raw.sockets).toHaveLength(3);
-    for (let i = 0; i < 4; i++) await outcomeText(node);
-    expect(new Set(raw.requests.slice(3).map(({ connection }) => connection)).size).toBe(1);
-  });
-
   it('are limited; further requests wait', async () => {
     await open(unresponsive, { connectionsMax: 2 });
     const pending = calls(6);
@@ -56,33 +47,8 @@ describe('connections to a node', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it('apply changed limits', async () => {
-    const limits = { ...defaultUpstreamLimits, connectionsMax: 1 };
-    raw = await startRaw(responding);
-    node = new UpstreamNode({ name: 'raw', url: raw.url }, 'devnet', limits);
-    expect(await outcomeText(node)).toBe('7');
-    limits.responseMaxBytes = 10;
-    expect([await outcomeText(node), raw.sockets.length]).toEqual(['too-large', 1]);
-    Object.assign(limits, { responseMaxBytes: 1_000, connectionsMax: 3 });
-    raw.become(unresponsive);
-    const pending = calls(3);
-    await until(() => raw.requests.length === 5);
-    for (const request of raw.requests.slice(2)) responding(request);
-    expect(await Promise.all(pending)).toEqual(['7', '7', '7']);
-  });
-
-  it('send each request in one piece with its length', async () => {
-    await open(responding);
-    await outcomeText(node);
-    const { head, body } = raw.requests[0]!;
-    expect(head).toContain(`POST / HTTP/1.1\r\nhost: ${new URL(raw.url).host}\r\n`);
-    expect(head).toMatch(/content-length: \d+$/);
-    expect(JSON.parse(body)).toMatchObject({ method: 'getBalance', params: [] });
-  });
-
   it.each([
     ['says that it closes', http('', ['connection: close'])],
-    ['speaks HTTP/1.0', http('').replace('HTTP/1.1', 'HTTP/1.0')],
     ['keeps them for no time', http('', ['keep-alive: timeout=0'])],
   ])('are not reused when the node %s', async (_name, response) => {
     await open(({ socket, id }) => {
@@ -92,14 +58,6 @@ describe('connections to a node', () => {
     for (let i = 0; i < 3; i++) expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(3);
     await until(() => raw.open() === 0);
-  });
-
-  it('close when idle longer than the node keeps them', async () => {
-    await open(({ socket, id }) => socket.write(http(envelope(id), ['keep-alive: timeout=1'])));
-    await outcomeText(node);
-    await new Promise((resolve) => setTimeout(resolve, 520));
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
   });
 
   it('close when idle', async () => {
@@ -133,34 +91,12 @@ describe('unsolicited responses', () => {
     await until(() => raw.open() === 0);
     expect(await outcomeText(node)).toBe('7');
   });
-
-  it('sent before the next request are detected by their id', async () => {
-    await open(({ socket, id }) => {
-      // Both are buffered before either is read.
-      socket.write(http(envelope(id - 1, '"forged"')));
-      socket.write(http(envelope(id)));
-    });
-    expect(await outcomeText(node)).toBe('invalid');
-    raw.become(responding);
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
-  });
 });
 
 describe('broken connection', () => {
   it.each<[string, RawScript]>([
     ['before an answer', ({ socket }) => socket.destroy()],
-    ['with a reset', ({ socket }) => socket.resetAndDestroy()],
-    ['in the head', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nconte')],
     ['in the body', ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"js')],
-    [
-      'in a long body',
-      ({ socket }) => socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 99000\r\n\r\n${'x'.repeat(50_000)}`),
-    ],
-    [
-      'in a chunk',
-      ({ socket }) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"js'),
-    ],
     ['in words that are no HTTP', ({ socket }) => socket.write('220 smtp ready\r\n')],
     ['in a head without end', ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(30_000)}`)],
   ])('%s may have been read', async (_name, script) => {
@@ -193,31 +129,6 @@ describe('broken connection', () => {
     expect(await outcomeText(nameless)).toBe('unsent, lost');
     await nameless.close();
   });
-
-  it('is avoided by trying all addresses of a name', async () => {
-    await open(responding);
-    await node.close();
-    node = nodeAt(raw.url.replace('127.0.0.1', 'localhost'));
-    expect(await outcomeText(node)).toBe('7');
-  });
-
-  it('is avoided when the first address is unreachable', async () => {
-    await open(responding);
-    // Reads of other connections must not be taken for this one.
-    await outcomeText(node);
-    await node.close();
-    const addresses = [
-      { address: '::1', family: 6 },
-      { address: '127.0.0.1', family: 4 },
-    ];
-    const lookup = vi.spyOn(dns, 'lookup');
-    lookup.mockImplementation(((_name: string, _options: object, done: (...found: unknown[]) => void) =>
-      done(null, addresses)) as never);
-    raw.become(({ socket, id }) => socket.write(http(envelope(id, '"somebody else"'))));
-    node = nodeAt(raw.url.replace('127.0.0.1', 'two.addresses.invalid'));
-    expect(await outcomeText(node)).toBe('"somebody else"');
-    expect(lookup).toHaveBeenCalledOnce();
-  });
 });
 
 describe('request timeout', () => {
@@ -231,17 +142,6 @@ describe('request timeout', () => {
     await until(() => raw.open() === 0);
   });
 
-  it('applies to slow responses', async () => {
-    await open(responding);
-    await outcomeText(node);
-    raw.become(({ socket }) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n');
-      const drip = setInterval(() => socket.write('x'), 5);
-      socket.on('close', () => clearInterval(drip));
-    });
-    expect(await outcomeText(node, 400)).toBe('sent, late');
-  });
-
   it('applies while waiting for a connection, without sending', async () => {
     await open(unresponsive, { connectionsMax: 1 });
     const first = outcomeText(node);
@@ -250,31 +150,6 @@ describe('request timeout', () => {
     responding(raw.requests[0]!);
     expect(await first).toBe('7');
     expect(raw.requests).toHaveLength(1);
-  });
-
-  it('applies to connecting', async () => {
-    await open(unresponsive);
-    // For unreachable addresses; without a route it fails at once.
-    const nowhere = nodeAt('http://192.0.2.1:9/', { connectTimeoutMs: 100 });
-    const startedAt = performance.now();
-    expect(await outcomeText(nowhere)).toBe('unsent, lost');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-    await nowhere.close();
-  });
-});
-
-describe('aborted request', () => {
-  it('closes its connection, and a waiting request proceeds', async () => {
-    await open(unresponsive, { connectionsMax: 1 });
-    const leave = new AbortController();
-    const left = attempt(node, call(), 20_000, leave.signal);
-    await until(() => raw.requests.length === 1);
-    const next = outcomeText(node);
-    raw.become(responding);
-    leave.abort();
-    expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
-    expect(await next).toBe('7');
-    expect(raw.sockets).toHaveLength(2);
   });
 });
 
@@ -287,20 +162,6 @@ describe('aborted light read', () => {
     leave.abort();
     expect((await left).outcome).toEqual({ kind: 'aborted', wasSent: true });
   }
-
-  it('keeps its connection once the response is discarded', async () => {
-    await open(unresponsive);
-    await abandonOne();
-    expect(node.inFlight).toBe(0);
-    raw.become(responding);
-    responding(raw.requests[0]!);
-    await until(() => raw.sockets[0]!.bytesWritten > 0);
-    // Another request ensures that the response has arrived.
-    expect(await outcomeText(node)).toBe('7');
-    expect(await outcomeText(node)).toBe('7');
-    expect(raw.sockets.length).toBeLessThanOrEqual(2);
-    expect(raw.open()).toBe(raw.sockets.length);
-  });
 
   it('closes its connection without a response, or when a slot is needed', async () => {
     await open(unresponsive);
@@ -323,38 +184,74 @@ describe('aborted light read', () => {
   });
 });
 
-describe('response', () => {
-  it.each<[string, RawScript, string]>([
-    ['a page for people', ({ socket }) => socket.write(http('<h1>no</h1>', [], '502 Bad Gateway')), 'status'],
-    ['nothing', ({ socket }) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'), 'status'],
-    [
-      'an answer that it announced',
-      ({ socket, id }) => socket.write(`HTTP/1.1 100 Continue\r\n\r\n${http(envelope(id))}`),
-      '7',
-    ],
-    [
-      'more than may be',
-      ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n'),
-      'too-large',
-    ],
-    [
-      'something packed',
-      ({ socket }) => socket.write(http('\x1f\x8b\x08', ['content-encoding: gzip'])),
-      'invalid',
-    ],
-  ])('may be %s', async (_name, script, expected) => {
-    await open(script, { responseMaxBytes: 100_000 });
-    expect(await outcomeText(node)).toBe(expected);
+describe('pipelined requests', () => {
+  it('are sent before the first response and answered in order', async () => {
+    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
+    const pending = Array.from({ length: 6 }, () => outcomeText(node));
+    await until(() => raw.requests.length === 4);
+    raw.become(({ socket, id }) => socket.write(http(envelope(id, String(id)))));
+    const [first, second, third, fourth] = raw.requests;
+    const socket = raw.sockets[0]!;
+    const bytes = [first, second, third, fourth]
+      .map((one) => http(envelope(one!.id, String(one!.id))))
+      .join('');
+    // Split within the second.
+    socket.write(bytes.slice(0, bytes.length / 3), () => socket.write(bytes.slice(bytes.length / 3)));
+    expect(await Promise.all(pending)).toEqual(raw.requests.map(({ id }) => String(id)));
+    expect(raw.sockets).toHaveLength(1);
   });
 
-  it('may have the maximum size and arrive in any chunks', async () => {
-    const result = JSON.stringify('z'.repeat(300_000));
-    await open(({ socket, id }) => {
-      const bytes = Buffer.from(http(envelope(id, result)));
-      for (let at = 0; at < bytes.length; at += 10_007) socket.write(bytes.subarray(at, at + 10_007));
-    });
-    expect(await outcomeText(node)).toBe(result);
-    expect(await outcomeText(node)).toBe(result);
+  it('are never combined with writes', async () => {
+    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 8 });
+    const read = outcomeText(node);
+    const sent = outcomeText(node, 20_000, 'sendTransaction');
+    const readAfter = outcomeText(node);
+    await until(() => raw.requests.length === 1);
+    responding(raw.requests[0]!);
+    await until(() => raw.requests.length === 2);
+    expect(raw.requests[1]!.body).toContain('sendTransaction');
+    await read;
+    responding(raw.requests[1]!);
+    await until(() => raw.requests.length === 3);
+    responding(raw.requests[2]!);
+    expect(await Promise.all([sent, readAfter])).toEqual(['7', '7']);
+  });
+
+  it('fail together, as possibly read', async () => {
+    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
+    const pending = Array.from({ length: 4 }, () => outcomeText(node));
+    await until(() => raw.requests.length === 4);
+    responding(raw.requests[0]!);
+    raw.sockets[0]!.end();
+    expect(await Promise.all(pending)).toEqual(['7', 'sent, lost', 'sent, lost', 'sent, lost']);
+  });
+
+  it('continue when one is aborted, whose response is discarded', async () => {
+    await open(unresponsive, { connectionsMax: 1 }, { pipelining: 4 });
+    const leave = new AbortController();
+    const left = attempt(node, call(), 20_000, leave.signal);
+    const reused = outcomeText(node);
+    await until(() => raw.requests.length === 2);
+    leave.abort();
+    expect((await left).outcome.kind).toBe('aborted');
+    for (const request of raw.requests) responding(request);
+    expect(await reused).toBe('7');
+    raw.become(responding);
+    expect(await outcomeText(node)).toBe('7');
     expect(raw.sockets).toHaveLength(1);
+  });
+
+  it('are not added to a connection with a timed out request', async () => {
+    await open(responding, { connectionsMax: 2 }, { pipelining: 4 });
+    await outcomeText(node);
+    raw.become(unresponsive);
+    const late = outcomeText(node, 400);
+    const patient = outcomeText(node);
+    expect(await late).toBe('sent, late');
+    raw.become(responding);
+    expect(await outcomeText(node)).toBe('7');
+    expect(raw.sockets).toHaveLength(2);
+    for (const request of raw.requests.slice(1, 3)) responding(request);
+    expect(await patient).toBe('7');
   });
 });

@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bufferPool, READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
+import { READ_MAX_BYTES } from '../../../src/http/buffer-pool.ts';
+import type { ResponseHandler } from '../../../src/protocol/call.ts';
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../../src/protocol/streamed-response.ts';
+import type { BodyListener, NodeRequest } from '../../../src/upstream/exchange.ts';
 import type { UpstreamLimits } from '../../../src/upstream/limits.ts';
 import type { UpstreamNode } from '../../../src/upstream/node.ts';
 import type { Outcome } from '../../../src/upstream/outcome.ts';
 import { sendAttempt } from '../../../src/upstream/retry/attempt.ts';
-import { until } from '../mock/pool.ts';
+import { stage, until } from '../mock/pool.ts';
 import { call, nodeAt, outcomeText, PATIENCE_MS } from './node-rig.ts';
 import { envelope, http, type RawNode, type RawScript, responding, startRaw } from './raw-node.ts';
 
@@ -106,84 +108,11 @@ describe('streamed response', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it('occupies only as much memory as arrives at a time', async () => {
-    const result = long(2 * FROM);
-    await open(({ socket, id }) => {
-      const text = Buffer.from(http(envelope(id, result)));
-      let at = FROM;
-      socket.write(text.subarray(0, at));
-      const drip = setInterval(() => {
-        socket.write(text.subarray(at, at + 5_000));
-        at += 5_000;
-        if (at >= text.length) clearInterval(drip);
-      }, 1);
-    });
-    const got = await reading();
-    await until(() => got.end !== null);
-    expect(got.text.trimEnd() === result).toBe(true);
-    const small = got.pieces.filter(({ length }) => length < 8_000);
-    expect(small.length).toBeGreaterThan(3);
-    expect(small.filter((piece) => bufferPool.isPooled(piece))).toEqual([]);
-  });
-
-  it('keeps its bytes until its buffers are released', async () => {
-    const letters = 'abcdefgh';
-    await open(({ socket, id, body }) => {
-      const { params } = JSON.parse(body) as { params: [string] };
-      socket.write(http(envelope(id, JSON.stringify(params[0].repeat(MIB)))));
-    });
-    const texts = [...letters].map(
-      (letter) =>
-        new Promise<string>((resolve, reject) => {
-          let text = '';
-          const keep = (piece: Buffer): void => {
-            text += piece.toString('latin1');
-            bufferPool.release(piece);
-          };
-          sendAttempt(
-            node,
-            { ...call('getProgramAccounts'), params: Buffer.from(`["${letter}"]`) },
-            PATIENCE_MS,
-            {
-              acceptsStream: true,
-              onOutcome: ({ kind }) => reject(new Error(kind)),
-              onStream: (answer) =>
-                answer.pipeTo({
-                  onData: (piece) => void setImmediate(keep, piece),
-                  onEnd: (last) =>
-                    setImmediate(() => {
-                      keep(last);
-                      resolve(text);
-                    }),
-                  onError: reject,
-                }),
-            },
-          );
-        }),
-    );
-    for (const [i, text] of (await Promise.all(texts)).entries())
-      expect(text.trimEnd() === JSON.stringify(letters.charAt(i).repeat(MIB))).toBe(true);
-  });
-
   it('is scanned completely when buffered for the cache', async () => {
     const broken = `{"a":${long(10_000)},]}`;
     await open(({ socket, id }) => socket.write(http(envelope(id, broken))));
     expect(await send(undefined, 'getProgramAccounts')).toMatchObject({ kind: 'response' });
     expect(await send(undefined, 'getBlock')).toEqual({ kind: 'invalid' });
-  });
-
-  it('frees its connection however it was read', async () => {
-    const result = long(MIB);
-    await open(({ socket, id }) => socket.write(http(envelope(id, result))));
-    for (let i = 0; i < 3; i++) {
-      const got = await reading(1);
-      const push = setInterval(() => got.answer.resume(), 1);
-      await until(() => got.end !== null);
-      clearInterval(push);
-      expect(got.end).toBe('complete');
-    }
-    expect((await outcomeText(node)) === result).toBe(true);
-    expect(raw.sockets).toHaveLength(1);
   });
 
   it('is buffered for other callers, for errors, and when small', async () => {
@@ -235,29 +164,6 @@ describe('streamed response', () => {
     expect(node.inFlight).toBe(0);
   });
 
-  it.each<[string, (text: string, id: number) => string, string]>([
-    ['breaks off', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
-    [
-      'is somebody else’s',
-      (text, id) => http(text.replace(`"id":${id}`, `"id":${id + 1}`)),
-      'UPSTREAM_UNAVAILABLE',
-    ],
-    [
-      'goes on for longer than it may',
-      (text) => chunked(`${text.slice(0, -20)}${'z'.repeat(MIB)}`),
-      'ANSWER_TOO_LARGE',
-    ],
-  ])('that %s is rejected', async (_name, framed, code) => {
-    await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
-      responseMaxBytes: 1.5 * MIB,
-    });
-    const got = await reading();
-    await until(() => got.end !== null);
-    expect(got.end).toMatchObject({ code });
-    await until(() => raw.open() === 0);
-    expect(node.inFlight).toBe(0);
-  });
-
   it('is aborted without progress of node or reader', async () => {
     await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB))).slice(0, 500_000)), {
       longAnswerStallMs: 100,
@@ -280,5 +186,53 @@ describe('streamed response', () => {
     const second = await reading();
     await until(() => second.end !== null);
     expect(second.end).toBe('complete');
+  });
+});
+
+const breaks = (): never => {
+  throw new RangeError('Maximum call stack size exceeded');
+};
+
+/** Sends a request whose listener throws. */
+function sendBroken(broken: Partial<NodeRequest>): void {
+  const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
+  const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };
+  const now = performance.now();
+  node.send(question, now + PATIENCE_MS, now);
+}
+
+const sink: BodyListener = { onData: breaks, onEnd: breaks, onError: breaks };
+const passedOn: NodeRequest['onStreamStart'] = (_start, _bytes, flow) => {
+  flow.resume();
+  return sink;
+};
+
+describe('exception while processing a response', () => {
+  it.each<[string, Partial<NodeRequest>]>([
+    ['when they have come', { onExchange: breaks }],
+    ['when they begin', { acceptsStream: true, onStreamStart: breaks }],
+    ['while they come', { acceptsStream: true, onStreamStart: passedOn }],
+  ])('%s closes the connection; the next request uses another', async (_name, broken) => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
+    sendBroken(broken);
+    await until(() => raw.sockets.length === 1 && raw.open() === 0);
+    raw.become(responding);
+    expect([await outcomeText(node), raw.sockets.length]).toEqual(['7', 2]);
+  });
+
+  it('fails the call of a throwing stream handler', async () => {
+    await open(({ socket, id }) => socket.write(http(envelope(id, long(MIB)))));
+    const scene = await stage([{ name: 'raw', url: raw.url }], { longAnswerFromBytes: 1_000 });
+    const failure = await new Promise<unknown>((resolve) => {
+      const listener: ResponseHandler = {
+        onResponse: resolve,
+        onError: resolve,
+        stream: { onStream: breaks },
+      };
+      scene.pool.dispatch(call('getProgramAccounts'), listener);
+    });
+    expect(failure).toMatchObject({ code: 'INTERNAL' });
+    expect(scene.pool.status()[0]!.inFlight).toBe(0);
+    await scene.close();
   });
 });

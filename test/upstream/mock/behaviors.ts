@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { genesisHashes } from '../../../src/upstream/genesis.ts';
 import { type Behaviour, send, sendError } from './server.ts';
 
@@ -36,12 +35,8 @@ export const dyingMidBody: Behaviour = ({ id }, reply, socket) => {
   reply.write(`{"jsonrpc":"2.0","result":{"half":"${id}`, () => socket.destroy());
 };
 
-export const empty: Behaviour = (_request, reply) => send(reply, '');
-
 export const truncated: Behaviour = ({ id }, reply) =>
   send(reply, `{"jsonrpc":"2.0","id":${id},"result":{"value":{"lamports":1}`);
-
-export const noId: Behaviour = (_request, reply) => send(reply, '{"jsonrpc":"2.0","result":"whose?"}');
 
 export const wrongId: Behaviour = ({ id }, reply) =>
   send(reply, `{"jsonrpc":"2.0","result":"not yours","id":${id + 1}}\n`);
@@ -133,22 +128,6 @@ export function lyingSlot(reported: ReportedState): Behaviour {
 export const wrongNetwork = (reported: ReportedState): Behaviour =>
   reporting({ ...reported, genesis: genesisHashes.testnet });
 
-/** Has state but no history. */
-export const noHistory = (reported: ReportedState): Behaviour =>
-  onMethod(
-    'getTransaction',
-    failing(-32011, 'Transaction history is not available from this node'),
-    reporting(reported),
-  );
-
-/** Has no account index. */
-export const noIndex = (reported: ReportedState): Behaviour =>
-  onMethod(
-    'getTokenAccountsByOwner',
-    failing(-32010, 'excluded from account secondary indexes; unavailable for key'),
-    reporting(reported),
-  );
-
 /**
  * URL of a closed port. It is below the ports that the kernel assigns (32768 on Linux), so that it stays closed, and
  * a client that connects to it repeatedly cannot reach itself.
@@ -168,24 +147,4 @@ export async function deadUrl(): Promise<string> {
     return `http://127.0.0.1:${port}/`;
   }
   throw new Error('no free port from 20000 to 31999');
-}
-
-/** Accepts connections and never responds. */
-export type HalfOpen = Readonly<{ url: string; close(): Promise<void> }>;
-
-export async function halfOpen(): Promise<HalfOpen> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { offChainLimits } from '../../../src/upstream/off-chain/limits.ts';
 import type { OffChainClient, OffChainOptions } from '../../../src/upstream/off-chain/off-chain-client.ts';
 import {
@@ -53,22 +53,7 @@ async function readOf(script: Script, limits: Partial<typeof offChainLimits> = {
 describe('off-chain JSON', () => {
   it.each([
     ['JSON', json(META)],
-    ['a kind of JSON', json(META, 'application/ld+json; charset=utf-8')],
-    ['plain text', json(META, 'text/plain')],
-    ['bytes of no type', json(META, 'application/octet-stream')],
-    ['JSON without a type', (_, reply) => void reply.writeHead(200).end(TEXT)],
-    ['JSON behind a byte order mark', bytes(`\ufeff${TEXT}`)],
-    [
-      'JSON in pieces',
-      (_, reply) => {
-        reply.writeHead(200).write(TEXT.slice(0, 5));
-        reply.end(TEXT.slice(5));
-      },
-    ],
     ['gzip', bytes(gzipSync(TEXT), { 'content-encoding': 'gzip' })],
-    ['brotli', bytes(brotliCompressSync(TEXT), { 'content-encoding': 'br' })],
-    ['deflate', bytes(deflateSync(TEXT), { 'content-encoding': 'deflate' })],
-    ['deflate without zlib', bytes(deflateRawSync(TEXT), { 'content-encoding': 'DEFLATE' })],
     ['a redirect to JSON', redirect('/meta')],
   ] as [string, Script][])('is read from %s', async (_, script) =>
     expect(await readOf(script)).toEqual(META),
@@ -76,33 +61,14 @@ describe('off-chain JSON', () => {
 
   it.each([
     ['HTML', bytes('<html>', { 'content-type': 'text/html' })],
-    ['JSON that says it is HTML', json(META, 'text/html')],
-    ['an image', json(META, 'image/png')],
     ['no JSON', bytes('not json')],
-    ['JSON of endless depth', bytes('['.repeat(MAX - 1))],
     ['404', bytes(TEXT, {}, 404)],
-    ['500', bytes(TEXT, {}, 500)],
-    ['204', bytes('', {}, 204)],
-    ['a part', bytes(TEXT, {}, 206)],
     ['too much, as announced', bytes(`"${'x'.repeat(MAX)}"`)],
     ['a bomb of gzip', bytes(gzipSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'gzip' })],
-    [
-      'a bomb of brotli',
-      bytes(brotliCompressSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'br' }),
-    ],
-    ['a bomb of deflate', bytes(deflateSync(Buffer.alloc(64 * MAX, ' ')), { 'content-encoding': 'deflate' })],
-    ['gzip that was cut off', bytes(gzipSync(TEXT).subarray(0, -9), { 'content-encoding': 'gzip' })],
-    ['gzip that is none', bytes(TEXT, { 'content-encoding': 'gzip' })],
-    ['codings over codings', bytes(gzipSync(gzipSync(TEXT)), { 'content-encoding': 'gzip, gzip' })],
-    ['an unknown coding', bytes(TEXT, { 'content-encoding': 'zstd' })],
-    ['a redirect to nowhere', redirect('')],
     ['a redirect to a file', redirect('file:///etc/passwd')],
     ['a redirect with a password', redirect('http://u:p@a.example/meta')],
     ['a redirect to another port', redirect('http://a.example:22/meta')],
     ['a redirect to itself', redirect('/x')],
-    ['headers without end', (_, reply) => void reply.writeHead(200, { a: 'x'.repeat(100_000) }).end(TEXT)],
-    ['no HTTP', (_, __, socket) => void socket.end('SSH-2.0-OpenSSH\r\n')],
-    ['a connection that breaks', (_, __, socket) => void socket.destroy()],
     [
       'a body that breaks off',
       (_, reply, socket) => {
@@ -115,12 +81,11 @@ describe('off-chain JSON', () => {
     expect(await readOf(script, { tryTimeoutMs: 300, timeoutMs: 1_000 })).toBeUndefined();
   });
 
-  it.each([
-    ['headers', (_, __, socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'a: b\r\n')],
-    ['a body', (_, __, socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"', 'x')],
-  ] as [string, Script][])('times out if the host sends %s slowly', async (_, script) => {
+  it('times out if the host sends a body slowly', async () => {
+    const dripping: Script = (_, __, socket) =>
+      drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n"', 'x');
     const startedAt = performance.now();
-    expect(await readOf(script, { tryTimeoutMs: 200 })).toBeUndefined();
+    expect(await readOf(dripping, { tryTimeoutMs: 200 })).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 
@@ -150,40 +115,6 @@ describe('off-chain JSON', () => {
     await open();
     expect(await read(at('/1'))).toEqual(META);
     expect(await read(at('/0'))).toBeUndefined();
-  });
-
-  it('is requested again if the host closes an idle connection', async () => {
-    host.scripts.set('/once', (_, reply, socket) => {
-      if (host.connections() === 1) socket.destroy();
-      else reply.writeHead(200).end(TEXT);
-    });
-    await open({ limits: { perHostMax: 1, unprovenPerHostMax: 1 } });
-    expect(await read(at('/meta'))).toEqual(META);
-    expect(await read(at('/once'))).toEqual(META);
-    expect([host.requestedPaths, host.connections()]).toEqual([['/meta', '/once', '/once'], 2]);
-  });
-
-  it('uses no kept connections if the host forbids it', async () => {
-    await open({ limits: { idleTimeoutMs: 0 } });
-    expect([await read(at('/meta')), await read(at('/meta?2'))]).toEqual([META, META]);
-  });
-
-  it('is requested without any data about callers', async () => {
-    host.scripts.set('/x', (_, reply) => {
-      reply.writeHead(302, { 'set-cookie': 'a=b; Path=/', location: '/meta' }).end();
-    });
-    await open();
-    await read(at('/x'));
-    for (const headers of host.headers) {
-      expect(Object.keys(headers).sort()).toEqual([
-        'accept',
-        'accept-encoding',
-        'connection',
-        'host',
-        'user-agent',
-      ]);
-    }
-    expect(host.headers[1]?.['user-agent']).toBe('solway (off-chain metadata)');
   });
 
   it('is read from inline URIs and from gateways in order', async () => {
@@ -225,21 +156,10 @@ describe('forbidden address', () => {
 
   it.each([
     'http://127.0.0.1:PORT/',
-    'http://2130706433:PORT/',
-    'http://0177.0.0.1:PORT/',
-    'http://0x7f.0.0.1:PORT/',
-    'http://127.1:PORT/',
     'http://localhost:PORT/',
-    'http://x.localhost.:PORT/',
-    'http://[::1]:PORT/',
     'http://[::ffff:127.0.0.1]:PORT/',
-    'http://[::ffff:10.0.0.1]:PORT/',
-    'http://[64:ff9b::7f00:1]:PORT/',
-    'http://0.0.0.0:PORT/',
     'http://169.254.169.254/latest/meta-data/',
-    'http://[fe80::1]/',
     'http://10.0.0.1/',
-    'http://100.64.0.1/',
   ])('is rejected in a URI and in a redirect: %s', async (form) => {
     const victim = await inside();
     const uri = form.replace('PORT', String(host.port));
@@ -256,18 +176,20 @@ describe('forbidden address', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it.each([
-    [['127.0.0.1']],
-    [['127.0.0.2', '127.0.0.1']],
-    [['127.0.0.2', '::1']],
-    [['169.254.169.254']],
-    [['::ffff:127.0.0.1']],
-    [['not an address']],
-  ])('is rejected when any address of a name is forbidden: %j', async (addresses) => {
+  it('is rejected when any address of a name is forbidden', async () => {
     const victim = await inside();
-    await open({ resolve: async () => addresses });
+    await open({ resolve: async () => ['127.0.0.2', '127.0.0.1'] });
     expect(await read(at('/meta'))).toBeUndefined();
     expect([host.connections(), victim.connections()]).toEqual([0, 0]);
+  });
+
+  it('gets no request when a connection to an allowed address ends there', async () => {
+    const victim = await inside();
+    // A connection to 0.0.0.0 leads to 127.0.0.1.
+    const resolve = async () => ['0.0.0.0'];
+    await open({ resolve, rules: { allowedNetworks: ['0.0.0.0/32'], ports: [host.port] } });
+    expect(await read(at('/meta'))).toBeUndefined();
+    expect([victim.connections(), victim.requestedPaths]).toEqual([1, []]);
   });
 
   it('is not reachable by DNS rebinding', async () => {
@@ -282,30 +204,9 @@ describe('forbidden address', () => {
     expect(await read(at('/meta'))).toBeUndefined();
     expect([victim.connections(), lookups]).toEqual([0, 2]);
   });
-
-  it('does not wait for a name server that does not respond', async () => {
-    await open({
-      resolve: () => new Promise(() => undefined),
-      limits: { timeoutMs: 300, tryTimeoutMs: 200 },
-    });
-    const startedAt = performance.now();
-    expect(await read(at('/meta'))).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
-  });
 });
 
 describe('concurrent reads', () => {
-  it('fetch a document once', async () => {
-    const release = Promise.withResolvers<void>();
-    host.scripts.set('/x', (_, reply) => void release.promise.then(() => reply.writeHead(200).end(TEXT)));
-    await open();
-    const readings = [1, 2, 3].map(() => read(at('/x')));
-    expect(client.inFlight).toBe(1);
-    release.resolve();
-    expect(await Promise.all(readings)).toEqual([META, META, META]);
-    expect([host.requestedPaths, client.inFlight]).toEqual([['/x'], 0]);
-  });
-
   it('continue when one is canceled, and abort with the last', async () => {
     const arrived = Promise.withResolvers<Parameters<Script>[2]>();
     host.scripts.set('/x', (_, __, socket) => arrived.resolve(socket));
@@ -321,50 +222,5 @@ describe('concurrent reads', () => {
     expect((await readings[1])?.size).toBe(0);
     await closed;
     expect(client.inFlight).toBe(0);
-  });
-
-  it('give later readers their full time', async () => {
-    const release = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
-    host.scripts.set('/x', (_, reply) => {
-      arrived.resolve();
-      void release.promise.then(() => reply.writeHead(200).end(TEXT));
-    });
-    await open({ limits: { timeoutMs: 1_000, tryTimeoutMs: 3_000 } });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const first = read(at('/x'));
-      await arrived.promise;
-      vi.advanceTimersByTime(900);
-      const second = read(at('/x'));
-      vi.advanceTimersByTime(200);
-      expect(await first).toBeUndefined();
-      release.resolve();
-      expect(await second).toEqual(META);
-      expect([host.requestedPaths, client.inFlight]).toEqual([['/x'], 0]);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
-  it('return what is available on cancel and never reject', async () => {
-    const leaver = new AbortController();
-    host.scripts.set('/x', () => leaver.abort());
-    await open();
-    await read(at('/meta'));
-    const found = await client.read([at('/meta'), at('/x'), 'nonsense'], leaver.signal);
-    expect([...found]).toEqual([[at('/meta'), META]]);
-    expect((await client.read([at('/meta')], AbortSignal.abort())).size).toBe(0);
-  });
-
-  it('are limited in documents and bytes', async () => {
-    const big = JSON.stringify('x'.repeat(1_000));
-    host.scripts.set('*', bytes(big));
-    await open({ limits: { urisMax: 5, readingMaxBytes: 2_500 } });
-    const found = await client.read(
-      Array.from({ length: 9 }, (_, i) => at(`/${i}`)),
-      neverAborted,
-    );
-    expect([found.size, host.requestedPaths.length]).toEqual([2, 5]);
   });
 });

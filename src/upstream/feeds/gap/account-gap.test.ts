@@ -24,25 +24,39 @@ const state = (context: number, lamports: number) => ({
 });
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-type States = Readonly<Record<'last' | 'read', ReturnType<typeof state>>>;
+type States = Readonly<{
+  last: ReturnType<typeof state> | null;
+  read: ReturnType<typeof state>;
+  /** Account that a block of the gap wrote. */
+  written?: string;
+}>;
 
 /** Emitted notifications after a gap, given the last and the read state and buffered notifications. */
-async function fill({ last, read }: States, buffered: readonly Buffer[] = []): Promise<unknown[]> {
+async function fill(
+  { last, read, written = payer }: States,
+  buffered: readonly Buffer[] = [],
+): Promise<unknown[]> {
   const emitted: unknown[] = [];
   const { context, value } = read;
+  const block = { transactions: [transaction(written)], rewards: [] } as unknown as Block;
+  const reader = {
+    request: async () => bytesOf({ context, value: [value] }),
+    slots: async () => [slot(1_002)],
+    eachBlock: async (_slots: unknown, _signal: unknown, onBlock: (read: Block) => void) => onBlock(block),
+  };
   const gap: Gap = {
     opened: positionAt(900),
     from: positionAt(1_000),
     to: positionAt(1_003),
-    reader: { request: async () => bytesOf({ context, value: [value] }) } as unknown as ChainReader,
+    reader: reader as unknown as ChainReader,
     limits: feedLimits,
     signal: new AbortController().signal,
     buffered: () => buffered,
     emit: (result) => emitted.push(JSON.parse(result.toString())),
   };
-  const subscription = { kind: 'account', address: programs.vote, commitment: 'confirmed' } as const;
+  const subscription = { kind: 'account', address: one, commitment: 'confirmed' } as const;
   const gapRecovery = new AccountGap({ ...subscription, encoding: 'base64' });
-  gapRecovery.decide(bytesOf(last));
+  if (last !== null) gapRecovery.decide(bytesOf(last));
   await gapRecovery.fill(gap);
   return emitted;
 }
@@ -53,6 +67,12 @@ describe('AccountGap', () => {
     expect(await fill({ last, read: state(1_003, 6) })).toEqual([state(1_003, 6)]);
     expect(await fill({ last, read: state(1_003, 5) })).toEqual([]);
     expect(await fill({ last, read: state(999, 4) })).toEqual([]);
+  });
+
+  it('emits a first state if a block of the gap wrote the account', async () => {
+    const read = state(1_003, 6);
+    expect(await fill({ last: null, read, written: one })).toEqual([read]);
+    expect(await fill({ last: null, read })).toEqual([]);
   });
 
   it('leaves the state to the new connection when that sent a newer one', async () => {

@@ -15,10 +15,6 @@ const shown = ({ from, to }: { from: bigint; to: bigint }): number[] => [Number(
 describe('gapWindow', () => {
   const usual = gap({ opened: at(500), from: at(1_000), to: at(1_010) });
 
-  it('starts a margin before the newest slot at processed', () => {
-    expect(shown(gapWindow(usual, 'processed', slot(950)))).toEqual([992, 1_010]);
-  });
-
   it('lies between roots at finalized', () => {
     expect(shown(gapWindow(usual, 'finalized', slot(968)))).toEqual([960, 978]);
   });
@@ -27,11 +23,6 @@ describe('gapWindow', () => {
     expect(shown(gapWindow(usual, 'confirmed', slot(970)))).toEqual([970, 1_010]);
     expect(shown(gapWindow(usual, 'confirmed', slot(998)))).toEqual([992, 1_010]);
     expect(shown(gapWindow(usual, 'finalized', slot(950)))).toEqual([950, 978]);
-  });
-
-  it('starts at the root at the earliest when notifications are rare', () => {
-    expect(shown(gapWindow(usual, 'confirmed', slot(600)))).toEqual([960, 1_010]);
-    expect(shown(gapWindow(usual, 'finalized', slot(600)))).toEqual([928, 978]);
   });
 
   it('starts at the opening slot at the earliest when nothing was emitted', () => {
@@ -50,27 +41,6 @@ describe('gapWindow', () => {
 });
 
 describe('SeenSlots', () => {
-  it('remembers names up to the limit', () => {
-    const seen = new SeenSlots(2);
-    seen.add('a', slot(10));
-    seen.add('b', slot(11));
-    expect(['a', 'b', 'c'].map((name) => seen.get(name))).toEqual([10n, 11n, undefined]);
-    expect(seen.evictedUpTo).toBe(-1n);
-  });
-
-  it('evicts the oldest name and records its slot', () => {
-    const seen = new SeenSlots(2);
-    for (const [name, at] of [
-      ['a', 12],
-      ['b', 10],
-      ['c', 13],
-      ['d', 14],
-    ] as const)
-      seen.add(name, slot(at));
-    expect(['a', 'b', 'c', 'd'].map((name) => seen.has(name))).toEqual([false, false, true, true]);
-    expect(seen.evictedUpTo).toBe(12n);
-  });
-
   it('treats a repeated name as the newest', () => {
     const seen = new SeenSlots(2);
     for (const [name, at] of [

@@ -85,13 +85,4 @@ describe('LateSignatures', () => {
     expect(node.requests.map(({ length }) => length)).toEqual([4, 3, 3]);
     expect(node.pendingMost).toBe(1);
   });
-
-  it('stops requesting signatures without subscribers', async () => {
-    const { node, late } = start();
-    const end = late.watch(waitFor(1, 'finalized'), () => {});
-    late.watch(waitFor(2, 'finalized'), () => {});
-    end();
-    await node.answer();
-    expect(node.requests).toEqual([[waitFor(2, 'finalized').signature]]);
-  });
 });

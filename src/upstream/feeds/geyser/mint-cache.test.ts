@@ -54,15 +54,6 @@ describe('MintCache', () => {
     expect(request).toHaveBeenCalledTimes(2);
   });
 
-  it('fetches a mint once for concurrent requests', async () => {
-    const request = vi.fn(async () => sixDecimals());
-    const mints = mintsOf(request);
-    await Promise.all([mints.fetchFor(tokens(1)), mints.fetchFor(tokens(1))]);
-    expect(request).toHaveBeenCalledTimes(1);
-    expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
-    expect(mints.fetchFor(tokens(1))).toBeNull();
-  });
-
   it('limits the wait for a fetch and caches a late result', async () => {
     const { promise, resolve } = Promise.withResolvers<Buffer>();
     const mints = mintsOf(() => promise);
@@ -75,23 +66,6 @@ describe('MintCache', () => {
     resolve(sixDecimals());
     await vi.advanceTimersByTimeAsync(0);
     expect(mints.lookup().mint?.(mint(1))).toMatchObject({ decimals: 6 });
-  });
-
-  it('limits the total wait for several mints', async () => {
-    const answers: (() => void)[] = [];
-    const request = vi.fn(() => new Promise<Buffer>((resolve) => answers.push(() => resolve(sixDecimals()))));
-    const mints = mintsOf(request);
-    for (let number = 1; number <= 5; number++) {
-      const waited = mints.fetchFor(tokens(number));
-      expect(waited).not.toBeNull();
-      await vi.advanceTimersByTimeAsync(100);
-      answers[number - 1]?.();
-      await waited;
-    }
-    expect(mints.fetchFor(tokens(6))).toBeNull();
-    expect(request).toHaveBeenCalledTimes(6);
-    vi.advanceTimersByTime(limits.mintRetryMs);
-    expect(mints.fetchFor(tokens(7))).not.toBeNull();
   });
 
   it('limits concurrent fetches', () => {

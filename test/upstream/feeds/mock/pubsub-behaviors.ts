@@ -24,10 +24,6 @@ export const mute = exceptSlots(() => {});
 export const refusing = (code: number, message: string): PubsubBehaviour =>
   exceptSlots((request, peer) => peer.refuse(request, code, message));
 
-/** Responds after a while. */
-export const slow = (ms: number): PubsubBehaviour =>
-  exceptSlots((request, peer) => void setTimeout(() => healthy(request, peer), ms));
-
 /** Responds with the id of the slot subscription. */
 export const duplicateIds = exceptSlots((request, peer) =>
   peer.send({ jsonrpc: '2.0', result: peer.ids.get('slotSubscribe'), id: request.id }),

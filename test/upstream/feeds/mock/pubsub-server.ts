@@ -51,20 +51,15 @@ export class Peer {
 export class PubsubMock {
   readonly received: PubsubRequest[] = [];
   readonly peers = new Set<Peer>();
-  /** Headers of the newest upgrade request. */
-  headers: Readonly<Record<string, unknown>> = {};
   readonly #server: WebSocketServer;
-  #behaviour: PubsubBehaviour;
+  readonly #behaviour: PubsubBehaviour;
   #slot: number;
 
   private constructor(behaviour: PubsubBehaviour, slot: number) {
     this.#behaviour = behaviour;
     this.#slot = slot;
     this.#server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-    this.#server.on('connection', (socket, request) => {
-      this.headers = request.headers;
-      this.#attend(new Peer(socket));
-    });
+    this.#server.on('connection', (socket) => this.#attend(new Peer(socket)));
   }
 
   /** @param slot - first slot of its connections. */
@@ -80,10 +75,6 @@ export class PubsubMock {
 
   count(method: string): number {
     return this.received.filter((one) => one.method === method).length;
-  }
-
-  become(behaviour: PubsubBehaviour): void {
-    this.#behaviour = behaviour;
   }
 
   /** Sends the next slot to all slot subscriptions. */

@@ -15,8 +15,6 @@ export class ScriptedChain implements RpcDispatcher {
   readonly unlisted = new Set<number>();
   /** Slots in getBlocks without a result of getBlock. */
   readonly lacking = new Set<number>();
-  /** Delays responses. */
-  gate: Promise<void> | null = null;
   readonly requests: string[] = [];
   readonly logged: string[] = [];
   readonly log: Logger = createLogger('debug', (line) => this.logged.push(line));
@@ -40,7 +38,6 @@ export class ScriptedChain implements RpcDispatcher {
   async #respond({ method, params }: Call): Promise<RpcResponse> {
     const text = params?.toString() ?? '[]';
     this.requests.push(`${method} ${text}`);
-    await this.gate;
     const [first = 0, second = 0] = JSON.parse(text) as number[];
     if (method === 'getSlot') return this.#answer(this.tip);
     if (method === 'getBlocks') return this.#answer(this.#slots(first, second));

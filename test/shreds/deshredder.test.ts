@@ -1,19 +1,24 @@
 import { hash } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressBytes } from '../../src/solana/address.ts';
 import { Keypair } from '../../src/solana/ed25519.ts';
 import { parseShred } from '../../src/solana/shred/parse-shred.ts';
-import { slot as asSlot, type Slot } from '../../src/solana/units.ts';
+import { slot as asSlot } from '../../src/solana/units.ts';
 import type { Deshredder } from '../../src/upstream/shreds/deshredder.ts';
-import { createRandom, mutate, randomBytes } from '../fuzz/engine/mutate.ts';
+import { createRandom } from '../fuzz/engine/mutate.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from './deshred-rig.ts';
 import { dropSome, shuffled } from './disorder.ts';
-import { makeMerkleSet } from './other-sets.ts';
+import { makeLegacySet, makeMerkleSet } from './other-sets.ts';
 
 const leaderOf = () => testLeaderKey;
 const nameOf = (entries: Uint8Array): string => hash('sha256', entries, 'hex');
 const names = (batches: readonly { entries: Uint8Array }[]): string[] =>
   batches.map(({ entries }) => nameOf(entries)).toSorted();
+
+const texts = (batches: readonly { entries: Uint8Array }[]): string[] =>
+  batches.map(({ entries }) => nameOf(entries));
+const expected = (batches: readonly Uint8Array[]): string[] => batches.map(nameOf);
 
 const stranger = Keypair.fromSeed(new Uint8Array(32).fill(99));
 
@@ -28,22 +33,6 @@ function pushAll(deshredder: Deshredder, packets: readonly Uint8Array[]): void {
 }
 
 describe("packets without the leader's signature", () => {
-  it('have no effect with any byte of a shred changed', () => {
-    const { batches, packets } = generateSlot(9, [20_000]);
-    const rig = deshredding({ leaderOf });
-    const data = packets[3]!;
-    const code = packets[40]!;
-    // The retransmitter's signature follows, which is not the leader's.
-    for (let at = 0; at < 1_203 - 64; at++) {
-      rig.deshredder.push(changed(data, at, (data[at] as number) ^ 0x10));
-      rig.deshredder.push(changed(code, at, (code[at] as number) ^ 0x01));
-    }
-    expect(rig.deshredder.usage).toMatchObject({ bytes: 0, slots: 0 });
-    expect(rig.slots).toEqual([]);
-    pushAll(rig.deshredder, packets);
-    expect(names(rig.batches)).toEqual(batches.map(nameOf));
-  });
-
   it('do not corrupt a started set: wrong shape, parity or payload', () => {
     const { batches, packets } = generateSlot(9, [20_000]);
     const rig = deshredding({ leaderOf });
@@ -60,52 +49,6 @@ describe("packets without the leader's signature", () => {
     expect(rig.deshredder.stats.accepted).toBe(1);
     pushAll(rig.deshredder, packets.slice(32, 63));
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
-  });
-
-  it('with a valid signature of another key are invalid', () => {
-    const { packets } = generateSlot(9, [20_000], stranger);
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, packets);
-    pushAll(rig.deshredder, packets);
-    expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
-    // The same signature of the same root is not verified again.
-    expect(rig.deshredder.stats.signatures).toBe(1);
-    expect(rig.slots).toEqual([]);
-  });
-
-  it('mixed into valid ones, with truncated, random and replayed packets, have no effect', () => {
-    for (let seed = 0; seed < 8; seed++) {
-      const random = createRandom(seed);
-      const { batches, packets } = generateSlot(9, [30_000, 500, 45_000]);
-      const left = dropSome(packets, 64, 24, random);
-      const noise = left.flatMap((packet) => [
-        mutate(packet, random),
-        packet.subarray(0, random() % packet.length),
-        randomBytes(random, random() % 1_300),
-        packet,
-      ]);
-      const rig = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
-      pushAll(rig.deshredder, shuffled([...left, ...noise], random));
-      expect(names(rig.batches)).toEqual(batches.map(nameOf).toSorted());
-      expect(rig.slots.map(({ status }) => status)).toEqual(['firstShredReceived', 'completed']);
-    }
-  });
-
-  it('of another cluster are dropped before any computation', () => {
-    const rig = deshredding({ leaderOf, shredVersion: () => 1 });
-    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
-    expect(rig.deshredder.stats).toMatchObject({ signatures: 0, packets: 64, drops: { version: 64 } });
-  });
-});
-
-describe('a completed slot', () => {
-  it('is emitted once, regardless of repeated packets', () => {
-    const { packets } = generateSlot(9, [20_000, 500]);
-    const rig = deshredding({ leaderOf });
-    for (let i = 0; i < 3; i++) pushAll(rig.deshredder, packets);
-    expect(rig.batches).toHaveLength(2);
-    expect(rig.slots).toHaveLength(2);
-    expect(rig.deshredder.stats.drops.slotClosed).toBeGreaterThan(250);
   });
 });
 
@@ -136,19 +79,6 @@ describe('a misbehaving leader', () => {
     expect(rig.deshredder.usage.bytes).toBe(0);
   });
 
-  it('with code shreds that disagree about their set is read at the first one', () => {
-    const { packets } = makeMerkleSet(9, 32, 32, asSlot(9), {
-      spoil: (shreds) => {
-        for (const shred of shreds.slice(40)) shred[0x53] = 31;
-      },
-    });
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, packets.slice(32));
-    expect(rig.deshredder.stats.accepted).toBe(8);
-    pushAll(rig.deshredder, packets.slice(0, 32));
-    expect(rig.batches).toHaveLength(1);
-  });
-
   it('with shreds after the last of the slot is ignored', () => {
     const long = generateSlot(9, [20_000, 20_000]);
     const short = generateSlot(9, [20_000]);
@@ -161,21 +91,6 @@ describe('a misbehaving leader', () => {
     pushAll(rig.deshredder, long.packets.slice(96));
     expect(rig.deshredder.stats.drops.inconsistent).toBe(64);
     expect(rig.batches).toEqual([]);
-  });
-
-  it('with another parent in the same slot is ignored', () => {
-    const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_000], undefined, 2)];
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, one.packets.slice(0, 64));
-    pushAll(rig.deshredder, other.packets.slice(64, 96));
-    expect(rig.deshredder.stats.drops.inconsistent).toBe(32);
-  });
-
-  it('with unchained sets is counted', () => {
-    const [one, other] = [generateSlot(9, [40_000]), generateSlot(9, [40_100])];
-    const rig = deshredding({ leaderOf });
-    pushAll(rig.deshredder, [...one.packets.slice(0, 64), ...other.packets.slice(64)]);
-    expect(rig.deshredder.stats).toMatchObject({ slotsCompleted: 1, brokenChains: 1 });
   });
 });
 
@@ -212,16 +127,6 @@ describe('memory of the deshredder', () => {
     expect(rig.deshredder.usage.openSlots).toBe(3);
     pushAll(rig.deshredder, generateSlot(10, [20_000]).packets);
     expect(rig.slots.at(-1)).toMatchObject({ slot: 10n, status: 'completed' });
-  });
-
-  it('holds no implausible slots, even with a valid signature', () => {
-    const rig = deshredding({ leaderOf, limits, newestSlot: () => asSlot(100) });
-    begin(rig.deshredder, [1, 89, 121, 1_000_000]);
-    expect(rig.deshredder.usage.slots).toBe(0);
-    expect(rig.deshredder.stats.drops).toMatchObject({ slotBehind: 10, slotAhead: 10 });
-    expect(rig.deshredder.stats.signatures).toBe(0);
-    begin(rig.deshredder, [90, 120]);
-    expect(rig.deshredder.usage.slots).toBe(2);
   });
 
   it('follows the slots; a leader far ahead does not move the window', () => {
@@ -263,27 +168,6 @@ describe('memory of the deshredder', () => {
     pushAll(rig.deshredder, packets);
     expect(rig.batches).toHaveLength(1);
   });
-
-  it('releases pending packets when a slot with a known leader starts', () => {
-    let first: Slot = asSlot(10);
-    const rig = deshredding({
-      leaderOf: (slot) => (slot >= first ? testLeaderKey : null),
-      unverified: 'hold',
-      limits: { ...limits, heldBytesMax: 1_000_000 },
-    });
-    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
-    expect(rig.batches).toEqual([]);
-    first = asSlot(9);
-    rig.deshredder.push(generateSlot(10, [500]).packets[0]!);
-    expect(rig.batches.map(({ slot }) => slot)).toEqual([10n, 9n]);
-  });
-
-  it('holds no packets with an unknown leader if holding is disabled', () => {
-    const rig = deshredding({ leaderOf: () => null });
-    pushAll(rig.deshredder, generateSlot(9, [500]).packets);
-    expect(rig.deshredder.usage).toMatchObject({ pendingBytes: 0, slots: 0 });
-    expect(rig.deshredder.stats.drops.unknownLeader).toBe(64);
-  });
 });
 
 describe('parseShred', () => {
@@ -310,5 +194,67 @@ describe('parseShred', () => {
     expect(parseShred(changed(code, 0x53, 225))).toBe('FecSet');
     expect(parseShred(changed(code, 0x57, 32))).toBe('FecSet');
     expect(parseShred(changed(code, 0x57, 5))).toBe('Index');
+  });
+});
+
+describe('generated slots', () => {
+  it('yield their batches with losses within bounds and in any order', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 8, max: 40_000 }), { minLength: 1, maxLength: 4 }),
+        fc.nat(32),
+        fc.boolean(),
+        fc.nat(),
+        (sizes, lost, inOrder, seed) => {
+          const random = createRandom(seed);
+          const { batches, packets } = generateSlot(9, sizes);
+          const left = dropSome(packets, 64, lost, random);
+          const rig = deshredding({ leaderOf, shredVersion: () => TEST_SHRED_VERSION });
+          for (const packet of inOrder ? left : shuffled(left, random)) rig.deshredder.push(packet);
+          expect(texts(rig.batches).toSorted()).toEqual(expected(batches).toSorted());
+          if (inOrder) expect(texts(rig.batches)).toEqual(expected(batches));
+          expect(rig.slots.map(({ status, slot }) => [status, slot])).toEqual([
+            ['firstShredReceived', 9n],
+            ['completed', 9n],
+          ]);
+          expect(rig.slots[1]!.parent).toBe(8n);
+          expect(rig.deshredder.usage).toMatchObject({ bytes: 0, openSlots: 0 });
+          expect(rig.deshredder.stats.brokenChains).toBe(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('sets of other layouts', () => {
+  const forms = [
+    { name: 'merkle, not chained', variant: 8, numData: 32, numCode: 32 },
+    { name: 'chained and resigned, 1:17', variant: 11, numData: 1, numCode: 17 },
+    { name: 'chained, 128:128', variant: 9, numData: 128, numCode: 128 },
+  ] as const;
+
+  it.each(forms)('$name: any sufficient subset yields the rest', ({ variant, numData, numCode }) => {
+    const random = createRandom(variant * 1_000 + numData);
+    const { entries, packets } = makeMerkleSet(variant, numData, numCode, asSlot(9));
+    for (let i = 0; i < 12; i++) {
+      const rig = deshredding({ leaderOf });
+      const left = i === 0 ? packets.slice(numData) : dropSome(packets, packets.length, numCode, random);
+      if (left.length < numData) continue;
+      for (const packet of shuffled(left, random)) rig.deshredder.push(packet);
+      expect(texts(rig.batches)).toEqual(expected([entries]));
+      expect(rig.deshredder.stats.drops.inconsistent).toBe(0);
+    }
+  });
+
+  it('legacy: each shred is verified, including recovered ones', () => {
+    const random = createRandom(77);
+    const { entries, packets } = makeLegacySet(20, 12, asSlot(9));
+    for (let i = 0; i < 10; i++) {
+      const rig = deshredding({ leaderOf });
+      const left = dropSome(packets, packets.length, 12, random);
+      for (const packet of shuffled(left, random)) rig.deshredder.push(packet);
+      expect(texts(rig.batches)).toEqual(expected([entries]));
+    }
   });
 });
