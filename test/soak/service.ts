@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Agent } from 'undici';
-import { openOnFreePorts } from '../../../src/app/localnet/find-free-ports.ts';
-import type { Product } from '../../../src/protocol/product.ts';
-import { buildWhenNeeded } from '../../../web/build.ts';
-import { ledgerPid } from '../../service/program.ts';
-import { type RunningService, startService } from '../../service/start-service.ts';
-import { createSendRequest, type SendRequest } from '../ledger-truth.ts';
+import { openOnFreePorts } from '../../src/app/localnet/find-free-ports.ts';
+import type { Product } from '../../src/protocol/product.ts';
+import { buildWhenNeeded } from '../../web/build.ts';
+import { ledgerPid } from '../service/program.ts';
+import { type RunningService, startService } from '../service/start-service.ts';
+import { createSendRequest, type SendRequest } from './ledger-truth.ts';
 
 /** Slots for replay: few, so that memory settles soon. */
 const REPLAY_SLOTS = 60;

@@ -1,10 +1,9 @@
-import type { Load } from '../report/soak-result.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const TICK_MS = 10;
+const LOOK_MS = 25;
 
 export type PaceOptions = Readonly<{
-  /** Name of the load. */
-  name: string;
   perSecond: number;
   /** Further requests are skipped. */
   inFlightMax: number;
@@ -17,21 +16,17 @@ export type PaceOptions = Readonly<{
  * fewer requests to a slow service and so underestimate latency.
  */
 export class Pace {
+  /** Requests that were not sent: too many in flight. */
+  skipped = 0;
   readonly #options: PaceOptions;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   #started = 0;
-  #skipped = 0;
 
   constructor(options: PaceOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#startDue(), TICK_MS);
-  }
-
-  get load(): Load {
-    const { name, perSecond } = this.#options;
-    return { name, perSecond, skipped: this.#skipped };
   }
 
   /** Starts no more requests and waits for those in flight. */
@@ -45,7 +40,7 @@ export class Pace {
     const due = Math.floor(((performance.now() - this.#startedAt) / 1_000) * perSecond);
     for (; this.#started < due; this.#started++) {
       if (this.#inFlight.size >= inFlightMax) {
-        this.#skipped++;
+        this.skipped++;
         continue;
       }
       const done = act();
@@ -53,4 +48,8 @@ export class Pace {
       void done.then(() => this.#inFlight.delete(done));
     }
   }
+}
+
+export async function waitUntil(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(LOOK_MS);
 }

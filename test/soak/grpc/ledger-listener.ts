@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
 import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
 import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
 import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
-import { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
-import { longTimeouts } from './long-timeouts.ts';
+import type { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
+import type { SendRequest } from '../ledger-truth.ts';
+import { openStream, type StreamOptions } from './stream.ts';
 
 /** Updates of one slot, in order. */
-export type ReceivedSlot = Readonly<{
+type ReceivedSlot = Readonly<{
   transactions: string[];
   /** Address, and version with a digest of the account. */
   writes: Readonly<{ address: string; words: string }>[];
@@ -18,15 +20,6 @@ export type ReceivedSlot = Readonly<{
   statuses: SlotStatus[];
   /** Updates after the slot reached the stream's commitment. */
   late: string[];
-}>;
-
-export type ListenerOptions = Readonly<{
-  name: string;
-  url: string;
-  headers?: Readonly<Record<string, string>>;
-  commitment: Commitment;
-  /** Subscribes to blocks instead of their contents. */
-  ofBlocks?: boolean;
 }>;
 
 const emptySlot = (): ReceivedSlot => ({
@@ -52,31 +45,25 @@ export class LedgerListener {
   readonly order: number[] = [];
   /** Why it ended. */
   ended: string | null = null;
-  #received = 0;
+  /** Messages. */
+  received = 0;
   readonly #stream: GrpcStream;
 
-  constructor({ name, url, headers = {}, commitment, ofBlocks = false }: ListenerOptions) {
+  /** @param ofBlocks - subscribes to blocks instead of their contents. */
+  constructor(name: string, stream: StreamOptions, commitment: Commitment, ofBlocks = false) {
     this.name = name;
     this.commitment = commitment;
-    this.#stream = new GrpcStream(
-      { ...longTimeouts, url, headers, method: '/geyser.Geyser/Subscribe' },
-      {
-        onOpen: () => {},
-        onMessage: (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),
-        onEnd: ({ code, message }) => {
-          this.ended = `${code} ${message}`;
-        },
-      },
-    );
     const content = ofBlocks
       ? { blocks: whole }
       : { accounts: all, transactions: all, entry: ['all'], blocksMeta: ['all'] };
-    this.#stream.send(encodeSubscribeRequest({ slots: all, ...content, commitment }));
-  }
-
-  /** Messages. */
-  get received(): number {
-    return this.#received;
+    this.#stream = openStream(
+      stream,
+      encodeSubscribeRequest({ slots: all, ...content, commitment }),
+      (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),
+      (why) => {
+        this.ended = why;
+      },
+    );
   }
 
   close(): void {
@@ -85,7 +72,7 @@ export class LedgerListener {
 
   #take(update: Update | null): void {
     if (update === null || !('slot' in update)) return;
-    this.#received++;
+    this.received++;
     const slot = Number(update.slot);
     const known = this.slots.get(slot) ?? emptySlot();
     this.slots.set(slot, known);
@@ -153,7 +140,7 @@ function compared(kind: string, incoming: readonly string[], expected: readonly 
  * Compares a slot of a stream with the same slot of an undisturbed stream at processed.
  * @returns faults.
  */
-export function checkSlot(
+function checkSlot(
   received: ReceivedSlot,
   truth: ReceivedSlot,
   commitment: Commitment,
@@ -178,4 +165,79 @@ export function checkSlot(
     ...compared('statuses', received.statuses, commitments),
     ...received.late.slice(0, 1).map((kind) => `received a ${kind} after its end`),
   ];
+}
+
+/** Streams of a gateway at every commitment, and one of blocks. */
+export const openListeners = (stream: StreamOptions): LedgerListener[] => [
+  ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment)),
+  new LedgerListener('blocks', stream, 'confirmed', true),
+];
+
+/** How long streams may still receive updates at the end. */
+const QUIET_MS = 30_000;
+
+/** Waits until all streams received that the slot is finalized, for a limited time. */
+async function untilFinal(listeners: readonly LedgerListener[], slot: number): Promise<void> {
+  const has = ({ slots }: LedgerListener): boolean =>
+    slots.get(slot)?.statuses.includes('finalized') === true;
+  for (const until = performance.now() + QUIET_MS; performance.now() < until && !listeners.every(has); ) {
+    await sleep(100);
+  }
+}
+
+/** Compares a stream with the blocks of the ledger. */
+async function checkTruth(
+  truth: LedgerListener,
+  slots: readonly number[],
+  request: SendRequest,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const blocks = (await request('getBlocks', [slots[0], slots.at(-1)])) as number[];
+  if (String(blocks) !== String(slots)) wrong.push('blocks of the ledger and of its Geyser differ');
+  for (const slot of slots) {
+    const config = { transactionDetails: 'signatures', rewards: false, maxSupportedTransactionVersion: 0 };
+    const { signatures } = (await request('getBlock', [slot, config])) as { signatures: readonly string[] };
+    const reported = truth.slots.get(slot)!.transactions;
+    if (String([...signatures].sort()) !== String([...reported].sort())) {
+      wrong.push(`transactions of block ${slot} and of its Geyser differ`);
+    }
+  }
+  return wrong;
+}
+
+/** Compares a stream with another one in a range of slots. */
+function checkListener(listener: LedgerListener, truth: LedgerListener, slots: readonly number[]): string[] {
+  const wrong = listener.ended === null ? [] : [`${listener.name} ended: ${listener.ended}`];
+  const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;
+  if (String(listener.order.filter(isIn)) !== String(slots)) {
+    wrong.push(`${listener.name} received other slots, or in another order`);
+  }
+  for (const slot of slots) {
+    const incoming = listener.slots.get(slot);
+    const faults =
+      incoming === undefined
+        ? ['was not received']
+        : checkSlot(incoming, truth.slots.get(slot)!, listener.commitment, listener.name === 'blocks');
+    wrong.push(...faults.map((fault) => `${listener.name}: slot ${slot} ${fault}`));
+  }
+  return wrong;
+}
+
+/**
+ * Compares streams with one at processed, and that with the blocks of the ledger.
+ * @returns the compared slots, and faults.
+ */
+export async function compareWithLedger(
+  truth: LedgerListener,
+  listeners: readonly LedgerListener[],
+  [started, stopped]: readonly [number, number],
+  request: SendRequest,
+): Promise<{ slots: number[]; faults: string[] }> {
+  await untilFinal([truth, ...listeners], stopped);
+  const slots = truth.order.filter((slot) => slot >= started && slot <= stopped);
+  const faults = [
+    ...(await checkTruth(truth, slots, request)),
+    ...listeners.flatMap((listener) => checkListener(listener, truth, slots)),
+  ];
+  return { slots, faults };
 }
