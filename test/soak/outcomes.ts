@@ -57,7 +57,7 @@ const LOOK_MS = 250;
 
 /** Medians of ten seconds each. */
 const windows = (samples: readonly number[]): number[] =>
-  Array.from({ length: Math.floor(samples.length / WINDOW_S) }, (_, at) =>
+  Array.from({ length: Math.ceil(samples.length / WINDOW_S) }, (_, at) =>
     median(samples.slice(at * WINDOW_S, (at + 1) * WINDOW_S)),
   );
 

@@ -101,7 +101,7 @@ export async function webSocketSurface(
     return outcomeOf(
       'Sockets stay open and receive every slot',
       `${listeners.length} sockets, ${listeners.reduce((sum, { slots }) => sum + slots, 0)} slots`,
-      silent === 0 ? faults : [...faults, `${silent} sockets received nothing`],
+      [...faults, ...(silent === 0 ? [] : [`${silent} sockets received nothing`])],
     );
   };
   return {
