@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from './load/clients.ts';
-import { findRegression, NewestSlots } from './load/newest-slots.ts';
+import { findRegression, NewestSlots } from './load/sessions.ts';
 import { answerFault, classifyResponse, outcomeFault } from './load/submission-outcome.ts';
 import { ANSWER_WINDOW_MS, FaultHistory, GRACE_MS } from './nodes/fault-history.ts';
 import { TcpProxy } from './tcp-proxy.ts';

@@ -5,11 +5,11 @@ import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { GrpcClient } from '../service/grpc-client.ts';
 import { SocketClient } from '../service/socket-client.ts';
 import type { Ready } from '../service/start-service.ts';
+import { POLL_MS } from './key-traffic.ts';
 import { bounds, type Outages } from './outages.ts';
 
 /** Maximum time before the key is revoked. */
 const HELD_MAX_MS = 5_000;
-const POLL_MS = 20;
 
 /** An open connection. Times are those of `performance.now()`. */
 type Held = { readonly what: string; endedAt: number | null; close(): void };

@@ -38,7 +38,7 @@ const needed: Readonly<Record<Exclude<Verb, 'create'>, readonly ModelKey['state'
   revoke: ['good', 'replaced', 'disabled'],
 };
 
-const works = ({ state }: ModelKey): boolean => state === 'good' || state === 'replaced';
+export const works = ({ state }: ModelKey): boolean => state === 'good' || state === 'replaced';
 
 /** Expected states of keys, compared with the responses of gateways. */
 export class KeyModel {
@@ -63,7 +63,13 @@ export class KeyModel {
    * @returns the changed keys; none during an outage of the database.
    */
   async change(verb: Verb): Promise<ModelKey[]> {
-    if (verb === 'create') return this.#create().catch(() => []);
+    if (verb === 'create') {
+      const made = createKey(this.#register, { product: 'rpc', name: 'chaos' });
+      return made.then(
+        (key) => [this.#add(key)],
+        () => [],
+      );
+    }
     const key = this.#pick(needed[verb]);
     if (key === null) return [];
     key.busy = true;
@@ -114,10 +120,6 @@ export class KeyModel {
       if (!key.busy && !key.unsure && states.includes(key.state)) return key;
     }
     return null;
-  }
-
-  async #create(): Promise<ModelKey[]> {
-    return [this.#add(await createKey(this.#register, { product: 'rpc', name: 'chaos' }))];
   }
 
   #add({ secret, key }: NewKey): ModelKey {

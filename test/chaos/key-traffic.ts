@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import { createRpcClient, type HttpRpcResponse } from '../service/rpc-client.ts';
 
 /** Outcome of a call: `ok`, an error code, or a connection error. */
-export type RequestOutcome = Readonly<{ startedAt: number; endedAt: number; outcome: string }>;
+export type RequestOutcome = Readonly<{ startedAt: number; outcome: string }>;
 
-const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
-const POLL_MS = 20;
+export const POLL_MS = 20;
+
+function outcomeOf({ status, text, body }: HttpRpcResponse): string {
+  if (status === 200 && body.result !== undefined) return 'ok';
+  return String(body.error?.data?.code ?? `${status} ${text.slice(0, 120)}`);
+}
 
 /** Sends calls to gateways with keys. Times are those of `performance.now()`. */
 export class KeyTraffic {
   readonly #urls: readonly string[];
-  readonly #agent = new Agent({ connections: 16, pipelining: 1 });
   calls = 0;
 
   constructor(urls: readonly string[]) {
@@ -22,12 +25,9 @@ export class KeyTraffic {
   }
 
   async call(gateway: number, secret: string): Promise<RequestOutcome> {
-    this.calls++;
     const startedAt = performance.now();
-    const outcome = await this.#request(this.#urls[gateway]!, secret).catch((error: unknown) =>
-      String(error),
-    );
-    return { startedAt, endedAt: performance.now(), outcome };
+    const outcome = await this.#send(gateway, secret).then(outcomeOf, String);
+    return { startedAt, outcome };
   }
 
   /**
@@ -36,18 +36,16 @@ export class KeyTraffic {
    */
   async until(
     secret: string,
-    expected: (outcome: string) => boolean,
+    expected: string,
     isOver: () => boolean,
     from = performance.now(),
   ): Promise<number | null> {
     const times = await Promise.all(
       this.#urls.map(async (_, gateway) => {
-        let wrongAt = from;
-        while (!isOver()) {
+        for (let wrongAt = from; !isOver(); await delay(POLL_MS)) {
           const { outcome, startedAt } = await this.call(gateway, secret);
-          if (expected(outcome)) return wrongAt;
+          if (outcome === expected) return wrongAt;
           wrongAt = startedAt;
-          await delay(POLL_MS);
         }
         return null;
       }),
@@ -57,26 +55,13 @@ export class KeyTraffic {
 
   /** Calls per second of a key according to a gateway; null if it reports no limit. */
   async rateOf(gateway: number, secret: string): Promise<number | null> {
-    this.calls++;
-    const answer = await this.#post(this.#urls[gateway]!, secret);
-    await answer.body.dump();
-    const [, limit, seconds] = /;q=(\d+);w=(\d+)/.exec(String(answer.headers['ratelimit-policy'])) ?? [];
+    const { headers } = await this.#send(gateway, secret);
+    const [, limit, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
     return limit === undefined ? null : Number(limit) / Number(seconds);
   }
 
-  close(): Promise<void> {
-    return this.#agent.close();
-  }
-
-  #post(url: string, secret: string) {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
-    return request(url, { method: 'POST', headers, body: BODY, dispatcher: this.#agent });
-  }
-
-  async #request(url: string, secret: string): Promise<string> {
-    const answer = await this.#post(url, secret);
-    const text = await answer.body.text();
-    if (answer.statusCode === 200 && text.includes('"result"')) return 'ok';
-    return /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? `${answer.statusCode} ${text.slice(0, 120)}`;
+  #send(gateway: number, secret: string): Promise<HttpRpcResponse> {
+    this.calls++;
+    return createRpcClient(this.#urls[gateway]!, secret).call('getSlot');
   }
 }

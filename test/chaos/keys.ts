@@ -4,15 +4,15 @@ import { createKey } from '../../src/control/keys/create-key.ts';
 import type { KeyRegister } from '../../src/control/keys/key-register.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { Cluster } from '../cluster/cluster.ts';
-import { readOptions } from '../programs/options.ts';
+import { readOptions, sayUnless } from '../programs/options.ts';
+import { percentile } from '../programs/process-stats.ts';
 import { HeldConnections } from './held-connections.ts';
-import { KeyModel, type ModelKey, type Verb, verbs } from './key-model.ts';
+import { KeyModel, type ModelKey, type Verb, verbs, works } from './key-model.ts';
 import { KeyTraffic } from './key-traffic.ts';
-import { faultsOf, share } from './keys-result.ts';
-import { LimitChanges } from './limit-changes.ts';
+import { changeLimits } from './limit-changes.ts';
 import { bounds, Outages } from './outages.ts';
 
-const USAGE = `Usage: npm run chaos:keys -- [--minutes N] [--keys N]
+const USAGE = `Usage: npm run chaos:keys -- [--minutes N] [--keys N] [--json]
 
 Runs two gateways on one PostgreSQL and one Redis, which are killed and restarted while keys are created, rotated,
 disabled, revoked and get other limits, and customers send calls and hold connections. Exits with 1 when a gateway
@@ -20,8 +20,9 @@ did not act on a change in time.
 
   --minutes N    duration (default 1)
   --keys N       keys at the start (default 1000)
+  --json         print the result as JSON
 `;
-const { minutes, keys: keysAtFirst } = readOptions(USAGE, { minutes: 1, keys: 1_000 });
+const { minutes, keys: keysAtFirst, json } = readOptions(USAGE, { minutes: 1, keys: 1_000, json: false });
 
 const CHANGERS = 2;
 const PROBERS = 4;
@@ -31,8 +32,10 @@ const OUTAGE_INTERVAL_MS = 9_000;
 /** Limit of a key that exceeds it on both gateways. */
 const RATE = { perSecond: 10, burst: 20 };
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const works = ({ state }: ModelKey) => state === 'good' || state === 'replaced';
+/** Fewer measurements per minute are not enough. */
+const SAMPLES_PER_MINUTE = 20;
+
+const say = sayUnless(json);
 
 type Figures = { changes: Record<Verb, number>; delays: number[]; late: string[]; followed: number };
 
@@ -40,9 +43,7 @@ type Figures = { changes: Record<Verb, number>; delays: number[]; late: string[]
 async function follow(key: ModelKey, traffic: KeyTraffic, outages: Outages, figures: Figures) {
   const { generation, since } = key;
   figures.followed++;
-  const expected = works(key)
-    ? (outcome: string) => outcome === 'ok'
-    : (outcome: string) => outcome === 'INVALID_KEY';
+  const expected = works(key) ? 'ok' : 'INVALID_KEY';
   const isChanged = () => key.generation !== generation;
   const isOver = () => isChanged() || performance.now() > outages.limitOf(since) + bounds.most;
   const seenAt = await traffic.until(key.secret, expected, isOver, since);
@@ -127,15 +128,10 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
   const gateways = [...cluster.gateways.values()].map(({ ready }) => ready);
   const traffic = new KeyTraffic(gateways.map(({ rpcUrl }) => rpcUrl));
   const held = new HeldConnections({ register, gateways, outages: database });
-  const limits = new LimitChanges(register, traffic, database);
   say(`making ${keysAtFirst} keys`);
   for (let count = 0; count < keysAtFirst; count++) await model.change('create');
   const limited = await createKey(register, { product: 'rpc', name: 'limited', rate: RATE });
-  await traffic.until(
-    limited.secret,
-    (outcome) => outcome === 'ok',
-    () => false,
-  );
+  await traffic.until(limited.secret, 'ok', () => false);
   const startedAt = performance.now();
   const isOver = () => performance.now() > startedAt + minutes * 60_000;
   const figures: Figures = {
@@ -146,11 +142,11 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
   };
   say(`${minutes} minutes of changes, calls and outages`);
   const repeat = <T>(count: number, work: () => Promise<T>) => Array.from({ length: count }, work);
-  const [accepted] = await Promise.all([
+  const [accepted, limits] = await Promise.all([
     exhaust(limited.secret, traffic, isOver),
+    changeLimits(register, traffic, database, isOver),
     database.run(isOver),
     redis.run(isOver),
-    limits.run(isOver),
     ...repeat(HOLDERS, () => held.run(isOver)),
     ...repeat(CHANGERS, () => changes(model, traffic, database, figures, isOver)),
     ...repeat(PROBERS, () => probes(model, traffic, isOver)),
@@ -158,47 +154,44 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
   const seconds = (performance.now() - startedAt) / 1_000;
   await checkAll(model, traffic);
   held.close();
-  await traffic.close();
-  return report({ model, traffic, figures, held, limits, database, redis, accepted, seconds });
-}
-
-type Outcome = Readonly<{
-  model: KeyModel;
-  traffic: KeyTraffic;
-  figures: Figures;
-  held: HeldConnections;
-  limits: LimitChanges;
-  database: Outages;
-  redis: Outages;
-  accepted: number;
-  seconds: number;
-}>;
-
-function report(outcome: Outcome): number {
-  const { model, traffic, figures, held, limits, database, redis, accepted, seconds } = outcome;
-  const delays = figures.delays.toSorted((one, other) => one - other);
+  const delays = sorted(figures.delays);
+  const closing = sorted(held.delays);
   const most = mostOf(seconds, redis.count, traffic.gateways);
-  const closing = held.delays.toSorted((one, other) => one - other);
   const least = leastOf(seconds);
-  const measured = { minutes, delays, closing, limitChanges: limits.changes, accepted, least, most };
-  const faults = [...model.violations, ...figures.late, ...held.violations, ...limits.violations];
-  faults.push(...faultsOf(measured));
-  const done = Object.entries(figures.changes).map(([verb, count]) => `${count} × ${verb}`);
-  say(`keys: ${model.keys.length}, ${model.keys.filter(works).length} of them good`);
-  say(`changes: ${done.join(', ')}`);
-  say(`outages: PostgreSQL ${database.count}, Redis ${redis.count}; calls: ${traffic.calls}`);
-  say(
-    `in force on both gateways, without outages of the database: p50 ${share(delays, 0.5)} ms, p99 ${share(delays, 0.99)} ms, ` +
-      `most ${share(delays, 1)} ms, of ${delays.length} changes`,
-  );
-  say(
-    `connections of revoked keys closed: ${held.closed}, without outages of the database: p50 ${share(closing, 0.5)} ms, ` +
-      `p99 ${share(closing, 0.99)} ms, most ${share(closing, 1)} ms; limits changed: ${limits.changes}`,
-  );
-  say(`limit of ${RATE.perSecond} per second: ${accepted} calls accepted, allowed ${least} to ${most}`);
-  for (const fault of faults.slice(0, 20)) say(`FAULT ${fault}`);
+  const faults = [
+    ...[...model.violations, ...figures.late, ...held.violations, ...limits.violations],
+    ...faultsOf('changes in force', delays),
+    ...faultsOf('connections of revoked keys closed', closing),
+    ...(limits.changes === 0 ? ['no change of a limit was checked'] : []),
+    ...(accepted > most ? [`${accepted} calls accepted, at most ${most} allowed`] : []),
+    ...(accepted < least ? [`${accepted} calls accepted, at least ${least} required`] : []),
+  ];
+  const outages = { postgres: database.count, redis: redis.count };
+  const result = {
+    ...{ minutes, keys: model.keys.length, good: model.keys.filter(works).length, changes: figures.changes },
+    ...{ outages, calls: traffic.calls, inForceMs: timesOf(delays), limitChanges: limits.changes },
+    ...{ closed: held.closed, closedMs: timesOf(closing), accepted, least, most, faults },
+  };
+  if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  for (const [name, value] of Object.entries(result)) say(`${name}: ${JSON.stringify(value)}`);
   say(faults.length === 0 ? 'All promises held.' : `${faults.length} faults`);
   return faults.length === 0 ? 0 : 1;
+}
+
+const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((one, other) => one - other);
+
+/** Without outages of the database. */
+const timesOf = (times: readonly number[]) => ({
+  ...{ count: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) },
+  max: percentile(times, 1),
+});
+
+/** Faults of measured times, including too few of them. */
+function faultsOf(what: string, times: readonly number[]): string[] {
+  const samples = Math.ceil(SAMPLES_PER_MINUTE * minutes);
+  if (times.length < samples) return [`${what}: measured ${times.length} times, not ${samples}`];
+  const { p99 } = timesOf(times);
+  return p99 > bounds.usual ? [`${what}: after ${p99} ms at p99, not ${bounds.usual}`] : [];
 }
 
 const cluster = await Cluster.start(2, say);

@@ -1,21 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { logTail } from '../programs/localnet.ts';
 import { readOptions, sayUnless } from '../programs/options.ts';
+import { waitUntil } from '../programs/pace.ts';
 import { Gauge } from '../programs/process-stats.ts';
-import { makeBoundKey } from './load/bound-key.ts';
-import { HttpTestClient, type TestClient, WebSocketTestClient } from './load/clients.ts';
+import { eventually } from '../service/eventually.ts';
+import { keysCommand } from '../service/keys-command.ts';
+import { createRpcClient } from '../service/rpc-client.ts';
+import { HttpTestClient, WebSocketTestClient } from './load/clients.ts';
 import { FaultChecker } from './load/fault-checker.ts';
-import { GatewayLog } from './load/gateway-log.ts';
-import { makeHistory } from './load/history.ts';
 import { ReadCalls } from './load/read-calls.ts';
-import { Reads } from './load/reads.ts';
-import { Sessions } from './load/sessions.ts';
+import { startReads } from './load/reads.ts';
+import { runSessions } from './load/sessions.ts';
 import { Submissions } from './load/submissions.ts';
 import { ANSWER_WINDOW_MS, FaultHistory, GRACE_MS } from './nodes/fault-history.ts';
-import { FaultInjector } from './nodes/fault-injector.ts';
-import { ChaosFixture } from './nodes/fixture.ts';
+import { FaultInjector, SeededRandom } from './nodes/fault-injector.ts';
+import { startChaosFixture } from './nodes/fixture.ts';
 import { PROMPT_MS, watchPulse } from './nodes/pulse.ts';
-import { SeededRandom } from './nodes/seeded-random.ts';
-import { GROWTH_MAX, type Parts, resultOf, SUCCESS_MIN, summaryOf } from './report.ts';
+import { GROWTH_MAX, resultOf, SUCCESS_MIN, summaryOf } from './report.ts';
 
 const USAGE = `Usage: npm run chaos -- [options]
 
@@ -53,63 +53,47 @@ const SOCKET_SHARE = 0.25;
 
 const say = sayUnless(options.json);
 say(`seed ${seed}, ${minutes} minutes; starting the ledger, its nodes and the gateway`);
-const fixture = await ChaosFixture.start({ slotMs: options['slot-ms'] });
-await makeHistory(fixture);
+const fixture = await startChaosFixture(options['slot-ms']);
 const readCalls = await ReadCalls.of(fixture);
 
 const { ready, key, process: gateway } = fixture.gateway;
 const http = new HttpTestClient(ready.rpcUrl, key);
 const socket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${key}`);
 const faultHistory = new FaultHistory(fixture.nodes.map(({ name }) => name));
-const checker = new FaultChecker(faultHistory, new GatewayLog(fixture.logFile), say);
+const checker = new FaultChecker(faultHistory, say);
 
 /** Each kind of load has its own random numbers: faults do not depend on the speed of the load. */
 const randomOf = (nth: number): SeededRandom => new SeededRandom(seed + 1_000 * nth);
-const readsOf = (client: TestClient, share: number, nth: number): Reads =>
-  new Reads({
-    client,
-    readCalls,
-    checker,
-    random: randomOf(nth),
-    perSecond: options.reads * share,
-  });
-
-const reads = {
-  http: [readsOf(http, 1, 1)],
-  websocket: [readsOf(socket, 1, 2)],
-  both: [readsOf(http, 1 - SOCKET_SHARE, 1), readsOf(socket, SOCKET_SHARE, 2)],
-}[options.protocol];
-if (reads === undefined) throw new Error(`there is no protocol ${options.protocol}: http, websocket or both`);
+const shares = { http: [1, 0], websocket: [0, 1], both: [1 - SOCKET_SHARE, SOCKET_SHARE] }[options.protocol];
+if (shares === undefined)
+  throw new Error(`there is no protocol ${options.protocol}: http, websocket or both`);
 const sends = new Submissions({
-  client: http,
-  fixture,
-  checker,
-  random: randomOf(3),
-  perSecond: options.sends,
+  ...{ client: http, fixture, checker, random: randomOf(3), perSecond: options.sends },
 });
 /** A session has a header, or consists of all requests of a key, over any protocol. */
-const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${await makeBoundKey(fixture.gateway)}`);
+const boundKey = await keysCommand(fixture.gateway, 'create', '--name', 'bound', '--never-back', 'yes');
+const rpc = createRpcClient(ready.rpcUrl, boundKey.secret);
+await eventually(async () => (await rpc.call('getSlot')).status === 200, 'the key is in force');
+const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${boundKey.secret}`);
 const ofHeader = { kind: 'session', client: http, count: options.sessions, readers: 2 };
 const ofKey = { kind: 'bound-key', client: boundSocket, count: 1, readers: 4 };
-const sessions = [ofHeader, ofKey].map(
-  (one, nth) => new Sessions({ ...one, fixture, checker, random: randomOf(4 + nth) }),
-);
 const gauge = new Gauge(gateway.pid ?? 0);
-const parts: Parts = { seed, minutes, checker, reads, sends, gauge };
 
 const beganAt = performance.now();
 const isOver = (): boolean => performance.now() - beganAt > minutes * 60_000;
+const reads = [http, socket].flatMap((client, at) => {
+  const perSecond = options.reads * shares[at]!;
+  return perSecond === 0 ? [] : [startReads(client, readCalls, checker, randomOf(1 + at), perSecond)];
+});
 
 function progress(): void {
   checker.forget();
-  const counts = [...checker.tallies].map(
-    ([kind, { good, answerable, failed }]) => `${kind} ${good}/${answerable} (${failed} not)`,
-  );
+  const counts = [...checker.tallies].map(([kind, { good, answerable }]) => `${kind} ${good}/${answerable}`);
   const now = performance.now();
-  const seconds = Math.round((now - beganAt) / 1_000);
   const memory = gauge.memoryMib.at(-1) ?? 0;
   say(
-    `${seconds} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ${faultHistory.describe(now, now + 1)}`,
+    `${Math.round((now - beganAt) / 1_000)} s: ${counts.join(', ')}; ${sends.pending} pending; ${memory} MiB; ` +
+      faultHistory.describe(now, now + 1),
   );
 }
 
@@ -117,16 +101,20 @@ const timer = setInterval(progress, PROGRESS_MS);
 await Promise.all([
   new FaultInjector(fixture.nodes, faultHistory, seed).run(isOver),
   ...fixture.nodes.map((node, at) => watchPulse(node, at, faultHistory, isOver)),
-  ...reads.map((one) => one.run(isOver)),
-  ...sessions.map((one) => one.run(isOver)),
+  ...[ofHeader, ofKey].map((one, nth) =>
+    runSessions({ ...one, fixture, checker, random: randomOf(4 + nth) }, isOver),
+  ),
   sends.run(isOver),
-  delay(minutes * 60_000).then(() => gauge.stop()),
+  waitUntil(isOver).then(() => gauge.stop()),
 ]);
+await Promise.all(reads.map((pace) => pace.stop()));
 clearInterval(timer);
 
-const result = resultOf(parts);
+const skipped = reads.reduce((sum, pace) => sum + pace.skipped, 0) + sends.skipped;
+const result = resultOf({ seed, minutes, checker, skipped, sends, gauge });
 if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-say(summaryOf(parts));
+say(summaryOf(result, gauge));
+if (result.broken.length > 0) say(logTail(fixture.gateway));
 await Promise.all([socket, boundSocket].map((one) => one.close()));
 await http.close();
 await fixture.stop();

@@ -1,6 +1,5 @@
 import { type Gauge, sparkline } from '../programs/process-stats.ts';
 import type { FaultChecker } from './load/fault-checker.ts';
-import type { Reads } from './load/reads.ts';
 import type { Submissions } from './load/submissions.ts';
 
 /** Share of answerable requests. */
@@ -11,11 +10,12 @@ export const GROWTH_MAX = 1.2;
 const WARM_UP_SECONDS = 120;
 const JUDGED_SECONDS = 180;
 
-export type Parts = Readonly<{
+type Parts = Readonly<{
   seed: number;
   minutes: number;
   checker: FaultChecker;
-  reads: readonly Reads[];
+  /** Requests that were not sent: too many in flight. */
+  skipped: number;
   sends: Submissions;
   gauge: Gauge;
 }>;
@@ -42,7 +42,7 @@ function brokenOf({ checker, gauge }: Parts): string[] {
 
 /** Result of a run. */
 export function resultOf(parts: Parts) {
-  const { seed, minutes, checker, reads, sends, gauge } = parts;
+  const { seed, minutes, checker, skipped, sends, gauge } = parts;
   const { outcomes, answers, rejected } = sends;
   return {
     ...{ seed, minutes },
@@ -50,7 +50,7 @@ export function resultOf(parts: Parts) {
       .totals()
       .map((one) => ({ ...one, faults: checker.faultsDuring.get(one.fault) ?? 0 })),
     requests: Object.fromEntries([...checker.tallies].map(([kind, tally]) => [kind, tally.summary()])),
-    skipped: reads.reduce((sum, one) => sum + one.skipped, 0) + sends.skipped,
+    skipped,
     transactions: { ...outcomes, answers, withoutBlockhash: rejected },
     memory: { mib: gauge.memoryMib.at(-1) ?? 0, growth: growthOf(gauge), cpuShare: gauge.cpuShare },
     waitedSeconds: Math.round(gauge.waitedMs / 1_000),
@@ -59,8 +59,7 @@ export function resultOf(parts: Parts) {
 }
 
 /** The result as text. */
-export function summaryOf(parts: Parts): string {
-  const result = resultOf(parts);
+export function summaryOf(result: ReturnType<typeof resultOf>, gauge: Gauge): string {
   const { landed, failed, expired, answers, withoutBlockhash } = result.transactions;
   const nodeFaults = result.nodeFaults.map(
     ({ fault, count, seconds, faults }) =>
@@ -85,7 +84,7 @@ export function summaryOf(parts: Parts): string {
     `transactions: ${landed} landed, ${failed} failed on the ledger as expected, ${expired} expired; answers: ` +
       `${answers.taken} signatures, ${answers.refused} errors (${withoutBlockhash} without the blockhash), ` +
       `${answers.unknown} unknown, ${answers.silent} none`,
-    `memory of the gateway ${sparkline(parts.gauge.memoryMib)} ${result.memory.mib} MiB; second half in relation to the first: ${growth}`,
+    `memory of the gateway ${sparkline(gauge.memoryMib)} ${result.memory.mib} MiB; second half in relation to the first: ${growth}`,
     `the gateway used ${result.memory.cpuShare.toFixed(2)} of a processor and waited ${result.waitedSeconds} s for one`,
     ...(result.broken.length === 0 ? ['All promises held.'] : result.broken.map((one) => `BROKEN ${one}`)),
   ].join('\n');

@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util';
 
-type Values = Readonly<Record<string, number | string | boolean>>;
+type Values = Readonly<Record<string, number | string | boolean | readonly string[]>>;
 type Widened<Defaults extends Values> = {
   readonly [Name in keyof Defaults]: Defaults[Name] extends number
     ? number
     : Defaults[Name] extends boolean
       ? boolean
-      : string;
+      : Defaults[Name] extends readonly string[]
+        ? readonly string[]
+        : string;
 };
 
 /**
- * Reads the options of a program from its command line. Each has the type of its default.
+ * Reads the options of a program from its command line. Each has the type of its default; a list is given by repeating
+ * the option, or without its name.
  * Prints the usage and exits for --help, and for a number that is none or out of its range.
  */
 export function readOptions<const Defaults extends Values>(
@@ -23,15 +26,19 @@ export function readOptions<const Defaults extends Values>(
       name,
       typeof value === 'boolean'
         ? ({ type: 'boolean', default: value } as const)
-        : ({ type: 'string', default: String(value) } as const),
+        : typeof value === 'object'
+          ? { type: 'string' as const, multiple: true as const, default: [...value] }
+          : ({ type: 'string', default: String(value) } as const),
     ]),
   );
-  const { values } = parseArgs({ options });
+  const list = Object.keys(defaults).find((name) => typeof defaults[name] === 'object');
+  const { values, positionals } = parseArgs({ options, allowPositionals: list !== undefined });
   if (values.help) {
     process.stdout.write(usage);
     process.exit(0);
   }
   const read = ([name, value]: [string, unknown]): [string, unknown] => {
+    if (name === list) return [name, [...(value as string[]), ...positionals]];
     if (typeof defaults[name] !== 'number') return [name, value];
     const [least, most] = ranges[name] ?? [0, Number.MAX_SAFE_INTEGER];
     if (Number(value) >= least && Number(value) <= most) return [name, Number(value)];

@@ -39,10 +39,16 @@ export function sparkline(numbers: readonly number[], width = 60): string {
   return medians.map((value) => '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor((value / top) * 8))]).join('');
 }
 
-/** Samples memory and processor time of a process once a second. */
+/** Samples memory, descriptors and processor time of a process once a second. Linux only. */
 export class Gauge {
   /** Resident, of each second. */
   readonly memoryMib: number[] = [];
+  /** Open files and sockets of each second. */
+  readonly descriptors: number[] = [];
+  /** Time in which it waited for a processor, in each second. */
+  readonly waitedMsEach: number[] = [];
+  /** It ended, or another one took its place. */
+  isGone = false;
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
@@ -53,7 +59,7 @@ export class Gauge {
     this.#pid = pid;
     this.#cpuBefore = cpuMsOf(pid);
     this.#waitedBefore = waitedForProcessorMs(pid);
-    this.#timer = setInterval(() => this.memoryMib.push(Math.round(residentMibOf(pid))), 1_000);
+    this.#timer = setInterval(() => this.#sample(), 1_000);
   }
 
   /** Processor seconds per second. */
@@ -79,5 +85,16 @@ export class Gauge {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    try {
+      this.descriptors.push(descriptorsOf(this.#pid));
+      this.memoryMib.push(Math.round(residentMibOf(this.#pid)));
+      const waitedBefore = this.waitedMsEach.reduce((sum, ms) => sum + ms, 0);
+      this.waitedMsEach.push(this.waitedMs - waitedBefore);
+    } catch {
+      this.isGone = true;
+    }
   }
 }

@@ -1,7 +1,9 @@
 import { Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js';
 import { encodeBase58 } from '../../src/solana/base58.ts';
-import type { SendRequest } from './ledger-truth.ts';
+import type { SendRequest, Watched } from './ledger-truth.ts';
 
+const SYSTEM = '11111111111111111111111111111111';
+const REFRESH_MS = 2_000;
 /** Every nth transaction, clients wait for its signature. */
 const WAITED_FOR_EACH = 20;
 
@@ -20,6 +22,15 @@ export class Traffic {
     this.#request = query;
   }
 
+  /** What clients subscribe to. */
+  get watched(): Watched {
+    return {
+      account: this.payer.publicKey.toBase58(),
+      mentioned: this.recipients[0]!.publicKey.toBase58(),
+      program: SYSTEM,
+    };
+  }
+
   async fund(): Promise<void> {
     for (const { publicKey } of [this.payer, ...this.recipients]) {
       await this.#request('requestAirdrop', [publicKey.toBase58(), 1_000 * LAMPORTS_PER_SOL]);
@@ -30,6 +41,12 @@ export class Traffic {
   async refresh(): Promise<void> {
     const answer = await this.#request('getLatestBlockhash', [{ commitment: 'confirmed' }]);
     this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
+  }
+
+  /** Reads the newest blockhash repeatedly until the returned function is called. */
+  refreshRepeatedly(): () => void {
+    const timer = setInterval(() => void this.refresh().catch(() => {}), REFRESH_MS);
+    return () => clearInterval(timer);
   }
 
   /** @param expect - receives the signatures that clients wait for, before they are sent. */

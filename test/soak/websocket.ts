@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProxyGroup } from '../chaos/proxy-group.ts';
-import { logTail, START_MS, startLocalnet } from '../programs/localnet.ts';
-import { readOptions, sayUnless } from '../programs/options.ts';
-import { startService } from '../service/start-service.ts';
-import { KitClient } from './kit-client.ts';
-import { type CheckResult, describeFaults, isFaulty, LedgerTruth, type Watched } from './ledger-truth.ts';
+import { logTail, startLocalnet } from '../programs/localnet.ts';
+import { logUnless, readOptions } from '../programs/options.ts';
+import { startInFront, takeDownInTurn } from '../programs/outages.ts';
+import { Pace } from '../programs/pace.ts';
+import { openKit, openWeb3js, openWire } from './clients.ts';
+import { type CheckResult, describeFaults, isFaulty, LedgerTruth } from './ledger-truth.ts';
 import { Traffic } from './traffic.ts';
-import { Web3jsClient } from './web3js-client.ts';
-import { WireClient } from './wire-client.ts';
 
 const USAGE = `Usage: npm run soak:websocket -- [options]
 
@@ -30,27 +28,21 @@ const options = readOptions(USAGE, {
   ...{ minutes: 1, 'kill-every': 20, down: 5, freeze: false, lag: 0, 'per-second': 20, 'slot-ms': 400 },
   json: false,
 });
-const { minutes, down: downSeconds, freeze, 'slot-ms': slotMs } = options;
+const { minutes, down, freeze, 'slot-ms': slotMs, 'kill-every': every } = options;
 
-const SYSTEM = '11111111111111111111111111111111';
-/** Every nth time both nodes are down at once, and nothing is sent after the transactions of the gap. */
-const BOTH_EVERY = 2;
-/** Transactions in such a gap; the clients wait for the last. */
+/** Transactions while both nodes are down; the clients wait for the last. */
 const GAP_TRANSACTIONS = 4;
 /** Slots after which a transaction is confirmed. */
 const CONFIRMED_AFTER = 4;
 /** How long clients may still receive notifications at the end. */
 const QUIET_MS = 45_000;
+const IN_FLIGHT_MAX = 2_000;
 
-const say = sayUnless(options.json);
-const now = (): string => new Date().toISOString();
-
-const down = async (node: ProxyGroup): Promise<void> => (freeze ? node.freeze() : node.kill());
-const up = async (node: ProxyGroup): Promise<void> => (freeze ? node.thaw() : node.revive());
+const say = logUnless(options.json);
 
 function table(results: readonly CheckResult[]): string {
   const row = (client: string, kind: string, cells: readonly (string | number)[]): string =>
-    [client.padEnd(11), kind.padEnd(10), ...cells.map((cell) => String(cell).padStart(9))].join(' ');
+    [client.padEnd(11), kind.padEnd(12), ...cells.map((cell) => String(cell).padStart(9))].join(' ');
   return [
     row('client', 'kind', ['received', 'missed', 'doubled', 'odd']),
     ...results.map(({ client, kind, received, missed, doubled, odd }) =>
@@ -60,34 +52,21 @@ function table(results: readonly CheckResult[]): string {
 }
 
 const { program, rpcPort, pubsubPort, request } = await startLocalnet(slotMs);
-const nodes = [await ProxyGroup.start(rpcPort, pubsubPort), await ProxyGroup.start(rpcPort, pubsubPort)];
+const { service, nodes, stop } = await startInFront(rpcPort, pubsubPort, 'ws');
 const lagMs = options.lag * slotMs;
 nodes[1]!.proxies[1]!.delay(lagMs);
-const service = await startService({
-  timeoutMs: START_MS,
-  configuration: '',
-  arguments: nodes.flatMap((node) => [
-    ...['--upstream', `http://127.0.0.1:${node.port(0)}/`],
-    ...['--ws', `ws://127.0.0.1:${node.port(1)}/`],
-  ]),
-});
 const traffic = new Traffic(request);
 await traffic.fund();
-const watched: Watched = {
-  account: traffic.payer.publicKey.toBase58(),
-  mentioned: traffic.recipients[0]!.publicKey.toBase58(),
-  program: SYSTEM,
-};
+const { watched } = traffic;
 const wsUrl = `${service.ready.wsUrl}?api-key=${service.key}`;
-const wire = await WireClient.open(wsUrl, watched);
-const web3js = new Web3jsClient(`${service.ready.rpcUrl}?api-key=${service.key}`, wsUrl, watched);
-const kit = await KitClient.open(wsUrl, watched);
-const clients = [wire, web3js, kit];
+const clients = [
+  await openWire(wsUrl, watched),
+  openWeb3js(`${service.ready.rpcUrl}?api-key=${service.key}`, wsUrl, watched),
+  await openKit(wsUrl, watched),
+];
 
-async function expectAll(signature: string): Promise<void> {
-  web3js.expect(signature);
-  await Promise.all([wire.expect(signature), kit.expect(signature)]);
-}
+const expectAll = async (signature: string): Promise<void> =>
+  void (await Promise.all(clients.map((client) => client.expect(signature))));
 
 const slotOf = async (commitment: string): Promise<number> =>
   (await request('getSlot', [{ commitment }])) as number;
@@ -95,65 +74,25 @@ const slotOf = async (commitment: string): Promise<number> =>
 // web3.js does not report when its subscriptions are active; earlier slots are not compared.
 await sleep(3_000 + 4 * lagMs);
 const begun = await slotOf('processed');
-const endAt = performance.now() + minutes * 60_000;
 const truth = new LedgerTruth(request, watched);
 /** Missing at the end of a gap. */
 const unfilled: string[] = [];
-let isOver = false;
 let isPaused = false;
-let kills = 0;
 
-async function sendTransactions(): Promise<void> {
-  for (let next = performance.now(); !isOver; next += 1_000 / options['per-second']) {
-    await sleep(Math.max(0, next - performance.now()));
-    if (isPaused) continue;
-    // Not awaited: a client may wait for a signature while no node is available.
-    void traffic.send(expectAll).catch((fault: unknown) => say(`a transaction was not sent: ${fault}`));
-  }
-}
-
-async function refreshBlockhash(): Promise<void> {
-  while (!isOver) {
-    await traffic.refresh();
-    await sleep(2_000);
-  }
-}
+// Not awaited by the pace: a client may wait for a signature while no node is available.
+const act = async (): Promise<void> => {
+  if (!isPaused)
+    await traffic.send(expectAll).catch((fault: unknown) => say(`a transaction was not sent: ${fault}`));
+};
+const pace = new Pace({ perSecond: options['per-second'], inFlightMax: IN_FLIGHT_MAX, act });
+const stopRefreshing = traffic.refreshRepeatedly();
 
 async function waitForSlots(slots: number): Promise<void> {
   const until = (await slotOf('processed')) + slots;
   while ((await slotOf('processed')) < until) await sleep(50);
 }
 
-async function oneDown(turn: number): Promise<void> {
-  const node = nodes[turn % nodes.length]!;
-  const { connections } = node.proxies[1]!;
-  say(
-    `${now()} node ${(turn % nodes.length) + 1} ${freeze ? 'freezes' : 'dies'}, with ${connections} PubSub connections`,
-  );
-  await down(node);
-  await sleep(downSeconds * 1_000);
-  await up(node);
-}
-
-/** The last transaction is in the gap: only a client that fills the gap learns of it. */
-async function bothDown(): Promise<void> {
-  isPaused = true;
-  await waitForSlots(CONFIRMED_AFTER);
-  await traffic.refresh();
-  const prepared: string[] = [];
-  for (let left = GAP_TRANSACTIONS; left > 0; left--) {
-    prepared.push(await traffic.prepare(left === 1 ? expectAll : null));
-  }
-  say(`${now()} both nodes are down`);
-  await Promise.all(nodes.map(down));
-  const upAt = performance.now() + downSeconds * 1_000;
-  for (const transaction of prepared) await traffic.submit(transaction);
-  await waitForSlots(CONFIRMED_AFTER);
-  await sleep(Math.max(0, upAt - performance.now()));
-  await Promise.all(nodes.map(up));
-  await checkGap();
-  isPaused = false;
-}
+let prepared: string[] = [];
 
 /** Waits until every client has the last state; records those that do not get it. */
 async function checkGap(): Promise<void> {
@@ -165,23 +104,29 @@ async function checkGap(): Promise<void> {
   const until = performance.now() + QUIET_MS;
   while (performance.now() < until && missed().length > 0) await sleep(100);
   unfilled.push(...missed());
+  isPaused = false;
 }
 
-async function killNodes(): Promise<void> {
-  for (let next = performance.now(), turn = 0; ; turn++) {
-    next = Math.max(next + options['kill-every'] * 1_000, performance.now());
-    await sleep(Math.max(0, Math.min(next, endAt) - performance.now()));
-    if (performance.now() >= endAt) return;
-    kills++;
-    if (turn % BOTH_EVERY === BOTH_EVERY - 1) await bothDown();
-    else await oneDown(turn / BOTH_EVERY);
-  }
-}
-
-const load = Promise.all([sendTransactions(), refreshBlockhash()]);
-await killNodes();
-isOver = true;
-await load;
+const kills = await takeDownInTurn(nodes, {
+  ...{ minutes, every, down, freeze, allEvery: 2, lastBeforeEndMs: 0 },
+  onDown: (which) => say(`${which} ${freeze ? 'frozen' : 'killed'}`),
+  beforeAllDown: async () => {
+    isPaused = true;
+    await waitForSlots(CONFIRMED_AFTER);
+    await traffic.refresh();
+    prepared = [];
+    for (let left = GAP_TRANSACTIONS; left > 0; left--)
+      prepared.push(await traffic.prepare(left === 1 ? expectAll : null));
+  },
+  // The last transaction is in the gap: only a client that fills the gap learns of it.
+  whileAllDown: async () => {
+    for (const transaction of prepared) await traffic.submit(transaction);
+    await waitForSlots(CONFIRMED_AFTER);
+  },
+  afterAllDown: checkGap,
+});
+await pace.stop();
+stopRefreshing();
 
 const stopped = await slotOf('processed');
 while ((await slotOf('finalized')) < stopped + 2) await sleep(200);
@@ -194,15 +139,12 @@ const faults = [
   ...unfilled.map((one) => `missing at the end of a gap: ${one}`),
 ];
 const whole = faults.length === 0;
-if (options.json) {
-  const result = { minutes, kills, slots: stopped - begun, verdicts: results, unfilled, whole };
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-}
-say(`\nnodes ${freeze ? 'froze' : 'died'} ${kills} times in ${stopped - begun} slots\n${table(results)}`);
+const result = { minutes, kills, slots: stopped - begun, verdicts: results, unfilled, whole };
+if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+say(`nodes went down ${kills} times in ${stopped - begun} slots\n${table(results)}`);
 for (const fault of faults) say(`FAULT ${fault}`);
 say(whole ? 'No notification was missed or duplicated, no id changed.' : logTail(service));
 for (const client of clients) client.close();
-await service.stop();
-await Promise.all(nodes.map((node) => node.close()));
+await stop();
 await program.stop();
 process.exit(whole ? 0 : 1);

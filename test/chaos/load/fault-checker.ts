@@ -1,6 +1,5 @@
+import { createHistogram } from 'node:perf_hooks';
 import type { FaultHistory, NodeFault } from '../nodes/fault-history.ts';
-import type { GatewayLog } from './gateway-log.ts';
-import { Tally } from './tally.ts';
 
 /** A completed request. Times are those of `performance.now()`. */
 export type CompletedRequest = Readonly<{
@@ -21,59 +20,72 @@ const REPORTED_MAX = 100;
 /** Longer than any request or transaction takes. */
 const RETENTION_MS = 180_000;
 
+/** Counts of requests of one kind. */
+class Counts {
+  /** Answerable requests, and those with a right response. */
+  answerable = 0;
+  good = 0;
+  /** Requests without a healthy node, and those with a right response. */
+  others = 0;
+  othersGood = 0;
+  /** Streamed responses that broke off because of a fault. */
+  brokenOff = 0;
+  /** Latencies of answerable requests, in milliseconds. */
+  readonly times = createHistogram();
+
+  /** Share of answerable requests. */
+  get share(): number {
+    return this.answerable === 0 ? 1 : this.good / this.answerable;
+  }
+
+  summary() {
+    const { answerable, good, others, othersGood, brokenOff, times } = this;
+    const [p50, p99, p999] = [50, 99, 99.9].map((percent) => times.percentile(percent));
+    const failed = answerable - good;
+    return { answerable, good, failed, others, othersGood, brokenOff, p50, p99, p999 };
+  }
+}
+
 /** Compares outcomes of requests with the faults of nodes, and reports each failure with its circumstances. */
 export class FaultChecker {
   /** Reported violations. */
   readonly broken: string[] = [];
   /** Including those not reported. */
   brokenCount = 0;
-  readonly tallies = new Map<string, Tally>();
+  readonly tallies = new Map<string, Counts>();
   /** Failed requests by fault of a node. */
   readonly faultsDuring = new Map<NodeFault, number>();
   readonly faultHistory: FaultHistory;
-  readonly #log: GatewayLog;
   readonly #say: (text: string) => void;
   /** Requests that failed. */
   #failed = 0;
 
-  constructor(faultHistory: FaultHistory, log: GatewayLog, say: (text: string) => void) {
+  constructor(faultHistory: FaultHistory, say: (text: string) => void) {
     this.faultHistory = faultHistory;
-    this.#log = log;
     this.#say = say;
   }
 
-  tally(kind: string): Tally {
-    let tally = this.tallies.get(kind);
-    if (tally === undefined) {
-      tally = new Tally();
-      this.tallies.set(kind, tally);
-    }
-    return tally;
-  }
-
   /** Records a completed request. */
-  note(done: CompletedRequest): void {
-    const { kind, startedAt, endedAt, fault } = done;
-    const tally = this.tally(kind);
-    if (done.isBrokenOff === true && this.faultHistory.kinds(startedAt, endedAt).size > 0) {
+  note({ kind, what, startedAt, endedAt, fault, isBrokenOff = false }: CompletedRequest): void {
+    const tally = this.tallies.get(kind) ?? new Counts();
+    this.tallies.set(kind, tally);
+    const kinds = this.faultHistory.kinds(startedAt, endedAt);
+    if (isBrokenOff && kinds.size > 0) {
       tally.brokenOff++;
-      return;
-    }
-    if (!this.faultHistory.wasAnswerable(startedAt, endedAt)) {
+    } else if (!this.faultHistory.wasAnswerable(startedAt, endedAt)) {
       tally.others++;
       if (fault === null) tally.othersGood++;
-      return;
+    } else {
+      tally.answerable++;
+      if (fault === null) {
+        tally.good++;
+        tally.times.record(Math.max(1, Math.round(endedAt - startedAt)));
+        return;
+      }
+      for (const one of kinds) this.faultsDuring.set(one, (this.faultsDuring.get(one) ?? 0) + 1);
+      if (++this.#failed <= REPORTED_MAX)
+        this.#report(`failed although answerable: ${kind} ${what}: ${fault}`, startedAt, endedAt);
     }
-    tally.answerable++;
-    if (fault === null) {
-      tally.good++;
-      tally.took(endedAt - startedAt);
-      return;
-    }
-    for (const fault of this.faultHistory.kinds(startedAt, endedAt))
-      this.faultsDuring.set(fault, (this.faultsDuring.get(fault) ?? 0) + 1);
-    if (++this.#failed > REPORTED_MAX) return;
-    this.#report(`failed although answerable: ${kind} ${done.what}: ${fault}`, startedAt, endedAt);
   }
 
   /** Records a violation, whatever the faults of nodes. */
@@ -90,8 +102,6 @@ export class FaultChecker {
 
   #report(text: string, from: number, to: number): void {
     const at = new Date(performance.timeOrigin + from).toISOString();
-    this.#say(`${at} ${text}`);
-    this.#say(`  after ${Math.round(to - from)} ms; ${this.faultHistory.describe(from, to)}`);
-    for (const line of this.#log.between(from, to)) this.#say(`  log: ${line}`);
+    this.#say(`${at} ${text}\n  after ${Math.round(to - from)} ms; ${this.faultHistory.describe(from, to)}`);
   }
 }

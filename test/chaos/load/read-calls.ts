@@ -1,7 +1,7 @@
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
 import type { Direct } from '../nodes/direct.ts';
+import type { SeededRandom } from '../nodes/fault-injector.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
-import type { SeededRandom } from '../nodes/seeded-random.ts';
 
 /** A read, and the check of its result: a fault or null. */
 export type ReadCall = Readonly<{
@@ -62,27 +62,18 @@ async function accountReads(ledger: Direct, { medium, long }: ChaosFixture): Pro
   const base64 = { encoding: 'base64' };
   const some = medium.addresses.slice(0, ADDRESSES_AT_ONCE);
   const sliced = { ...base64, commitment: 'confirmed', dataSlice: { offset: 0, length: 8 } };
-  return [
-    ...(await Promise.all(
-      some.map(async (address, at) => ({
-        weight: 3,
-        call: await settled(ledger, 'getAccountInfo', [
-          address,
-          { ...base64, commitment: commitments[at % 3] },
-        ]),
-      })),
-    )),
-    {
-      weight: 6,
-      call: await settled(ledger, 'getMultipleAccounts', [some, { ...base64, commitment: 'processed' }]),
-    },
-    { weight: 4, call: await settled(ledger, 'getProgramAccounts', [medium.owner, sliced]) },
-    {
-      weight: 1.5,
-      call: await settled(ledger, 'getProgramAccounts', [medium.owner, { ...base64, withContext: true }]),
-    },
-    { weight: 0.4, call: await settled(ledger, 'getProgramAccounts', [long.owner, base64], true) },
+  const reads: [weight: number, method: string, params: unknown[], isLong?: boolean][] = [
+    ...some.map((address, at): [number, string, unknown[]] => {
+      return [3, 'getAccountInfo', [address, { ...base64, commitment: commitments[at % 3] }]];
+    }),
+    [6, 'getMultipleAccounts', [some, { ...base64, commitment: 'processed' }]],
+    [4, 'getProgramAccounts', [medium.owner, sliced]],
+    [1.5, 'getProgramAccounts', [medium.owner, { ...base64, withContext: true }]],
+    [0.4, 'getProgramAccounts', [long.owner, base64], true],
   ];
+  return Promise.all(
+    reads.map(async ([weight, ...read]) => ({ weight, call: await settled(ledger, ...read) })),
+  );
 }
 
 /** Reads of finalized history. */

@@ -1,14 +1,80 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
+import type { SeededRandom } from '../nodes/fault-injector.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
-import type { SeededRandom } from '../nodes/seeded-random.ts';
 import type { Reply, TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
-import { findRegression, type Newest, NewestSlots } from './newest-slots.ts';
 
 /** Pause after each request. */
 const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
+
+/**
+ * Newest slots or heights observed by a session, in the order of `commitments`. Independent of the product's `MinSlot` on
+ * purpose: a check of the gateway must not use its code.
+ */
+export class NewestSlots {
+  readonly #newest = commitments.map(() => 0);
+
+  /** Responses to requests that start now must not be older. */
+  now(): readonly number[] {
+    return [...this.#newest];
+  }
+
+  /** Records the slot of a response. */
+  observe(commitment: Commitment, slot: number): void {
+    const at = commitments.indexOf(commitment);
+    this.#newest[at] = Math.max(this.#newest[at] ?? 0, slot);
+  }
+}
+
+/**
+ * Describes a slot that is older than one observed at the same or a higher commitment when the request started; null
+ * otherwise.
+ */
+export function findRegression(
+  before: readonly number[],
+  commitment: Commitment,
+  slot: number,
+): string | null {
+  for (let at = commitments.indexOf(commitment); at < commitments.length; at++) {
+    const observed = before[at] ?? 0;
+    if (slot < observed) return `${slot} at ${commitment} after ${observed} at ${commitments[at]}`;
+  }
+  return null;
+}
+
+/** A read of a session. Block heights are compared separately. */
+type SessionRead = Readonly<{
+  method: string;
+  params: readonly unknown[];
+  commitment: Commitment;
+  reports: 'slot' | 'height';
+}>;
+
+type ReadResult = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
+
+/** The slot or height in a result. */
+const reportedBy = (result: ReadResult): number =>
+  typeof result === 'number' ? result : (result?.absoluteSlot ?? result?.context?.slot ?? Number.NaN);
+
+const readsOf = ({ recipients, medium }: ChaosFixture): SessionRead[] =>
+  commitments.flatMap((commitment) => {
+    const at = { commitment };
+    const encoded = { ...at, encoding: 'base64' };
+    const reads: Record<string, readonly unknown[]> = {
+      getSlot: [at],
+      getBlockHeight: [at],
+      getEpochInfo: [at],
+      getLatestBlockhash: [at],
+      getBalance: [recipients[0]?.address, at],
+      getAccountInfo: [medium.addresses[0], encoded],
+      getMultipleAccounts: [medium.addresses.slice(0, 3), encoded],
+    };
+    return Object.entries(reads).map(([method, params]): SessionRead => {
+      return { method, params, commitment, reports: method === 'getBlockHeight' ? 'height' : 'slot' };
+    });
+  });
 
 export type SessionsOptions = Readonly<{
   client: TestClient;
@@ -22,113 +88,41 @@ export type SessionsOptions = Readonly<{
   readers: number;
 }>;
 
-/** A read of a session, and the slot or height in its result. */
-type SessionRead = Readonly<{
-  method: string;
-  params: readonly unknown[];
-  commitment: Commitment;
-  /** Block heights are compared separately. */
-  reports: 'slot' | 'height';
-  read: (result: ReadResult) => number;
-}>;
+/** Runs readers that must not observe the chain going back, until `isOver` and all replies have arrived. */
+export async function runSessions(options: SessionsOptions, isOver: () => boolean): Promise<void> {
+  const { client, checker, random, kind } = options;
+  const reads = readsOf(options.fixture);
 
-/** Results with a slot or height. */
-type ReadResult = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
-
-const contextSlot = (result: ReadResult): number =>
-  (typeof result === 'number' ? null : result?.context?.slot) ?? Number.NaN;
-const absoluteSlot = (result: ReadResult): number =>
-  (typeof result === 'number' ? null : result?.absoluteSlot) ?? Number.NaN;
-const itself = (result: ReadResult): number => (typeof result === 'number' ? result : Number.NaN);
-
-function readsOf({ recipients, medium }: ChaosFixture): SessionRead[] {
-  const address = recipients[0]?.address;
-  return commitments.flatMap((commitment): SessionRead[] => {
-    const at = { commitment };
-    const read = (
-      method: string,
-      params: readonly unknown[],
-      how: (result: ReadResult) => number,
-    ): SessionRead => ({
-      ...{ method, params, commitment, read: how },
-      reports: method === 'getBlockHeight' ? 'height' : 'slot',
-    });
-    return [
-      read('getSlot', [at], itself),
-      read('getBlockHeight', [at], itself),
-      read('getEpochInfo', [at], absoluteSlot),
-      read('getLatestBlockhash', [at], contextSlot),
-      read('getBalance', [address, at], contextSlot),
-      read('getAccountInfo', [medium.addresses[0], { ...at, encoding: 'base64' }], contextSlot),
-      read('getMultipleAccounts', [medium.addresses.slice(0, 3), { ...at, encoding: 'base64' }], contextSlot),
-    ];
-  });
-}
-
-/** Slots and heights observed by a session. */
-type Session = Readonly<{ name: string; newest: Readonly<Record<SessionRead['reports'], NewestSlots>> }>;
-
-/** Readers that must not observe the chain going back. */
-export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #reads: readonly SessionRead[];
-
-  constructor(options: SessionsOptions) {
-    this.#options = options;
-    this.#reads = readsOf(options.fixture);
-  }
-
-  /** Runs until `isOver` and all replies have arrived. */
-  async run(isOver: () => boolean): Promise<void> {
-    const sessions = Array.from({ length: this.#options.count }, (_, at) => ({
-      name: `session ${at + 1}`,
-      newest: { slot: new NewestSlots(), height: new NewestSlots() },
-    }));
-    const readers = sessions.flatMap((session) =>
-      Array.from({ length: this.#options.readers }, () => this.#reader(session, isOver)),
-    );
-    await Promise.all(readers);
-  }
-
-  async #reader(session: Session, isOver: () => boolean): Promise<void> {
-    const { random } = this.#options;
-    while (!isOver()) {
-      await this.#read(session);
-      await delay(random.between(...PAUSE_MS));
-    }
-  }
-
-  async #read(session: Session): Promise<void> {
-    const { client, random } = this.#options;
-    const count = random.happens(BATCH_SHARE) ? 4 : 1;
-    const requested = Array.from({ length: count }, () => random.oneOf(this.#reads));
-    const before = { slot: session.newest.slot.now(), height: session.newest.height.now() };
+  const read = async (name: string, newest: Record<SessionRead['reports'], NewestSlots>): Promise<void> => {
+    const requested = Array.from({ length: random.happens(BATCH_SHARE) ? 4 : 1 }, () => random.oneOf(reads));
+    const before = { slot: newest.slot.now(), height: newest.height.now() };
     const startedAt = performance.now();
     const calls = requested.map(({ method, params }) => ({ method, params }));
-    const replies = await client.send(calls, session.name);
+    const replies = await client.send(calls, name);
     const endedAt = performance.now();
-    for (const [at, read] of requested.entries())
-      this.#check(session, read, replies[at] as Reply, before[read.reports], startedAt, endedAt);
-  }
-
-  #check(
-    session: Session,
-    { method, commitment, reports, read }: SessionRead,
-    reply: Reply,
-    before: Newest,
-    startedAt: number,
-    endedAt: number,
-  ): void {
-    const { checker, kind } = this.#options;
-    const what = `${method} at ${commitment}, ${session.name}`;
-    const reported = reply.kind === 'result' ? read(reply.result as ReadResult) : Number.NaN;
-    const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} has no ${reports}` : reply.text;
-    const fault = Number.isInteger(reported) ? null : said;
-    checker.note({ kind, what, startedAt, endedAt, fault });
-    if (fault !== null) return;
-    const back = findRegression(before, commitment, reported);
-    if (back !== null)
-      checker.recordViolation(`${kind} ${what} went back in its ${reports}: ${back}`, startedAt, endedAt);
-    session.newest[reports].observe(commitment, reported);
-  }
+    for (const [at, { method, commitment, reports }] of requested.entries()) {
+      const reply = replies[at] as Reply;
+      const what = `${method} at ${commitment}, ${name}`;
+      const reported = reply.kind === 'result' ? reportedBy(reply.result as ReadResult) : Number.NaN;
+      const said = reply.kind === 'result' ? `${JSON.stringify(reply.result)} has no ${reports}` : reply.text;
+      const fault = Number.isInteger(reported) ? null : said;
+      checker.note({ kind, what, startedAt, endedAt, fault });
+      if (fault !== null) continue;
+      const back = findRegression(before[reports], commitment, reported);
+      if (back !== null)
+        checker.recordViolation(`${kind} ${what} went back in its ${reports}: ${back}`, startedAt, endedAt);
+      newest[reports].observe(commitment, reported);
+    }
+  };
+  const sessions = Array.from({ length: options.count }, async (_, at) => {
+    const newest = { slot: new NewestSlots(), height: new NewestSlots() };
+    const reader = async (): Promise<void> => {
+      while (!isOver()) {
+        await read(`session ${at + 1}`, newest);
+        await delay(random.between(...PAUSE_MS));
+      }
+    };
+    await Promise.all(Array.from({ length: options.readers }, reader));
+  });
+  await Promise.all(sessions);
 }

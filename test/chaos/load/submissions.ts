@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sign, transfer } from '../../../packages/localnet/test/signed-transactions.ts';
+import { Pace, waitUntil } from '../../programs/pace.ts';
+import type { SeededRandom } from '../nodes/fault-injector.ts';
 import type { ChaosFixture } from '../nodes/fixture.ts';
-import type { SeededRandom } from '../nodes/seeded-random.ts';
 import type { TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
 import {
@@ -62,11 +63,7 @@ export class Submissions {
   readonly outcomes: Record<LedgerOutcome, number> = { landed: 0, failed: 0, expired: 0 };
   /** Responses by kind. */
   readonly answers: Record<SubmissionResponse['kind'], number> = {
-    taken: 0,
-    refused: 0,
-    landed: 0,
-    unknown: 0,
-    silent: 0,
+    ...{ taken: 0, refused: 0, landed: 0, unknown: 0, silent: 0 },
   };
   /** Valid transactions that were rejected because a node did not know their blockhash. */
   rejected = 0;
@@ -94,11 +91,13 @@ export class Submissions {
 
   async #flow(isOver: () => boolean): Promise<void> {
     const { perSecond, random } = this.#options;
-    for (let next = performance.now(); !isOver(); next += 1_000 / perSecond) {
-      await delay(Math.max(0, next - performance.now()));
+    const act = async (): Promise<void> => {
       if (this.#pending.size >= PENDING_MAX) this.skipped++;
       else this.#send(random.oneOf(submissionModes));
-    }
+    };
+    const pace = new Pace({ perSecond, inFlightMax: PENDING_MAX, act });
+    await waitUntil(isOver);
+    await pace.stop();
   }
 
   async #blockhashes(isOver: () => boolean): Promise<void> {

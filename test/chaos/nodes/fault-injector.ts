@@ -1,11 +1,32 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom, type Random } from '../../fuzz/engine/mutate.ts';
+import { waitUntil } from '../../programs/pace.ts';
 import { type FaultHistory, injectedFaults } from './fault-history.ts';
 import type { FaultyNode } from './faulty-node.ts';
-import { SeededRandom } from './seeded-random.ts';
+
+/** What happens by random, and happens again with the same seed. */
+export class SeededRandom {
+  readonly #random: Random;
+
+  constructor(seed: number) {
+    this.#random = createRandom(seed);
+  }
+
+  between(least: number, most: number): number {
+    return least + (this.#random() / 2 ** 32) * (most - least);
+  }
+
+  /** @param share - probability, 0 to 1. */
+  happens(share: number): boolean {
+    return this.between(0, 1) < share;
+  }
+
+  oneOf<T>(list: readonly T[]): T {
+    return list[this.#random() % list.length] as T;
+  }
+}
 
 /** Share of rounds in which no node is spared. */
 const NOBODY_SHARE = 0.15;
-const LOOK_MS = 25;
 
 /** Minimum and maximum durations. */
 const spans = {
@@ -64,8 +85,4 @@ export class FaultInjector {
       this.#faultHistory.end(period, performance.now());
     }
   }
-}
-
-async function waitUntil(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await delay(LOOK_MS);
 }

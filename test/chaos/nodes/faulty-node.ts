@@ -1,9 +1,9 @@
+import { type MockNode, send, startMock } from '../../upstream/mock/server.ts';
 import { ProxyGroup } from '../proxy-group.ts';
-import { ChainNode } from './chain-node.ts';
 import type { Direct } from './direct.ts';
 import type { InjectedFault } from './fault-history.ts';
-import type { SeededRandom } from './seeded-random.ts';
-import { BehindView, StuckView } from './stale-views.ts';
+import type { SeededRandom } from './fault-injector.ts';
+import { BehindView, readCall, type StaleView, StuckView } from './stale-views.ts';
 
 /** Share of response chunks within which a connection is reset. */
 const BREAKING_SHARE = 0.3;
@@ -21,21 +21,43 @@ export type FaultyNodeOptions = Readonly<{
 export class FaultyNode {
   readonly name: string;
   readonly #options: FaultyNodeOptions;
-  readonly #node: ChainNode;
+  readonly #node: MockNode;
   /** JSON-RPC and PubSub. */
   readonly #proxies: ProxyGroup;
+  readonly #shown: { view: StaleView | null };
   #isDead = false;
 
-  private constructor(options: FaultyNodeOptions, node: ChainNode, proxies: ProxyGroup) {
+  private constructor(
+    options: FaultyNodeOptions,
+    node: MockNode,
+    proxies: ProxyGroup,
+    shown: { view: StaleView | null },
+  ) {
     this.name = options.name;
     this.#options = options;
     this.#node = node;
     this.#proxies = proxies;
+    this.#shown = shown;
   }
 
   static async start(options: FaultyNodeOptions): Promise<FaultyNode> {
-    const node = await ChainNode.start(options.ledger);
-    return new FaultyNode(options, node, await ProxyGroup.start(node.port, options.pubsubPort));
+    const { ledger, pubsubPort } = options;
+    /** Null for the ledger itself. */
+    const shown: { view: StaleView | null } = { view: null };
+    const respond = async (body: string): Promise<{ status: number; text: string }> => {
+      const call = shown.view === null ? null : readCall(body);
+      if (shown.view === null || call === null) return ledger.post(body);
+      return { status: 200, text: await shown.view.answer(call) };
+    };
+    const node = await startMock(({ raw }, reply) => {
+      // The ledger ends before its nodes.
+      respond(raw).then(
+        ({ status, text }) => send(reply, text, status),
+        () => reply.destroy(),
+      );
+    });
+    const proxies = await ProxyGroup.start(Number(new URL(node.url).port), pubsubPort);
+    return new FaultyNode(options, node, proxies, shown);
   }
 
   get url(): string {
@@ -69,15 +91,15 @@ export class FaultyNode {
         this.#proxies.proxies[0]!.breakOff(() => random.happens(BREAKING_SHARE));
         return;
       case 'behind':
-        this.#node.view = new BehindView(ledger);
+        this.#shown.view = new BehindView(ledger);
         return;
       case 'stuck':
-        this.#node.view = await StuckView.at(ledger, moving);
+        this.#shown.view = await StuckView.at(ledger, moving);
     }
   }
 
   async recover(): Promise<void> {
-    this.#node.view = null;
+    this.#shown.view = null;
     for (const proxy of this.#proxies.proxies) proxy.calm();
     if (!this.#isDead) return;
     this.#isDead = false;
@@ -87,6 +109,6 @@ export class FaultyNode {
   async stop(): Promise<void> {
     await this.recover();
     await this.#proxies.close();
-    this.#node.stop();
+    await this.#node.close();
   }
 }

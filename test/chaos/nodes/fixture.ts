@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sign, transfer } from '../../../packages/localnet/test/signed-transactions.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
-import { type RunningLocalnet, startLocalnet } from '../../programs/localnet.ts';
+import { START_MS, startLocalnet } from '../../programs/localnet.ts';
 import { temporaryFolder } from '../../service/program.ts';
 import { type RunningService, startService } from '../../service/start-service.ts';
 import { Direct } from './direct.ts';
@@ -13,12 +15,9 @@ const fixtures = {
   long: { accounts: 1_000, bytes: 1_024 },
   medium: { accounts: 150, bytes: 1_024 },
 } as const;
-const START_MS = 120_000;
 
 /** Constant accounts of one owner. */
-export type Fixture = Readonly<{ owner: string; addresses: readonly string[] }>;
-
-export type ChaosFixtureOptions = Readonly<{ slotMs: number }>;
+type Fixture = Readonly<{ owner: string; addresses: readonly string[] }>;
 
 function writeFixture(folder: string, { accounts, bytes }: { accounts: number; bytes: number }): Fixture {
   const owner = Keypair.generate().address;
@@ -33,75 +32,66 @@ function writeFixture(folder: string, { accounts, bytes }: { accounts: number; b
 }
 
 /** One ledger, three nodes with injected faults, and the gateway in front of them. */
-export class ChaosFixture {
-  readonly payer: Keypair;
-  readonly recipients: readonly Keypair[];
-  readonly long: Fixture;
-  readonly medium: Fixture;
+export type ChaosFixture = Readonly<{
+  payer: Keypair;
+  recipients: readonly Keypair[];
+  long: Fixture;
+  medium: Fixture;
   /** The ledger itself. */
-  readonly ledger: Direct;
-  readonly nodes: readonly FaultyNode[];
-  readonly gateway: RunningService;
-  readonly logFile: string;
-  readonly #localnet: RunningLocalnet;
+  ledger: Direct;
+  nodes: readonly FaultyNode[];
+  gateway: RunningService;
+  stop: () => Promise<void>;
+}>;
 
-  private constructor(parts: Omit<ChaosFixture, 'stop'>, localnet: RunningLocalnet) {
-    this.payer = parts.payer;
-    this.recipients = parts.recipients;
-    this.long = parts.long;
-    this.medium = parts.medium;
-    this.ledger = parts.ledger;
-    this.nodes = parts.nodes;
-    this.gateway = parts.gateway;
-    this.logFile = parts.logFile;
-    this.#localnet = localnet;
-  }
-
-  static async start({ slotMs }: ChaosFixtureOptions): Promise<ChaosFixture> {
-    const folder = temporaryFolder('chaos');
-    const accounts = join(folder, 'accounts');
-    mkdirSync(accounts);
-    const [long, medium] = [writeFixture(accounts, fixtures.long), writeFixture(accounts, fixtures.medium)];
-    const payer = Keypair.generate();
-    const recipients = Array.from({ length: 4 }, () => Keypair.generate());
-    const args = ['--quiet', '--account-dir', accounts, '--mint', payer.address];
-    const localnet = await startLocalnet(slotMs, args);
-    const { pubsubPort } = localnet;
-    const ledger = new Direct(`http://127.0.0.1:${localnet.rpcPort}/`);
-    const moving = [payer, ...recipients].map(({ address }) => address);
-    const nodes: FaultyNode[] = [];
-    for (let nth = 1; nth <= NODES; nth++)
-      nodes.push(await FaultyNode.start({ name: `node-${nth}`, ledger, pubsubPort, moving }));
-    const logFile = join(folder, 'solway.log');
-    const gateway = await startService({
-      configuration: configurationFor(nodes, logFile),
-      timeoutMs: START_MS,
-    });
-    return new ChaosFixture({ payer, recipients, long, medium, ledger, nodes, gateway, logFile }, localnet);
-  }
-
-  async stop(): Promise<void> {
-    await this.gateway.stop();
-    await Promise.all(this.nodes.map((node) => node.stop()));
-    await this.ledger.close();
-    await this.#localnet.program.stop();
-  }
+export async function startChaosFixture(slotMs: number): Promise<ChaosFixture> {
+  const folder = temporaryFolder('chaos');
+  const accounts = join(folder, 'accounts');
+  mkdirSync(accounts);
+  const [long, medium] = [writeFixture(accounts, fixtures.long), writeFixture(accounts, fixtures.medium)];
+  const payer = Keypair.generate();
+  const recipients = Array.from({ length: 4 }, () => Keypair.generate());
+  const args = ['--quiet', '--account-dir', accounts, '--mint', payer.address];
+  const { program, rpcPort, pubsubPort } = await startLocalnet(slotMs, args);
+  const ledger = new Direct(`http://127.0.0.1:${rpcPort}/`);
+  const moving = [payer, ...recipients].map(({ address }) => address);
+  const nodes: FaultyNode[] = [];
+  for (let nth = 1; nth <= NODES; nth++)
+    nodes.push(await FaultyNode.start({ name: `node-${nth}`, ledger, pubsubPort, moving }));
+  const upstreams = nodes.map(
+    ({ name, url, pubsubUrl }) =>
+      `[[upstream]]\nname = "${name}"\nnetwork = "mainnet-beta"\nurl = "${url}"\nws = "${pubsubUrl}"\n`,
+  );
+  const gateway = await startService({ configuration: upstreams.join(''), timeoutMs: START_MS });
+  const stop = async (): Promise<void> => {
+    await gateway.stop();
+    await Promise.all(nodes.map((node) => node.stop()));
+    await ledger.close();
+    await program.stop();
+  };
+  const fixture = { payer, recipients, long, medium, ledger, nodes, gateway, stop };
+  await makeHistory(fixture);
+  return fixture;
 }
 
-/** Three nodes and a log file, with default limits. */
-function configurationFor(nodes: readonly FaultyNode[], logFile: string): string {
-  const upstreams = nodes.map(
-    ({ name, url, pubsubUrl }) => `
-[[upstream]]
-name = "${name}"
-network = "mainnet-beta"
-url = "${url}"
-ws = "${pubsubUrl}"
-`,
-  );
-  return `${upstreams.join('')}
-[log]
-level = "info"
-file = "${logFile}"
-`;
+const HISTORY_TRANSACTIONS = 8;
+const LAMPORTS = 5_000_000n;
+/** Slots after which a transaction is finalized, and some more for block reads. */
+const FINALIZED_AFTER = 36;
+
+/** Funds the recipients and waits for finality. The last recipient does not change afterwards. */
+async function makeHistory({ ledger, payer, recipients }: ChaosFixture): Promise<void> {
+  const at = { commitment: 'confirmed' };
+  const { value } = await ledger.result<{ value: { blockhash: string } }>('getLatestBlockhash', [at]);
+  for (let count = 0; count < HISTORY_TRANSACTIONS; count++) {
+    const instructions = recipients.map(({ address }) =>
+      transfer(payer.address, address, LAMPORTS + BigInt(count)),
+    );
+    const { base64 } = sign(payer, instructions, value.blockhash);
+    const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
+    await ledger.result('sendTransaction', [base64, config]);
+  }
+  const sentAt = await ledger.result<number>('getSlot', [{ commitment: 'processed' }]);
+  const finalized = (): Promise<number> => ledger.result('getSlot', [{ commitment: 'finalized' }]);
+  while ((await finalized()) < sentAt + FINALIZED_AFTER) await delay(200);
 }

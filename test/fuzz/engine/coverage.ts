@@ -10,12 +10,6 @@ const SOURCES = [
   [`${root}/packages/localnet/src/`, 'localnet/'],
 ] as const;
 
-/** The path of a source as in `covers`; null for other scripts. */
-function sourceOf(url: string): string | null {
-  const folder = SOURCES.find(([prefix]) => url.startsWith(prefix));
-  return folder === undefined ? null : folder[1] + decodeURIComponent(url.slice(folder[0].length));
-}
-
 /** A function that ran. */
 export type RanFunction = Readonly<{
   /** Path below src/; `localnet/` is packages/localnet/src. */
@@ -53,8 +47,10 @@ export class Coverage {
 }
 
 function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
-  const file = sourceOf(url);
-  if (file === null) return [];
+  const folder = SOURCES.find(([prefix]) => url.startsWith(prefix));
+  if (folder === undefined) return [];
+  // As in `covers`.
+  const file = folder[1] + decodeURIComponent(url.slice(folder[0].length));
   return functions
     .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
     .map(({ functionName, ranges }) => ({
@@ -89,30 +85,22 @@ export class Reached {
     return this.#idle.size;
   }
 
-  /** Whether any of it is new. */
-  isNew(ran: readonly RanFunction[]): boolean {
-    return ran.some((one) => this.#left(one) !== null);
+  /** Whether any of it is new. @param charsMin - of text; a function that never ran before is enough. */
+  isNew(ran: readonly RanFunction[], charsMin = 1): boolean {
+    let chars = 0;
+    return ran.some((one) => {
+      const before = this.#idle.get(keyOf(one));
+      if (before === undefined) return true;
+      chars += lengthOf(before) - lengthOf(common(before, one.idle));
+      return chars >= charsMin;
+    });
   }
 
-  /** @returns whether any of it was new. */
-  add(ran: readonly RanFunction[]): boolean {
-    let isNew = false;
+  add(ran: readonly RanFunction[]): void {
     for (const one of ran) {
-      const left = this.#left(one);
-      if (left === null) continue;
-      this.#idle.set(keyOf(one), left);
-      isNew = true;
+      const before = this.#idle.get(keyOf(one));
+      this.#idle.set(keyOf(one), before === undefined ? one.idle : common(before, one.idle));
     }
-    return isNew;
-  }
-
-  /** What has still never run of a function; null when nothing changed. */
-  #left(one: RanFunction): readonly Stretch[] | null {
-    const before = this.#idle.get(keyOf(one));
-    if (before === undefined) return one.idle;
-    if (before.length === 0) return null;
-    const left = common(before, one.idle);
-    return lengthOf(left) < lengthOf(before) ? left : null;
   }
 }
 

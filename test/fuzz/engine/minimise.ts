@@ -1,3 +1,14 @@
+import { type Coverage, Reached } from './coverage.ts';
+import { runInput } from './run-input.ts';
+import type { FuzzTarget } from './target.ts';
+
+/** Attempts to minimise an input. */
+const TRIES_MAX = 20;
+/** A corpus keeps inputs that reach this much text of the sources, or a function, that the others do not. */
+const NEW_CHARS_MIN = 60;
+/** Shorter inputs are not minimised. */
+const SHORT_BYTES = 40;
+
 /** Replaces bytes that do not matter. */
 const PLAIN = 0x30;
 
@@ -31,3 +42,31 @@ export async function minimise(
 
 const without = (bytes: Uint8Array, at: number, length: number): Uint8Array =>
   Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + length)]);
+
+/** The inputs with more coverage than the seeds and the inputs before, shortest first and minimised, as a corpus. */
+export async function distil(
+  target: FuzzTarget,
+  coverage: Coverage,
+  inputs: readonly Uint8Array[],
+): Promise<Uint8Array[]> {
+  const reached = new Reached();
+  const add = async (input: Uint8Array): Promise<void> => {
+    await runInput(target.fuzz, input);
+    reached.add(coverage.take());
+  };
+  const isNew = async (input: Uint8Array): Promise<boolean> => {
+    const { failure } = await runInput(target.fuzz, input);
+    return reached.isNew(coverage.take(), NEW_CHARS_MIN) && failure === null;
+  };
+  coverage.take();
+  for (const seed of target.seeds) await add(seed);
+  const stored: Uint8Array[] = [];
+  for (const input of inputs.toSorted((a, b) => a.length - b.length)) {
+    if (!(await isNew(input))) continue;
+    // A minimised input may lose some of the new coverage.
+    const small = input.length > SHORT_BYTES ? await minimise(input, isNew, TRIES_MAX) : input;
+    await add(small);
+    stored.push(small);
+  }
+  return stored;
+}

@@ -1,3 +1,4 @@
+import { type JsonValue, parseJson } from '../../../src/base/json.ts';
 import type { Random } from './mutate.ts';
 
 /** @returns whether the input was accepted. Throwing is a finding. */
@@ -5,8 +6,6 @@ export type Fuzz = (input: Uint8Array) => boolean | Promise<boolean>;
 
 /** Functions of src/ that read untrusted bytes, with inputs for them. */
 export type Target = Readonly<{
-  /** Where the bytes come from. */
-  from: string;
   /** Sources below src/ whose decoders it runs; one that ends in `/` means every decoder in that folder. */
   covers: readonly string[];
   /** Valid inputs, or nearly. */
@@ -19,3 +18,49 @@ export type Target = Readonly<{
 export type FuzzTarget = Target & Readonly<{ name: string }>;
 
 export const texts = (list: readonly string[]): Uint8Array[] => list.map((text) => Buffer.from(text));
+
+/** A first byte that selects something, and a text. */
+export const selecting = (first: number, text: string): Uint8Array =>
+  Buffer.from([first, ...Buffer.from(text)]);
+
+/** The JSON in bytes; undefined for none. */
+export function jsonIn(bytes: Uint8Array): JsonValue | undefined {
+  try {
+    return parseJson(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes in pieces of one length. */
+export const inPieces = (bytes: Uint8Array, length: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
+    Buffer.from(bytes.subarray(at * length, (at + 1) * length)),
+  );
+
+type ErrorClass = abstract new (...args: never[]) => Error;
+
+/** Whether `read` succeeds; false for one of the expected errors. Others are rethrown. */
+export function accepted(read: () => unknown, ...refusals: readonly ErrorClass[]): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (refusals.some((refusal) => error instanceof refusal)) return false;
+    throw error;
+  }
+}
+
+/** Like `accepted`, for a promise. */
+export async function acceptedLater(
+  read: () => Promise<unknown>,
+  ...refusals: readonly ErrorClass[]
+): Promise<boolean> {
+  try {
+    await read();
+    return true;
+  } catch (error) {
+    if (refusals.some((refusal) => error instanceof refusal)) return false;
+    throw error;
+  }
+}

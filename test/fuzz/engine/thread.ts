@@ -1,44 +1,137 @@
-import { Worker } from 'node:worker_threads';
-import type { Failure } from './explore.ts';
-import { SharedInput } from './shared-input.ts';
-import type { WorkerMessage, WorkerReport, WorkerTask } from './worker.ts';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { fitting, readCorpus } from './corpus.ts';
+import { Coverage, Reached } from './coverage.ts';
+import { type Exploration, Explorer, type Failure } from './explore.ts';
+import { distil, minimise } from './minimise.ts';
+import { kindOf, runInput } from './run-input.ts';
+import type { FuzzTarget } from './target.ts';
+import { loadTarget } from './target-files.ts';
+
+/** The task of a thread. */
+export type ThreadTask = Readonly<{
+  name: string;
+  seed: number;
+  /** Processor time to spend. */
+  cpuMs: number;
+  /** The only input to run, if not null. */
+  input: Uint8Array | null;
+  /** Reports a new corpus at the end. */
+  distils: boolean;
+}>;
+
+/** `functions`: how many of the product ran. `corpus`: null unless requested. */
+export type ThreadReport = Exploration &
+  Readonly<{ functions: number; corpus: readonly Uint8Array[] | null }>;
+
+/** A failure as soon as it is found, then the report with the minimised input. */
+type Message = Readonly<{ failure: Failure } | { report: ThreadReport }>;
 
 /** Limits of time per input, generous for a busy machine, and of memory. */
 const STUCK_MS = 15_000;
 const HEAP_MAX_MB = 768;
+const MINIMISE_TRIES_MAX = 2_000;
+const MINIMISE_MS = 10_000;
+const HEAD_BYTES = 8;
+const INPUT_MAX_BYTES = 64 * 1024;
 
-/** The report for a thread that did not report. */
-const noReports = {
-  ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
-} as const;
+/** The current input of a thread, readable by another if the first hangs. Memory: count, length, bytes. */
+class SharedInput {
+  readonly memory: SharedArrayBuffer;
+  readonly #head: Int32Array;
+  readonly #bytes: Uint8Array;
+
+  constructor(memory = new SharedArrayBuffer(HEAD_BYTES + INPUT_MAX_BYTES)) {
+    this.memory = memory;
+    this.#head = new Int32Array(memory, 0, 2);
+    this.#bytes = new Uint8Array(memory, HEAD_BYTES);
+  }
+
+  /** Inputs so far. */
+  get count(): number {
+    return Atomics.load(this.#head, 0);
+  }
+
+  put(input: Uint8Array): void {
+    this.#bytes.set(input.subarray(0, INPUT_MAX_BYTES));
+    Atomics.store(this.#head, 1, Math.min(input.length, INPUT_MAX_BYTES));
+    Atomics.add(this.#head, 0, 1);
+  }
+
+  get(): Uint8Array {
+    return Uint8Array.from(this.#bytes.subarray(0, Atomics.load(this.#head, 1)));
+  }
+}
 
 /** Runs a task in its own thread, so that a target that hangs or fills the memory can be stopped. */
-export function inThread(task: Omit<WorkerTask, 'memory'>): Promise<WorkerReport> {
+export function inThread(task: ThreadTask): Promise<ThreadReport> {
   const shared = new SharedInput();
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { ...task, memory: shared.memory } satisfies WorkerTask,
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { ...task, memory: shared.memory },
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
   });
   return new Promise((resolve) => {
     let failed: Failure | null = null;
-    const finish = (report: WorkerReport): void => {
+    let seen = 0;
+    const finish = (report: ThreadReport): void => {
       clearInterval(watch);
       void worker.terminate();
       resolve(report);
     };
-    const breakOff = (text: string): void => {
-      const failure = failed ?? { input: shared.get(), text };
-      finish({ ...noReports, runs: shared.count, failure });
-    };
-    let seen = 0;
+    const breakOff = (text: string): void =>
+      finish({
+        ...{ accepted: 0, cpuMs: 0, slowestMs: 0, functions: 0, found: [], corpus: null },
+        ...{ runs: shared.count, failure: failed ?? { input: shared.get(), text } },
+      });
     const watch = setInterval(() => {
       if (shared.count === seen && seen > 0) breakOff(`works on one input for more than ${STUCK_MS} ms`);
       seen = shared.count;
     }, STUCK_MS);
-    worker.on('message', (message: WorkerMessage) => {
-      if (message.kind === 'failed') failed = message.failure;
+    worker.on('message', (message: Message) => {
+      if ('failure' in message) failed = message.failure;
       else finish(message.report);
     });
     worker.once('error', (error: Error) => breakOff(error.stack ?? error.message));
   });
 }
+
+const emit = (message: Message): void => parentPort?.postMessage(message);
+
+/** The failure with a smaller input that fails the same way. */
+async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
+  const until = Date.now() + MINIMISE_MS;
+  let { text } = failure;
+  const fails = async (input: Uint8Array): Promise<boolean> => {
+    if (Date.now() > until) return false;
+    const ran = await runInput(fuzz, input);
+    if (ran.failure === null || kindOf(ran.failure) !== kindOf(failure.text)) return false;
+    text = ran.failure;
+    return true;
+  };
+  return { input: await minimise(failure.input, fails, MINIMISE_TRIES_MAX), text };
+}
+
+async function explore(task: ThreadTask, shared: SharedInput): Promise<ThreadReport> {
+  const { name, seed, cpuMs, input, distils } = task;
+  const coverage = new Coverage();
+  const loaded = await loadTarget(name);
+  const fuzz = (each: Uint8Array) => {
+    shared.put(each);
+    return loaded.fuzz(each);
+  };
+  const target = { ...loaded, fuzz };
+  // Discards what ran while loading.
+  coverage.take();
+  const reached = new Reached();
+  const corpus = readCorpus(name);
+  const first = input === null ? [...target.seeds, ...corpus] : [input];
+  const reported = await new Explorer(target, coverage, reached, { seed, cpuMs, first }).run();
+  if (reported.failure !== null) emit({ failure: reported.failure });
+  const failure = reported.failure && (await smaller(target, reported.failure));
+  const inputs = [...corpus, ...(input === null ? [] : [input]), ...reported.found];
+  const stored = distils && failure === null ? fitting(await distil(target, coverage, inputs)) : null;
+  return { ...reported, failure, functions: reached.functions, corpus: stored };
+}
+
+const { memory, ...task } = (workerData ?? {}) as ThreadTask & { memory?: SharedArrayBuffer };
+if (!isMainThread && memory !== undefined)
+  emit({ report: await explore(task as ThreadTask, new SharedInput(memory)) });

@@ -61,7 +61,7 @@ import {
 } from '../../decoding/nft/encode-accounts.ts';
 import { dasAsset } from '../../decoding/nft/fake-das.ts';
 import { token2022Mint } from '../../decoding/nft/token-2022-mint.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { accepted, jsonIn, type Target, texts } from '../engine/target.ts';
 
 const decoders: readonly ((data: Uint8Array) => unknown)[] = [
   decodeAddressLookupTable,
@@ -91,7 +91,6 @@ const initializedAccount = Uint8Array.from({ length: 165 }, (_, at) => (at === 1
 const extendedAccount = Uint8Array.from([...initializedAccount, 2, 7, 0, 0, 0, 1, 0, 2, 0, 9, 9]);
 
 export const accountStateTarget: Target = {
-  from: "programs' accounts, through nodes",
   covers: [
     'base/bytes.ts',
     'solana/codec.ts',
@@ -195,9 +194,27 @@ function fuzzAccount(data: Uint8Array): boolean {
   return parsed;
 }
 
+const MINT = programs.vote;
+
+/** Amounts are finite and extensions are JSON. */
+function fuzzMint(data: Uint8Array): void {
+  const account = {
+    lamports: lamports(1),
+    data,
+    owner: programs.token2022,
+    executable: false,
+    rentEpoch: 0n,
+  };
+  const token = tokenMintOf(MINT, new Map([[MINT, account]]));
+  if (token === null) return;
+  for (const amount of [0n, 1n, U64_MAX, U64_MAX * 10_000n])
+    for (const now of [undefined, 0n, 1_700_000_000n])
+      if (!Number.isFinite(uiAmountOfMint(amount, token, now))) throw new Error('an amount is not finite');
+  parseJson(writeJson(mintExtensions(token.data)));
+}
+
 export const parsedTarget: Target = {
-  from: "transactions and programs' accounts, through nodes",
-  covers: ['solana/parsed/', 'solana/token/extensions.ts'],
+  covers: ['solana/parsed/', 'solana/token/extensions.ts', 'decoding/token/token-mint.ts'],
   /** Accounts of each kind, and instructions of each layout. */
   seeds: [
     ...accountStateTarget.seeds,
@@ -234,29 +251,8 @@ export const parsedTarget: Target = {
   /** An instruction and an account become valid JSON or are not parsed. */
   fuzz(input: Uint8Array): boolean {
     const instruction = fuzzInstruction(input);
+    fuzzMint(input);
     return fuzzAccount(input) || instruction;
-  },
-};
-
-const MINT = programs.vote;
-
-export const tokenMintTarget: Target = {
-  from: "programs' accounts, through nodes",
-  covers: ['decoding/token/token-mint.ts'],
-  seeds: parsedTarget.seeds,
-  /** Amounts are finite and extensions are JSON. */
-  fuzz(data: Uint8Array): boolean {
-    const owner = programs.token2022;
-    const account = { lamports: lamports(1), data, owner, executable: false, rentEpoch: 0n };
-    const token = tokenMintOf(MINT, new Map([[MINT, account]]));
-    if (token === null) return false;
-    for (const amount of [0n, 1n, U64_MAX, U64_MAX * 10_000n]) {
-      for (const now of [undefined, 0n, 1_700_000_000n]) {
-        if (!Number.isFinite(uiAmountOfMint(amount, token, now))) throw new Error('an amount is not finite');
-      }
-    }
-    parseJson(writeJson(mintExtensions(token.data)));
-    return true;
   },
 };
 
@@ -265,7 +261,6 @@ const snsAccountsOwners = [snsPrograms.names, snsPrograms.offers, programs.token
 const header = Buffer.alloc(96, 1);
 
 export const snsAccountsTarget: Target = {
-  from: "programs' accounts, through nodes",
   covers: ['decoding/sns/name-account.ts', 'decoding/sns/domains.ts'],
   /** A reverse account, a favourite, and metadata up to the name. */
   seeds: [
@@ -287,7 +282,6 @@ export const snsAccountsTarget: Target = {
 const entry = { address: nativeMint, name: 'Wrapped SOL', symbol: 'SOL', logoURI: 'https://a.example/i.png' };
 
 export const tokenListTarget: Target = {
-  from: 'the operator',
   covers: ['decoding/token/token-list.ts'],
   seeds: [
     [],
@@ -298,17 +292,12 @@ export const tokenListTarget: Target = {
   /** A file is refused, or a list that finds its tokens. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
-    try {
+    return accepted(() => {
       const list = parseTokenList(text);
       const entries = JSON.parse(text) as { address: typeof nativeMint }[];
-      if (list.size !== entries.length || entries.some(({ address }) => list.find(address) === null)) {
+      if (list.size !== entries.length || entries.some(({ address }) => list.find(address) === null))
         throw new Error('a token of the list is not found');
-      }
-      return true;
-    } catch (error) {
-      if (!(error instanceof TokenListError)) throw error;
-      return false;
-    }
+    }, TokenListError);
   },
 };
 
@@ -337,12 +326,8 @@ const onChain = readDasAsset(dasAsset(someone, someone))?.onChain;
 
 /** Any JSON becomes an NFT in valid JSON, or is not read. */
 function fuzzJson(input: Uint8Array): boolean {
-  let json: ReturnType<typeof parseJson>;
-  try {
-    json = parseJson(Buffer.from(input).toString());
-  } catch {
-    return false;
-  }
+  const json = jsonIn(input);
+  if (json === undefined) return false;
   const asset = readDasAsset(json);
   const content = readNftContent(json);
   const rest = { content: null, tokenAccount: null, tokenRecord: null };
@@ -355,20 +340,13 @@ function fuzzJson(input: Uint8Array): boolean {
 }
 
 export const nftTarget: Target = {
-  from: "programs' accounts, DAS servers, and hosts of metadata",
   covers: ['decoding/borsh.ts', 'decoding/nft/'],
   /** One account of each kind, off-chain JSON, and an asset of DAS. */
   seeds: [
     metadataData(
       {
-        ...{
-          updateAuthority: someone,
-          mint: someone,
-          name: 'n',
-          symbol: 's',
-          uri: 'u',
-          sellerFeeBasisPoints: 5,
-        },
+        ...{ updateAuthority: someone, mint: someone, name: 'n', symbol: 's', uri: 'u' },
+        sellerFeeBasisPoints: 5,
         creators: [{ address: someone, share: 100, verified: true }],
         ...{ primarySaleHappened: false, isMutable: true, tokenStandard: 'NonFungible' },
         collection: { address: someone, verified: true },
@@ -377,35 +355,15 @@ export const nftTarget: Target = {
     ),
     editionData({ type: 'master', supply: 1n, maxSupply: 2n }),
     tokenRecordData({
-      ...{
-        address: someone,
-        key: 'TokenRecord',
-        state: 'Listed',
-        rule_set_revision: 1n,
-        delegate: someone,
-      },
+      ...{ address: someone, key: 'TokenRecord', state: 'Listed', rule_set_revision: 1n, delegate: someone },
       ...{ token_delegate_role: 'Sale', locked_transfer: someone },
     }),
     coreAssetData({
-      ...{
-        type: 'asset',
-        owner: someone,
-        updateAuthority: null,
-        collection: someone,
-        name: 'n',
-        uri: 'u',
-      },
+      ...{ type: 'asset', owner: someone, updateAuthority: null, collection: someone, name: 'n', uri: 'u' },
       plugins,
     }),
     coreCollectionData({
-      ...{
-        type: 'collection',
-        updateAuthority: someone,
-        name: 'n',
-        uri: 'u',
-        numMinted: 1,
-        currentSize: 1,
-      },
+      ...{ type: 'collection', updateAuthority: someone, name: 'n', uri: 'u', numMinted: 1, currentSize: 1 },
       plugins,
     }),
     token2022Mint({ mint: someone, group: someone, additionalMetadata: [['k', 'v']] }),
@@ -424,7 +382,6 @@ const royalty = royaltyFilter();
 const values = { energy: '10', level: 7n, kind: 'even', shiny: true, none: null };
 
 export const nftFiltersTarget: Target = {
-  from: 'clients',
   covers: ['rest-api/nft/nft-filters.ts'],
   seeds: texts([
     '{"energy":{"gte":"10","lt":1e3},"kind":"even"}',
@@ -456,24 +413,13 @@ const named = (program: number, name: string): Uint8Array =>
   Uint8Array.of(program, 30, ...Buffer.from(instructionDiscriminator(name), 'hex'), ...new Uint8Array(160));
 
 const names = [
-  ...[
-    'mint_v1',
-    'mint_v2',
-    'transfer_v2',
-    'burn_v2',
-    'create_tree',
-    'sell',
-    'buy',
-    'buy_v2',
-    'cancel',
-    'list',
-  ],
+  ...['mint_v1', 'mint_v2', 'transfer_v2', 'burn_v2', 'create_tree', 'sell', 'buy', 'buy_v2', 'cancel'],
+  'list',
   ...['execute_sale', 'execute_partial_sale', 'execute_sale_v2', 'mip1_sell', 'bid', 'edit', 'buy_spl'],
   ...['take_bid_meta_hash', 'buy_nft', 'list_wns', 'sol_fulfill_buy', 'withdraw_from_treasury'],
 ];
 
 export const nftInstructionTarget: Target = {
-  from: 'transactions, through nodes',
   covers: ['decoding/borsh.ts', 'decoding/transaction/nft/'],
   seeds: [
     ...nftInstructionPrograms.flatMap((_, program) => names.map((name) => named(program, name))),

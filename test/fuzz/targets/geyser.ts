@@ -32,9 +32,8 @@ import { slot } from '../../../src/solana/units.ts';
 import { TokenOwners } from '../../../src/streams/geyser/filters/token-owners.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
 import { decodeConfirmedBlock } from '../../recorded/confirmed-block.ts';
-import { accepted } from '../engine/accepted.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';
-import type { Target } from '../engine/target.ts';
+import { accepted, inPieces, type Target } from '../engine/target.ts';
 
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const key = new Uint8Array(32).fill(7);
@@ -81,8 +80,27 @@ const placed = writer()
   .finish();
 const account = writer().bytes(1, key).uint64(2, 5n).bytes(3, key).bytes(6, key).uint64(7, 9n).finish();
 
+const owners = new TokenOwners();
+const slices = [{ offset: 0n, length: 1n }];
+
+function blockOf(meta: RawBlockMeta): RawBlock {
+  const { slot, createdAt } = meta;
+  const lists = { transactions: [], accounts: [], entries: [] };
+  return { kind: 'block', slot, createdAt, meta, ...lists, updatedAccountCount: 0 };
+}
+
+/** Forwards an update as streams do, without decoding all of it. */
+function forward(raw: RawMessage): void {
+  if (raw.kind === 'account') slicedAccountTail(raw, slices);
+  if (raw.kind === 'blockMeta')
+    blockTail(blockOf(raw), { transactions: [], accounts: [], entries: [], slices });
+  if (raw.kind !== 'transaction') return;
+  for (const offset of raw.keys.offsets)
+    if (offset + 32 > raw.keys.bytes.length) throw new RangeError('a key lies outside its bytes');
+  for (const which of ['all', 'balanceChanged'] as const) owners.of(raw, which);
+}
+
 export const subscribeUpdateTarget: Target = {
-  from: 'nodes',
   covers: [
     'solana/transaction/transaction-error.ts',
     'protocol/geyser/fields.ts',
@@ -90,6 +108,11 @@ export const subscribeUpdateTarget: Target = {
     'protocol/geyser/storage/',
     'protocol/geyser/subscribe-update.ts',
     'protocol/geyser/update/',
+    'protocol/geyser/encode/block.ts',
+    'protocol/geyser/encode/raw-account.ts',
+    'streams/geyser/filters/token-owners.ts',
+    'protocol/geyser/read-raw-transaction.ts',
+    'protocol/geyser/read-raw-update.ts',
   ],
   /** An update of every kind and a stored block. */
   seeds: [
@@ -118,53 +141,16 @@ export const subscribeUpdateTarget: Target = {
       .message(6, writer().uint64(1, 5n)),
   ].map((each) => each.finish()),
   generate: (random) => anyMessage(random),
-  /** Every input is decoded or refused, as an update and as a block. */
+  /** Every input is decoded or refused, as an update and as a block; keys lie inside it, and it can be forwarded. */
   fuzz(input: Uint8Array): boolean {
     const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
     const block = accepted(() => decodeConfirmedBlock(input, slot(1)), InvalidProtobuf);
-    return update || block;
+    const raw = accepted(() => {
+      const read = readRawUpdate(input, 0);
+      if (read !== null) forward(read);
+    }, InvalidProtobuf);
+    return update || block || raw;
   },
-};
-
-const owners = new TokenOwners();
-const slices = [{ offset: 0n, length: 1n }];
-
-function blockOf(meta: RawBlockMeta): RawBlock {
-  const { slot, createdAt } = meta;
-  const lists = { transactions: [], accounts: [], entries: [] };
-  return { kind: 'block', slot, createdAt, meta, ...lists, updatedAccountCount: 0 };
-}
-
-/** Forwards an update as streams do, without decoding all of it. */
-function forward(raw: RawMessage): void {
-  if (raw.kind === 'account') slicedAccountTail(raw, slices);
-  if (raw.kind === 'blockMeta')
-    blockTail(blockOf(raw), { transactions: [], accounts: [], entries: [], slices });
-  if (raw.kind !== 'transaction') return;
-  for (const offset of raw.keys.offsets)
-    if (offset + 32 > raw.keys.bytes.length) throw new RangeError('a key lies outside its bytes');
-  for (const which of ['all', 'balanceChanged'] as const) owners.of(raw, which);
-}
-
-export const rawUpdateTarget: Target = {
-  from: 'nodes',
-  covers: [
-    'protocol/geyser/encode/block.ts',
-    'protocol/geyser/encode/raw-account.ts',
-    'streams/geyser/filters/token-owners.ts',
-    'protocol/geyser/fields.ts',
-    'protocol/geyser/read-raw-transaction.ts',
-    'protocol/geyser/read-raw-update.ts',
-  ],
-  /** An update of every kind. */
-  seeds: subscribeUpdateTarget.seeds,
-  generate: (random) => anyMessage(random),
-  /** Every input is decoded or refused; keys lie inside it, and it can be forwarded. */
-  fuzz: (input: Uint8Array): boolean =>
-    accepted(() => {
-      const raw = readRawUpdate(input, 0);
-      if (raw !== null) forward(raw);
-    }, InvalidProtobuf),
 };
 
 const subscribeRequestKey = addressFromBytes(new Uint8Array(32).fill(7));
@@ -186,7 +172,6 @@ function readSubscribe(input: Uint8Array): void {
 }
 
 export const subscribeRequestTarget: Target = {
-  from: 'clients',
   covers: [
     'protocol/geyser/decode-subscribe-request.ts',
     'protocol/geyser/fields.ts',
@@ -253,40 +238,63 @@ const MESSAGE_MAX_BYTES = 4_096;
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
 const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
 
-const packed = (message: Uint8Array): Buffer => {
-  const frame = encodeFrame(gzipSync(message));
+/** A frame with a compressed message. */
+function packed(message: Uint8Array): Buffer {
+  const frame = encodeFrame(message);
   frame[0] = 1;
   return frame;
-};
+}
 
+type Frames = Readonly<{ push(bytes: Buffer): void; next(): Buffer | Readonly<{ message: Buffer }> | null }>;
 type Outcome = { readonly messages: string[]; refusal: string | null };
 
 /** The messages of bytes in pieces of one length. */
-function cut(bytes: Uint8Array, length: number): Outcome {
-  const budget = new RequestBudget(BUDGET_BYTES);
-  const frames = new RequestFrames('gzip', SIZES, budget);
+function cut(frames: Frames, bytes: Uint8Array, length: number): Outcome {
   const outcome: Outcome = { messages: [], refusal: null };
   try {
-    for (let at = 0; at < bytes.length; at += length) {
-      frames.push(Buffer.from(bytes.subarray(at, at + length)));
+    for (const piece of inPieces(bytes, length)) {
+      frames.push(piece);
       for (let next = frames.next(); next !== null; next = frames.next()) {
-        const { message } = next;
+        const message = Buffer.isBuffer(next) ? next : next.message;
         if (message.length > MESSAGE_MAX_BYTES) throw new RangeError('a message is larger than the limit');
         outcome.messages.push(message.toString('latin1'));
       }
     }
   } catch (error) {
-    if (!(error instanceof GrpcError || error instanceof Failure)) throw error;
+    if (!(error instanceof GrpcError || error instanceof Failure || error instanceof InvalidGrpc))
+      throw error;
     outcome.refusal = error.message;
   }
+  return outcome;
+}
+
+/** Pieces do not change the messages; those before a refused one in the same piece are lost. */
+function compare(single: Outcome, { messages, refusal }: Outcome): void {
+  const isSame =
+    refusal === null ? messages.length === single.messages.length : messages.length <= single.messages.length;
+  if (!isSame || refusal !== single.refusal || messages.some((each, at) => each !== single.messages[at]))
+    throw new Error('pieces change the messages');
+}
+
+/** As of a client. */
+function ofClient(bytes: Uint8Array, length: number): Outcome {
+  const budget = new RequestBudget(BUDGET_BYTES);
+  const frames = new RequestFrames('gzip', SIZES, budget);
+  const outcome = cut(frames, bytes, length);
   frames.close();
   // All of the budget is released.
   budget.reserve(BUDGET_BYTES);
   return outcome;
 }
 
+/** As of a node. */
+function ofNode(bytes: Uint8Array, encoding: string, length: number): Outcome {
+  const frames = new GrpcFrames({ ...SIZES, unpackedFreeBytes: 2_048 });
+  frames.encoding = encoding;
+  return cut(frames, bytes, length);
+}
+
 export const requestFramesTarget: Target = {
-  from: 'clients',
   covers: ['protocol/grpc/frames.ts', 'servers/grpc/decode.ts'],
   /** Plain and compressed messages. The first byte is the length of the pieces. */
   seeds: [
@@ -294,84 +302,35 @@ export const requestFramesTarget: Target = {
       Buffer.of(index * 50, ...encodeFrame(request), ...encodeFrame(request)),
     ),
     ...subscribeRequestTarget.seeds.map((request) =>
-      Buffer.of(7, ...packed(request), ...encodeFrame(request)),
+      Buffer.of(7, ...packed(gzipSync(request)), ...encodeFrame(request)),
     ),
-    Buffer.of(0, ...packed(new Uint8Array(MESSAGE_MAX_BYTES + 1))),
+    Buffer.of(0, ...packed(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
   ],
-  /** Pieces do not change the messages. @returns whether nothing was refused. */
   fuzz(input: Uint8Array): boolean {
     const [length = 0] = input;
-    const bytes = input.subarray(1);
-    const single = cut(bytes, 1);
-    const { messages, refusal } = cut(bytes, length + 1);
-    // Messages before a refused one in the same piece are lost.
-    const isSame =
-      refusal === null
-        ? messages.length === single.messages.length
-        : messages.length <= single.messages.length;
-    if (!isSame || refusal !== single.refusal || messages.some((each, i) => each !== single.messages[i]))
-      throw new Error('pieces change the messages');
-    return refusal === null;
+    const pieces = ofClient(input.subarray(1), length + 1);
+    compare(ofClient(input.subarray(1), 1), pieces);
+    return pieces.refusal === null;
   },
-};
-const GEYSER_ANSWERS_SIZES = {
-  messageMaxBytes: MESSAGE_MAX_BYTES,
-  unpackedRatioMax: 16,
-  unpackedFreeBytes: 2_048,
 };
 
 const messages = [new Uint8Array(3), Buffer.from('{"version":"12.1.0"}'), new Uint8Array(400).fill(7)];
 
-function geyserAnswersPacked(message: Uint8Array): Buffer {
-  const frame = encodeFrame(message);
-  frame[0] = 1;
-  return frame;
-}
-
-type Cut = { readonly messages: Buffer[]; isRefused: boolean };
-
-function geyserAnswersCut(bytes: Uint8Array, encoding: string, length: number): Cut {
-  const frames = new GrpcFrames(GEYSER_ANSWERS_SIZES);
-  frames.encoding = encoding;
-  const outcome: Cut = { messages: [], isRefused: false };
-  const push = (at: number) => () => {
-    frames.push(Buffer.from(bytes.subarray(at, at + length)));
-    for (let one = frames.next(); one !== null; one = frames.next()) outcome.messages.push(one);
-  };
-  for (let at = 0; at < bytes.length && !outcome.isRefused; at += length)
-    outcome.isRefused = !accepted(push(at), InvalidGrpc);
-  return outcome;
-}
-
 export const geyserAnswersTarget: Target = {
-  from: 'nodes',
   covers: ['protocol/grpc/frames.ts'],
   /** Responses in frames. The first byte selects the compression, the second is the length of the pieces. */
   seeds: [
     ...messages.map((message, at) => Buffer.of(0, at * 3, ...encodeFrame(message), ...encodeFrame(message))),
-    ...messages.map((message) =>
-      Buffer.of(1, 9, ...geyserAnswersPacked(gzipSync(message)), ...encodeFrame(message)),
-    ),
-    ...messages.map((message) => Buffer.of(2, 2, ...geyserAnswersPacked(zstdCompressSync(message)))),
-    Buffer.of(1, 255, ...geyserAnswersPacked(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
+    ...messages.map((message) => Buffer.of(1, 9, ...packed(gzipSync(message)), ...encodeFrame(message))),
+    ...messages.map((message) => Buffer.of(2, 2, ...packed(zstdCompressSync(message)))),
+    Buffer.of(1, 255, ...packed(gzipSync(new Uint8Array(MESSAGE_MAX_BYTES + 1)))),
   ],
   generate: (random) => anyMessage(random),
-  /** The same messages are read, however the bytes are split. */
   fuzz(input: Uint8Array): boolean {
     const [which = 0, length = 0] = input;
-    const encoding = ['identity', 'gzip', 'zstd'][which % 3] as string;
-    const bytes = input.subarray(2);
-    const [single, pieces] = [
-      geyserAnswersCut(bytes, encoding, 1),
-      geyserAnswersCut(bytes, encoding, length + 1),
-    ];
-    const isSame =
-      single.isRefused === pieces.isRefused &&
-      single.messages.length === pieces.messages.length &&
-      single.messages.every((message, at) => message.equals(pieces.messages[at] as Buffer));
-    if (!isSame) throw new Error('pieces change the messages');
-    if (single.messages.some((message) => message.length > MESSAGE_MAX_BYTES))
-      throw new Error('a message is larger than the limit');
+    const encoding = ['identity', 'gzip', 'zstd'][which % 3]!;
+    const single = ofNode(input.subarray(2), encoding, 1);
+    compare(single, ofNode(input.subarray(2), encoding, length + 1));
     return single.messages.length > 0;
   },
 };

@@ -33,8 +33,7 @@ import { readUpload } from '../../../src/servers/rest/multipart.ts';
 import { RpcCalls } from '../../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../../src/servers/rpc/server.ts';
 import { type HttpResponse, parseResponses } from '../../servers/parse-responses.ts';
-import { accepted } from '../engine/accepted.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { accepted, inPieces, type Target, texts } from '../engine/target.ts';
 
 /** Answers with its request; "good" is the only valid key. */
 const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
@@ -124,7 +123,6 @@ function answersOf(received: string): string[] {
 const TRIES_MAX = 5;
 
 export const httpServersTarget: Target = {
-  from: 'clients',
   covers: [
     'http/llhttp.ts',
     'http/simple-header-parser.ts',
@@ -158,9 +156,7 @@ export const httpServersTarget: Target = {
   async fuzz(input: Uint8Array): Promise<boolean> {
     const length = (input[0] ?? 0) + 1;
     const bytes = input.subarray(1);
-    const pieces = Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) =>
-      bytes.subarray(i * length, (i + 1) * length),
-    );
+    const pieces = inPieces(bytes, length);
     const ways: [number, readonly Uint8Array[]][] = [
       [rawPort, [bytes]],
       [rawPort, pieces],
@@ -211,7 +207,6 @@ function checkCredential({ url, headers }: Head): void {
 }
 
 export const requestHeadTarget: Target = {
-  from: 'clients',
   covers: ['gateway/telemetry/request-log.ts', 'servers/caller.ts', 'servers/grpc/decode.ts'],
   /** One line each for the request target and the fields. */
   seeds: texts([
@@ -244,11 +239,7 @@ const body = (...lines: readonly string[]): string => lines.join('\r\n');
 const disposition = 'content-disposition: form-data; name="file"';
 
 const multipartLimits = {
-  fileMaxBytes: 2_000,
-  besideMaxBytes: 2_000,
-  partsMax: 5,
-  partHeadersMax: 5,
-  partHeadersMaxBytes: 500,
+  ...{ fileMaxBytes: 2_000, besideMaxBytes: 2_000, partsMax: 5, partHeadersMax: 5, partHeadersMaxBytes: 500 },
 };
 
 /** The outcome for a body in pieces of that length. */
@@ -256,9 +247,7 @@ async function multipartOutcomeOf(
   bytes: Uint8Array,
   length: number,
 ): Promise<{ text: string; isWhole: boolean }> {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += length) pieces.push(Buffer.from(bytes.subarray(at, at + length)));
-  const request = Object.assign(Readable.from(pieces, { objectMode: false }), {
+  const request = Object.assign(Readable.from(inPieces(bytes, length), { objectMode: false }), {
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
   });
   const response = new EventEmitter();
@@ -281,24 +270,12 @@ async function multipartOutcomeOf(
 }
 
 export const multipartTarget: Target = {
-  from: 'clients',
   covers: ['servers/rest/multipart.ts'],
   /** Bodies with the boundary `b`. The first byte is the length of the pieces. */
   seeds: [
     body('--b', disposition, 'content-type: application/octet-stream', '', 'bytes\r\n\0\xff', '--b--', ''),
     body('--b', `${disposition}; filename="a.png"`, 'content-type: image/png', '', 'x', '--b--'),
-    body(
-      '--b',
-      'content-disposition: form-data; name="x"',
-      '',
-      'y',
-      '--b',
-      disposition,
-      '',
-      'z',
-      '--b--',
-      'end',
-    ),
+    body('--b', disposition.replace('file', 'x'), '', 'y', '--b', disposition, '', 'z', '--b--', 'end'),
     body('before', '--b', `${disposition}; filename*=utf-8''%D0%B6`, '', '', '--b--', ''),
     body('--b', disposition, '', 'one', '--b', disposition, '', 'two', '--b--', ''),
     body('--b', disposition, '', 'no end'),
@@ -318,7 +295,6 @@ export const multipartTarget: Target = {
 const SIZE = 1_000;
 
 export const ipfsRequestTarget: Target = {
-  from: 'clients',
   covers: ['servers/ipfs/decode.ts'],
   /** One line each for CID, range and tags. */
   seeds: texts([
@@ -348,7 +324,6 @@ const proxies = new TrustedProxies({ trustedProxies: PROXIES });
 const ranges = new CidrSet(PROXIES);
 
 export const forwardedForTarget: Target = {
-  from: 'clients and proxies',
   covers: ['base/ip-address.ts', 'servers/client-address.ts'],
   seeds: texts([
     '203.0.113.1, 10.0.0.2',
@@ -389,7 +364,6 @@ function requestOf(host: string, origin: string, site: string): Request {
 }
 
 export const ownOriginTarget: Target = {
-  from: 'browsers',
   covers: ['control/accounts/same-origin.ts'],
   /** One line each for host, origin and site. */
   seeds: texts([
@@ -426,7 +400,6 @@ const isFit = (name: string | null, type: string): boolean =>
   (name === null || !/[\p{Cc}/\\]/u.test(name)) && /^[\x20-\x7e]+$/.test(type);
 
 export const uploadFactsTarget: Target = {
-  from: 'clients and the disk',
   covers: ['control/storage/file-store.ts'],
   /** Serialized metadata, or name and type on two lines. */
   seeds: [

@@ -26,9 +26,8 @@ import { RpcError } from '../../../src/protocol/rpc-error.ts';
 import { blockhashFromBytes } from '../../../src/solana/blockhash.ts';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import { lamports } from '../../../src/solana/units.ts';
-import { accepted } from '../engine/accepted.ts';
 import { scratchFolder } from '../engine/scratch.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { accepted, type Target, texts } from '../engine/target.ts';
 
 const REQUEST_BYTES = 76;
 const good = Buffer.alloc(REQUEST_BYTES, 7);
@@ -41,7 +40,6 @@ const { port } = await startFaucetServer({
 });
 
 export const faucetRequestTarget: Target = {
-  from: 'clients of the embedded ledger',
   covers: ['localnet/network/faucet-server.ts'],
   seeds: [good, Buffer.concat([good, good]), good.subarray(0, 70), Buffer.alloc(REQUEST_BYTES, 1)],
   /** Every complete request gets one response, signed or refused. */
@@ -85,7 +83,6 @@ const isAnswer = (shown: Shown): boolean =>
   'id' in shown && ('result' in shown || Number.isInteger(shown.error?.code));
 
 export const localnetBodyTarget: Target = {
-  from: 'clients of the embedded ledger',
   covers: ['localnet/http/handle-request.ts'],
   seeds: texts([
     call,
@@ -113,11 +110,7 @@ export const localnetBodyTarget: Target = {
 const keypair = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const KEY = keypair.address;
 const account = {
-  lamports: lamports(5),
-  data: Uint8Array.of(1, 2),
-  owner: KEY,
-  executable: false,
-  rentEpoch: 0n,
+  ...{ lamports: lamports(5), data: Uint8Array.of(1, 2), owner: KEY, executable: false, rentEpoch: 0n },
 };
 
 const accounts = new ByteWriter();
@@ -149,7 +142,6 @@ function records(): number {
 }
 
 export const ledgerFilesTarget: Target = {
-  from: 'the disk',
   covers: [
     'solana/ed25519.ts',
     'localnet/history/account-codec.ts',
@@ -212,38 +204,23 @@ function isReported(read: () => unknown): boolean {
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));
 const blockhash = blockhashFromBytes(new Uint8Array(32).fill(2));
 const header = {
-  slot: 5,
-  blockhash,
-  previousBlockhash: blockhash,
-  blockTime: 1_700_000_000,
-  epochStartTime: 1_700_000_000,
-  transactionCount: 9n,
-};
-const slotRecordAccount = {
-  lamports: lamports(5),
-  data: Uint8Array.of(1, 2, 3),
-  owner: payer.address,
-  executable: false,
-  rentEpoch: 0n,
+  ...{ slot: 5, blockhash, previousBlockhash: blockhash, transactionCount: 9n },
+  ...{ blockTime: 1_700_000_000, epochStartTime: 1_700_000_000 },
 };
 const meta = {
-  err: { InstructionError: [0, { Custom: 1 }] as const },
-  fee: lamports(5000),
-  preBalances: [lamports(1)],
-  postBalances: [lamports(2)],
-  innerInstructions: [],
-  logMessages: ['a log'],
-  preTokenBalances: [],
-  postTokenBalances: [],
-  rewards: [] as const,
-  loadedAddresses: { writable: [], readonly: [] },
-  returnData: null,
-  computeUnitsConsumed: 150n,
-  costUnits: 1400n,
+  ...{ err: { InstructionError: [0, { Custom: 1 }] as const }, fee: lamports(5000), returnData: null },
+  ...{
+    preBalances: [lamports(1)],
+    postBalances: [lamports(2)],
+    innerInstructions: [],
+    logMessages: ['a log'],
+  },
+  ...{ preTokenBalances: [], postTokenBalances: [], rewards: [] as const, computeUnitsConsumed: 150n },
+  ...{ loadedAddresses: { writable: [], readonly: [] }, costUnits: 1400n },
 };
+const reward = { pubkey: payer.address, lamports: 2500n, postBalance: lamports(7500) };
 
 export const slotRecordTarget: Target = {
-  from: 'the disk',
   covers: [
     'localnet/history/account-codec.ts',
     'localnet/history/record-codec.ts',
@@ -255,16 +232,8 @@ export const slotRecordTarget: Target = {
     encodeRecord({
       header,
       transactions: [{ transaction: faucetTransfer(payer, payer.address, lamports(1), blockhash), meta }],
-      rewards: [
-        {
-          pubkey: payer.address,
-          lamports: 2500n,
-          postBalance: lamports(7500),
-          rewardType: 'Fee',
-          commission: null,
-        },
-      ],
-      accounts: new Map([[payer.address, slotRecordAccount]]),
+      rewards: [{ ...reward, rewardType: 'Fee', commission: null }],
+      accounts: new Map([[payer.address, account]]),
       trace: {
         rejected: new Map([[1, new Uint8Array(32).fill(9)]]),
         writers: new Map([[payer.address, { transaction: 0, sequence: 3 }]]),

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { parseNodeSettings } from '../../../src/app/upstreams/added-nodes.ts';
 import { ByteBudget } from '../../../src/base/cache/byte-budget.ts';
-import { parseJson, writeJson } from '../../../src/base/json.ts';
+import { parseJson, type WritableJson, writeJson } from '../../../src/base/json.ts';
 import { isJson } from '../../../src/base/json-scan.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { ApiError } from '../../../src/control/api/api-error.ts';
@@ -56,20 +56,20 @@ import {
   ScriptedDispatcher,
   ScriptedSlots,
 } from '../../upstream/mock/scripted-dispatcher.ts';
-import { accepted, acceptedLater } from '../engine/accepted.ts';
-import { type Target, texts } from '../engine/target.ts';
+import {
+  accepted,
+  acceptedLater,
+  inPieces,
+  jsonIn,
+  selecting,
+  type Target,
+  texts,
+} from '../engine/target.ts';
 import { accountStateTarget } from './accounts.ts';
 
 const ID = 7;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
-    return undefined;
-  }
-}
+const parse = (bytes: Uint8Array): unknown => (isUtf8(bytes) ? jsonIn(bytes) : undefined);
+const textOf = (value: unknown): string => writeJson(value as WritableJson);
 
 type Envelope = { id?: unknown; result?: unknown; error?: { code?: unknown } | null };
 
@@ -77,7 +77,7 @@ type Envelope = { id?: unknown; result?: unknown; error?: { code?: unknown } | n
 function check(body: Buffer, errorCode: number, envelope: Envelope): void {
   const [expected, sister] =
     errorCode === 0 ? [envelope.result, envelope.error] : [envelope.error, envelope.result];
-  if (JSON.stringify(parse(body)) !== JSON.stringify(expected)) throw new Error('located the wrong bytes');
+  if (textOf(parse(body)) !== textOf(expected)) throw new Error('located the wrong bytes');
   if (sister !== undefined && sister !== null) throw new Error('both a result and an error');
   if (errorCode !== 0 && envelope.error?.code !== errorCode) throw new Error('read the wrong code');
   if (envelope.id !== ID && (errorCode === 0 || envelope.id !== null)) {
@@ -86,7 +86,6 @@ function check(body: Buffer, errorCode: number, envelope: Envelope): void {
 }
 
 export const answerTarget: Target = {
-  from: 'nodes',
   covers: ['upstream/response/parse-response.ts'],
   /** Answers to mutate, in the orders that nodes write. */
   seeds: texts([
@@ -148,8 +147,7 @@ function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
   const answer = new PassthroughResponse(Buffer.from(bytes.subarray(0, OFFERED)), size, ID, flow, owner);
   const reader = new Reading();
   answer.pipeTo(reader);
-  for (let at = OFFERED; at < bytes.length; at += length)
-    answer.onData(Buffer.from(bytes.subarray(at, at + length)));
+  for (const piece of inPieces(bytes.subarray(OFFERED), length)) answer.onData(piece);
   answer.onEnd();
   if (ends !== 1) throw new Error(`ended ${ends} times`);
   if (reader.end === 'complete' && answer.bytes !== null && reader.bytes.length !== answer.bytes)
@@ -158,7 +156,6 @@ function passed(bytes: Buffer, length: number, isMeasured: boolean): Reading {
 }
 
 export const passedAnswerTarget: Target = {
-  from: 'nodes',
   covers: ['upstream/response/passthrough-response.ts'],
   /** Long answers. The first byte is the length of the pieces they come in. */
   seeds: [
@@ -167,7 +164,7 @@ export const passedAnswerTarget: Target = {
     `${HEAD}"${'x'.repeat(120)}","id":${ID}}\n`,
     `${HEAD}${long},"id":8}`,
     `${HEAD}${long}`,
-  ].map((text, at) => Buffer.from([at * 9, ...Buffer.from(text)])),
+  ].map((text, at) => selecting(at * 9, text)),
   /** Wherever the pieces begin: the whole result and nothing else, or a break. @returns whether it was whole. */
   fuzz(input: Uint8Array): boolean {
     const bytes = Buffer.from(input.subarray(1));
@@ -234,7 +231,6 @@ function report(reader: HttpResponseReader): string {
 }
 
 export const responseReaderTarget: Target = {
-  from: 'nodes',
   covers: ['http/llhttp.ts', 'http/simple-header-parser.ts', 'upstream/http-client/http-response-reader.ts'],
   /** Answers to mutate. */
   seeds: texts([
@@ -276,7 +272,6 @@ const same = (bytes: Buffer, value: unknown): boolean =>
   JSON.stringify(JSON.parse(bytes.toString())) === JSON.stringify(value);
 
 export const pubsubMessageTarget: Target = {
-  from: 'nodes',
   covers: ['upstream/feeds/pubsub-message.ts'],
   seeds: texts([
     '{"jsonrpc":"2.0","method":"slotNotification","params":{"result":{"slot":3,"parent":2,"root":0},"subscription":0}}',
@@ -346,12 +341,37 @@ function checkSchedule(text: string): boolean {
   return info !== null || leaders !== null;
 }
 
+const MINT = 'So11111111111111111111111111111111111111112';
+const instructions = [{ programIdIndex: 1, accounts: [0], data: '3Bxs', stackHeight: 2 }];
+const uiTokenAmount = { amount: '1', decimals: 2 };
+const META = {
+  ...{ err: { InstructionError: [0, { Custom: 1 }] }, fee: 5000, preBalances: [1], postBalances: [1] },
+  ...{ innerInstructions: [{ index: 0, instructions }], logMessages: ['a'], rewards: null },
+  preTokenBalances: [{ accountIndex: 0, mint: MINT, owner: MINT, programId: MINT, uiTokenAmount }],
+  ...{ postTokenBalances: [], loadedAddresses: { writable: [MINT], readonly: [] } },
+  ...{ returnData: { programId: MINT, data: ['AA==', 'base64'] }, computeUnitsConsumed: 150 },
+};
+const WIRE = Buffer.concat([
+  Buffer.from([1]),
+  Buffer.alloc(64, 7),
+  Buffer.from([1, 0, 0, 1]),
+  Buffer.alloc(64, 3),
+  Buffer.from([0]),
+]).toString('base64');
+
+const uiBlock = JSON.stringify({
+  ...{ blockHeight: 5, blockTime: 1_700_000_000, blockhash: MINT, parentSlot: 6, previousBlockhash: MINT },
+  rewards: [{ commission: null, lamports: -5, postBalance: 1, pubkey: MINT, rewardType: 'Fee' }],
+  transactions: [{ meta: META, transaction: [WIRE, 'base64'], version: 'legacy' }],
+});
+
 export const nodeResultsTarget: Target = {
-  from: 'nodes',
   covers: [
     'protocol/rest/node-rejection.ts',
     'solana/encoding/ui-account.ts',
     'upstream/retry-after.ts',
+    'solana/encoding/read-json.ts',
+    'solana/encoding/read-ui-block.ts',
     'solana/encoding/read-ui-meta.ts',
     'upstream/retry/attempt.ts',
     'upstream/confirmations/watched-transaction.ts',
@@ -375,6 +395,7 @@ export const nodeResultsTarget: Target = {
     `[{"pubkey":"${KEY}","shredVersion":4},{"shredVersion":4},null]`,
     '{"code":-32002,"message":"Transaction simulation failed: Blockhash not found","data":{"err":"BlockhashNotFound"}}',
     '{"code":-32002,"message":{"toString":1}}',
+    uiBlock,
   ]),
   /** Every reader accepts or refuses any JSON. */
   fuzz(bytes: Uint8Array): boolean {
@@ -391,6 +412,7 @@ export const nodeResultsTarget: Target = {
     parseNodeError(parseJson(text), PREFLIGHT);
     new WatchedTransaction(signatureFromBytes(new Uint8Array(64)), 'confirmed', null).onNotification(result);
     const read = [
+      accepted(() => readBlock(result, slot(7)), MalformedJson, SyntaxError),
       accepted(() => readSignatureStatuses(result), MalformedJson),
       checkAccount(result),
       checkSlots(result),
@@ -400,62 +422,6 @@ export const nodeResultsTarget: Target = {
   },
 };
 
-const UI_BLOCK_KEY = 'So11111111111111111111111111111111111111112';
-const META = {
-  err: { InstructionError: [0, { Custom: 1 }] },
-  fee: 5000,
-  preBalances: [1],
-  postBalances: [1],
-  innerInstructions: [
-    { index: 0, instructions: [{ programIdIndex: 1, accounts: [0], data: '3Bxs', stackHeight: 2 }] },
-  ],
-  logMessages: ['a'],
-  preTokenBalances: [
-    {
-      accountIndex: 0,
-      mint: UI_BLOCK_KEY,
-      owner: UI_BLOCK_KEY,
-      programId: UI_BLOCK_KEY,
-      uiTokenAmount: { amount: '1', decimals: 2 },
-    },
-  ],
-  postTokenBalances: [],
-  rewards: null,
-  loadedAddresses: { writable: [UI_BLOCK_KEY], readonly: [] },
-  returnData: { programId: UI_BLOCK_KEY, data: ['AA==', 'base64'] },
-  computeUnitsConsumed: 150,
-};
-const WIRE = Buffer.concat([
-  Buffer.from([1]),
-  Buffer.alloc(64, 7),
-  Buffer.from([1, 0, 0, 1]),
-  Buffer.alloc(64, 3),
-  Buffer.from([0]),
-]).toString('base64');
-
-export const uiBlockTarget: Target = {
-  from: 'nodes',
-  covers: [
-    'solana/encoding/read-json.ts',
-    'solana/encoding/read-ui-block.ts',
-    'solana/encoding/read-ui-meta.ts',
-  ],
-  seeds: [
-    {
-      blockHeight: 5,
-      blockTime: 1_700_000_000,
-      blockhash: UI_BLOCK_KEY,
-      parentSlot: 6,
-      previousBlockhash: UI_BLOCK_KEY,
-      rewards: [{ commission: null, lamports: -5, postBalance: 1, pubkey: UI_BLOCK_KEY, rewardType: 'Fee' }],
-      transactions: [{ meta: META, transaction: [WIRE, 'base64'], version: 'legacy' }],
-    },
-  ].map((block) => Buffer.from(JSON.stringify(block))),
-  /** A block or one of two errors. */
-  fuzz(bytes: Uint8Array): boolean {
-    return accepted(() => readBlock(Buffer.from(bytes), slot(7)), MalformedJson, SyntaxError);
-  },
-};
 const [mint, token] = accountStateTarget.seeds as [Uint8Array, Uint8Array];
 const shown = (data: Uint8Array): string =>
   `{"lamports":5,"data":["${Buffer.from(data).toString('base64')}","base64"],"owner":"${programs.token}","executable":false,"rentEpoch":0}`;
@@ -482,7 +448,6 @@ async function accountsRead(reader: ChainReader): Promise<void> {
 }
 
 export const nodeReadersTarget: Target = {
-  from: 'nodes',
   covers: [
     'solana/encoding/read-ui-block.ts',
     'upstream/feeds/chain-reader.ts',
@@ -493,7 +458,6 @@ export const nodeReadersTarget: Target = {
   /** Results of several methods. */
   seeds: [
     ...nodeResultsTarget.seeds,
-    ...uiBlockTarget.seeds,
     ...[
       '300',
       '[300,301,302]',
@@ -541,7 +505,6 @@ const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slo
 const call = callOf('getBlock', [7]);
 
 export const storedAnswerTarget: Target = {
-  from: 'Redis, where others may write',
   covers: ['upstream/middleware/redis-cache.ts'],
   /** Stored responses of getBlock. */
   seeds: texts([
@@ -576,7 +539,6 @@ export const storedAnswerTarget: Target = {
 const { body } = contract['POST /upstreams'];
 
 export const givenNodeTarget: Target = {
-  from: 'operators, through the control API',
   covers: ['app/upstreams/added-nodes.ts'],
   seeds: texts([
     '{"network":"devnet","name":"n","url":"https://a.example/key","ws":"off","headers":{"x":"y"}}',
@@ -585,12 +547,7 @@ export const givenNodeTarget: Target = {
   ]),
   /** A node is valid or refused, and no value comes from a file or the environment. */
   fuzz(bytes: Uint8Array): boolean {
-    let given: unknown;
-    try {
-      given = JSON.parse(Buffer.from(bytes).toString());
-    } catch {
-      return false;
-    }
+    const given = jsonIn(bytes);
     const read = body.safeParse(given);
     if (!read.success) return false;
     return accepted(() => {
@@ -605,7 +562,6 @@ const limits = { ...shredLimits, tablesGatherMs: 0 };
 const keys = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('latin1'));
 
 export const tableReadsTarget: Target = {
-  from: 'nodes',
   covers: ['upstream/shreds/lookup-tables.ts'],
   /** Responses for two lookup tables. */
   seeds: texts([

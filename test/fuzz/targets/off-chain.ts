@@ -14,14 +14,12 @@ import { cacheFile, parseCacheFile } from '../../../src/upstream/off-chain/disk-
 import { decoded, documentIn, mayBeJson, parseDocument } from '../../../src/upstream/off-chain/document.ts';
 import { offChainLimits, offChainRules } from '../../../src/upstream/off-chain/limits.ts';
 import { targetOf } from '../../../src/upstream/off-chain/target.ts';
-import { acceptedLater } from '../engine/accepted.ts';
 import { scratchFolder } from '../engine/scratch.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { acceptedLater, selecting, type Target, texts } from '../engine/target.ts';
 
 const URI = 'https://a.example/é.json';
 
 export const cachedDocumentTarget: Target = {
-  from: 'the disk',
   covers: ['upstream/off-chain/disk-cache.ts'],
   seeds: [
     cacheFile(URI, { document: Buffer.from('{"a":1}'), until: 1_700_000_000_000 }),
@@ -45,7 +43,6 @@ const hosts = new Set(
 );
 
 export const offChainUriTarget: Target = {
-  from: 'creators of tokens',
   covers: ['upstream/off-chain/target.ts'],
   seeds: texts([
     'https://a.example:443/x.json?y#z',
@@ -76,7 +73,6 @@ const document = Buffer.from('{"name":"n","image":"https://a.example/i.png"}');
 const bomb = Buffer.alloc(MAX_BYTES * 20, '[');
 
 export const offChainContentTarget: Target = {
-  from: 'hosts of metadata',
   covers: ['upstream/off-chain/document.ts'],
   /** A body; the first byte names its encoding. */
   seeds: [document, bomb].flatMap((body) => [
@@ -102,7 +98,6 @@ export const offChainContentTarget: Target = {
 };
 
 export const offChainDocumentTarget: Target = {
-  from: 'hosts of metadata',
   covers: ['upstream/off-chain/document.ts'],
   seeds: texts([
     '{"name":"n","symbol":"s","image":"https://a.example/i.png","attributes":[{"trait_type":"t","value":1.5e3}]}',
@@ -147,7 +142,6 @@ const kubo = new KuboBackend({ url, limits });
 const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, watchedMax: 0 } as never });
 
 export const storageNodesTarget: Target = {
-  from: 'nodes of Kubo and pinning services',
   covers: ['control/storage/kubo-backend.ts', 'control/storage/pinning-backend.ts'],
   /** Responses; the first byte selects the status. */
   seeds: [
@@ -156,7 +150,7 @@ export const storageNodesTarget: Target = {
     '{"count":1,"results":[{"requestid":"r-1","status":"queued","pin":{}}]}',
     '{"count":0,"results":[]}',
     '{"requestid":"r-1","status":"pinned"}',
-  ].flatMap((text) => [0, 1].map((status) => Buffer.from([status, ...Buffer.from(text)]))),
+  ].flatMap((text) => [0, 1].map((status) => selecting(status, text))),
   /** A file is stored, or a failure is thrown. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     reported = bytes;

@@ -42,16 +42,14 @@ import { generateApiKey, parseApiKey } from '../../../src/gateway/auth/api-key.t
 import { rejectionOf } from '../../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { products } from '../../../src/protocol/product.ts';
-import { acceptedLater } from '../engine/accepted.ts';
 import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
 import type { Random } from '../engine/mutate.ts';
 import { scratchFolder } from '../engine/scratch.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { accepted, acceptedLater, jsonIn, selecting, type Target, texts } from '../engine/target.ts';
 
 const GOOD = generateApiKey('rpc').text;
 
 export const apiKeyTarget: Target = {
-  from: 'clients',
   covers: ['gateway/auth/api-key.ts'],
   seeds: [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)],
   /** Only text with a valid checksum is a key; a damaged key is refused. */
@@ -100,7 +98,6 @@ function checkRange(text: string): void {
 }
 
 export const keyRulesTarget: Target = {
-  from: 'clients of the control API',
   covers: ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'],
   /** One line each of ranges, origins and methods, separated by commas. */
   seeds: texts([
@@ -112,7 +109,7 @@ export const keyRulesTarget: Target = {
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     for (const part of text.split(/[\n,]/)) checkRange(part);
-    try {
+    return accepted(() => {
       const columns = rulesOf(text);
       const again = rulesOf([columns.cidrs, columns.origins, columns.methods].join('\n'));
       if (JSON.stringify(again) !== JSON.stringify(columns)) throw new Error('rules change in a round trip');
@@ -123,11 +120,7 @@ export const keyRulesTarget: Target = {
       const client = { address: '10.0.0.1', ip: probes[1]!, origin: text.slice(0, 40) };
       const refusal = rejectionOf({ rules } as never, { client, network: null } as never);
       if (refusal !== null && !(refusal instanceof Failure)) throw new Error('refused with another value');
-      return true;
-    } catch (error) {
-      if (error instanceof KeyOperationError) return false;
-      throw error;
-    }
+    }, KeyOperationError);
   },
 };
 
@@ -164,28 +157,20 @@ const library = {
 } as unknown as SignInLibrary;
 
 const parts = {
-  ...{
-    store,
-    options: { signUp: 'open', publicUrl: null, oidc: [], limits: accountLimits },
-    fallbackUrl: 'http://127.0.0.1:1',
-  },
+  ...{ store, fallbackUrl: 'http://127.0.0.1:1' },
+  options: { signUp: 'open', publicUrl: null, oidc: [], limits: accountLimits },
   ...{ mailReset: null, now: Date.now, log: { warn: () => {}, debug: () => {} } },
 } as unknown as SignInParts;
 
-function bodyIn(text: string): Record<string, unknown> | null {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && !Array.isArray(body) ? (body as Record<string, unknown> | null) : null;
-  } catch {
-    return null;
-  }
+function bodyIn(bytes: Uint8Array): Record<string, unknown> | null {
+  const body = jsonIn(bytes) ?? null;
+  return typeof body === 'object' && !Array.isArray(body) ? body : null;
 }
 
 export const signInTarget: Target = {
-  from: 'browsers',
   covers: ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'],
   /** The first byte selects the path; the rest is the body and the response of the library. */
-  seeds: paths.flatMap((_, at) => bodies.map((body) => Buffer.from([at, ...Buffer.from(body)]))),
+  seeds: paths.flatMap((_, at) => bodies.map((body) => selecting(at, body))),
   /** A request is refused, or reaches the library as JSON with local redirects. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const [method = '', path = ''] = paths[(bytes[0] ?? 0) % paths.length]?.split(' ') ?? [];
@@ -200,7 +185,7 @@ export const signInTarget: Target = {
         request,
         address: '127.0.0.1',
         requestId: 'x',
-        body: bodyIn(text),
+        body: bodyIn(bytes.subarray(1)),
       });
       if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location))
         throw new Error('redirects to another site');
@@ -260,25 +245,18 @@ function checkCursor(cursor: string): void {
 }
 
 export const controlRequestTarget: Target = {
-  from: 'clients of the control API',
   covers: ['control/api/cursor.ts', 'control/api/server/read-request.ts'],
   /** The first byte selects the route, the second a query or a body. */
   seeds: [
-    ...names.map((_, at) => Buffer.from([at, 0, ...Buffer.from(query)])),
-    ...names.map((_, at) =>
-      Buffer.from([at, 1, ...Buffer.from(controlRequestBodies[at % controlRequestBodies.length] ?? '')]),
-    ),
+    ...names.map((_, at) => selecting(at, `\0${query}`)),
+    ...names.map((_, at) => selecting(at, `\x01${controlRequestBodies[at % controlRequestBodies.length]}`)),
   ],
   /** Requests by the contract, not all of them valid. */
   generate(random: Random): Uint8Array {
     const at = random() % names.length;
     const { query: requested, body } = schemas[at] ?? { query: null, body: null };
-    if (body !== null) return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(body, random)))]);
-    return Buffer.from([
-      at,
-      0,
-      ...Buffer.from(asQuery(requested === null ? {} : jsonFor(requested, random))),
-    ]);
+    if (body !== null) return selecting(at, `\x01${writeJson(jsonFor(body, random))}`);
+    return selecting(at, `\0${asQuery(requested === null ? {} : jsonFor(requested, random))}`);
   },
   /** A request is refused, or parsed to input that parses to itself. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
@@ -339,7 +317,6 @@ const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
 const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
 
 export const configurationTarget: Target = {
-  from: 'the operator',
   covers: ['config/value-types.ts', 'config/sources.ts', 'config/value-types.ts', 'config/configuration.ts'],
   /** TOML files; after the byte 0xff, values of environment variables, one per line. */
   seeds: [
@@ -349,10 +326,7 @@ export const configurationTarget: Target = {
     Buffer.from(
       '[server.tls]\ncert_file = "a"\nkey_file = "b"\n[rest]\nenabled = true\n[off_chain]\nipfs_gateways = ["https://a.example/"]\nallow_networks = ["10.0.0.0/8"]\n[accounts]\npublic_url = "http://x"\n',
     ),
-    Buffer.of(
-      0xff,
-      ...Buffer.from('data\n127.0.0.1\n8899\n10000\ndevnet\ninfo\n\npostgres://x/y\nredis://x/'),
-    ),
+    selecting(0xff, 'data\n127.0.0.1\n8899\n10000\ndevnet\ninfo\n\npostgres://x/y\nredis://x/'),
   ],
   /** The configuration is valid, or the problems are listed without secret values. */
   fuzz(bytes: Uint8Array): boolean {
@@ -399,7 +373,6 @@ async function rowsIn(text: string): Promise<StoredUsage[]> {
 }
 
 export const usageJournalTarget: Target = {
-  from: 'the disk',
   covers: ['control/usage/usage-journal.ts'],
   /** Journals; after the byte 0xff, rows without checksums. */
   seeds: [
@@ -432,7 +405,6 @@ const signature = sign('sha256', REPORT, privateKey).toString('base64');
 const scanners = new ScannerSignatures([{ id: 'k', pem }]);
 
 export const leakReportTarget: Target = {
-  from: 'reporters of leaked secrets, and the operator',
   covers: ['control/keys/leaked-keys.ts'],
   seeds: [Buffer.from(signature), Buffer.from(pem), REPORT],
   /** Only the valid signature of the same bytes is accepted. @returns whether it is a key. */
@@ -458,7 +430,6 @@ const content = Buffer.from(lines.join('\n'));
 const backupPath = join(scratchFolder('backup-file'), 'backup.gz');
 
 export const backupFileTarget: Target = {
-  from: 'files that the operator restores',
   covers: ['control/database/backup/backup-file.ts'],
   /** Lines to compress; after the byte 0xff, a file. */
   seeds: [content, ...texts(lines), Buffer.of(0xff, ...gzipSync(content))],

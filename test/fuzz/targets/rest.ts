@@ -13,7 +13,7 @@ import { readJsonBody, readQuery } from '../../../src/servers/rest/decode.ts';
 import { programs } from '../../../src/solana/programs.ts';
 import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
 import type { Random } from '../engine/mutate.ts';
-import type { Target } from '../engine/target.ts';
+import { acceptedLater, jsonIn, selecting, type Target } from '../engine/target.ts';
 import { accountStateTarget, nftTarget } from './accounts.ts';
 import { decodeTransactionTarget } from './transactions.ts';
 
@@ -69,7 +69,6 @@ const isAnswerable = ({ problems }: InvalidFields): boolean =>
   problems.length > 0 && problems.length <= 20 && problems.every(({ message }) => message !== '');
 
 export const restRequestTarget: Target = {
-  from: 'clients',
   covers: [
     'rest-api/metadata/create.ts',
     'rest-api/nft/nft-filters.ts',
@@ -78,13 +77,13 @@ export const restRequestTarget: Target = {
   ],
   /** The first byte selects the endpoint, the second a query or a body. */
   seeds: routes.flatMap((_, at) => [
-    Buffer.from([at, 0, ...Buffer.from(query)]),
-    Buffer.from([at, 1, ...Buffer.from(JSON.stringify(everyField))]),
+    selecting(at, `\0${query}`),
+    selecting(at, `\x01${JSON.stringify(everyField)}`),
   ]),
   /** Bodies by the schema of the endpoint, not all of them valid. */
   generate(random: Random): Uint8Array {
     const at = random() % endpoints.length;
-    return Buffer.from([at, 1, ...Buffer.from(writeJson(jsonFor(schemas[at] ?? {}, random)))]);
+    return selecting(at, `\x01${writeJson(jsonFor(schemas[at] ?? {}, random))}`);
   },
   /** An endpoint accepts the fields or lists the invalid ones. @returns whether it accepted them. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
@@ -103,12 +102,6 @@ export const restRequestTarget: Target = {
   },
 };
 
-const endpointAnswersRoutes = endpoints.map((endpoint, at) => ({
-  endpoint,
-  of: (services: Services) => routeOf(endpoints[at] as (typeof endpoints)[number], services),
-}));
-
-const ENDPOINT_ANSWERS_KEY = everyField.wallet;
 const CONTEXT = { slot: 300 };
 
 /** An account in JSON. */
@@ -117,7 +110,7 @@ const accountOf = (owner: string, data: Uint8Array): JsonValue => ({
   data: [Buffer.from(data).toString('base64'), 'base64'],
 });
 const keyed = (owner: string, data: Uint8Array): JsonValue => ({
-  pubkey: ENDPOINT_ANSWERS_KEY,
+  pubkey: KEY,
   account: accountOf(owner, data),
 });
 const [mint, token] = [accountStateTarget.seeds[0] as Uint8Array, accountStateTarget.seeds[1] as Uint8Array];
@@ -126,7 +119,7 @@ const instruction = {
   ...{ program: 'system', programId: programs.system, stackHeight: 1 },
   parsed: {
     type: 'transfer',
-    info: { source: ENDPOINT_ANSWERS_KEY, destination: ENDPOINT_ANSWERS_KEY, lamports: 5 },
+    info: { source: KEY, destination: KEY, lamports: 5 },
   },
 };
 const transaction = {
@@ -134,8 +127,8 @@ const transaction = {
   transaction: {
     signatures: [everyField.txn_signature],
     message: {
-      accountKeys: [{ pubkey: ENDPOINT_ANSWERS_KEY, signer: true, writable: true, source: 'transaction' }],
-      ...{ instructions: [instruction], recentBlockhash: ENDPOINT_ANSWERS_KEY },
+      accountKeys: [{ pubkey: KEY, signer: true, writable: true, source: 'transaction' }],
+      ...{ instructions: [instruction], recentBlockhash: KEY },
     },
   },
   meta: {
@@ -164,7 +157,7 @@ const answers: Record<string, JsonValue> = {
   getEpochInfo: { absoluteSlot: 300, blockHeight: 290, epoch: 2, slotIndex: 44, slotsInEpoch: 128 },
   getLatestBlockhash: {
     context: CONTEXT,
-    value: { blockhash: ENDPOINT_ANSWERS_KEY, lastValidBlockHeight: 400 },
+    value: { blockhash: KEY, lastValidBlockHeight: 400 },
   },
   getMinimumBalanceForRentExemption: 890_880,
   sendTransaction: everyField.txn_signature,
@@ -226,34 +219,23 @@ function callerOf(reported: Reported): RestCaller {
 }
 
 export const endpointAnswersTarget: Target = {
-  from: 'nodes, DAS servers and hosts of metadata',
   covers: ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'],
   /** Results by method; the first byte selects the endpoint. */
-  seeds: endpointAnswersRoutes.flatMap((_, at) =>
+  seeds: endpoints.flatMap((_, at) =>
     [answers, variants[at % variants.length] ?? answers].map((reported) =>
-      Buffer.from([at, ...Buffer.from(writeJson(reported))]),
+      selecting(at, writeJson(reported)),
     ),
   ),
   /** The response of an endpoint fits its schema, or is a failure. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
-    const { endpoint, of } = endpointAnswersRoutes[
-      (bytes[0] ?? 0) % endpointAnswersRoutes.length
-    ] as (typeof endpointAnswersRoutes)[number];
-    let reported: JsonValue;
-    try {
-      reported = parseJson(Buffer.from(bytes.subarray(1)).toString());
-    } catch {
-      return false;
-    }
-    if (reported === null || typeof reported !== 'object' || Array.isArray(reported)) return false;
-    try {
-      const { result } = await of(servicesOf(reported)).handle(input, callerOf(reported));
+    const endpoint = endpoints[(bytes[0] ?? 0) % endpoints.length]!;
+    const reported = jsonIn(bytes.subarray(1));
+    if (reported === undefined || reported === null) return false;
+    if (typeof reported !== 'object' || Array.isArray(reported)) return false;
+    return acceptedLater(async () => {
+      const { result } = await routeOf(endpoint, servicesOf(reported)).handle(input, callerOf(reported));
       const read = endpoint.result.safeParse(parseJson(writeJson(result as WritableJson)));
       if (!read.success) throw new Error(`${endpoint.name} does not fit its schema: ${read.error.message}`);
-      return true;
-    } catch (error) {
-      if (error instanceof Failure) return false;
-      throw error;
-    }
+    }, Failure);
   },
 };

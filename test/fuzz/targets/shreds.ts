@@ -12,42 +12,43 @@ import { decodeTransaction } from '../../../src/solana/transaction/decode-transa
 import { slot } from '../../../src/solana/units.ts';
 import { BatchReader } from '../../../src/upstream/shreds/batch-reader.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../../shreds/deshred-rig.ts';
-import { accepted } from '../engine/accepted.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';
-import type { Target } from '../engine/target.ts';
+import { accepted, type Target } from '../engine/target.ts';
 
+const fill = (length: number, byte: number): number[] => Array(length).fill(byte);
 const transaction = Uint8Array.from([
-  1,
-  ...Array(64).fill(7),
-  1,
-  0,
-  1,
-  2,
-  ...Array(64).fill(1),
-  ...Array(32).fill(2),
-  1,
-  1,
-  1,
-  0,
-  2,
-  5,
-  6,
+  ...[1, ...fill(64, 7), 1, 0, 1, 2, ...fill(64, 1), ...fill(32, 2), 1, 1, 1, 0, 2, 5, 6],
 ]);
-const versioned = Uint8Array.from([
-  ...transaction.slice(0, 65),
-  0x80,
-  ...transaction.slice(65),
-  1,
-  ...Array(32).fill(3),
-  1,
-  4,
-  0,
-]);
+const [signatures, rest] = [transaction.slice(0, 65), transaction.slice(65)];
+const versioned = Uint8Array.from([...signatures, 0x80, ...rest, 1, ...fill(32, 3), 1, 4, 0]);
 const entry = { numHashes: 5n, hash: new Uint8Array(32), transactions: [transaction, versioned] };
 
+const key = new Uint8Array(32).fill(8);
+const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
+
+/** Keys lie inside the transactions, which can be encoded as protobuf. */
+const batchReader = new BatchReader({
+  tables: { resolve: () => ({ writable: [key], readonly: [] }) },
+  listener: {
+    onBatch: () => {},
+    transactions: (transactions) => {
+      for (const each of transactions) {
+        const { bytes, offsets } = each.keys;
+        if (offsets.some((at) => at < 0 || at + 32 > bytes.length))
+          throw new RangeError('a key lies outside its bytes');
+        accepted(() => each.transaction, OutOfBytes, InvalidShortVec);
+      }
+    },
+  },
+});
+
 export const entriesTarget: Target = {
-  from: 'leaders, through shreds',
-  covers: ['solana/entries.ts', 'solana/transaction/wire-transaction.ts'],
+  covers: [
+    'solana/entries.ts',
+    'solana/transaction/wire-transaction.ts',
+    'protocol/geyser/storage/encode-transaction.ts',
+    'upstream/shreds/batch-reader.ts',
+  ],
   seeds: [
     encodeEntries([entry]),
     encodeEntries([entry, { ...entry, transactions: [] }, entry]),
@@ -56,6 +57,7 @@ export const entriesTarget: Target = {
   ],
   /** All readers of a batch agree; entries round-trip, and transactions end where the strict decoder says. */
   fuzz(input: Uint8Array): boolean {
+    batchReader.read({ ...place, entries: input } as Parameters<BatchReader['read']>[0]);
     const { kind, length } = measureEntries(input);
     const entries = readEntries(input);
     if ((entries === null) !== (kind === 'malformed')) throw new Error('readers disagree about a batch');
@@ -82,57 +84,19 @@ export const entriesTarget: Target = {
   },
 };
 
-const key = new Uint8Array(32).fill(8);
-const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
-
-export const entryBatchTarget: Target = {
-  from: 'leaders, through shreds',
-  covers: ['protocol/geyser/storage/encode-transaction.ts', 'upstream/shreds/batch-reader.ts'],
-  seeds: entriesTarget.seeds,
-  /** Keys lie inside the transactions, which can be encoded as protobuf. */
-  fuzz(entries: Uint8Array): boolean {
-    let reported = 0;
-    const reader = new BatchReader({
-      tables: { resolve: () => ({ writable: [key], readonly: [] }) },
-      listener: {
-        onBatch: () => {},
-        transactions: (transactions) => {
-          for (const each of transactions) {
-            const { bytes, offsets } = each.keys;
-            if (offsets.some((at) => at < 0 || at + 32 > bytes.length))
-              throw new RangeError('a key lies outside its bytes');
-            if (accepted(() => each.transaction, OutOfBytes, InvalidShortVec)) reported++;
-          }
-        },
-      },
-    });
-    reader.read({ ...place, entries } as Parameters<BatchReader['read']>[0]);
-    return reported > 0;
-  },
-};
-
 const deshredUpdateKey = new Uint8Array(32).fill(7);
 const writer = (): ProtobufWriter => new ProtobufWriter();
 const message = writer().bytes(2, deshredUpdateKey).bytes(2, new Uint8Array(32)).bytes(3, deshredUpdateKey);
 const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message).finish();
 
 export const deshredUpdateTarget: Target = {
-  from: 'servers of deshredded transactions',
   covers: ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'],
   /** A transaction, a slot, a ping, a pong and a batch of entries. */
   seeds: [
     deshredTransactionTail({
-      ...{
-        slot: slot(300),
-        createdAt: encodeTimestamp(1_700_000_000_123n),
-        signature: new Uint8Array(64).fill(2),
-      },
-      ...{
-        isVote: true,
-        transaction: deshredUpdateTransaction,
-        loadedWritable: [deshredUpdateKey],
-        loadedReadonly: [deshredUpdateKey, deshredUpdateKey],
-      },
+      ...{ slot: slot(300), createdAt: encodeTimestamp(1_700_000_000_123n), isVote: true },
+      ...{ signature: new Uint8Array(64).fill(2), transaction: deshredUpdateTransaction },
+      ...{ loadedWritable: [deshredUpdateKey], loadedReadonly: [deshredUpdateKey, deshredUpdateKey] },
       ...{ firstShredIndex: 32, endShredIndex: 64 },
     }),
     writer().message(6, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')).finish(),
@@ -162,7 +126,6 @@ const batches = made.batches.map((entries) => Buffer.from(entries).toString('lat
 const rig = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 export const deshredderTarget: Target = {
-  from: 'senders of packets',
   covers: ['solana/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'],
   /** Data and code shreds of each kind of set. */
   seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),

@@ -27,8 +27,7 @@ import { parseSignature, signatureBytes, signatureFromBytes } from '../../../src
 import type { OpenSubscription, Session } from '../../../src/streams/session.ts';
 import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';
 import { canonicalParams } from '../../../src/upstream/middleware/canonical-params.ts';
-import { accepted } from '../engine/accepted.ts';
-import { type Target, texts } from '../engine/target.ts';
+import { accepted, jsonIn, selecting, type Target, texts } from '../engine/target.ts';
 
 const DEPTH = 200;
 
@@ -39,26 +38,11 @@ function mayBeTooDeep(bytes: Uint8Array): boolean {
   return opened > DEPTH;
 }
 
-export const jsonScanTarget: Target = {
-  from: 'clients and nodes',
-  covers: ['base/json-scan.ts'],
-  seeds: texts(['{"a":[1,-0.5e+3,true,false,null,"\\u0041\\n"],"é":{}}', ' [ ] ', '"\\ud83d\\ude00"']),
-  /** Accepts exactly what JSON.parse accepts. */
-  fuzz(bytes: Uint8Array): boolean {
-    const accepted = isJson(bytes, DEPTH);
-    if (!isUtf8(bytes) || mayBeTooDeep(bytes)) return accepted;
-    const text = Buffer.from(bytes).toString();
-    let valid = true;
-    try {
-      JSON.parse(text);
-    } catch {
-      valid = false;
-    }
-    if (accepted !== valid)
-      throw new Error(`scanner says ${accepted}, JSON.parse ${valid}: ${JSON.stringify(text)}`);
-    return accepted;
-  },
-};
+/** The scanner accepts exactly what JSON.parse accepts. */
+function checkScan(bytes: Uint8Array, valid: boolean): void {
+  if (!isUtf8(bytes) || mayBeTooDeep(bytes) || isJson(bytes, DEPTH) === valid) return;
+  throw new Error(`scanner and JSON.parse (${valid}) disagree: ${JSON.stringify(String(bytes))}`);
+}
 
 /** The value with integers rounded as JSON.parse does. */
 function rounded(value: JsonValue): unknown {
@@ -81,18 +65,20 @@ function parsedJson(text: string): unknown {
 }
 
 export const exactJsonTarget: Target = {
-  from: 'clients and nodes',
-  covers: ['base/json.ts'],
+  covers: ['base/json.ts', 'base/json-scan.ts'],
   seeds: texts([
     '{"a":[1,-0.5e+3,true,false,null,"\\u0041\\n"],"é":{}}',
     '[18446744073709551615,-9223372036854775808,9007199254740992,1234567890123456.5,1e400]',
     '{"a":18446744073709551615,"b":"18446744073709551615","\\ue0f11":"x:1234567890123456789,"}',
     ' 12345678901234567890123456789012345678901 ',
+    ' [ ] ',
+    '"\\ud83d\\ude00"',
   ]),
   /** Reads what JSON.parse reads, without rounding, and writes it back. */
   fuzz(bytes: Uint8Array): boolean {
     const text = Buffer.from(bytes).toString();
     const known = parsedJson(text);
+    checkScan(bytes, known !== undefined);
     let value: JsonValue;
     try {
       value = parseJson(text);
@@ -141,7 +127,6 @@ function checkText(text: string): boolean {
 }
 
 export const textsTarget: Target = {
-  from: 'clients and nodes',
   covers: [
     'solana/address.ts',
     'solana/base58.ts',
@@ -185,7 +170,6 @@ function check(item: EnvelopeItem): void {
 }
 
 export const envelopeTarget: Target = {
-  from: 'clients',
   covers: ['base/json-scan.ts', 'protocol/request-envelope.ts'],
   seeds: texts([
     '{"jsonrpc":"2.0","id":18446744073709551615,"method":"getBlock","params":[5,{"a":null}]}',
@@ -231,36 +215,6 @@ const CONFIG =
 const FILTERS =
   '[{"dataSize":165},{"memcmp":{"offset":32,"bytes":"3Mc6vR","encoding":"base58"}},"tokenAccountState"]';
 
-export const rpcParametersTarget: Target = {
-  from: 'clients',
-  covers: ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/', 'localnet/rpc/'],
-  /** Parameters of several methods. */
-  seeds: texts([
-    '[]',
-    `[${KEY}]`,
-    `[${KEY},${CONFIG}]`,
-    `[[${KEY},${KEY}],${CONFIG}]`,
-    `[${KEY},{"filters":${FILTERS},"withContext":true,"sortResults":false,"encoding":"jsonParsed"}]`,
-    `[${KEY},{"mint":${KEY}},${CONFIG}]`,
-    `[${KEY},{"transactionDetails":"full","limit":5,"paginationToken":"7:1","filters":{"slot":{"gte":5},"status":"failed"}}]`,
-    '[{"identity":null,"range":{"firstSlot":1,"lastSlot":5}}]',
-    '[18446744073709551615,5000]',
-    `[${KEY},5000,{"recentBlockhash":${KEY}}]`,
-    '[1.5e300,{"identity":null}]',
-    '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
-  ]),
-  /** Each parser accepts parameters or refuses them with an RPC error. */
-  fuzz(input: Uint8Array): boolean {
-    let params: JsonValue;
-    try {
-      params = parseJson(Buffer.from(input).toString('utf8'));
-    } catch {
-      return false;
-    }
-    return parsers.map((parse) => accepted(() => parse(params), RpcError)).includes(true);
-  },
-};
-
 const kinds = Object.keys(subscriptions) as SubscriptionKind[];
 const SIGNATURE =
   '"5h6xBEauJ3PK6SWCZ1PGjBvj8vDdWG3KpwATGy1ARAXFSDwt8GFXM7W5Ncn16wmqokgpiKRLuS83KUxyZyv2sUYv"';
@@ -281,26 +235,38 @@ function isSubscription(kind: SubscriptionKind, text: string): boolean {
   }
 }
 
-export const subscriptionParametersTarget: Target = {
-  from: 'clients',
-  covers: ['protocol/pubsub/'],
-  /** Parameters of several subscriptions. */
+export const rpcParametersTarget: Target = {
+  covers: ['solana/address.ts', 'solana/base58.ts', 'protocol/rpc/', 'localnet/rpc/', 'protocol/pubsub/'],
+  /** Parameters of several methods and subscriptions. */
   seeds: texts([
     '[]',
+    `[${KEY}]`,
+    `[${KEY},${CONFIG}]`,
+    `[[${KEY},${KEY}],${CONFIG}]`,
+    `[${KEY},{"filters":${FILTERS},"withContext":true,"sortResults":false,"encoding":"jsonParsed"}]`,
+    `[${KEY},{"mint":${KEY}},${CONFIG}]`,
+    `[${KEY},{"transactionDetails":"full","limit":5,"paginationToken":"7:1","filters":{"slot":{"gte":5},"status":"failed"}}]`,
+    '[{"identity":null,"range":{"firstSlot":1,"lastSlot":5}}]',
+    '[18446744073709551615,5000]',
+    `[${KEY},5000,{"recentBlockhash":${KEY}}]`,
+    '[1.5e300,{"identity":null}]',
+    '[{"votePubkey":null,"keepUnstakedDelinquents":true,"delinquentSlotDistance":1}]',
     '[18446744073709551615]',
-    `[${KEY},{"encoding":"base64","commitment":"processed","dataSlice":{"offset":1,"length":2}}]`,
-    `[${KEY},{"filters":${FILTERS},"withContext":true,"encoding":"jsonParsed"}]`,
     `[{"mentions":[${KEY}]},{"commitment":"confirmed"}]`,
     `[${SIGNATURE},{"enableReceivedNotification":true}]`,
     `[{"mentionsAccountOrProgram":${KEY}},${VIEW}]`,
     `[{"vote":false,"failed":null,"signature":${SIGNATURE},"accountInclude":[${KEY}],"tokenAccounts":"all"},${VIEW}]`,
     `[{"accounts":{"include":[${KEY}],"exclude":[],"required":[${KEY}]}},${VIEW}]`,
   ]),
-  /** Every kind accepts parameters or refuses them with an RPC error. */
+  /** Each parser and every kind of subscription accepts parameters or refuses them with an RPC error. */
   fuzz(input: Uint8Array): boolean {
-    const text = Buffer.from(input).toString('utf8');
     const isEnd = accepted(() => parseRawUnsubscribe(Buffer.from(input)), RpcError, SyntaxError);
-    return kinds.filter((kind) => isSubscription(kind, text)).length > 0 || isEnd;
+    const params = jsonIn(input);
+    if (params === undefined) return false;
+    const text = Buffer.from(input).toString('utf8');
+    const subscribed = kinds.map((kind) => isSubscription(kind, text));
+    const read = parsers.map((parse) => accepted(() => parse(params), RpcError));
+    return [...read, ...subscribed, isEnd].includes(true);
   },
 };
 
@@ -320,7 +286,6 @@ function saysTwice(text: string): boolean {
 }
 
 export const callKeyTarget: Target = {
-  from: 'clients',
   covers: ['base/json-scan.ts', 'upstream/middleware/call-key.ts', 'upstream/middleware/canonical-params.ts'],
   /** Params of a method, which the first byte names. */
   seeds: [
@@ -329,7 +294,7 @@ export const callKeyTarget: Target = {
     '["é€😀",null]',
     '[{"commitment":"finalized"}]',
     '[[[[[[[[[]]]]]]]]]',
-  ].flatMap((text, at) => [Buffer.from([at * 7, ...Buffer.from(text)])]),
+  ].map((text, at) => selecting(at * 7, text)),
   /** The canonical text says what the params say, and is its own canonical text. @returns whether there is one. */
   fuzz(bytes: Uint8Array): boolean {
     const params = Buffer.from(bytes.subarray(1));
@@ -409,7 +374,6 @@ const options = {
 const conversation = new Conversation(session, peer, options, new CallConcurrencyLimit(1_000_000));
 
 export const websocketMessageTarget: Target = {
-  from: 'clients',
   covers: ['servers/websocket/decode.ts'],
   /** Calls, subscriptions and their ends, alone and in a batch. */
   seeds: texts([

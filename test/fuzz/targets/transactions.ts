@@ -33,7 +33,7 @@ import { memoOf } from '../../../src/solana/transaction/memo.ts';
 import { sanitizeTransaction } from '../../../src/solana/transaction/sanitize-transaction.ts';
 import { parseSubmitRequest } from '../../../src/upstream/submit/submit-request.ts';
 import { signatureOfParams } from '../../../src/upstream/transaction-signature.ts';
-import type { Target } from '../engine/target.ts';
+import { accepted, jsonIn, type Target } from '../engine/target.ts';
 
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const other = Keypair.fromSeed(new Uint8Array(32).fill(8)).address;
@@ -64,7 +64,6 @@ const versioned: Message = {
 };
 
 export const decodeTransactionTarget: Target = {
-  from: 'clients and nodes',
   covers: [
     'solana/message/message.ts',
     'solana/nonce.ts',
@@ -118,14 +117,16 @@ function check(params: Buffer): boolean {
 }
 
 export const sendRequestTarget: Target = {
-  from: 'clients',
   covers: [
     'solana/transaction/wire-transaction.ts',
     'protocol/rpc/sendTransaction.ts',
     'upstream/submit/submit-request.ts',
     'upstream/transaction-signature.ts',
+    'localnet/rpc/decode-wire.ts',
+    'protocol/rpc/base58-text.ts',
+    'protocol/rpc/base64-text.ts',
   ],
-  /** Params of sendTransaction, and transactions to put into params. */
+  /** Params of sendTransaction, transactions to put into params, and their texts. */
   seeds: [
     ...decodeTransactionTarget.seeds.flatMap((wire) =>
       configs.map((config) => {
@@ -135,38 +136,17 @@ export const sendRequestTarget: Target = {
     ),
     Buffer.from('["AA==",["base64",false,null,5,7]]'),
     ...decodeTransactionTarget.seeds,
+    ...decodeTransactionTarget.seeds.map((wire) => Buffer.from(Buffer.from(wire).toString('base64'))),
   ],
-  /** Nothing is sent, or the given transaction with its signature. */
+  /** Nothing is sent, or the given transaction with its signature; texts are read or refused. */
   fuzz(input: Uint8Array): boolean {
+    const given = Buffer.from(input).toString();
+    for (const encoding of ['base64', 'base58'] as const)
+      accepted(() => decodeTransactionText(given, encoding), RpcError);
+    accepted(() => decodeMessageText(given), RpcError);
     const text = Buffer.from(input).toString('base64');
     const isRead = check(Buffer.from(`["${text}",{"encoding":"base64"}]`));
     return check(Buffer.from(input)) || isRead;
-  },
-};
-
-function accepts(decode: () => unknown): boolean {
-  try {
-    decode();
-    return true;
-  } catch (error) {
-    if (error instanceof RpcError && error.code === -32602) return false;
-    throw error;
-  }
-}
-
-export const wireTextTarget: Target = {
-  from: 'clients',
-  covers: ['localnet/rpc/decode-wire.ts', 'protocol/rpc/base58-text.ts', 'protocol/rpc/base64-text.ts'],
-  seeds: decodeTransactionTarget.seeds.map((wire) => Buffer.from(Buffer.from(wire).toString('base64'))),
-  /** Error -32602 or a decoded value. */
-  fuzz(input: Uint8Array): boolean {
-    const text = Buffer.from(input).toString('utf8');
-    const taken = [
-      accepts(() => decodeTransactionText(text, 'base64')),
-      accepts(() => decodeTransactionText(text, 'base58')),
-      accepts(() => decodeMessageText(text)),
-    ];
-    return taken.includes(true);
   },
 };
 
@@ -240,7 +220,6 @@ function runOf(input: Uint8Array): ExecutedTransaction {
 }
 
 export const programEventsTarget: Target = {
-  from: 'transactions, through nodes',
   covers: ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'],
   /** An instruction of each kind. */
   seeds: heads.map(([program, head]) => {
@@ -309,14 +288,10 @@ function instructionOf(bytes: Bytes): JsonValue {
   const program = bytes.byte();
   const accounts = Array.from({ length: bytes.byte() % 24 }, () => bytes.key());
   const data = encodeBase58(bytes.take(bytes.byte()));
-  if (program % 4 !== 0)
-    return {
-      programId: allPrograms[program % allPrograms.length] ?? '',
-      accounts,
-      data,
-      stackHeight,
-    };
-  return { programIdIndex: program, accounts: accounts.map((_, at) => at * program), data, stackHeight };
+  const common = { data, stackHeight };
+  if (program % 4 === 0)
+    return { ...common, programIdIndex: program, accounts: accounts.map((_, at) => at * program) };
+  return { ...common, programId: allPrograms[program % allPrograms.length] ?? '', accounts };
 }
 
 const balanceOf = (bytes: Bytes): JsonValue => ({
@@ -366,7 +341,6 @@ function shown(result: JsonValue): boolean {
 const sane = transactionOf(Uint8Array.from({ length: 2000 }, (_, at) => (at * at + 31 * at) >> 3));
 
 export const runTransactionTarget: Target = {
-  from: 'nodes',
   covers: [
     'decoding/transaction/flatten-instructions.ts',
     'decoding/transaction/parse-transaction.ts',
@@ -380,12 +354,6 @@ export const runTransactionTarget: Target = {
     ),
   ],
   fuzz(input: Uint8Array): boolean {
-    let reported: JsonValue | undefined;
-    try {
-      reported = parseJson(Buffer.from(input).toString('utf8'));
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-    return shown(reported === undefined ? transactionOf(input) : reported);
+    return shown(jsonIn(input) ?? transactionOf(input));
   },
 };

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { percentile } from '../../programs/process-stats.ts';
 
@@ -20,6 +19,12 @@ type Reply = Readonly<{
   error?: Readonly<{ code: string }>;
 }>;
 
+/** Latencies as figures. */
+export function timesOf(tookMs: readonly number[]): { p50: number; p99: number; longest: number } {
+  const sorted = tookMs.toSorted((a, b) => a - b);
+  return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };
+}
+
 /** Requests the tokens of wallets, and retries requests that are rejected as OVERLOADED. */
 export class Storm {
   readonly calls: number[] = [];
@@ -30,8 +35,9 @@ export class Storm {
   /** Images expected from healthy hosts, and missing ones. */
   imagesDue = 0;
   imagesMissing = 0;
+  /** Latencies in milliseconds, without rejected attempts. */
+  readonly tookMs: number[] = [];
   readonly #options: StormOptions;
-  readonly #tookMs: number[] = [];
 
   constructor(options: StormOptions) {
     this.#options = options;
@@ -47,12 +53,6 @@ export class Storm {
     await Promise.all(Array.from({ length: atOnce }, (_, at) => worker(at)));
   }
 
-  /** Latencies in milliseconds, without rejected attempts. */
-  times(): { p50: number; p99: number; longest: number } {
-    const sorted = this.#tookMs.toSorted((a, b) => a - b);
-    return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };
-  }
-
   async #request(index: number, key: string): Promise<void> {
     const url = `${this.#options.url}?wallet=${this.#options.wallet(index)}`;
     for (;;) {
@@ -60,7 +60,7 @@ export class Storm {
       const response = await fetch(url, { headers: { 'x-api-key': key } });
       const reply = (await response.json()) as Reply;
       if (response.status !== 503 || reply.error?.code !== 'OVERLOADED') {
-        this.#tookMs.push(performance.now() - startedAt);
+        this.tookMs.push(performance.now() - startedAt);
         this.calls.push(Number(response.headers.get('x-upstream-calls')));
         this.#check(response.status, reply);
         return;

@@ -1,22 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { type Address, address, addressBytes, addressFromBytes } from '../../../src/solana/address.ts';
 import { findProgramAddress } from '../../../src/solana/program-address.ts';
 import { programs } from '../../../src/solana/programs.ts';
+import { metadataData } from '../../decoding/nft/encode-accounts.ts';
+import { type MockNode, send, startMock } from '../../upstream/mock/server.ts';
 
 const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
-const DECIMALS = 6;
-const TOKEN_ACCOUNT_BYTES = 165;
-const MINT_BYTES = 82;
-
-export type WalletNode = Readonly<{
-  url: string;
-  wallet(index: number): Address;
-  /** Number of calls per method. */
-  calls: ReadonlyMap<string, number>;
-  stop(): void;
-}>;
 
 /** An address that contains its kind and index. */
 function numbered(kind: number, index: number): Address {
@@ -25,36 +13,25 @@ function numbered(kind: number, index: number): Address {
   return addressFromBytes(bytes);
 }
 
-const text32 = (value: string): Buffer => {
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(value.length);
-  return Buffer.concat([length, Buffer.from(value)]);
-};
+export const walletAt = (index: number): Address => numbered(6, index);
 
-/** A metadata account as mpl-token-metadata writes it, up to what all versions have. */
-function metadataOf(mint: Address, index: number, uri: string): Buffer {
-  return Buffer.concat([
-    Buffer.of(4),
-    addressBytes(numbered(9, 0)),
-    addressBytes(mint),
-    text32(`Token ${index}`),
-    text32(`T${index}`),
-    text32(uri),
-    Buffer.alloc(2),
-    Buffer.of(0, 0, 1),
-  ]);
-}
+const metadataOf = (mint: Address, index: number, uri: string): Uint8Array =>
+  metadataData(
+    {
+      ...{ updateAuthority: numbered(9, 0), mint, name: `Token ${index}`, symbol: `T${index}`, uri },
+      ...{ sellerFeeBasisPoints: 0, creators: [], primarySaleHappened: false, isMutable: true },
+      ...{ tokenStandard: null, collection: null },
+    } as never,
+    { isPadded: false },
+  );
 
-function mintData(): Buffer {
-  const data = Buffer.alloc(MINT_BYTES);
-  data.writeBigUInt64LE(1_000_000_000n, 36);
-  data.writeUInt8(DECIMALS, 44);
-  data.writeUInt8(1, 45);
-  return data;
-}
+/** An initialized mint with 6 decimals. */
+const mintData = Buffer.alloc(82);
+mintData.writeBigUInt64LE(1_000_000_000n, 36);
+mintData.set([6, 1], 44);
 
 function tokenAccount(mint: Address, owner: Address): Buffer {
-  const data = Buffer.alloc(TOKEN_ACCOUNT_BYTES);
+  const data = Buffer.alloc(165);
   data.set(addressBytes(mint), 0);
   data.set(addressBytes(owner), 32);
   data.writeBigUInt64LE(1_500_000n, 64);
@@ -62,73 +39,47 @@ function tokenAccount(mint: Address, owner: Address): Buffer {
   return data;
 }
 
-const shown = (owner: Address, data: Buffer) => ({
-  lamports: 2_039_280,
-  owner,
-  executable: false,
-  rentEpoch: 18446744073709552000,
-  space: data.length,
-  data: [data.toString('base64'), 'base64'],
+const shown = (owner: Address, data: Uint8Array) => ({
+  ...{ lamports: 2_039_280, owner, executable: false, rentEpoch: 0, space: data.length },
+  data: [Buffer.from(data).toString('base64'), 'base64'],
 });
 
 /**
  * Node where each wallet has some of many tokens, all with metadata at `uriOf`. Supports the methods that all_tokens
- * uses, and getHealth.
+ * uses.
  */
-export async function startWalletNode(
+export function startWalletNode(
   tokens: number,
   perWallet: number,
   uriOf: (token: number) => string,
-): Promise<WalletNode> {
-  const calls = new Map<string, number>();
+): Promise<MockNode> {
   const accounts = new Map<Address, object>();
-  const mints: Address[] = [];
-  for (let index = 0; index < tokens; index++) {
-    const mint = numbered(7, index);
-    mints.push(mint);
-    accounts.set(mint, shown(programs.token, mintData()));
+  const mints = Array.from({ length: tokens }, (_, index) => numbered(7, index));
+  for (const [index, mint] of mints.entries()) {
+    accounts.set(mint, shown(programs.token, mintData));
     const seeds = [Buffer.from('metadata'), addressBytes(METADATA), addressBytes(mint)];
     const { address: place } = findProgramAddress(seeds, METADATA);
     accounts.set(place, shown(METADATA, metadataOf(mint, index, uriOf(index))));
   }
-  const context = { slot: 1_000 };
   const held = (owner: Address) => {
     const first = Buffer.from(addressBytes(owner)).readUInt32BE(28) * perWallet;
     return Array.from({ length: perWallet }, (_, at) => {
-      const mint = mints[(first + at * 37) % tokens] as Address;
+      const mint = mints[(first + at * 37) % tokens]!;
       return { pubkey: numbered(8, first + at), account: shown(programs.token, tokenAccount(mint, owner)) };
     });
   };
+  const context = { slot: 1_000 };
   const answer = (method: string, params: readonly unknown[]): unknown => {
-    if (method === 'getSlot') return 1_000;
+    if (method === 'getSlot') return context.slot;
     if (method === 'getHealth') return 'ok';
-    if (method === 'getMultipleAccounts') {
+    if (method === 'getMultipleAccounts')
       return { context, value: (params[0] as readonly Address[]).map((one) => accounts.get(one) ?? null) };
-    }
     if (method !== 'getTokenAccountsByOwner') return null;
     const { programId } = params[1] as { programId: Address };
     return { context, value: programId === programs.token ? held(params[0] as Address) : [] };
   };
-  const server = createServer(async (request, response) => {
-    const { id, method, params = [] } = JSON.parse(await text(request));
-    calls.set(method, (calls.get(method) ?? 0) + 1);
-    const result = answer(method, params);
-    const body = JSON.stringify({ jsonrpc: '2.0', id, result }).replaceAll(
-      '18446744073709552000',
-      '18446744073709551615',
-    );
-    response.setHeader('content-type', 'application/json');
-    response.end(body);
+  return startMock(({ id, method, raw }, reply) => {
+    const { params = [] } = JSON.parse(raw) as { params?: readonly unknown[] };
+    send(reply, JSON.stringify({ jsonrpc: '2.0', id, result: answer(method, params) }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    wallet: (index) => numbered(6, index),
-    calls,
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

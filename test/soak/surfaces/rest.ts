@@ -1,119 +1,123 @@
-import { Agent, FormData, request } from 'undici';
-import { Refused, Tally, WrongAnswer } from '../figures/tally.ts';
-import type { Outcome } from '../report/outcome.ts';
+import { FormData, request } from 'undici';
+import { Refused, Tally, WrongAnswer } from '../tally.ts';
 import type { FundedWallet } from './funded-wallets.ts';
-import { Pace } from './pace.ts';
-import { type Envelope, type RestCall, restCalls } from './rest-calls.ts';
-import type { Surface } from './surface.ts';
+import { type Check, checkAnswer, type HttpAnswer, measuredLoad, openHttp, type Surface } from './surface.ts';
 
-/** One connection per request: no queue in the client. */
-const IN_FLIGHT_MAX = 64;
-const TIMEOUT_MS = 60_000;
+/** A REST request and the check of its response. */
+type RestCheck = Check<string> & Readonly<{ path: string; query: Readonly<Record<string, string>> }>;
+
+/** Envelope of all REST responses. */
+type Envelope = Readonly<{
+  success: unknown;
+  message: unknown;
+  result?: unknown;
+  error?: Readonly<{ code: string; message: string }>;
+}>;
+
+type Parsed = Readonly<{ signatures: readonly string[]; status: string }>;
+
+const LAMPORTS_PER_SOL = 1_000_000_000;
+/** Unknown signature. */
+const NO_TRANSACTION = '1'.repeat(64);
 /** Every nth request stores the same file and reads it again. */
 const FILE_EACH = 25;
 const FILE = new Uint8Array(64 * 1024).map((_, at) => (at * 31) % 251);
 
-export type RestOptions = Readonly<{
-  /** Without a path. */
-  url: string;
-  key: string;
-  wallets: readonly FundedWallet[];
-  perSecond: number;
-}>;
+const isEmpty = (result: readonly unknown[]): boolean => result.length === 0;
 
-type Reply = Readonly<{ status: number; text: string }>;
+const right = <Result>(
+  path: string,
+  query: RestCheck['query'],
+  isTrue: (result: Result) => boolean,
+): RestCheck => ({ path: `/sol/${path}`, query, isTrue });
 
-/** The REST interface with stored files. */
-export class RestSurface implements Surface {
-  readonly #tally = new Tally('REST', 'answers', 'from sending a request to its response');
-  readonly tallies = [this.#tally];
-  readonly #options: RestOptions;
-  readonly #calls: readonly RestCall[];
-  readonly #agent = new Agent({
-    ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
-  });
-  #requests = 0;
-  /** URI of the file: equal contents have equal URIs. */
-  #uri: string | null = null;
+/** Requests about one wallet. */
+function walletCalls({ address, lamports, signature }: FundedWallet): RestCheck[] {
+  const sol = lamports / LAMPORTS_PER_SOL;
+  const wallet = { wallet: address };
+  const isAirdrop = ({ signatures, status }: Parsed): boolean =>
+    signatures[0] === signature && status === 'Success';
+  type Portfolio = { sol_balance: number; num_tokens: number; num_nfts: number };
+  return [
+    right('v1/wallet/balance', wallet, ({ balance }: { balance: number }) => balance === sol),
+    right('v1/wallet/get_portfolio', wallet, ({ sol_balance, num_tokens, num_nfts }: Portfolio) => {
+      return sol_balance === sol && num_tokens === 0 && num_nfts === 0;
+    }),
+    right('v1/wallet/all_tokens', wallet, isEmpty),
+    right('v1/wallet/get_domains', wallet, isEmpty),
+    right('v2/nft/read_all', { address }, ({ nfts }: { nfts: readonly unknown[] }) => isEmpty(nfts)),
+    right('v1/transaction/parsed', { txn_signature: signature }, isAirdrop),
+    right('v1/transaction/history', { account: address }, (result: readonly Parsed[]) => {
+      return result.length === 1 && result.every(isAirdrop);
+    }),
+  ];
+}
 
-  constructor(options: RestOptions) {
-    this.#options = options;
-    this.#calls = restCalls(options.wallets);
-  }
+const refused = (path: string, query: RestCheck['query'], refusedWith: string): RestCheck => ({
+  ...right(path, query, () => false),
+  refusedWith,
+});
 
-  start(): readonly Pace[] {
-    const act = (): Promise<void> => {
-      const number = this.#requests++;
-      return this.#tally.measure(() =>
-        number % FILE_EACH === 0 ? this.#storeFile() : this.#request(number),
-      );
-    };
-    const { name } = this.#tally;
-    return [new Pace({ name, perSecond: this.#options.perSecond, inFlightMax: IN_FLIGHT_MAX, act })];
-  }
+/** All requests, which are sent in turn. */
+const restChecks = (wallets: readonly FundedWallet[]): RestCheck[] => [
+  ...wallets.flatMap(walletCalls),
+  refused('v1/wallet/balance', { wallet: 'no address' }, '400 INVALID_FIELDS'),
+  refused('v1/transaction/parsed', { txn_signature: NO_TRANSACTION }, '404 TRANSACTION_NOT_FOUND'),
+  refused('v1/token/get_info', { token_address: wallets[0]?.address ?? '' }, '400 NOT_A_MINT'),
+];
 
-  async check(): Promise<readonly Outcome[]> {
-    return [];
-  }
-
-  close(): void {
-    void this.#agent.destroy();
-  }
-
-  async #request(number: number): Promise<void> {
-    const call = this.#calls[number % this.#calls.length]!;
-    const { url } = this.#options;
-    const search = new URLSearchParams(call.query);
-    const reply = await this.#send(`${url}${call.path}?${search}`, { method: 'GET' });
-    this.#check(call, reply);
-  }
-
-  #check({ path, refusedWith, isTrue }: RestCall, reply: Reply): void {
-    const { error, result } = this.#opened(path, reply);
-    const wrong = (): WrongAnswer => new WrongAnswer(`${path} got ${reply.status} ${reply.text}`);
-    if (error !== undefined) {
-      if (error.code !== refusedWith?.code) throw new Refused(error.code);
-      if (reply.status !== refusedWith.status) throw wrong();
-      this.#tally.refusedRightly(error.code);
-      return;
-    }
-    if (refusedWith !== undefined || !isTrue(result as never)) throw wrong();
-  }
-
-  /** @throws WrongAnswer for an invalid or inconsistent envelope. */
-  #opened(path: string, { status, text }: Reply): Envelope {
-    const wrong = (): WrongAnswer => new WrongAnswer(`${path} got ${status} ${text}`);
-    let envelope: Envelope;
-    try {
-      envelope = JSON.parse(text);
-    } catch {
-      throw wrong();
-    }
-    const { success, message, error } = envelope;
+/** @throws WrongAnswer for an invalid or inconsistent envelope. */
+function opened({ status, text }: HttpAnswer, what: string): Envelope {
+  try {
+    const envelope = JSON.parse(text) as Envelope;
     const isOk = status >= 200 && status < 300;
-    const isWhole = success === isOk && typeof message === 'string' && (error === undefined) === isOk;
-    if (!isWhole) throw wrong();
-    return envelope;
+    const { success, message, error } = envelope;
+    if (success === isOk && typeof message === 'string' && (error === undefined) === isOk) return envelope;
+  } catch {
+    // No JSON.
   }
+  throw new WrongAnswer(what);
+}
 
-  async #storeFile(): Promise<void> {
+/** The REST interface with stored files. @param base - URL without a path. */
+export function restSurface(
+  base: string,
+  key: string,
+  wallets: readonly FundedWallet[],
+  perSecond: number,
+): Surface {
+  const tally = new Tally('REST', 'answers');
+  const http = openHttp();
+  const headers = { 'x-api-key': key };
+  const checks = restChecks(wallets);
+  let requests = 0;
+  /** URI of the file: equal contents have equal URIs. */
+  let known: string | null = null;
+
+  const storeFile = async (): Promise<void> => {
     const form = new FormData();
     form.set('file', new Blob([FILE], { type: 'application/octet-stream' }), 'soak.bin');
-    const path = '/sol/v1/storage/upload';
-    const reply = await this.#send(`${this.#options.url}${path}`, { method: 'POST', body: form });
-    const { error, result } = this.#opened(path, reply);
+    const init = { method: 'POST', headers, body: form } as const;
+    const answer = await http.send(`${base}/sol/v1/storage/upload`, init);
+    const { error, result } = opened(answer, `an upload got ${answer.status} ${answer.text}`);
     if (error !== undefined) throw new Refused(error.code);
     const { uri } = result as { uri: string };
-    if (uri !== (this.#uri ?? uri)) throw new WrongAnswer(`the same file is in ${this.#uri} and in ${uri}`);
-    this.#uri = uri;
-    const stored = await request(uri, { dispatcher: this.#agent });
-    const bytes = new Uint8Array(await stored.body.arrayBuffer());
-    if (Buffer.compare(bytes, FILE) !== 0) throw new WrongAnswer(`${uri} has other bytes than were stored`);
-  }
-
-  async #send(url: string, init: { method: 'GET' | 'POST'; body?: FormData }): Promise<Reply> {
-    const headers = { 'x-api-key': this.#options.key };
-    const answer = await request(url, { ...init, headers, dispatcher: this.#agent });
-    return { status: answer.statusCode, text: await answer.body.text() };
-  }
+    if (uri !== (known ?? uri)) throw new WrongAnswer(`the same file is in ${known} and in ${uri}`);
+    known = uri;
+    const { body } = await request(uri, { dispatcher: http.agent });
+    if (Buffer.compare(new Uint8Array(await body.arrayBuffer()), FILE) !== 0)
+      throw new WrongAnswer(`${uri} has other bytes than were stored`);
+  };
+  const send = async (): Promise<void> => {
+    const number = requests++;
+    if (number % FILE_EACH === 0) return storeFile();
+    const check = checks[number % checks.length]!;
+    const url = `${base}${check.path}?${new URLSearchParams(check.query)}`;
+    const answer = await http.send(url, { headers });
+    const what = `${check.path} got ${answer.status} ${answer.text}`;
+    const { error, result } = opened(answer, what);
+    const named = error && { code: `${answer.status} ${error.code}`, name: error.code };
+    checkAnswer(check, { result, error: named ?? null }, what, tally);
+  };
+  return { tallies: [tally], load: measuredLoad(tally, perSecond, send), close: http.close };
 }

@@ -1,6 +1,7 @@
-import type { Tally } from '../figures/tally.ts';
-import type { Outcome } from '../report/outcome.ts';
-import type { Pace } from './pace.ts';
+import { Agent, request } from 'undici';
+import type { PaceOptions } from '../../programs/pace.ts';
+import type { Outcome } from '../outcomes.ts';
+import { Refused, type Tally, WrongAnswer } from '../tally.ts';
 
 /** First and last slot under load, for comparisons. */
 export type Stretch = Readonly<{
@@ -11,12 +12,75 @@ export type Stretch = Readonly<{
 }>;
 
 /** An interface of the service with its clients. */
-export interface Surface {
-  readonly tallies: readonly Tally[];
-  /** Starts the load. */
-  start(): readonly Pace[];
+export type Surface = Readonly<{
+  tallies: readonly Tally[];
+  /** Requests, which the first tally counts. */
+  load?: PaceOptions;
   /** Compares notifications with the ledger after the load. */
-  check(stretch: Stretch): Promise<readonly Outcome[]>;
+  check?: (stretch: Stretch) => Promise<readonly Outcome[]>;
   /** Closes all clients. */
-  close(): void;
+  close: () => void;
+}>;
+
+/** Requests in flight of an interface, with one connection each: no queue in the client. */
+export const IN_FLIGHT_MAX = 64;
+const TIMEOUT_MS = 60_000;
+
+/** Requests that a tally times. @param send - throws for a fault. */
+export const measuredLoad = (
+  tally: Tally,
+  perSecond: number,
+  send: () => Promise<void>,
+  inFlightMax = IN_FLIGHT_MAX,
+): PaceOptions => ({ perSecond, inFlightMax, act: () => tally.measure(send) });
+
+export type HttpAnswer = Readonly<{ status: number; headers: Record<string, unknown>; text: string }>;
+
+/** An HTTP client with connections of its own. */
+export function openHttp() {
+  const agent = new Agent({
+    ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
+  });
+  type Init = Omit<NonNullable<Parameters<typeof request>[1]>, 'dispatcher'>;
+  return {
+    agent,
+    async send(url: string, init: Init): Promise<HttpAnswer> {
+      const { statusCode, headers, body } = await request(url, { ...init, dispatcher: agent });
+      return { status: statusCode, headers, text: await body.text() };
+    },
+    close: () => void agent.destroy(),
+  };
+}
+
+/** A request and the check of its response. */
+export type Check<Code> = Readonly<{
+  /** Checks the result. Not called when an error is expected. */
+  isTrue: (result: never) => boolean;
+  /** The expected error. */
+  refusedWith?: Code;
+}>;
+
+/**
+ * Checks a response with a result or an error.
+ * @param codeOf - name of the error.
+ * @throws Refused for an unexpected error; WrongAnswer for a wrong result.
+ */
+export function checkAnswer<Code>(
+  { isTrue, refusedWith }: Check<Code>,
+  answer: Readonly<{ result?: unknown; error: Readonly<{ code: Code; name: string }> | null }>,
+  what: string,
+  tally: Tally,
+): void {
+  if (answer.error !== null) {
+    if (answer.error.code !== refusedWith) throw new Refused(answer.error.name);
+    tally.refused++;
+    return;
+  }
+  let isRight = false;
+  try {
+    isRight = refusedWith === undefined && isTrue(answer.result as never);
+  } catch {
+    // A result of another shape.
+  }
+  if (!isRight) throw new WrongAnswer(what);
 }

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Commitment, commitments } from '../../../src/protocol/commitment.ts';
+import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-request.ts';
+import { decodeSubscribeUpdate, type Update } from '../../../src/protocol/geyser/subscribe-update.ts';
+import type { AccountWrite } from '../../../src/protocol/geyser/update/account.ts';
+import type { SlotStatus } from '../../../src/protocol/geyser/update/slot.ts';
+import type { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
+import type { SendRequest } from '../ledger-truth.ts';
+import { openStream, type StreamOptions } from './stream.ts';
+
+/** Updates of one slot, in order. */
+type ReceivedSlot = Readonly<{
+  transactions: string[];
+  /** Address, and version with a digest of the account. */
+  writes: Readonly<{ address: string; words: string }>[];
+  entries: string[];
+  metas: string[];
+  /** Statuses that every stream receives. */
+  statuses: SlotStatus[];
+  /** Updates after the slot reached the stream's commitment. */
+  late: string[];
+}>;
+
+const emptySlot = (): ReceivedSlot => ({
+  ...{ transactions: [], writes: [], entries: [], metas: [], statuses: [], late: [] },
+});
+
+const all = new Map([['all', {}]]);
+const whole = new Map([
+  ['whole', { includeAccounts: true, includeTransactions: true, includeEntries: true }],
+]);
+
+function describe({ address, account, writeVersion }: AccountWrite): string {
+  const data = createHash('sha256').update(account.data).digest('hex').slice(0, 16);
+  return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
+}
+
+/** Records all updates of a stream. */
+export class LedgerListener {
+  readonly name: string;
+  readonly commitment: Commitment;
+  readonly slots = new Map<number, ReceivedSlot>();
+  /** Slots in the order in which they reached the stream's commitment. */
+  readonly order: number[] = [];
+  /** Why it ended. */
+  ended: string | null = null;
+  /** Messages. */
+  received = 0;
+  readonly #stream: GrpcStream;
+
+  /** @param ofBlocks - subscribes to blocks instead of their contents. */
+  constructor(name: string, stream: StreamOptions, commitment: Commitment, ofBlocks = false) {
+    this.name = name;
+    this.commitment = commitment;
+    const content = ofBlocks
+      ? { blocks: whole }
+      : { accounts: all, transactions: all, entry: ['all'], blocksMeta: ['all'] };
+    this.#stream = openStream(
+      stream,
+      encodeSubscribeRequest({ slots: all, ...content, commitment }),
+      (bytes) => this.#take(decodeSubscribeUpdate(bytes).update),
+      (why) => {
+        this.ended = why;
+      },
+    );
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  #take(update: Update | null): void {
+    if (update === null || !('slot' in update)) return;
+    this.received++;
+    const slot = Number(update.slot);
+    const known = this.slots.get(slot) ?? emptySlot();
+    this.slots.set(slot, known);
+    if (update.kind === 'slot') {
+      if (!commitments.some((level) => level === update.status)) return;
+      if (update.status === this.commitment) this.order.push(slot);
+      known.statuses.push(update.status);
+      return;
+    }
+    if (known.statuses.includes(this.commitment)) known.late.push(update.kind);
+    this.#note(known, update);
+  }
+
+  #note(known: ReceivedSlot, update: Update): void {
+    const addWrite = (write: AccountWrite): unknown =>
+      known.writes.push({ address: write.address, words: describe(write) });
+    switch (update.kind) {
+      case 'account':
+        addWrite(update.write);
+        break;
+      case 'transaction':
+        known.transactions.push(update.info.signature);
+        break;
+      case 'entry':
+        known.entries.push(`${update.index} ${update.hash}`);
+        break;
+      case 'block':
+        for (const write of update.accounts) addWrite(write);
+        known.transactions.push(...update.transactions.map(({ signature }) => signature));
+        known.entries.push(...update.entries.map(({ index, hash }) => `${index} ${hash}`));
+        known.metas.push(update.blockhash);
+        break;
+      case 'blockMeta':
+        known.metas.push(update.blockhash);
+    }
+  }
+}
+
+/** The last write of each account, in any order. */
+const lastWrites = ({ writes }: ReceivedSlot): string[] => [
+  ...new Map(writes.map(({ address, words }) => [address, words])).values(),
+];
+
+function compared(kind: string, incoming: readonly string[], expected: readonly string[]): string[] {
+  const [had, due] = [new Set(incoming), new Set(expected)];
+  const show = (what: string, names: readonly string[]): string[] =>
+    names.length === 0 ? [] : [`${what} ${names.length} ${kind}: ${names[0]}`];
+  return [
+    ...show(
+      'lacks',
+      expected.filter((name) => !had.has(name)),
+    ),
+    ...show(
+      'has unknown',
+      incoming.filter((name) => !due.has(name)),
+    ),
+    ...show(
+      'has twice',
+      incoming.filter((name, at) => incoming.indexOf(name) !== at),
+    ),
+  ];
+}
+
+/**
+ * Compares a slot of a stream with the same slot of an undisturbed stream at processed.
+ * @returns faults.
+ */
+function checkSlot(
+  received: ReceivedSlot,
+  truth: ReceivedSlot,
+  commitment: Commitment,
+  ofBlocks: boolean,
+): string[] {
+  const eachWrite = commitment === 'processed' && !ofBlocks;
+  const writes = received.writes.map(({ words }) => words);
+  const expected = eachWrite ? truth.writes.map(({ words }) => words) : lastWrites(truth);
+  const ordered = (slot: ReceivedSlot): string =>
+    [...Map.groupBy(slot.writes, ({ address }) => address)]
+      .map(([address, own]) => [address, ...own.map(({ words }) => words)].join())
+      .sort()
+      .join();
+  return [
+    ...compared('writes', writes, expected),
+    ...(eachWrite && writes.length === expected.length && ordered(received) !== ordered(truth)
+      ? ['has writes of an account in another order']
+      : []),
+    ...compared('transactions', received.transactions, truth.transactions),
+    ...compared('entries', received.entries, truth.entries),
+    ...compared('block', received.metas, truth.metas),
+    ...compared('statuses', received.statuses, commitments),
+    ...received.late.slice(0, 1).map((kind) => `received a ${kind} after its end`),
+  ];
+}
+
+/** Streams of a gateway at every commitment, and one of blocks. */
+export const openListeners = (stream: StreamOptions): LedgerListener[] => [
+  ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment)),
+  new LedgerListener('blocks', stream, 'confirmed', true),
+];
+
+/** How long streams may still receive updates at the end. */
+const QUIET_MS = 30_000;
+
+/** Waits until all streams received that the slot is finalized, for a limited time. */
+async function untilFinal(listeners: readonly LedgerListener[], slot: number): Promise<void> {
+  const has = ({ slots }: LedgerListener): boolean =>
+    slots.get(slot)?.statuses.includes('finalized') === true;
+  for (const until = performance.now() + QUIET_MS; performance.now() < until && !listeners.every(has); ) {
+    await sleep(100);
+  }
+}
+
+/** Compares a stream with the blocks of the ledger. */
+async function checkTruth(
+  truth: LedgerListener,
+  slots: readonly number[],
+  request: SendRequest,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const blocks = (await request('getBlocks', [slots[0], slots.at(-1)])) as number[];
+  if (String(blocks) !== String(slots)) wrong.push('blocks of the ledger and of its Geyser differ');
+  for (const slot of slots) {
+    const config = { transactionDetails: 'signatures', rewards: false, maxSupportedTransactionVersion: 0 };
+    const { signatures } = (await request('getBlock', [slot, config])) as { signatures: readonly string[] };
+    const reported = truth.slots.get(slot)!.transactions;
+    if (String([...signatures].sort()) !== String([...reported].sort())) {
+      wrong.push(`transactions of block ${slot} and of its Geyser differ`);
+    }
+  }
+  return wrong;
+}
+
+/** Compares a stream with another one in a range of slots. */
+function checkListener(listener: LedgerListener, truth: LedgerListener, slots: readonly number[]): string[] {
+  const wrong = listener.ended === null ? [] : [`${listener.name} ended: ${listener.ended}`];
+  const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;
+  if (String(listener.order.filter(isIn)) !== String(slots)) {
+    wrong.push(`${listener.name} received other slots, or in another order`);
+  }
+  for (const slot of slots) {
+    const incoming = listener.slots.get(slot);
+    const faults =
+      incoming === undefined
+        ? ['was not received']
+        : checkSlot(incoming, truth.slots.get(slot)!, listener.commitment, listener.name === 'blocks');
+    wrong.push(...faults.map((fault) => `${listener.name}: slot ${slot} ${fault}`));
+  }
+  return wrong;
+}
+
+/**
+ * Compares streams with one at processed, and that with the blocks of the ledger.
+ * @returns the compared slots, and faults.
+ */
+export async function compareWithLedger(
+  truth: LedgerListener,
+  listeners: readonly LedgerListener[],
+  [started, stopped]: readonly [number, number],
+  request: SendRequest,
+): Promise<{ slots: number[]; faults: string[] }> {
+  await untilFinal([truth, ...listeners], stopped);
+  const slots = truth.order.filter((slot) => slot >= started && slot <= stopped);
+  const faults = [
+    ...(await checkTruth(truth, slots, request)),
+    ...listeners.flatMap((listener) => checkListener(listener, truth, slots)),
+  ];
+  return { slots, faults };
+}

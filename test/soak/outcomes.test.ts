@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import {
+  answersOutcome,
+  descriptorsOutcome,
+  endsOutcome,
+  isStarved,
+  loggedOutcome,
+  memoryOutcome,
+  watchReleased,
+} from './outcomes.ts';
+import { Refused, Tally, WrongAnswer } from './tally.ts';
+
+/** Windows of ten seconds, with a sample each second. */
+const samples = (windows: number, valueAt: (at: number) => number): number[] =>
+  Array.from({ length: windows * 10 }, (_, at) => valueAt(Math.floor(at / 10)));
+
+describe('a verdict', () => {
+  it('requires flat memory after the start, unless processes were starved or the run was short', () => {
+    const memory = (mib: readonly number[], wasStarved = false) =>
+      memoryOutcome('gateway', mib, wasStarved).isFulfilled;
+    const grown = samples(18, (at) => (at < 13 ? 100 : 116));
+    expect(memory(samples(18, (at) => (at < 13 ? 100 : 114)))).toBe(true);
+    expect([memory(grown), memory(grown, true)]).toEqual([false, null]);
+    expect(memory(samples(12, (at) => (at < 6 ? 10 : 100)))).toBe(true);
+    expect(memory([1, 2, 3])).toBe(null);
+    expect([isStarved(samples(3, () => 500)), isStarved(samples(3, (at) => at * 300))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it.each([
+    ['a hump', (at: number) => (at === 15 ? 200 : 20), true],
+    ['slow growth', (at: number) => 20 + at * 3, false],
+    ['growth of peaks', (at: number) => (at < 13 ? 20 : 20 + (at - 12) * 60), false],
+  ])('judges descriptors with %s', (_, valueAt, expected) => {
+    expect(descriptorsOutcome('gateway', samples(18, valueAt)).isFulfilled).toBe(expected);
+  });
+
+  it.each([
+    ['5 more at the end', (at: number) => (at >= 17 ? 33 : 28), true],
+    ['6 more at the end', (at: number) => (at >= 17 ? 34 : 28), false],
+    ['6 fewer at the end', (at: number) => (at >= 17 ? 22 : 28), false],
+    ['6 more from the middle on', (at: number) => (at >= 8 ? 34 : 28), false],
+    ['a drift of 2', (at: number) => 28 + Math.floor(at / 4), true],
+    ['a larger drift', (at: number) => 28 + Math.floor(at / 2), false],
+  ])('judges connection ends with %s', (_, valueAt, expected) => {
+    const others = [samples(18, () => 8), samples(18, () => 2)];
+    expect(endsOutcome(samples(18, valueAt), others).isFulfilled).toBe(expected);
+  });
+
+  it('requires a count of connection ends in every window', () => {
+    const own = samples(18, () => 28);
+    expect(endsOutcome(own, [samples(17, () => 8)]).isFulfilled).toBe(false);
+  });
+
+  it('requires that files and sockets are released', async () => {
+    let open = 40;
+    const count = (): number => {
+      if (open < 0) throw new Error('gone');
+      return open;
+    };
+    const again = watchReleased('gateway', 'then', count, 0);
+    const found: (boolean | null)[] = [];
+    for (open of [30, 41, 42, -1]) found.push((await again()).isFulfilled);
+    expect(found).toEqual([true, true, false, false]);
+  });
+
+  it('requires responses, all of them right, and counts errors by code', () => {
+    const [silent, wrong] = [new Tally('a', 'answers'), new Tally('b', 'answers')];
+    wrong.took(1);
+    expect([answersOutcome(wrong).isFulfilled, answersOutcome(silent).isFulfilled]).toEqual([true, false]);
+    wrong.fail(new WrongAnswer('no'));
+    for (let number = 0; number < 100; number++) wrong.fail(new Refused(`code ${number}`));
+    expect(answersOutcome(wrong).isFulfilled).toBe(false);
+    expect([wrong.errors, wrong.failed.other, wrong.wrongTexts]).toEqual([100, 50, ['no']]);
+  });
+
+  it('allows a warning in the log, and no error', () => {
+    const line = (level: number): string => `{"level":${level},"msg":"late"}\n`;
+    expect(loggedOutcome(line(30) + line(40)).isFulfilled).toBe(true);
+    expect(loggedOutcome(line(50) + line(60))).toMatchObject({ faults: ['2 times: late'] });
+  });
+});
