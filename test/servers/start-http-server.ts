@@ -27,12 +27,38 @@ import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);
 
+export const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+
+/** A key for `testKeys`. */
+export function newKey(
+  product: Product,
+  limits: Partial<PlanLimits>,
+  change: Partial<KeyRecord>,
+): Readonly<{ text: string; record: KeyRecord }> {
+  const { text, id } = generateApiKey(product);
+  const record: KeyRecord = {
+    id,
+    product,
+    ...internalKey,
+    familyId: id,
+    name: 'test',
+    digest: digestApiKey(text, pepper),
+    pepperVersion: 1,
+    status: 'active',
+    expiresAt: null,
+    limits: { ...defaultPlanLimits, ...limits },
+    version: 1,
+    ...change,
+  };
+  return { text, record };
+}
+
 /** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
 /** The HTTP servers with a gateway and a scripted source. */
 export class TestHttpServer {
-  readonly keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+  readonly keys = testKeys();
   readonly usage = new UsageMeter();
   readonly lines: string[] = [];
   readonly secrets: string[] = [];
@@ -81,24 +107,9 @@ export class TestHttpServer {
     limits: Partial<PlanLimits> = { rpcPerSecond: 0, rpcBurst: 0 },
     change: Partial<KeyRecord> = {},
   ): string {
-    const { text, id } = generateApiKey(product);
+    const { text, record } = newKey(product, limits, change);
     this.secrets.push(text);
-    this.keys.apply([
-      {
-        id,
-        product,
-        ...internalKey,
-        familyId: id,
-        name: 'test',
-        digest: digestApiKey(text, pepper),
-        pepperVersion: 1,
-        status: 'active',
-        expiresAt: null,
-        limits: { ...defaultPlanLimits, ...limits },
-        version: 1,
-        ...change,
-      },
-    ]);
+    this.keys.apply([record]);
     return text;
   }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/protocol/errors.ts';
@@ -89,19 +88,6 @@ describe('a unary call', () => {
     expect(await stage.call(GET_SLOT).send(NONE).send(NONE).ended()).toMatchObject(none);
   });
 
-  it('accepts a request in chunks of any size', async () => {
-    await start();
-    const call = stage.call(GET_SLOT);
-    await once(call.stream, 'ready');
-    const bytes = frame(0, Buffer.from('in pieces'));
-    for (const byte of bytes) {
-      call.stream.write(Buffer.of(byte));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    call.end();
-    expect(String(await call.next())).toBe('in pieces');
-  });
-
   it.each([
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
@@ -172,7 +158,6 @@ describe('a unary call', () => {
   it.each<[string, Record<string, string>, Record<string, unknown>]>([
     ['another content type', { 'content-type': 'application/json' }, { ':status': 415 }],
     ['no content type', { 'content-type': '' }, { ':status': 415 }],
-    ['gRPC for browsers', { 'content-type': 'application/grpc-web+proto' }, { ':status': 415 }],
     ['another verb', { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
     ['a path that is not served', { ':path': '/a.B/C' }, { ':status': 200, 'grpc-status': '12' }],
   ])('refuses %s', async (_name, headers, expected) => {

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
-import { SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
+import { TestGrpcServer } from './start-grpc-server.ts';
 
 /** Small requests that decompress to large ones: `messageMaxBytes` limits the decompressed size. */
 let stage: TestGrpcServer;
@@ -34,12 +34,8 @@ describe.each(['gzip', 'zstd'] as const)('a request compressed with %s', (encodi
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
   });
 
-  it.each([
-    ['a call, one byte too large', GET_SLOT, MAX_BYTES + 1],
-    ['a call, some hundred times too large', GET_SLOT, 50_000_000],
-    ['a stream, some hundred times too large', SUBSCRIBE, 50_000_000],
-  ])('is refused by %s', async (_what, path, bytes) => {
-    const ended = await (await send(path, bytes)).ended();
+  it('is refused one byte above the limit', async () => {
+    const ended = await (await send(GET_SLOT, MAX_BYTES + 1)).ended();
     expect(ended['grpc-status']).toBe('11');
     expect(ended['grpc-message']).toBe(
       `Error, decoded message length too large: found more than ${MAX_BYTES} bytes, the limit is: ${MAX_BYTES} bytes`,
