@@ -35,14 +35,8 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
     await expect.poll(health).toBe(200);
   });
 
-  it.each([
-    ['this machine', {}],
-    [
-      'a proxy that is trusted',
-      { connectionsExempt: [], proxies: new TrustedProxies({ trustedProxies: ['127.0.0.1'] }) },
-    ],
-  ])('are not counted from %s', async (_who, options) => {
-    await start(options);
+  it('are not counted from a trusted proxy', async () => {
+    await start({ connectionsExempt: [], proxies: new TrustedProxies({ trustedProxies: ['127.0.0.1'] }) });
     const wires = await Promise.all([answered(), answered(), answered()]);
     expect([server.http.connectionsRefused, wires.length]).toEqual([0, 3]);
   });

@@ -46,16 +46,6 @@ describe.each(serverVariants)('the %s server', (_name, open) => {
     await expect.poll(() => server.http.inFlight).toBe(0);
   });
 
-  it('times out bodies in one-byte chunks', async () => {
-    server = await open({ headersTimeoutMs: TIME_MS, requestTimeoutMs: TIME_MS });
-    const wire = server.connect();
-    wire.socket.write(
-      rawPost(server.createKey(), '').replace('content-length: 0', 'transfer-encoding: chunked'),
-    );
-    drip(wire, () => '1\r\n \r\n');
-    expect(statuses(await wire.ended())).toEqual([408]);
-  });
-
   it('refuses header floods by their bytes, and drops no header silently', async () => {
     server = await open();
     const key = server.createKey();
@@ -75,20 +65,7 @@ describe.each(serverVariants)('the %s server', (_name, open) => {
     expect(server.calls).toEqual([]);
   });
 
-  it('answers requests before garbage, and nothing behind it', async () => {
-    server = await open();
-    const key = server.createKey();
-    const wire = server.connect();
-    const good = Array.from({ length: 5 }, () => rawPost(key, call('getSlot'))).join('');
-    wire.socket.write(`${good}\x00\xff garbage\r\n\r\n${rawPost(key, call('hidden'))}`, 'latin1');
-    const received = await wire.ended();
-    expect(statuses(received).every((status) => status === 200)).toBe(true);
-    expect(server.calls.map((entry) => entry.call.method)).not.toContain('hidden');
-    expect(server.calls.length).toBe(5);
-    expect(statuses(received).length).toBe(5);
-  });
-
-  it.each(['gzip', 'br', 'zstd', 'deflate', 'gzip, identity', 'x'])(
+  it.each(['gzip', 'gzip, identity'])(
     'refuses a body compressed with %s before reading it',
     async (coding) => {
       server = await open();
@@ -106,12 +83,4 @@ describe.each(serverVariants)('the %s server', (_name, open) => {
       expect(server.calls).toEqual([]);
     },
   );
-
-  it('accepts a body with content-encoding identity', async () => {
-    server = await open();
-    const response = await server.post(call('getSlot'), server.createKey(), {
-      'content-encoding': 'identity',
-    });
-    expect(response.status).toBe(200);
-  });
 });
