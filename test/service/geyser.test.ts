@@ -54,11 +54,3 @@ it('delivers each write of a processed account within the slot', async () => {
   expect(service.output()).not.toContain(TOKEN);
   await client.close();
 });
-
-it('refuses what nobody can feed: neither Geyser nor PubSub', async () => {
-  const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
-  expect(await client.call('slotsUpdatesSubscribe')).toMatchObject({
-    error: { data: { code: 'UPSTREAM_UNAVAILABLE', network: 'mainnet-beta' } },
-  });
-  await client.close();
-});

@@ -81,13 +81,6 @@ describe('a subscription, from the client to the embedded ledger and back', () =
       error: { code: -32602, message: 'Invalid subscription id.' },
     });
   });
-
-  it('is refused with the node’s message for invalid params', async () => {
-    const client = await connect();
-    expect(await client.call('accountSubscribe', ['nonsense'])).toMatchObject({
-      error: { code: -32602, message: 'Invalid Request: Invalid pubkey provided' },
-    });
-  });
 });
 
 describe('a revoked key', () => {
