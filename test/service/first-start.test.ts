@@ -1,7 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -86,20 +85,6 @@ describe('the first start', () => {
   it('prints a curl command that sends a transaction', async () => {
     const line = AIRDROP.exec(first.program.stdout())![1]!;
     expect(await runInShell(line)).toMatch(/"result":"[1-9A-HJ-NP-Za-km-z]{64,88}"/);
-  });
-
-  it('prints a Node.js command that shows slots', async () => {
-    const line = NODE.exec(first.program.stdout())![1]!;
-    expect(line).toContain(`ws://${new URL(first.url).host}/v1/ws?api-key=${key}`);
-    const shown = spawn('sh', ['-c', line.replace(/^npx node/, `exec ${process.execPath}`)]);
-    const lines = createInterface({ input: shown.stdout })[Symbol.asyncIterator]();
-    const next = async () => JSON.parse((await lines.next()).value as string);
-    expect(await next()).toMatchObject({ id: 1, result: expect.any(Number) });
-    expect(await next()).toMatchObject({
-      method: 'slotNotification',
-      params: { result: { slot: expect.any(Number) } },
-    });
-    shown.kill();
   });
 
   it('prints grpcurl commands with address, key and a call of each stage', () => {

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { afterAll, describe, expect, it } from 'vitest';
+import { newBaseAccounts } from '../../packages/localnet/src/bank/vm.ts';
 import { runHere, runSolway } from '../cli/run-solway.ts';
 import { eventually } from './eventually.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
@@ -64,9 +65,7 @@ describe('a new ledger', () => {
   let first: Localnet;
 
   it('starts with the requested accounts, programs, epochs and faucet', async () => {
-    const source = await start(ledgerOf('source'));
-    const elf = await dumpProgram(source.server, MEMO);
-    await source.program.stop();
+    const elf = newBaseAccounts().find(([address]) => address === MEMO)?.[1].data ?? new Uint8Array();
     writeFileSync(join(folder, 'memo.so'), elf);
     mkdirSync(join(folder, 'accounts'));
     accountFile('accounts/one.json', byDir, { lamports: 7 });
@@ -99,33 +98,6 @@ describe('a new ledger', () => {
     expect(await result('getEpochSchedule')).toMatchObject({ slotsPerEpoch: 64 });
     const faucet = await result<{ value: number }>('getBalance', [addressOf(ledger, 'faucet')]);
     expect(faucet.value).toBe(1234 * SOL);
-  });
-
-  it('runs the loaded program', async () => {
-    const { result } = first.server;
-    const payer = Keypair.generate();
-    const funding = await result('requestAirdrop', [payer.publicKey.toBase58(), SOL]);
-    await processed(first.server, funding);
-    const { wire } = await memoTo(first.server, program, payer);
-    type Simulated = { value: { err: unknown; logs: string[] } };
-    const { value } = await result<Simulated>('simulateTransaction', [
-      wire,
-      { encoding: 'base64', commitment: 'processed' },
-    ]);
-    expect(value.err).toBeNull();
-    expect(value.logs.join('\n')).toContain('Program log: hello');
-  });
-
-  it('reports its address in getClusterNodes', async () => {
-    const nodes = await first.server.result('getClusterNodes');
-    expect(nodes).toMatchObject([
-      {
-        pubkey: addressOf(ledger, 'validator'),
-        rpc: `127.0.0.1:${first.port}`,
-        gossip: expect.stringMatching(/^127\.0\.0\.1:[1-9]\d*$/),
-        pubsub: `127.0.0.1:${first.port + 1}`,
-      },
-    ]);
   });
 
   it('writes its keys as lists of 64 numbers readable only by their owner', async () => {
@@ -175,41 +147,12 @@ describe('a new ledger', () => {
   });
 });
 
-/** The ELF file in an account of the old loader, or behind the 45-byte header of the upgradeable one. */
-async function dumpProgram(server: TestRpcClient, address: string): Promise<Buffer> {
-  const read = async (at: string): Promise<Buffer> => {
-    const { value } = await server.result<AccountInfo>('getAccountInfo', [at, { encoding: 'base64' }]);
-    return Buffer.from(value!.data[0], 'base64');
-  };
-  const data = await read(address);
-  if (data.subarray(1, 4).toString('latin1') === 'ELF') return data;
-  return (await read(new PublicKey(data.subarray(4, 36)).toBase58())).subarray(45);
-}
-
 async function processed(server: TestRpcClient, signature: unknown, level = 'processed'): Promise<void> {
   type Statuses = { value: ({ err: unknown; confirmationStatus: string } | null)[] };
   await eventually(async () => {
     const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
     return value[0] && (level === 'processed' || value[0].confirmationStatus === level);
   }, `the transaction is ${level}`);
-}
-
-/** A transaction that calls a memo program at the given address. */
-async function memoTo(server: TestRpcClient, program: string, payer: Keypair): Promise<{ wire: string }> {
-  const { Transaction, TransactionInstruction } = await import('@solana/web3.js');
-  const { value } = await server.result<{ value: { blockhash: string } }>('getLatestBlockhash', [
-    { commitment: 'processed' },
-  ]);
-  const hello = new TransactionInstruction({
-    keys: [],
-    programId: new PublicKey(program),
-    data: Buffer.from('hello'),
-  });
-  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: value.blockhash }).add(
-    hello,
-  );
-  transaction.sign(payer);
-  return { wire: transaction.serialize().toString('base64') };
 }
 
 describe('the output of solway localnet', () => {
@@ -224,9 +167,8 @@ describe('the output of solway localnet', () => {
     );
     await spoken.stop();
 
-    // The first creates a ledger, the second resumes it, the third starts over, with combined short
-    // options.
-    for (const quietly of [['--quiet'], ['--quiet'], ['-rq']]) {
+    // The first creates a ledger, the second starts over, with combined short options.
+    for (const quietly of [['--quiet'], ['-rq']]) {
       const quiet = startProgram([...common, '--ledger', ledgerOf('quiet'), ...quietly], folder);
       running.add(quiet);
       await eventually(async () => isOpenBy('quiet', quiet), 'it runs');
@@ -242,11 +184,9 @@ describe('the output of solway localnet', () => {
   };
 
   it.each<[string[], string]>([
-    [['--geyser-port', 'no'], '--geyser-port: "no" is not a whole number from 0 to 65535'],
     [['--shreds-to', '[::1]:0'], '--shreds-to: "[::1]:0" is not a HOST:PORT such as 127.0.0.1:8001'],
     [['--faucet-sol', 'much'], '--faucet-sol: "much" is not a whole number from 0 to 500000000'],
     [['--account', SYSTEM], '--account needs two values: --account ADDRESS FILE'],
-    [['--ledgr', 'x'], 'unknown option --ledgr: did you mean --ledger?'],
     [['--account', 'x', 'y'], '--account: "x" is neither a base58 address of 32 bytes nor a keypair file'],
   ])('for %j is the correct usage, with exit code 2', async (args, words) => {
     expect(await runHere(folder, ['localnet', ...args])).toEqual({

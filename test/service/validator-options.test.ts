@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newBaseAccounts } from '../../packages/localnet/src/bank/vm.ts';
-import { runHere } from '../cli/run-solway.ts';
 import { type Program, startProgram, temporaryFolder } from './program.ts';
 import { createRpcClient, type TestRpcClient } from './rpc-client.ts';
 
@@ -84,20 +83,6 @@ describe('the options of solana-test-validator', () => {
     });
     expect(Transaction.from(answer).verifySignatures()).toBe(true);
     await server.result('sendTransaction', [answer.toString('base64'), { encoding: 'base64' }]);
-  });
-
-  it('without an effect here are noted in one line each', () => {
-    const notes = running
-      .stderr()
-      .split('\n')
-      .filter((line) => line.startsWith('solway: '));
-    expect(notes).toEqual(['solway: --log has no effect: logs always go to standard error']);
-  });
-
-  it('that are not supported are refused', async () => {
-    const { code, err } = await runHere(folder, ['localnet', '--clone', MEMO]);
-    expect(code).toBe(2);
-    expect(err).toContain('--clone is not supported: localnet does not clone from other clusters');
   });
 
   it('write a validator.log that matches the RPC responses', async () => {
