@@ -58,6 +58,20 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(server.calls.map((one) => one.call.row.kind)).toEqual(Array(5).fill('unknown'));
     });
 
+    it.each([
+      ['a result', call('getSlot', '"an id"'), 'ü'],
+      ['a result that is written in pieces', call('getSlot', '18446744073709551615'), 'x'.repeat(100_000)],
+      ['a faulty call', '{"jsonrpc":"2.0","id":"é"}', ''],
+      ['a call without a version', '{"id":12,"method":"getSlot"}', ''],
+      ['no JSON', '{bad', ''],
+      ['a notification', '{"jsonrpc":"2.0","method":"getSlot"}', ''],
+    ])('is metered by its bytes in and out, without line break: %s', async (_what, body, text) => {
+      server.answer = async () => result(`"${text}"`);
+      const sent = await (await server.post(body, server.createKey())).text();
+      const bytesOut = Buffer.byteLength(sent.trimEnd());
+      expect(server.usage.drain()).toMatchObject([{ bytesIn: Buffer.byteLength(body), bytesOut }]);
+    });
+
     it('that fails upstream has status and text of its failure and hides the cause', async () => {
       server.answer = () =>
         Promise.reject(
@@ -238,6 +252,18 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
         ],
       ]);
       expect(server.calls.map((one) => one.call.method)).toEqual(['getSlot', 'getBlock', 'getHealth']);
+    });
+
+    it('is metered by the bytes of its members', async () => {
+      const members = [
+        call('a'),
+        '{"jsonrpc":"2.0","method":"a"}',
+        '{"jsonrpc":"2.0","id":"é"}',
+        call('b', '"x"'),
+      ];
+      const sent = await (await server.post(`[${members}]`, server.createKey())).text();
+      const bytesOut = server.usage.drain().reduce((sum, row) => sum + row.bytesOut, 0);
+      expect(bytesOut).toBe(Buffer.byteLength(sent.trimEnd()) - '[,,]'.length);
     });
 
     it.each([

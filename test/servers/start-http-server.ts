@@ -68,6 +68,7 @@ export class TestHttpServer {
   readonly http: HttpServer;
   readonly fastPath: FastHttpServer | null;
   port = 0;
+  usableNodes = 1;
 
   constructor(
     { raw = true, ...http }: TestServerOptions,
@@ -85,7 +86,7 @@ export class TestHttpServer {
     const server = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,
-      upstreams: { total: 1, usable: 1 },
+      upstreams: { total: 1, usable: this.usableNodes },
       draining: this.http.draining,
       mode: 'production' as const,
     });
