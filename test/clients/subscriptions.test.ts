@@ -103,8 +103,6 @@ describe('@solana/kit through the gateway', () => {
     return value as Observed;
   }
 
-  const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
-
   it('confirms an airdrop and a transfer by subscriptions', async () => {
     const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
@@ -128,36 +126,6 @@ describe('@solana/kit through the gateway', () => {
     const send = kit.sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions } as never);
     await send(signed as never, confirmed);
     expect((await rpc.getBalance(to.address, confirmed).send()).value).toBe(1_000_000_000n);
-  });
-
-  it('receives receivedSignature and then the result', async () => {
-    const [rpc, payer] = [rpcOf(), await kit.generateKeyPairSigner()];
-    const funded = await first(subscriptionsOf().accountNotifications(payer.address, confirmed), () =>
-      airdrop(payer.address),
-    );
-    expect(funded.value.lamports).toBe(1_000_000_000n);
-    const { value: blockhash } = await rpc.getLatestBlockhash(confirmed).send();
-    const instruction = getTransferSolInstruction({ source: payer, destination: payer.address, amount: 1n });
-    const message = kit.pipe(
-      kit.createTransactionMessage({ version: 0 }),
-      (draft) => kit.setTransactionMessageFeePayerSigner(payer, draft),
-      (draft) => kit.setTransactionMessageLifetimeUsingBlockhash(blockhash, draft),
-      (draft) => kit.appendTransactionMessageInstruction(instruction, draft),
-    );
-    const signed = await kit.signTransactionMessageWithSigners(message);
-    const options = { ...confirmed, enableReceivedNotification: true } as const;
-    const stop = new AbortController();
-    const observed = await subscriptionsOf()
-      .signatureNotifications(kit.getSignatureFromTransaction(signed), options)
-      .subscribe({ abortSignal: stop.signal });
-    const wire = kit.getBase64EncodedWireTransaction(signed);
-    await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
-    const values: unknown[] = [];
-    for await (const { value } of observed) {
-      values.push(value);
-      if (values.length === 2) stop.abort();
-    }
-    expect(values).toEqual(['receivedSignature', { err: null }]);
   });
 
   it('receives slots, roots and whole blocks', async () => {

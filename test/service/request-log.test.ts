@@ -152,20 +152,6 @@ describe('the request log', () => {
     expect(entry.result).toBe(BALANCE);
   });
 
-  it('is followed live while a client is connected', async () => {
-    const cancel = new AbortController();
-    const response = await api.open(`${LOGS}/tail?method=getBlockHeight`, cancel.signal);
-    expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    await reader.read();
-    await server.result('getBlockHeight');
-    let text = '';
-    while (!text.startsWith('data: ')) text = (await reader.read()).value ?? '';
-    expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ method: 'getBlockHeight', http: 200 });
-    cancel.abort();
-    await expect(reader.read()).rejects.toThrow();
-  });
-
   it('records requests of every protocol', async () => {
     await fetch(`${service.ready.url}/sol/v1/wallet/balance?wallet=nonsense`, {
       headers: { 'x-api-key': service.key },
@@ -243,27 +229,6 @@ describe('the operator', () => {
     await api.sendRequest('POST', '/upstreams/b/uncordon', { network });
     const nobody = api.sendRequest('POST', '/upstreams/z/cordon', { network, reason: '' });
     await expect(nobody).rejects.toThrow('404');
-  });
-
-  it('sees an open socket, and closes it with a message', async () => {
-    const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
-    type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
-    const connection = await eventually(
-      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items[0],
-      'the socket is listed',
-    );
-    expect(connection).toMatchObject({ kind: 'websocket', address: '127.0.0.1', subscriptions: 0 });
-    const path = `/customers/house/connections/${connection.id}`;
-    await api.sendRequest('DELETE', path);
-    expect(await client.ended).toMatchObject({
-      code: 1008,
-      reason: expect.stringContaining('The owner of this key closed this connection'),
-    });
-    await eventually(
-      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items.length === 0,
-      'the socket is gone from the list',
-    );
-    await expect(api.sendRequest('DELETE', path)).rejects.toThrow('404');
   });
 });
 
