@@ -1,15 +1,7 @@
 import * as kit from '@solana/kit';
-import {
-  Connection,
-  Keypair,
-  LAMPORTS_PER_SOL,
-  type PublicKey,
-  SystemProgram,
-  Transaction,
-} from '@solana/web3.js';
+import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/solana/base58.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { type FirstUpdate, firstUpdate } from './first-update.ts';
 
@@ -58,25 +50,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
   });
 
-  it('receives a receivedSignature notification', async () => {
-    const payer = Keypair.generate();
-    const latest = await connection.getLatestBlockhash();
-    const funding = await airdrop(payer.publicKey)();
-    await connection.confirmTransaction({ signature: funding, ...latest });
-    const transfer = { fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 };
-    const transaction = new Transaction({ feePayer: payer.publicKey, ...latest });
-    transaction.add(SystemProgram.transfer(transfer)).sign(payer);
-    const signature = encodeBase58(transaction.signature as Uint8Array);
-    const options = { commitment: 'confirmed', enableReceivedNotification: true } as const;
-    const observed = await first<object>(
-      (listener) => connection.onSignatureWithOptions(signature, listener, options),
-      // web3.js unsubscribes after the first notification.
-      async () => {},
-      () => connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }),
-    );
-    expect(observed).toEqual({ type: 'received' });
-  });
-
   it('receives account, filtered program and log notifications', async () => {
     const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
     const account = await first<{ lamports: number }>(
@@ -104,24 +77,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
       expect(logs).toMatchObject({ err: null, logs: expect.arrayContaining([expect.any(String)]) });
     }
   });
-
-  it('receives slot, slotsUpdates and root notifications', async () => {
-    const slot = await first<{ slot: number; parent: number }>(
-      (listener) => connection.onSlotChange(listener),
-      (id) => connection.removeSlotChangeListener(id),
-    );
-    expect(slot.parent).toBe(slot.slot - 1);
-    const update = await first<{ type: string }>(
-      (listener) => connection.onSlotUpdate(listener),
-      (id) => connection.removeSlotUpdateListener(id),
-    );
-    expect(['completed', 'frozen', 'optimisticConfirmation', 'root', 'createdBank']).toContain(update.type);
-    const root = await first<number>(
-      (listener) => connection.onRootChange(listener),
-      (id) => connection.removeRootChangeListener(id),
-    );
-    expect(root).toBeGreaterThanOrEqual(0);
-  });
 });
 
 describe('@solana/kit through the gateway', () => {
@@ -148,8 +103,6 @@ describe('@solana/kit through the gateway', () => {
     return value as Observed;
   }
 
-  const airdrop = (to: kit.Address) => rpcOf().requestAirdrop(to, kit.lamports(1_000_000_000n)).send();
-
   it('confirms an airdrop and a transfer by subscriptions', async () => {
     const [rpc, rpcSubscriptions] = [rpcOf(), subscriptionsOf()];
     const [payer, to] = await Promise.all([kit.generateKeyPairSigner(), kit.generateKeyPairSigner()]);
@@ -173,59 +126,6 @@ describe('@solana/kit through the gateway', () => {
     const send = kit.sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions } as never);
     await send(signed as never, confirmed);
     expect((await rpc.getBalance(to.address, confirmed).send()).value).toBe(1_000_000_000n);
-  });
-
-  it('receives account, program and log notifications with exact numbers', async () => {
-    const subscriptions = subscriptionsOf();
-    const [one, two, three] = await Promise.all([1, 2, 3].map(() => kit.generateKeyPairSigner()));
-    const account = await first(
-      subscriptions.accountNotifications(one!.address, { ...confirmed, encoding: 'base64' }),
-      () => airdrop(one!.address),
-    );
-    expect(account.value).toMatchObject({ lamports: 1_000_000_000n, data: ['', 'base64'], space: 0n });
-    const program = await first(
-      subscriptions.programNotifications(kit.address(SystemProgram.programId.toBase58()), {
-        ...confirmed,
-        encoding: 'base64',
-        filters: [{ dataSize: 0n }],
-      }),
-      () => airdrop(two!.address),
-    );
-    expect(program.value.account.owner).toBe(SystemProgram.programId.toBase58());
-    const logs = await first(subscriptions.logsNotifications({ mentions: [three!.address] }, confirmed), () =>
-      airdrop(three!.address),
-    );
-    expect(logs.value).toMatchObject({ err: null });
-  });
-
-  it('receives receivedSignature and then the result', async () => {
-    const [rpc, payer] = [rpcOf(), await kit.generateKeyPairSigner()];
-    const funded = await first(subscriptionsOf().accountNotifications(payer.address, confirmed), () =>
-      airdrop(payer.address),
-    );
-    expect(funded.value.lamports).toBe(1_000_000_000n);
-    const { value: blockhash } = await rpc.getLatestBlockhash(confirmed).send();
-    const instruction = getTransferSolInstruction({ source: payer, destination: payer.address, amount: 1n });
-    const message = kit.pipe(
-      kit.createTransactionMessage({ version: 0 }),
-      (draft) => kit.setTransactionMessageFeePayerSigner(payer, draft),
-      (draft) => kit.setTransactionMessageLifetimeUsingBlockhash(blockhash, draft),
-      (draft) => kit.appendTransactionMessageInstruction(instruction, draft),
-    );
-    const signed = await kit.signTransactionMessageWithSigners(message);
-    const options = { ...confirmed, enableReceivedNotification: true } as const;
-    const stop = new AbortController();
-    const observed = await subscriptionsOf()
-      .signatureNotifications(kit.getSignatureFromTransaction(signed), options)
-      .subscribe({ abortSignal: stop.signal });
-    const wire = kit.getBase64EncodedWireTransaction(signed);
-    await rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
-    const values: unknown[] = [];
-    for await (const { value } of observed) {
-      values.push(value);
-      if (values.length === 2) stop.abort();
-    }
-    expect(values).toEqual(['receivedSignature', { err: null }]);
   });
 
   it('receives slots, roots and whole blocks', async () => {

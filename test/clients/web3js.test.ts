@@ -1,13 +1,4 @@
 import {
-  createAssociatedTokenAccountInstruction,
-  createInitializeMint2Instruction,
-  createMintToCheckedInstruction,
-  createTransferCheckedInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
-import {
   AddressLookupTableProgram,
   Connection,
   Keypair,
@@ -110,29 +101,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
     });
   });
 
-  it('simulates without side effects', async () => {
-    const payer = await funded(1);
-    const to = Keypair.generate().publicKey;
-    const { blockhash } = await connection.getLatestBlockhash();
-    const message = new TransactionMessage({
-      payerKey: payer.publicKey,
-      recentBlockhash: blockhash,
-      instructions: [
-        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports: 1_000_000 }),
-      ],
-    }).compileToV0Message();
-    const transaction = new VersionedTransaction(message);
-    transaction.sign([payer]);
-    const { value } = await connection.simulateTransaction(transaction, {
-      commitment: 'confirmed',
-      accounts: { encoding: 'base64', addresses: [to.toBase58()] },
-    });
-    expect(value.err).toBeNull();
-    expect(value.unitsConsumed).toBe(150);
-    expect(value.accounts?.[0]?.lamports).toBe(1_000_000);
-    expect(await connection.getBalance(to)).toBe(0);
-  });
-
   it('returns the preflight error and logs of a failing transaction', async () => {
     const payer = await funded(1);
     const sending = send(payer, [
@@ -153,66 +121,6 @@ describe('@solana/web3.js v1 through the gateway', () => {
     expect((error as SendTransactionError).logs).toContain(
       'Program 11111111111111111111111111111111 failed: custom program error: 0x1',
     );
-  });
-
-  describe('an SPL mint', () => {
-    const mint = Keypair.generate();
-    const friend = Keypair.generate().publicKey;
-    let payer: Keypair;
-    let source: PublicKey;
-    let destination: PublicKey;
-
-    beforeAll(async () => {
-      payer = await funded();
-      source = getAssociatedTokenAddressSync(mint.publicKey, payer.publicKey);
-      destination = getAssociatedTokenAddressSync(mint.publicKey, friend);
-      const lamports = await connection.getMinimumBalanceForRentExemption(MINT_SIZE);
-      await send(
-        payer,
-        [
-          SystemProgram.createAccount({
-            fromPubkey: payer.publicKey,
-            newAccountPubkey: mint.publicKey,
-            space: MINT_SIZE,
-            lamports,
-            programId: TOKEN_PROGRAM_ID,
-          }),
-          createInitializeMint2Instruction(mint.publicKey, 6, payer.publicKey, null),
-          createAssociatedTokenAccountInstruction(payer.publicKey, source, payer.publicKey, mint.publicKey),
-          createAssociatedTokenAccountInstruction(payer.publicKey, destination, friend, mint.publicKey),
-          createMintToCheckedInstruction(mint.publicKey, source, payer.publicKey, 5_000_000n, 6),
-        ],
-        [mint],
-      );
-      await send(payer, [
-        createTransferCheckedInstruction(source, mint.publicKey, destination, payer.publicKey, 1_500_000n, 6),
-      ]);
-    });
-
-    it('has the minted supply', async () => {
-      const { value } = await connection.getTokenSupply(mint.publicKey);
-      expect(value).toEqual({ amount: '5000000', decimals: 6, uiAmount: 5, uiAmountString: '5' });
-    });
-
-    it('is found by owner and mint, raw and parsed', async () => {
-      const raw = await connection.getTokenAccountsByOwner(friend, { mint: mint.publicKey });
-      expect(raw.value.map(({ pubkey }) => pubkey.toBase58())).toEqual([destination.toBase58()]);
-      const parsed = await connection.getParsedTokenAccountsByOwner(friend, { programId: TOKEN_PROGRAM_ID });
-      expect(parsed.value[0]?.account.data.parsed.info).toMatchObject({
-        mint: mint.publicKey.toBase58(),
-        owner: friend.toBase58(),
-        tokenAmount: { amount: '1500000', decimals: 6, uiAmount: 1.5, uiAmountString: '1.5' },
-        state: 'initialized',
-      });
-    });
-
-    it('lists its largest accounts in order', async () => {
-      const { value } = await connection.getTokenLargestAccounts(mint.publicKey);
-      expect(value.map(({ address, amount }) => [address.toBase58(), amount])).toEqual([
-        [source.toBase58(), '3500000'],
-        [destination.toBase58(), '1500000'],
-      ]);
-    });
   });
 
   it('runs a v0 transaction with a lookup table and finds it by a loaded address', async () => {

@@ -1,9 +1,3 @@
-import {
-  createAssociatedTokenAccountIdempotent,
-  createMint,
-  mintTo,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, SystemProgram } from '@solana/web3.js';
 import { CommitmentLevel, CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,9 +50,6 @@ describe('a stream with every kind of filter', () => {
   let stream: UpdateCollector<import('@triton-one/yellowstone-grpc').SubscribeUpdate>;
   let good: Buffer;
   let failed: Buffer;
-  let mint: string;
-
-  const named = (name: string) => stream.first(({ filters }) => filters.includes(name));
 
   beforeAll(async () => {
     const cuckoo = new CompressedAccountFilterSet(100);
@@ -66,7 +57,6 @@ describe('a stream with every kind of filter', () => {
     const toOther = { account: [other.publicKey.toBase58()], owner: [], filters: [] };
     const anyTransaction = { accountInclude: [], accountExclude: [], accountRequired: [] };
     const ofPayer = { ...anyTransaction, accountInclude: [chain.payer.publicKey.toBase58()] };
-    const ofTokens = { account: [], owner: [TOKEN_PROGRAM_ID.toBase58()] };
     stream = await listen(await client(), {
       ...nothing(),
       commitment: CommitmentLevel.PROCESSED,
@@ -75,19 +65,10 @@ describe('a stream with every kind of filter', () => {
         byOwner: { account: [], owner: [SystemProgram.programId.toBase58()], filters: [] },
         byCuckoo: { account: [], owner: [], filters: [], cuckooAccountsFilter: cuckoo.toProto() },
         byLamports: { ...toOther, filters: [{ lamports: { gt: '999' } }] },
-        bySize: { ...ofTokens, filters: [{ datasize: '165' }] },
-        byTokenState: { ...ofTokens, filters: [{ tokenAccountState: true }] },
-        byMemory: {
-          ...ofTokens,
-          filters: [
-            { memcmp: { offset: '32', base58: chain.payer.publicKey.toBase58() } },
-            { datasize: '165' },
-          ],
-        },
         bySignature: { ...toOther, nonemptyTxnSignature: true },
         never: { ...toOther, filters: [{ lamports: { lt: '1' } }] },
       },
-      slots: { plain: {}, byCommitment: { filterByCommitment: true }, lifecycle: { interslotUpdates: true } },
+      slots: { plain: {} },
       transactions: {
         every: anyTransaction,
         ofPayer: { ...ofPayer, vote: false },
@@ -109,25 +90,6 @@ describe('a stream with every kind of filter', () => {
     await stream.first(({ slot }) => slot !== undefined);
     good = await transfer(LAMPORTS_PER_SOL);
     failed = await transfer(100_000 * LAMPORTS_PER_SOL);
-    const confirm = { commitment: 'confirmed' } as const;
-    const made = await createMint(
-      chain.connection,
-      chain.payer,
-      chain.payer.publicKey,
-      null,
-      6,
-      undefined,
-      confirm,
-    );
-    mint = made.toBase58();
-    const account = await createAssociatedTokenAccountIdempotent(
-      chain.connection,
-      chain.payer,
-      made,
-      chain.payer.publicKey,
-      confirm,
-    );
-    await mintTo(chain.connection, chain.payer, made, account, chain.payer, 5_000_000, [], confirm);
   }, 60_000);
   afterAll(() => stream?.close());
 
@@ -139,11 +101,6 @@ describe('a stream with every kind of filter', () => {
       );
       expect(sameBytes(account?.account?.txnSignature, good)).toBe(true);
       expect(account?.account?.lamports).toBe(String(LAMPORTS_PER_SOL));
-    }
-    for (const name of ['bySize', 'byTokenState', 'byMemory']) {
-      const { account } = await named(name);
-      expect(account?.account?.data).toHaveLength(165);
-      expect(encodeBase58(account!.account!.data.subarray(0, 32))).toBe(mint);
     }
     expect(stream.updates.filter(({ filters }) => filters.includes('never'))).toEqual([]);
   });
@@ -161,18 +118,6 @@ describe('a stream with every kind of filter', () => {
     expect(status.filters).toEqual(['ofPayerStatus']);
     expect(status.transactionStatus?.err).toBeDefined();
     expect(stream.updates.some(({ filters: names }) => names.includes('excluded'))).toBe(false);
-  });
-
-  it('delivers slots by status', async () => {
-    const { slot } = await stream.first(({ slot: observed }) => observed?.status === 2);
-    const of = (name: string) =>
-      stream.updates
-        .filter(({ filters }) => filters.includes(name))
-        .map(({ slot: observed }) => observed?.status);
-    expect([...new Set(of('plain'))].toSorted()).toEqual([0, 1, 2]);
-    expect([...new Set(of('byCommitment'))]).toEqual([0]);
-    expect([...new Set(of('lifecycle'))]).toEqual(expect.arrayContaining([0, 1, 2, 5]));
-    expect(Number(slot?.slot)).toBeGreaterThan(0);
   });
 
   it('delivers whole blocks, block meta, and entries that lead to the blockhash', async () => {
@@ -233,48 +178,5 @@ describe('a stream', () => {
     });
     const fault = await stream.failure();
     expect(`${fault} ${String(fault.cause)}`).toContain('failed to create filter');
-  });
-});
-
-describe('the shred stage', () => {
-  it('delivers transactions before they execute, with its own key', async () => {
-    const deshred = await (await client(chain.keyOf('fs'))).subscribeDeshred();
-    const receivedUpdates: { signature: Uint8Array; at: number }[] = [];
-    deshred.on('data', ({ deshredTransaction }) => {
-      const signature = deshredTransaction?.transaction?.signature;
-      if (signature !== undefined) receivedUpdates.push({ signature, at: performance.now() });
-    });
-    deshred.write({
-      deshredTransactions: {
-        ofPayer: {
-          vote: false,
-          accountInclude: [chain.payer.publicKey.toBase58()],
-          accountExclude: [],
-          accountRequired: [],
-        },
-      },
-      slots: {},
-    });
-    const standard = await listen(await client(), {
-      ...nothing(),
-      transactions: {
-        all: { accountInclude: [chain.payer.publicKey.toBase58()], accountExclude: [], accountRequired: [] },
-      },
-      slots: { s: {} },
-    });
-    await standard.first(({ slot }) => slot !== undefined);
-    const signature = await transfer(8_000);
-    await standard.first(({ transaction }) => sameBytes(transaction?.transaction?.signature, signature));
-    expect(receivedUpdates.some((one) => sameBytes(one.signature, signature))).toBe(true);
-    standard.close();
-    deshred.on('error', () => {}).destroy();
-  });
-
-  it('refuses a key of the standard stream', async () => {
-    const fault = await (await client()).subscribeDeshred().then(
-      (stream) => new Promise<Error>((resolve) => stream.on('error', resolve)),
-      (error: Error) => error,
-    );
-    expect(`${fault} ${String(fault.cause)}`).toContain('a different product');
   });
 });

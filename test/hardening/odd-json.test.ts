@@ -21,20 +21,12 @@ const POLLUTION =
 const odd: readonly (readonly [string, string])[] = [
   ['members that every object has', `{${POLLUTION}}`],
   ['300,000 open lists', '['.repeat(300_000)],
-  ['100,000 open objects', '{"a":'.repeat(100_000)],
-  ['120 lists in one another', `${'['.repeat(120)}${']'.repeat(120)}`],
   ['100,000 lists in one another', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
   ['a number of 500,000 digits', '9'.repeat(500_000)],
   ['a number beyond all numbers', '1e999999'],
-  ['a number below all numbers', '-1e999999'],
-  ['a fraction of 500,000 digits', `0.${'1'.repeat(500_000)}`],
   ['half a character', '"\\ud800"'],
-  ['the other half first', '"\\udc00\\ud800"'],
   ['a NUL', '"a\\u0000b"'],
-  ['a text of right-to-left marks', '"\\u202e\\u2066"'],
-  ['a name that is a NUL', '{"\\u0000":1}'],
   ['100,000 names', `{${Array.from({ length: 100_000 }, (_, at) => `"${at}":0`).join(',')}}`],
-  ['one name 100,000 times', `{${Array(100_000).fill('"a":0').join(',')}}`],
 ];
 
 const natives = Object.getOwnPropertyNames(Object.prototype).sort();
@@ -76,26 +68,6 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
         expect([name, status === 200 || status === 413, code === -32603]).toEqual([name, true, false]);
       }
     }
-  });
-
-  it('with method names like object members is dispatched to no other method', async () => {
-    const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', '__defineGetter__'];
-    for (const name of names) await sendRequest(call(name));
-    expect(server.calls.map((entry) => entry.call.method)).toEqual(names);
-    expect(server.calls.every((entry) => entry.call.params?.toString() === '[]')).toBe(true);
-  });
-
-  it('in endless batches is refused as a whole', async () => {
-    for (const one of ['{}', '[]', '0', call('getSlot')]) {
-      const { status, code } = await sendRequest(
-        `[${Array(20_000)
-          .fill(one)
-          .slice(0, 900_000 / (one.length + 1))
-          .join(',')}]`,
-      );
-      expect([status, [-32700, -32045].includes(code ?? 0)]).toEqual([200, true]);
-    }
-    expect(server.calls).toEqual([]);
   });
 
   it('is not searched for keys in wrong places', async () => {
@@ -198,11 +170,7 @@ describe('odd JSON at the control API', () => {
 describe('a configuration', () => {
   it.each([
     ['["__proto__"]\npolluted = 1'],
-    ['[constructor.prototype]\npolluted = 1'],
-    ['__proto__ = { polluted = 1 }'],
     ['[server]\n__proto__ = { port = 1 }'],
-    ['[server.__proto__]\nport = 1'],
-    ['[plans.constructor]\nprices = { "__proto__" = 1 }\nhasOwnProperty = 1'],
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
   ])('with names like object members is rejected with a clear error: %s', (toml) => {

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Failure } from '../../src/protocol/errors.ts';
 import {
   rawPost,
   result,
@@ -65,34 +65,51 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       }
     });
 
-    it('does not confuse paths and verbs with object members', async () => {
-      for (const path of ['/__proto__', '/constructor', '//v1/rpc', '/v1/rpc/']) {
-        expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(404);
-      }
-    });
-
-    it('accepts an absolute request target, as proxies send it', async () => {
+    it.each([
+      ['http://evil.example/health', 200],
+      ['/health?api-key=a#b', 200],
+      ['http://evil.example', 404],
+      ['/health/', 404],
+      ['/%68ealth', 404],
+      ['/x/../health', 404],
+      ['/health%00', 404],
+    ])('answers the target %s with %i', async (target, status) => {
       const wire = server.connect();
-      wire.socket.write(
-        rawPost(server.createKey(), call('getSlot')).replace('/v1/rpc', 'http://x.example/v1/rpc?a=b'),
-      );
-      expect(statusOf(await wire.until(/\n$/))).toBe(200);
-      wire.socket.destroy();
+      wire.socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(statusOf(await wire.ended())).toBe(status);
     });
 
     it.each([
-      ['application/json', 200],
-      ['application/json; charset=utf-8', 200],
       ['Application/JSON;charset=UTF-8', 200],
       ['text/plain', 415],
       ['application/jsonp', 415],
-      ['application/json-patch+json', 415],
     ])('with content type %s returns %i', async (type, status) => {
       const response = await server.post(call('getSlot'), server.createKey(), { 'content-type': type });
       expect(response.status).toBe(status);
       if (status === 415)
         expect(await response.json()).toMatchObject({ error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE' } } });
     });
+  });
+
+  it.each(['gzip', 'gzip, identity'])(
+    'refuses a body compressed with %s before reading it',
+    async (coding) => {
+      const wire = server.connect();
+      const head = rawPost(server.createKey(), '', `content-encoding: ${coding}\r\n`);
+      wire.socket.write(head.replace('content-length: 0', 'content-length: 900000'));
+      const received = await wire.until(/\n$/);
+      expect([statusOf(received), dataOf(received)]).toMatchObject([
+        415,
+        { error: { data: { code: 'ENCODED_BODY' } } },
+      ]);
+      wire.socket.destroy();
+    },
+  );
+
+  it('drops none of many headers silently', async () => {
+    const wire = server.connect();
+    wire.socket.write(rawPost(server.createKey(), call('getSlot'), `${'a:b\r\n'.repeat(2_500)}host: y\r\n`));
+    expect(statusOf(await wire.ended())).toBe(400);
   });
 
   describe('health', () => {
@@ -108,6 +125,8 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
         200,
         { ready: true, store: 'up', upstreams: { total: 1, usable: 1 }, draining: false, mode: 'production' },
       ]);
+      server.usableNodes = 0;
+      expect((await fetch(`http://127.0.0.1:${server.port}/ready`)).status).toBe(503);
     });
   });
 
@@ -128,12 +147,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(dataOf(received)).toMatchObject(tooLarge);
       wire.socket.end();
       await wire.ended();
-    });
-
-    it('is refused with a readable response, although the client sends all 10 MB first', async () => {
-      const response = await server.post(Buffer.alloc(10 * MEBIBYTE, 0x20), server.createKey());
-      expect([response.status, await response.json()]).toMatchObject([413, tooLarge]);
-      expect(server.calls).toEqual([]);
     });
 
     it('is refused without a reset, for a client that reads only after sending everything', async () => {
@@ -179,17 +192,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   });
 
   describe('a connection', () => {
-    it('serves one request after another', async () => {
-      const wire = server.connect();
-      const key = server.createKey();
-      for (let id = 1; id <= 5; id++) {
-        wire.socket.write(rawPost(key, call('getSlot', id)));
-        await wire.until(new RegExp(`"id":${id}}\n$`));
-      }
-      expect(wire.received.match(/HTTP\/1.1 200/g)).toHaveLength(5);
-      wire.socket.destroy();
-    });
-
     it('answers pipelined requests in order', async () => {
       server.answer = async ({ params }) => {
         const turns = 10 - Number(String(params).slice(1, -1));
@@ -242,7 +244,11 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     });
 
     it('that closes cancels all of its requests', async () => {
-      server.answer = () => new Promise(() => {});
+      server.answer = () =>
+        new Promise((_resolve, reject) => {
+          const cancelled = (): void => reject(new Failure('CLIENT_GONE'));
+          server.calls.at(-1)?.signal?.addEventListener('abort', cancelled);
+        });
       const wire = server.connect();
       const key = server.createKey();
       wire.socket.write([1, 2, 3].map((id) => rawPost(key, call('getSlot', id))).join(''));
@@ -252,6 +258,7 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       wire.socket.destroy();
       await expect.poll(() => server.http.inFlight).toBe(0);
       await expect.poll(() => server.calls.map(({ signal }) => signal?.aborted)).toEqual([true]);
+      expect(server.lines).toEqual([]);
     });
 
     it('with an incomplete request gets 408 and is closed', async () => {
@@ -260,18 +267,30 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       half.socket.write(rawPost(server.createKey(), call('getSlot')).slice(0, -5));
       const headless = server.connect();
       headless.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\n');
-      for (const received of await Promise.all([half.ended(), headless.ended()])) {
+      const silent = server.connect();
+      for (const received of await Promise.all([half.ended(), headless.ended(), silent.ended()])) {
         expect(statusOf(received)).toBe(408);
         expect(dataOf(received)).toMatchObject({ error: { data: { code: 'REQUEST_TIMEOUT' } } });
       }
       expect([server.calls, server.lines]).toEqual([[], []]);
     });
 
-    it('that is silent is closed', async () => {
+    it.each([
+      ['a head', (_key: string) => 'POST /v1/rpc HTTP/1.1\r\nhost: x\r\nx-long: '],
+      ['a body', (key: string) => rawPost(key, '').replace('content-length: 0', 'content-length: 100000')],
+      [
+        'a chunk',
+        (key: string) =>
+          `${rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked')}fffff\r\n`,
+      ],
+    ])('that sends %s byte by byte is closed', async (_what, start) => {
       await restart({ requestTimeoutMs: 200, headersTimeoutMs: 200 });
-      const silent = server.connect();
-      await silent.ended();
-      expect(statusOf(silent.received)).toBe(408);
+      const wire = server.connect();
+      wire.socket.write(start(server.createKey()));
+      const timer = setInterval(() => wire.socket.write('a'), 10);
+      onTestFinished(() => clearInterval(timer));
+      expect(['', 'HTTP/1.1 408']).toContain((await wire.ended()).slice(0, 12));
+      await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
     it('that does not read its response is closed', async () => {
@@ -287,17 +306,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
 
     it.each([
       ['no HTTP', 'nonsense\r\n\r\n', 400],
-      [
-        'two lengths',
-        'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-        400,
-      ],
-      [
-        'a length and chunks',
-        'POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-        400,
-      ],
-      ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
       ['no host', 'GET /health HTTP/1.1\r\n\r\n', 400],
       ['an unknown expectation', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: foo\r\n\r\n', 400],
       ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
@@ -307,21 +315,11 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       const received = await wire.ended();
       expect(statusOf(received)).toBe(status);
       expect(dataOf(received)).toMatchObject({ jsonrpc: '2.0', id: null });
-    });
-
-    it('with garbage behind a request gets no second response within the first', async () => {
-      server.answer = async () => result(`"${'x'.repeat(16 * MEBIBYTE)}"`);
-      const wire = server.connect();
-      wire.socket.pause();
-      wire.socket.write(rawPost(server.createKey(), call('getProgramAccounts')));
-      await expect.poll(() => server.calls.length).toBe(1);
-      await expect.poll(() => wire.socket.readableLength).toBeGreaterThan(0);
-      wire.socket.write('nonsense\r\n\r\n');
-      wire.socket.resume();
-      const received = await wire.ended();
-      expect(received.length).toBeGreaterThan(16 * MEBIBYTE);
-      expect(statusOf(received)).toBe(200);
-      expect(received).not.toContain('HTTP/1.1 400');
+      // A script in a browser may read it.
+      expect(received).toContain('\r\naccess-control-allow-origin: *\r\n');
+      expect(received).toContain(
+        '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
+      );
     });
 
     it.each([
@@ -381,10 +379,9 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
 
     // The fast path does not read chunked bodies.
     if (!raw) {
-      it('are counted by their memory, for chunks of any size', async () => {
+      it('are counted together, for chunks of any size', async () => {
         await restart({}, { bodiesMaxBytes: MEBIBYTE });
         const key = server.createKey();
-        const before = process.memoryUsage().heapUsed;
         const wires = [1, 2, 3].map(() => server.connect());
         for (const wire of wires) wire.socket.write(chunked(key) + '1\r\n \r\n'.repeat(150_000));
         // Whichever body grows next is refused.
@@ -392,8 +389,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
           wires.some(({ received }) => received.startsWith('HTTP/1.1 503')) ||
           (await server.post(' '.repeat(MEBIBYTE), key)).status === 503;
         await expect.poll(isRefused, { timeout: 50_000 }).toBe(true);
-        // A Buffer per chunk would be 450,000 objects.
-        expect(process.memoryUsage().heapUsed - before).toBeLessThan(50 * MEBIBYTE);
         for (const wire of wires) wire.socket.destroy();
         // Bytes received before are still read.
         await expect.poll(() => server.http.inFlight, { timeout: 20_000 }).toBe(0);
@@ -446,23 +441,10 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect((await first).status).toBe(200);
       await expect.poll(() => server.http.inFlight).toBe(0);
       server.answer = async () => result('1');
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 2; i++) {
         expect((await server.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
         await expect.poll(() => server.http.inFlight).toBe(0);
       }
-    });
-  });
-
-  describe('a refusal of a malformed request', () => {
-    it('can be read by a browser script', async () => {
-      const wire = server.connect();
-      wire.socket.write('POST /v1/rpc HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n');
-      const answer = await wire.ended();
-      expect(answer).toMatch(/^HTTP\/1.1 400 /);
-      expect(answer).toContain('\r\naccess-control-allow-origin: *\r\n');
-      expect(answer).toContain(
-        '\r\naccess-control-expose-headers: RateLimit, RateLimit-Policy, Retry-After\r\n',
-      );
     });
   });
 
@@ -498,18 +480,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(await drained).toBe(true);
     });
 
-    it('closes the connection of a call started before with its response', async () => {
-      let finish = (): void => {};
-      server.answer = () => new Promise((resolve) => (finish = () => resolve(result('"last"'))));
-      const wire = server.connect();
-      wire.socket.write(rawPost(server.createKey(), call('getSlot')));
-      await expect.poll(() => server.calls.length).toBe(1);
-      const drained = server.http.drain(10_000, 100);
-      finish();
-      expect(await wire.ended()).toMatch(/\r\nconnection: close\r\n/i);
-      expect(await drained).toBe(true);
-    });
-
     it('reports it on /ready while it still serves requests with connection: close', async () => {
       const key = server.createKey();
       const idle = server.connect();
@@ -542,11 +512,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
   describe('listening', () => {
     it('fails clearly when the port is in use', async () => {
       await expect(startHttpServer({ port: server.port })).rejects.toThrow('EADDRINUSE');
-    });
-
-    it('binds a free port for port 0', async () => {
-      expect(server.port).toBeGreaterThan(0);
-      await once(server.connect().socket, 'connect');
     });
   });
 });

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createLogger } from '../../src/base/log.ts';
 import { Failure } from '../../src/protocol/errors.ts';
-import { NodeRejection } from '../../src/protocol/rest/node-rejection.ts';
+import type { RestRoute } from '../../src/protocol/rest/route.ts';
 import { endpoint } from '../../src/rest-api/endpoint.ts';
 import { address, flag, list, network, text } from '../../src/rest-api/fields.ts';
 import { routeOf } from '../../src/rest-api/routes.ts';
 import type { Services } from '../../src/rest-api/services.ts';
+import { HttpServer } from '../../src/servers/http/server.ts';
+import { errorBody } from '../../src/servers/rest/encode.ts';
+import { REST_PREFIX } from '../../src/servers/rest/server.ts';
 import { result, startHttpServer, type TestHttpServer } from './start-http-server.ts';
 
 const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
@@ -64,7 +68,21 @@ const asset = endpoint('GET nft/read', {
 });
 
 const das = { has: () => true, request: async () => 'an asset' };
-const routes = [read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services));
+
+/** Reads the uploaded file, then behaves. */
+const upload: RestRoute = {
+  ...{ verb: 'POST', paths: ['/sol/v1/storage/probe'], group: 'storage', name: 'storage/upload' },
+  bodyType: 'upload',
+  async handle({ file }) {
+    for await (const _ of file?.bytes ?? []);
+    await behave();
+    return { message: 'Taken', result: null };
+  },
+};
+const routes = [
+  ...[read, write, either, asset].map((one) => routeOf(one, { das } as unknown as Services)),
+  upload,
+];
 
 let server: TestHttpServer;
 
@@ -102,6 +120,7 @@ async function sendRequest(
 
 const probe = `/sol/v1/wallet/probe?wallet=${WALLET}`;
 const json = { 'content-type': 'application/json' };
+const TYPE = 'content-type: application/json';
 
 describe('a REST request', () => {
   it('is answered in the envelope, with every digit and the number of upstream calls', async () => {
@@ -157,12 +176,6 @@ describe('a REST request', () => {
     ]).toEqual([200, 403, 403, 200, 403, 200, 403]);
   });
 
-  it('is served under each of its paths, also with a trailing slash', async () => {
-    for (const path of ['/sol/v1/wallet/probe/', '/sol/v1/wallet/old_probe', '/sol/v1/wallet/old_probe/']) {
-      expect((await sendRequest(`${path}?wallet=${WALLET}`)).status).toBe(200);
-    }
-  });
-
   it('reports which fields are wrong and what to send instead', async () => {
     const { status, reply } = await sendRequest(
       '/sol/v1/wallet/probe?wallet=0OIl&network=mainnet&refresh=maybe',
@@ -181,19 +194,10 @@ describe('a REST request', () => {
     });
   });
 
-  it('reports the place within a list', async () => {
-    const body = JSON.stringify({ names: ['fine', 'much too long'] });
-    const { reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
-    expect(reply.error?.message).toBe('names[1] must be text of 1 to 5 characters');
-  });
-
   it.each([
     ['no JSON', '{"names":', 'body must be JSON'],
     ['a list', '[]', 'body must be a JSON object'],
     ['nothing', '', 'names is missing: send a list of 1 to 2'],
-    ['too many', '{"names":["a","b","c"]}', 'names has more than 2: send fewer at once'],
-    ['an empty list', '{"names":[]}', 'names is empty: send 1 to 2'],
-    ['names of an object', '{"__proto__":{"names":["a"]}}', 'names is missing: send a list of 1 to 2'],
   ])('with a body that is %s is refused with that reason', async (_what, body, message) => {
     const { status, reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST', body, headers: json });
     expect([status, reply.error?.message]).toEqual([400, message]);
@@ -246,19 +250,6 @@ describe('a REST request', () => {
     server.answer = async () => ({ body: Buffer.from(JSON.stringify(error)), errorCode: -32010 });
     const { status, reply } = await sendRequest(probe);
     expect([status, reply.error?.code, reply.error?.rpc]).toEqual([503, 'UPSTREAM_UNAVAILABLE', error]);
-  });
-
-  it("gets a node's refusal of a signed transaction as 400, with the node's text", async () => {
-    behave = () =>
-      Promise.reject(
-        new NodeRejection({ code: -32002, message: 'Blockhash not found' }, 'TRANSACTION_REFUSED'),
-      );
-    const { status, reply } = await sendRequest(probe);
-    expect([status, reply.message, reply.error?.message]).toEqual([
-      400,
-      'Blockhash not found',
-      'Blockhash not found',
-    ]);
   });
 
   it('hides internal errors, and logs them without the key', async () => {
@@ -403,6 +394,75 @@ describe('a browser', () => {
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     const exposed = headers.get('access-control-expose-headers')?.split(', ');
     expect(exposed).toEqual(['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Upstream-Calls']);
+  });
+});
+
+describe('a REST request that fails before its route', () => {
+  const line = 'POST /sol/v1/nft/probe HTTP/1.1\r\n';
+  const bodyOf = (received: string): unknown => JSON.parse(received.slice(received.indexOf('\r\n\r\n') + 4));
+
+  it.each([
+    ['no host', `${line}\r\n`, 'MALFORMED_HTTP'],
+    ['headers without end', `${line}host: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 'HEADERS_TOO_LARGE'],
+    ['an authority', 'POST http://x/sol/v1/nft/probe HTTP/1.1\r\nhost: x\r\na b\r\n\r\n', 'MALFORMED_HTTP'],
+    ['an overdue body', `${line}host: x\r\ncontent-length: 9\r\n\r\n{`, 'REQUEST_TIMEOUT'],
+  ])('because of %s is refused in the envelope', async (_what, bytes, code) => {
+    await server.stop();
+    server = await startHttpServer({ requestTimeoutMs: 100, headersTimeoutMs: 100 }, {}, routes);
+    const wire = server.connect();
+    wire.socket.write(bytes.replace('host: x', `host: x\r\nx-api-key: ${server.createKey()}\r\n${TYPE}`));
+    expect(bodyOf(await wire.ended())).toMatchObject({ success: false, error: { code } });
+  });
+
+  it('because of the request limit is refused in the envelope', async () => {
+    await server.stop();
+    server = await startHttpServer({ requestsInFlightMax: 1 }, {}, routes);
+    const first = server.connect();
+    first.socket.write(
+      `${line}host: x\r\nx-api-key: ${server.createKey()}\r\n${TYPE}\r\ncontent-length: 9\r\n\r\n`,
+    );
+    await expect.poll(() => server.http.inFlight).toBe(1);
+    const { reply } = await sendRequest('/sol/v1/nft/probe', { method: 'POST' });
+    expect(reply).toMatchObject({ success: false, error: { code: 'OVERLOADED' } });
+    first.socket.destroy();
+  });
+
+  it('because its handler throws is refused in the format of its path', async () => {
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const handlers = new Map([['/sol/broken', new Map([['GET', broken]])]]);
+    const log = createLogger('silent', () => {});
+    const http = new HttpServer(handlers, log, {}, [], new Map([[REST_PREFIX, errorBody]]));
+    const { port } = await http.listen();
+    const response = await fetch(`http://127.0.0.1:${port}/sol/broken`);
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL' } });
+    await http.drain(0);
+  });
+});
+
+describe('the bytes of a REST request', () => {
+  const metered = () => server.usage.drain().map(({ status, bytesIn }) => [status, bytesIn]);
+
+  it('are counted as read, also in chunks and for failures', async () => {
+    const chunked = { method: 'POST', headers: json, duplex: 'half' } as RequestInit;
+    await sendRequest('/sol/v1/nft/probe', { ...chunked, body: new Blob(['{"names":["a"]}']).stream() });
+    await sendRequest('/sol/v1/nft/probe', { ...chunked, body: new Blob(['{"a']).stream() });
+    expect(metered()).toEqual([
+      ['ok', 15],
+      ['client', 3],
+    ]);
+  });
+
+  it.each(['taken', 'refused at its end'])('are those of its file, which is %s', async (how) => {
+    const isTaken = how === 'taken';
+    if (!isTaken) behave = () => Promise.reject(new Failure('STORAGE_FULL'));
+    const body =
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n' +
+      `${'x'.repeat(100_000)}\r\n--b--\r\n`;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const { reply } = await sendRequest('/sol/v1/storage/probe', { method: 'POST', headers, body });
+    expect([reply.success, metered().map(([, bytesIn]) => bytesIn)]).toEqual([isTaken, [body.length]]);
   });
 });
 

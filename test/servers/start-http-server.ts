@@ -27,12 +27,38 @@ import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);
 
+export const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+
+/** A key for `testKeys`. */
+export function newKey(
+  product: Product,
+  limits: Partial<PlanLimits>,
+  change: Partial<KeyRecord>,
+): Readonly<{ text: string; record: KeyRecord }> {
+  const { text, id } = generateApiKey(product);
+  const record: KeyRecord = {
+    id,
+    product,
+    ...internalKey,
+    familyId: id,
+    name: 'test',
+    digest: digestApiKey(text, pepper),
+    pepperVersion: 1,
+    status: 'active',
+    expiresAt: null,
+    limits: { ...defaultPlanLimits, ...limits },
+    version: 1,
+    ...change,
+  };
+  return { text, record };
+}
+
 /** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
 /** The HTTP servers with a gateway and a scripted source. */
 export class TestHttpServer {
-  readonly keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+  readonly keys = testKeys();
   readonly usage = new UsageMeter();
   readonly lines: string[] = [];
   readonly secrets: string[] = [];
@@ -42,6 +68,7 @@ export class TestHttpServer {
   readonly http: HttpServer;
   readonly fastPath: FastHttpServer | null;
   port = 0;
+  usableNodes = 1;
 
   constructor(
     { raw = true, ...http }: TestServerOptions,
@@ -59,7 +86,7 @@ export class TestHttpServer {
     const server = createPipeline(parts);
     const facts = () => ({
       store: 'up' as const,
-      upstreams: { total: 1, usable: 1 },
+      upstreams: { total: 1, usable: this.usableNodes },
       draining: this.http.draining,
       mode: 'production' as const,
     });
@@ -81,24 +108,9 @@ export class TestHttpServer {
     limits: Partial<PlanLimits> = { rpcPerSecond: 0, rpcBurst: 0 },
     change: Partial<KeyRecord> = {},
   ): string {
-    const { text, id } = generateApiKey(product);
+    const { text, record } = newKey(product, limits, change);
     this.secrets.push(text);
-    this.keys.apply([
-      {
-        id,
-        product,
-        ...internalKey,
-        familyId: id,
-        name: 'test',
-        digest: digestApiKey(text, pepper),
-        pepperVersion: 1,
-        status: 'active',
-        expiresAt: null,
-        limits: { ...defaultPlanLimits, ...limits },
-        version: 1,
-        ...change,
-      },
-    ]);
+    this.keys.apply([record]);
     return text;
   }
 

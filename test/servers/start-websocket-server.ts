@@ -3,9 +3,7 @@ import { connect } from 'node:net';
 import WebSocket, { type ClientOptions } from 'ws';
 import { createLogger } from '../../src/base/log.ts';
 import { Admission } from '../../src/gateway/admission.ts';
-import { digestApiKey, generateApiKey } from '../../src/gateway/auth/api-key.ts';
-import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
-import { defaultPlanLimits, type KeyRecord, type PlanLimits } from '../../src/gateway/auth/key-record.ts';
+import type { KeyRecord, PlanLimits } from '../../src/gateway/auth/key-record.ts';
 import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
 import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
@@ -22,12 +20,9 @@ import { RpcCalls } from '../../src/servers/rpc/calls.ts';
 import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
-import { internalKey } from '../project/callers.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
 import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
-import { RawClient, result } from './start-http-server.ts';
-
-const pepper = Buffer.alloc(32, 1);
+import { newKey, RawClient, result, testKeys } from './start-http-server.ts';
 
 export type TestWebSocketOptions = Readonly<{
   http?: Partial<HttpOptions>;
@@ -38,7 +33,7 @@ export type TestWebSocketOptions = Readonly<{
 
 /** The HTTP and WebSocket servers with a gateway, a scripted source and a scripted feed. */
 export class TestWebSocketServer {
-  readonly keys = new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+  readonly keys = testKeys();
   readonly usage = new UsageMeter();
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
@@ -90,22 +85,8 @@ export class TestWebSocketServer {
     change: Partial<KeyRecord> = {},
     product: Product = 'rpc',
   ): string {
-    const { text, id } = generateApiKey(product);
+    const { text, record } = newKey(product, { rpcPerSecond: 0, ...limits }, change);
     this.#secrets.push(text);
-    const record: KeyRecord = {
-      id,
-      product,
-      ...internalKey,
-      familyId: id,
-      name: 'test',
-      digest: digestApiKey(text, pepper),
-      pepperVersion: 1,
-      status: 'active',
-      expiresAt: null,
-      limits: { ...defaultPlanLimits, rpcPerSecond: 0, ...limits },
-      version: 1,
-      ...change,
-    };
     this.#records.set(text, record);
     this.keys.apply([record]);
     return text;

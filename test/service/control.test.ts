@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { remoteApi } from '../../src/control/api/client.ts';
 import { runHere } from '../cli/run-solway.ts';
-import { eventually } from './eventually.ts';
 import { temporaryFolder } from './program.ts';
-import { createRpcClient } from './rpc-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -57,11 +55,6 @@ it('a first start prints a link to create the operator account, whose token work
   );
 });
 
-it('a control API token is no API key', async () => {
-  const { status, body } = await createRpcClient(service.ready.rpcUrl, token).call('getHealth');
-  expect([status, body.error?.data?.code]).toEqual([403, 'INVALID_KEY']);
-});
-
 it('the command line lists operators, and creates password reset links', async () => {
   const where = ['--data-dir', service.dataDir, '--config', service.config, '--json'];
   const run = async (...args: string[]) =>
@@ -73,47 +66,6 @@ it('the command line lists operators, and creates password reset links', async (
   expect((await send('GET', '/api/v1/customers')).status).toBe(401);
   const again = { email: EMAIL, password: 'another horse battery' };
   expect((await send('POST', '/api/auth/sign-in/email', again)).status).toBe(200);
-});
-
-it('keys of a suspended customer stop working until it is active again', async () => {
-  const api = remoteApi({ url: service.ready.url, token });
-  const { id: customer } = await api.call('POST /customers', { body: { name: 'Acme' } });
-  const key = { product: 'rpc', name: 'one' } as const;
-  const { secret } = await api.call('POST /customers/{customer}/keys', { path: { customer }, body: key });
-  const server = createRpcClient(service.ready.rpcUrl, secret);
-  const answers = (status: number) =>
-    eventually(async () => (await server.call('getHealth')).status === status, `${status}`);
-  await answers(200);
-  await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'suspended' } });
-  await answers(403);
-  await api.call('PATCH /customers/{customer}', { path: { customer }, body: { state: 'active' } });
-  await answers(200);
-});
-
-it('unknown paths below /api are refused in the format of the API', async () => {
-  const { url } = service.ready;
-  const large = await fetch(`${url}/api/v1/invitations/look`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: `{"token":"${'x'.repeat(400_000)}"}`,
-  });
-  expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).toEqual([
-    413,
-    'BODY_TOO_LARGE',
-  ]);
-  const verb = await fetch(`${url}/api/v1/me`, { method: 'OPTIONS' });
-  expect([verb.status, verb.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
-  const host = await fetch(`${url}/api/v1/openapi.json`);
-  expect(((await host.json()) as { openapi: string }).openapi).toBe('3.1.0');
-});
-
-it('no output contains a token, a password or a cookie', async () => {
-  const { items } = await remoteApi({ url: service.ready.url, token }).call('GET /audit', {
-    query: { limit: 1_000 },
-  });
-  const said = `${service.output().replace(setupUrl, '')}${JSON.stringify(items)}`;
-  const session = decodeURIComponent(cookie.split('=')[1] ?? '').split('.')[0] as string;
-  for (const secret of [token, PASSWORD, session]) expect(said).not.toContain(secret);
 });
 
 it('the service stops while a live tail is open', async () => {

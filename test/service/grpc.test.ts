@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { eventually } from './eventually.ts';
@@ -78,14 +76,6 @@ describe('access by key', () => {
     expect(await listen('svc_grpc_live_nonsense').ended).toMatchObject(wrong);
     expect(await client.call('svc_grpc_live_nonsense', 'GetVersion')).toMatchObject(wrong);
   });
-
-  it('to unary calls is granted with either product', async () => {
-    for (const product of ['grpc', 'fs'] as const) {
-      const answer = async () => Buffer.isBuffer(await client.call(keyOf(product), 'GetLatestBlockhash'));
-      await eventually(answer, 'a block was received');
-    }
-    expect(await client.call(keyOf('rpc'), 'GetSlot')).toMatchObject({ name: 'UNAUTHORIZED_PRODUCT' });
-  });
 });
 
 describe('a stream', () => {
@@ -104,41 +94,6 @@ describe('a stream', () => {
     const before = neighbour.messages;
     await eventually(async () => neighbour.messages > before + 3, 'the neighbour continues');
   });
-});
-
-it('counts streams, requests, calls, messages and bytes in the store', async () => {
-  const { secret, key } = await createKey();
-  const stream = listen(secret);
-  stream.send(slots);
-  await eventually(async () => stream.messages > 10, 'slots are received');
-  stream.close();
-  await stream.ended;
-  const rowsOf = (): Record<string, unknown>[] => {
-    const store = new Database(join(service.dataDir, 'solway.db'), { readonly: true });
-    try {
-      const sql = `select method, product, status, sum(requests) as requests, sum(messages) as messages,
-        sum(bytes_in) as bytesIn, sum(bytes_out) as bytesOut, sum(credits) as credits
-        from usage_minute where key_id = ? group by method, product, status order by method`;
-      return store.prepare(sql).all(key.id) as Record<string, unknown>[];
-    } finally {
-      store.close();
-    }
-  };
-  const written = async () => rowsOf().some(({ messages }) => Number(messages) >= stream.messages);
-  await eventually(written, 'all messages are in the store');
-  const [call, opened, request, ...others] = rowsOf();
-  expect(others).toEqual([]);
-  expect(call).toMatchObject({ method: 'GetSlot', product: 'grpc', status: 'ok', messages: 0 });
-  expect(opened).toMatchObject({ method: 'Subscribe', product: 'grpc', status: 'ok', requests: 1 });
-  expect(Number(opened!.bytesOut)).toBeGreaterThanOrEqual(stream.bytes);
-  expect(request).toMatchObject({ method: 'SubscribeRequest', requests: 1, messages: 0, credits: 1 });
-  expect(Number(request!.bytesIn)).toBeGreaterThan(0);
-});
-
-it('no output contains a key', () => {
-  // The keys are in the ready line only.
-  const words = service.output().replace(/^\{"event":"ready".*\}$/m, '');
-  for (const { key } of service.ready.keys) expect(words).not.toContain(key);
 });
 
 it('ends streams with UNAVAILABLE when the service stops', async () => {

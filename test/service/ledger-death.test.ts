@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
 import { isRunning, ledgerPid } from './program.ts';
 import { createRpcClient, type HttpRpcResponse, type TestRpcClient } from './rpc-client.ts';
+import { SocketClient } from './socket-client.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 /** The embedded ledger is a process that may die, but not because of its input. */
@@ -68,13 +69,18 @@ describe('the ledger dying under load', () => {
     expect(service.output()).toContain('Embedded ledger exited; restarting it');
   });
 
-  it('accepts transactions again afterwards', async () => {
-    const to = Keypair.generate().publicKey.toBase58();
-    const signature = await server.result('requestAirdrop', [to, SOL]);
-    await eventually(async () => {
-      type Statuses = { value: ({ err: unknown } | null)[] };
-      const { value } = await server.result<Statuses>('getSignatureStatuses', [[signature]]);
-      return value[0] && value[0].err === null;
-    }, 'the airdrop is processed');
+  it('leaves a subscription unchanged: same id, no root lost or repeated', async () => {
+    const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
+    const id = await client.result<number>('rootSubscribe');
+    const roots: number[] = [];
+    const receive = async (wanted: number) => {
+      for (let observed = 0; observed < wanted; observed++)
+        roots.push((await client.next<number>(id)).result);
+    };
+    await receive(3);
+    process.kill(ledgerPid(service.dataDir)!, 'SIGKILL');
+    await receive(5);
+    expect(roots).toEqual(roots.map((_, index) => roots[0]! + index));
+    await client.close();
   });
 });

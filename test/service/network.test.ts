@@ -72,11 +72,6 @@ describe.each([false, true])('?network= of JSON-RPC, chunked body: %s', (isChunk
     expect(await sendRequest(`?network=${name}`, CALL, { isChunked })).toMatchObject(refusalOf(name));
     expect(main.count('getBalance') + dev.count('getBalance')).toBe(before);
   });
-
-  it('reports a missing key first', async () => {
-    const { status, body } = await sendRequest('?network=nonsense', CALL, { isChunked, key: 'nobody' });
-    expect([status, body.error.data.code]).toEqual([403, 'INVALID_KEY']);
-  });
 });
 
 describe('?network= of a WebSocket', () => {

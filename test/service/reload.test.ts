@@ -1,12 +1,10 @@
-import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { type OperatorApi, operatorApi } from './operator-token.ts';
 import { createRpcClient } from './rpc-client.ts';
-import { runCommand } from './run-command.ts';
 import { type RunningService, startService } from './start-service.ts';
 
 const SECRET = 'a-provider-key-that-nobody-reads';
@@ -65,36 +63,6 @@ it('a running service reloads its configuration on SIGHUP and by command, and ne
   service.process.kill('SIGHUP');
   await waitForPoll(first);
   expect(service.output()).not.toContain(SECRET);
-});
-
-it('solway reload finds the service by its data folder without a token, and reports the result', async () => {
-  const [first, second] = nodes as [MockNode, MockNode];
-  const reload = (...args: string[]) => runCommand('reload', '--data-dir', service.dataDir, ...args);
-  expect(statSync(join(service.dataDir, 'reload.sock')).mode & 0o777).toBe(0o600);
-  configure(`${nodeTable('one', first)}[server]\nconnections_max = 30000\n`);
-  expect(await reload()).toEqual({
-    code: 0,
-    out: 'Applied: log.level, upstream.\nRestart required for: server.connections_max.\n',
-    err: '',
-  });
-  expect(await reload('--json')).toMatchObject({
-    code: 0,
-    out: '{"changed":[],"restart":["server.connections_max"]}\n',
-  });
-
-  configure(`${nodeTable('two', second)}[server]\nbody_max_bytes = 5\n`);
-  const rejected = await reload('--config', service.config);
-  expect(rejected).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/configuration rejected, nothing changed: .*server\.body_max_bytes/),
-  });
-  expect(JSON.parse((await reload('--json')).out)).toEqual({
-    error: expect.stringContaining('server.body_max_bytes'),
-  });
-  await waitForPoll(first);
-  const { items } = await api.sendRequest<{ items: { actor: string; action: string }[] }>('GET', '/audit');
-  const actors = items.filter(({ action }) => action === 'configuration.reload').map(({ actor }) => actor);
-  expect(actors[0]).toMatch(/^cli:/);
 });
 
 it('an added node serves calls within two seconds, and none after its removal', async () => {

@@ -107,15 +107,6 @@ const found = (query: string): Promise<Entry> =>
 const whole = (id: string): Promise<Entry> => api.sendRequest('GET', `${LOGS}/${id}`);
 
 describe('the request log', () => {
-  it('records invalid requests', async () => {
-    await server.post('{bad');
-    expect(await found('method=other')).toMatchObject({
-      status: 'client',
-      failure: 'PARSE_ERROR',
-      http: 200,
-    });
-  });
-
   it('shows the attempts of a call past a failed node', async () => {
     let calls = 0;
     // The node that is used first dies.
@@ -136,22 +127,6 @@ describe('the request log', () => {
     const times = walked.steps.flatMap(({ startMs, endMs }) => [startMs, endMs]);
     expect(times.every((ms) => ms >= 0)).toBe(true);
     expect(living!.startMs).toBeGreaterThanOrEqual(dead!.endMs);
-  });
-
-  it('shows that a cached response used no node', async () => {
-    for (let i = 0; i < 2; i++) await server.result('getGenesisHash');
-    const entries = await eventually(async () => {
-      const both = await listed('method=getGenesisHash');
-      return both.length === 2 && both;
-    }, 'entries of both calls');
-    const cached = (await Promise.all(entries.map(({ id }) => whole(id)))).find(({ node }) => node === null)!;
-    expect(cached.steps.map(({ name, node }) => [name, node])).toEqual([
-      ...[
-        ['authenticate', null],
-        ['limit', null],
-        ['cache', null],
-      ],
-    ]);
   });
 
   it('records strangers without their credentials, and with their addresses', async () => {
@@ -175,20 +150,6 @@ describe('the request log', () => {
       '["svc_rpc_live_[redacted]",{"api-key":"[redacted]","commitment":"confirmed"}]',
     );
     expect(entry.result).toBe(BALANCE);
-  });
-
-  it('is followed live while a client is connected', async () => {
-    const cancel = new AbortController();
-    const response = await api.open(`${LOGS}/tail?method=getBlockHeight`, cancel.signal);
-    expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    await reader.read();
-    await server.result('getBlockHeight');
-    let text = '';
-    while (!text.startsWith('data: ')) text = (await reader.read()).value ?? '';
-    expect(JSON.parse(text.slice('data: '.length))).toMatchObject({ method: 'getBlockHeight', http: 200 });
-    cancel.abort();
-    await expect(reader.read()).rejects.toThrow();
   });
 
   it('records requests of every protocol', async () => {
@@ -268,27 +229,6 @@ describe('the operator', () => {
     await api.sendRequest('POST', '/upstreams/b/uncordon', { network });
     const nobody = api.sendRequest('POST', '/upstreams/z/cordon', { network, reason: '' });
     await expect(nobody).rejects.toThrow('404');
-  });
-
-  it('sees an open socket, and closes it with a message', async () => {
-    const client = await SocketClient.open(`${service.ready.wsUrl}?api-key=${service.key}`);
-    type Listed = Readonly<{ items: readonly { id: string; kind: string; address: string }[] }>;
-    const connection = await eventually(
-      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items[0],
-      'the socket is listed',
-    );
-    expect(connection).toMatchObject({ kind: 'websocket', address: '127.0.0.1', subscriptions: 0 });
-    const path = `/customers/house/connections/${connection.id}`;
-    await api.sendRequest('DELETE', path);
-    expect(await client.ended).toMatchObject({
-      code: 1008,
-      reason: expect.stringContaining('The owner of this key closed this connection'),
-    });
-    await eventually(
-      async () => (await api.sendRequest<Listed>('GET', '/customers/house/connections')).items.length === 0,
-      'the socket is gone from the list',
-    );
-    await expect(api.sendRequest('DELETE', path)).rejects.toThrow('404');
   });
 });
 

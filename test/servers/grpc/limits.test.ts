@@ -228,27 +228,12 @@ describe('a flooding client', () => {
     expect(stage.server.streams).toBe(0);
   });
 
-  it('is cut for pings per second, independent of the sweep interval', async () => {
-    await start({ controlFramesPerSecondMax: 100, requestTimeoutMs: 200 });
-    const socket = wire();
-    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
-    await stage.stream();
-    const ping = frame(6, 0, 0, Buffer.alloc(8));
-    const timer = setInterval(() => socket.write(Buffer.concat(Array(4).fill(ping))), 10);
-    onTestFinished(() => clearInterval(timer));
-    await closed(socket);
-    expect(stage.server.streams).toBe(0);
-  });
-
-  it.each([
-    ['a message', 0],
-    ['a packed message', 1],
-  ])('is cut for single bytes of %s', async (_name, flag) => {
+  it('is cut for single bytes of a message', async () => {
     await start({ controlFramesPerSecondMax: 100 });
     const socket = wire();
     socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 4, 1, call)]));
     await stage.stream();
-    socket.write(frame(0, 0, 1, Buffer.of(flag, 0, 1, 0, 0)));
+    socket.write(frame(0, 0, 1, Buffer.of(0, 0, 1, 0, 0)));
     socket.write(Buffer.concat(Array(500).fill(frame(0, 0, 1, Buffer.of(10)))));
     await closed(socket);
     expect(stage.server.streams).toBe(0);
@@ -265,29 +250,6 @@ describe('a flooding client', () => {
       await one.next();
     }
     expect(one.isClosed).toBe(false);
-  });
-
-  it('is cut for cancelled calls', async () => {
-    await start({ cancelsBurstMax: 20, cancelsPerSecondMax: 1, streamsPerConnectionMax: 10 });
-    const socket = wire();
-    socket.write(Buffer.concat([PREFACE, SETTINGS]));
-    const floods = Array.from({ length: 200 }, (_, i) =>
-      Buffer.concat([frame(1, 4, 2 * i + 1, call), frame(3, 0, 2 * i + 1, Buffer.of(0, 0, 0, 8))]),
-    );
-    socket.write(Buffer.concat(floods));
-    await closed(socket);
-    expect(stage.opened.length).toBeLessThan(50);
-    for (const stream of stage.opened) await stream.until((one) => one.closed === 1);
-    expect(stage.server.streams).toBe(0);
-  });
-
-  it('is cut for headers', async () => {
-    await start();
-    const socket = wire();
-    const more = frame(9, 0, 1, headerBlock({ name: 'x'.repeat(100) }));
-    socket.write(Buffer.concat([PREFACE, SETTINGS, frame(1, 0, 1, call), ...Array(1_000).fill(more)]));
-    await closed(socket);
-    expect(stage.opened.length).toBe(0);
   });
 
   it('is refused for large headers', async () => {

@@ -116,8 +116,8 @@ export class TestGrpcServer {
   }
 
   /** A raw HTTP/2 connection. */
-  session(options: Parameters<typeof connect>[1] = {}): ClientHttp2Session {
-    const session = connect(`http://127.0.0.1:${this.port}`, options as object);
+  session(): ClientHttp2Session {
+    const session = connect(`http://127.0.0.1:${this.port}`);
     session.on('error', () => {});
     this.#sessions.push(session);
     return session;
@@ -184,10 +184,6 @@ export class RawCall {
       this.isClosed = true;
       this.#note();
     });
-    this.read();
-  }
-
-  read(): void {
     this.stream.on('data', (piece: Buffer) => {
       this.#frames.push(piece);
       for (let one = this.#frames.next(); one !== null; one = this.#frames.next()) this.messages.push(one);

@@ -5,17 +5,13 @@ import { encodeSubscribeRequest } from '../../../src/protocol/geyser/subscribe-r
 import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import type { GrpcServerOptions } from '../../../src/servers/grpc/options.ts';
 import { compileFilters } from '../../../src/streams/geyser/filters/compile.ts';
-import { NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
+import { type FakeGeyserStream, NONE, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 const DESHRED = '/geyser.Geyser/SubscribeDeshred';
 const ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 
 let stage: TestGrpcServer;
-const ends: (() => void)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0)) end();
-  await stage.stop();
-});
+afterEach(() => stage.stop());
 
 async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpcServer> {
   stage = await new TestGrpcServer(options).listen();
@@ -162,7 +158,6 @@ describe('a stream', () => {
     const x = 'x'.repeat(1_000);
     const requestWith = (key: string, value: unknown): Uint8Array =>
       SubscribeRequest.encode(SubscribeRequest.fromPartial({ [key]: value } as never)).finish();
-    const cuckoo = { cuckooAccountInclude: { bucketCount: 3, entriesPerBucket: 4, fingerprintBits: 16 } };
     const cases: readonly [wire: Uint8Array, text: string, facts: object][] = [
       [
         requestWith('accounts', {
@@ -174,44 +169,14 @@ describe('a stream', () => {
         { filter: 'accounts', name: 'mine', field: 'account', value: 'nonsense' },
       ],
       [
-        requestWith('transactionsStatus', { [`é"${x}`]: { accountRequired: [`0\n${x}`] } }),
-        'String is the wrong size',
-        {
-          filter: 'transactions_status',
-          name: `é"${x.slice(0, 62)}`,
-          field: 'account_required',
-          value: `0\n${x.slice(0, 62)}`,
-        },
-      ],
-      [
-        requestWith('accounts', { a: { filters: [{ memcmp: { base58: '0' } }] } }),
-        'invalid base58',
-        { filter: 'accounts', name: 'a', field: 'filters.memcmp', value: '0' },
-      ],
-      [
         requestWith('commitment', 7),
         'failed to create CommitmentLevel from 7',
         { field: 'commitment', value: 7 },
       ],
       [
-        requestWith('blocks', { b: cuckoo }),
-        'cuckoo bucketCount should be a non-zero power of two, got 3',
-        { filter: 'blocks', name: 'b' },
-      ],
-      [
         slots(x),
         'oversized filter name (max allowed size 128), found 1000',
         { filter: 'slots', name: x.slice(0, 64) },
-      ],
-      [
-        encodeSubscribeRequest({
-          accountsDataSlice: [
-            { offset: 5n, length: 1n },
-            { offset: 4n, length: 2n },
-          ],
-        }),
-        'data slices out of order',
-        { field: 'accounts_data_slice', value: '4+2' },
       ],
     ];
     for (const [nth, [wire, text, facts]] of cases.entries()) {
@@ -251,25 +216,6 @@ describe('a stream', () => {
     });
   });
 
-  it('uses the compression options of its own server', async () => {
-    const compresses = { 'grpc-encoding': 'gzip', 'grpc-accept-encoding': 'gzip' };
-    const flagOf = async (options: Partial<GrpcServerOptions>): Promise<number> => {
-      await start(options);
-      const call = stage.call(SUBSCRIBE, compresses);
-      const pieces: Buffer[] = [];
-      call.stream.on('data', (piece: Buffer) => pieces.push(piece));
-      const { sink } = await stage.stream();
-      await call.next();
-      pieces.length = 0;
-      sink.push(NONE, Buffer.alloc(10_000));
-      await call.next();
-      await stage.stop();
-      return pieces[0]?.[0] as number;
-    };
-    expect(await flagOf({ compressionLeastBytes: 1_000_000 })).toBe(0);
-    expect(await flagOf({ compressionLeastBytes: 1 })).toBe(1);
-  });
-
   it('is compressed message by message for a client that compresses', async () => {
     await start();
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd', 'grpc-accept-encoding': 'zstd,gzip' });
@@ -296,5 +242,44 @@ describe('a stream', () => {
     stream.restMs = Number.POSITIVE_INFINITY;
     call.send(slots('c'));
     expect(await call.ended()).toMatchObject({ 'grpc-status': '8', 'x-error-code': 'RATE_LIMITED' });
+  });
+});
+
+/** Head of each frame. */
+const HEAD_BYTES = 5;
+const SIZE = 10_000;
+
+function push({ sink }: FakeGeyserStream, messages: number): void {
+  for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(SIZE, i));
+}
+
+describe('the bytes sent on a stream', () => {
+  it.each(['identity', 'gzip', 'zstd'])('are counted uncompressed, to the end: %s', async (encoding) => {
+    await start({ compression: 'accepted', joinMs: 0 });
+    const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
+    const stream = await stage.stream();
+    const { length } = await call.next();
+    expect(call.headers?.['grpc-encoding'] ?? 'identity').toBe(encoding);
+    push(stream, 30);
+    for (let i = 0; i < 30; i++) await call.next();
+    push(stream, 70);
+    stream.sink.end({ code: 'OK', message: '' });
+    expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
+    await stream.until(({ messages }) => messages === 101);
+    expect(stream.bytes).toBe(HEAD_BYTES + length + 100 * (HEAD_BYTES + SIZE));
+  });
+
+  it('exclude messages that the client never received', async () => {
+    await start({ endTimeoutMs: 50 });
+    const call = stage.call(SUBSCRIBE);
+    const stream = await stage.stream();
+    await call.next();
+    call.stream.pause();
+    push(stream, 1_000);
+    stream.sink.end({ code: 'OK', message: '' });
+    await stage.server.drain(5_000, 0);
+    await stream.until(({ messages, closed }) => messages > 1 && closed === 1);
+    expect(stream.messages).toBeLessThan(100);
+    expect(stream.bytes).toBeLessThan(100 * SIZE);
   });
 });

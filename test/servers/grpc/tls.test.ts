@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TlsIdentity } from '../../../src/servers/tls.ts';
+import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 import { NONE, RawCall, SUBSCRIBE, TestGrpcServer } from './start-grpc-server.ts';
 
 let folder: string;
@@ -22,16 +22,7 @@ afterEach(async () => {
   await stage.stop();
 });
 
-/** A self-signed certificate. */
-function identity(name: string): TlsIdentity {
-  const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
-  execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-}
+const identity = (name: string): TlsIdentity => contentOf(makeCertificate(folder, name));
 
 /** A socket without certificate validation. */
 function wire(ALPNProtocols: string[]): TLSSocket {
@@ -46,7 +37,7 @@ describe('a server with a certificate', () => {
     const own = identity('one');
     stage = await new TestGrpcServer({ tls: own }).listen();
     const session = connectHttp2(`https://localhost:${stage.port}`, {
-      ca: own.cert as string,
+      ca: own.cert as Buffer,
       lookup: (_name, _options, answer) => answer(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     ends.push(() => session.destroy());
