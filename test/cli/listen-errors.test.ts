@@ -28,8 +28,6 @@ async function takenUdpPort(): Promise<number> {
 
 it.each([
   ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
-  [`[grpc]\nhost = "${FOREIGN}"`, `grpc.host: this machine does not have the address ${FOREIGN}`],
-  ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: unknown host localhostt.invalid'],
   [`[shreds]\nudp_host = "${FOREIGN}"`, `shreds.udp_host: this machine does not have the address ${FOREIGN}`],
 ])('names the option of %j', async (toml, text) => {
   const { code, out } = await doctor(toml, '--dev');
@@ -53,12 +51,6 @@ it('prevents a start, with the option and the remedy', async () => {
       `solway: UDP port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with shreds.udp_port`,
     ),
   ]);
-});
-
-it('is a warning of the doctor for a port in use', async () => {
-  const port = await takenUdpPort();
-  const { out } = await doctor(`[shreds]\nudp_port = ${port}`, '--dev');
-  expect(out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is in use`);
 });
 
 it('warns without a shred source, and ignores the variables of code samples', async () => {

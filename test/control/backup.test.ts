@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   copyFileSync,
   mkdtempSync,
   readFileSync,
@@ -159,12 +158,6 @@ describe('a backup file', () => {
   it.each<[string, (file: string) => void, RegExp]>([
     ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /corrupt|incomplete/],
     ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
-    ['not packed', (file) => writeFileSync(file, 'hello'), /is corrupt, or not a Solway backup/],
-    [
-      'with a row changed',
-      (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
-      /differ from/,
-    ],
     [
       'with a row missing',
       (file) => rewrite(file, (text) => text.replace(/,\[[^[\]]*"getSlot"[^[\]]*\]/, '')),
@@ -180,7 +173,6 @@ describe('a backup file', () => {
       (file) => rewrite(file, (text) => text.replace(/"schema":\d+/, '"schema":999')),
       /has schema 999/,
     ],
-    ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /corrupt/],
     ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const file = newFile();

@@ -111,12 +111,6 @@ describeOnBothStores('the pepper of a store', ({ kind, open }) => {
   // The others do not depend on the dialect.
   if (kind === 'postgres') return;
 
-  it('is created at the first start and found at the next', async () => {
-    const store = await open();
-    const first = await openPeppers(store, { dataDir });
-    expect(await openPeppers(store, { dataDir })).toEqual(first);
-  });
-
   it('is reported as missing and not replaced', async () => {
     const store = await open();
     await openPeppers(store, { dataDir });

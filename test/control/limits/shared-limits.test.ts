@@ -16,16 +16,6 @@ function promises(gateways: Gateways): void {
     expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([2, 2]);
   });
 
-  it('count the calls of all', async () => {
-    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
-    a.take(70);
-    b.take(10);
-    await gateways.sync();
-    expect(a.takeAll()).toBe(20);
-    await gateways.sync();
-    expect(b.takeAll()).toBe(0);
-  });
-
   it('overshoot by at most the local limits between syncs, and repay it', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;
@@ -114,16 +104,6 @@ function promises(gateways: Gateways): void {
     late.spend(1);
     await gateways.sync();
     expect(late.remaining).toBe(399);
-  });
-
-  it('sync periodically', async () => {
-    const [a, b] = (await gateways.start(2, { syncIntervalMs: 5 })) as [Gateway, Gateway];
-    a.spend(400);
-    b.spend(1);
-    await eventually(async () => {
-      b.spend(1);
-      return b.remaining < 600;
-    }, 'the credits of the other arrive');
   });
 }
 
