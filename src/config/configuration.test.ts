@@ -54,13 +54,6 @@ describe('fixed limits', () => {
       'internal.feeds.seen: there is no such fixed limit',
     );
   });
-
-  it('are not shown', () => {
-    const shown = showConfiguration(load('')) as Readonly<Record<string, object>>;
-    expect(shown.feeds).not.toHaveProperty('seenMax');
-    expect(shown.feeds).toHaveProperty('nodeConnectionsMax');
-    expect(shown).not.toHaveProperty('quotas');
-  });
 });
 
 describe('servers of the shred stage', () => {
@@ -74,15 +67,6 @@ describe('servers of the shred stage', () => {
     const shown = JSON.stringify(showConfiguration(configuration));
     expect(shown).toContain('deshred-1');
     expect(shown).not.toContain('hunter2');
-  });
-});
-
-describe('the gRPC listener', () => {
-  it('listens on the host of the HTTP listener by default', () => {
-    expect(load('[server]\nhost = "0.0.0.0"\n').grpc).toMatchObject({ host: '0.0.0.0', port: 50_051 });
-    const both = load('[server]\nhost = "0.0.0.0"\n[grpc]\nhost = "127.0.0.1"\n', ['--grpc-port', '7']);
-    expect(both.grpc).toMatchObject({ host: '127.0.0.1', port: 7 });
-    expect(load('[grpc]\nport = 5\n', [], { SOLWAY_GRPC_PORT: '6' }).grpc.port).toBe(6);
   });
 });
 
@@ -206,46 +190,16 @@ describe('an invalid configuration', () => {
 });
 
 describe('problems that would prevent a start', () => {
-  it.each(['10.0.0.0/99', '10.0.0/8', '::1/129', '1.2.3.4.5'])('are reported: sender %j', (entry) => {
-    expect(complaint(`[shreds]\nudp_senders = ["10.0.0.0/8", "${entry}"]`)).toBe(
-      `solway.toml: shreds.udp_senders[1]: "${entry}" must be an address or a network such as "203.0.113.7" or "10.0.0.0/8"`,
-    );
-  });
-
   it('are reported: missing certificates', () => {
     writeFileSync(join(folder, 'key.pem'), '');
     const toml = `[grpc]\ntls_cert = "${folder}/none.pem"\ntls_key = "${folder}/key.pem"`;
     expect(complaint(toml)).toBe('solway.toml: grpc.tls_cert: none.pem does not exist: correct the path');
-  });
-
-  it('are reported: a missing address', () => {
-    expect(complaint('[shreds]\ndeshred = [{ name = "x" }]')).toBe(
-      'solway.toml: shreds.deshred[0].url: is missing: write it as "https://host/path"',
-    );
-  });
-});
-
-describe('the time of an upload', () => {
-  it('extends the time of its request', () => {
-    const { rest, server } = load('[uploads]\nupload_max_ms = 14_400_000');
-    expect(rest.uploadTimeoutMs).toBeGreaterThan(14_400_000);
-    expect(server.ownTimeMaxMs).toBeGreaterThanOrEqual(rest.uploadTimeoutMs);
   });
 });
 
 const NAMED_NODE = '[[upstream]]\nurl = "http://node.example"\nname = "a"\nnetwork = "devnet"\n';
 
 describe('[[sender]]', () => {
-  it('has a default name and network', () => {
-    const { senders } = load(
-      `${NAMED_NODE}[[sender]]\nurl = "https://one.example"\n[[sender]]\nurl = "https://two.example"\nnetwork = "testnet"`,
-    );
-    expect(senders).toEqual([
-      { name: 'sender-1', network: 'devnet', url: 'https://one.example', headers: {} },
-      { name: 'sender-2', network: 'testnet', url: 'https://two.example', headers: {} },
-    ]);
-  });
-
   it('resolves its secrets, and does not show them', () => {
     const configuration = load(
       `${NAMED_NODE}[[sender]]\nurl = "env:SENDER"\nheaders = { "x-token" = "env:TOKEN" }`,

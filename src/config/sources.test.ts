@@ -25,10 +25,6 @@ describe('the sources of the configuration', () => {
     expect(networkOf('', all, { SOLWAY_NETWORK: 'testnet' })).toBe('testnet');
   });
 
-  it('ignore an empty variable', () => {
-    expect(load('', [], { SOLWAY_PORT: '', DATABASE_URL: '' }).server.port).toBe(8080);
-  });
-
   it('name the file in errors as it was given', () => {
     writeFileSync(file, 'hots = 1');
     const named = relative(process.cwd(), file);
@@ -76,15 +72,6 @@ describe('the sources of the configuration', () => {
     ]);
     const limits = { rpcPerSecond: 1, rpcBurst: 2, wsConnectionsMax: 2, monthlyCredits: 100 };
     expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject(limits);
-  });
-
-  it('override single limits of the rehearsal plan', () => {
-    const { plans } = load('[plans.rehearsal]\nmonthly_credits = 7');
-    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject({
-      rpcPerSecond: 1,
-      monthlyCredits: 7,
-    });
-    expect(complaint('[plans]\nrehearsal = 5')).toContain('plans.rehearsal');
   });
 });
 

@@ -7,6 +7,7 @@ import type { Store } from '../../src/control/database/open.ts';
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
+import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import { slot } from '../../src/solana/units.ts';
@@ -189,7 +190,7 @@ describeOnBothStores('the live request log', (stores) => {
 });
 
 describeOnBothStores('gateways on one database', (stores) => {
-  function gatewayOn(store: Store, more: Partial<GatewayHooks> = {}) {
+  function gatewayOn(store: Store, more: Partial<GatewayHooks> = {}, heartbeatMs = 0) {
     const open: ConnectionInfo[] = [];
     const closed: string[] = [];
     let cordons: readonly NodeCordon[] = [];
@@ -205,7 +206,7 @@ describeOnBothStores('gateways on one database', (stores) => {
     };
     const self = { host: 'box one', version: '1.2.3' };
     const clock = { now: 0 };
-    const options = { heartbeatMs: 0, goneAfterMs: 10_000, now: () => clock.now };
+    const options = { heartbeatMs, goneAfterMs: 10_000, now: () => clock.now };
     const presence = new GatewayHeartbeat(store, works, self, options);
     return { open, closed, presence, clock, cordons: () => cordons };
   }
@@ -214,6 +215,39 @@ describeOnBothStores('gateways on one database', (stores) => {
     const given = { path, query: { key }, body: null };
     return handlers['GET /customers/{customer}/connections'](given, requested);
   };
+
+  it('write only changed connections, and all again after being declared dead', async () => {
+    const { db, ...store } = await stores.open();
+    const { open, presence } = gatewayOn({ db, ...store });
+    open.push(...Array.from({ length: 200 }, (_, nth) => facts({ id: `c${nth}` })));
+    await presence.refresh();
+    await db.updateTable('connection').set({ told_at: 5 }).execute();
+    open[3] = facts({ id: 'c3', messages: 11 });
+    open.pop();
+    await presence.refresh();
+    const written = db.selectFrom('connection').select('id');
+    expect(await written.execute()).toHaveLength(199);
+    expect(await written.where('told_at', '>', 5).execute()).toEqual([{ id: 'c3' }]);
+    await db.deleteFrom('connection').execute();
+    await db.deleteFrom('gateway').execute();
+    await presence.refresh();
+    expect(await written.execute()).toHaveLength(199);
+  });
+
+  it('report their address once their listeners are open', async () => {
+    const store = await stores.open();
+    const { presence } = gatewayOn(store, {}, 60_000);
+    await presence.refresh();
+    const urlSince = (host: string, since: number) => readGatewayUrl(store, host, since);
+    expect(await urlSince('box one', 0)).toBeNull();
+    presence.setUrl('http://127.0.0.1:9123');
+    await presence.refresh();
+    expect(await urlSince('box one', Date.now() - 10_000)).toBe('http://127.0.0.1:9123');
+    expect([await urlSince('other', 0), await urlSince('box one', Date.now() + 10_000)]).toEqual([
+      null,
+      null,
+    ]);
+  });
 
   it('show their current connections, and none of a dead gateway', async () => {
     const store = await stores.open();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import tweetnacl from 'tweetnacl';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
@@ -145,14 +145,6 @@ describeOnBothStores('a semi-custodial wallet', ({ open: openStore }) => {
 });
 
 describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }) => {
-  it('uses the configured number of iterations', async () => {
-    const wallets = await open(await openStore(), { limits: semiWalletLimits });
-    const wallet = await wallets.create('owner', PASSWORD);
-    const envelope = (await wallets.decrypt('owner', wallet, PASSWORD))!;
-    expect(JSON.parse(envelope.decryptionKey).iterations).toBeGreaterThanOrEqual(600_000);
-    expect(decryptAsClient(envelope, PASSWORD)).not.toBeNull();
-  });
-
   it('delays guesses increasingly, without deriving keys', async () => {
     const clock = { now: 1_800_000_000_000 };
     const wallets = await open(await openStore(), { now: () => clock.now });
@@ -260,24 +252,5 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
     await store.db.updateTable('semi_wallet').set({ wrapped: 'AAAA' }).where('address', '=', two).execute();
     expect(await codeOf(wallets.decrypt('owner', two, PASSWORD))).toBe('INTERNAL');
     expect(await wallets.decrypt('owner', one, PASSWORD)).not.toBeNull();
-  });
-});
-
-describe('the server keys', () => {
-  it('bind data to owner and wallet', () => {
-    const keys = new ServerKeys(peppersOf(1));
-    const wrapped = keys.wrap('text', 'owner', 'wallet');
-    expect(keys.unwrap(wrapped, 'owner', 'wallet')).toBe('text');
-    for (const [ownerId, name] of [
-      ['owner2', 'wallet'],
-      ['owner', 'wallet2'],
-      ['ownerw', 'allet'],
-    ] as const) {
-      expect(() => keys.unwrap(wrapped, ownerId, name)).toThrow('corrupt or belongs to another owner');
-    }
-    expect(() => keys.unwrap({ ...wrapped, version: 7 }, 'owner', 'wallet')).toThrow(
-      'needs pepper version 7',
-    );
-    expect(keys.wrap('text', 'owner', 'wallet').text).not.toBe(wrapped.text);
   });
 });

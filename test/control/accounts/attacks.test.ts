@@ -148,6 +148,11 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
       Buffer.from('["1"]').toString('base64url'),
     ])
       expect((await operator.get(`/api/v1/audit?cursor=${cursor}`)).status).toBe(422);
+    const logs = '/api/v1/customers/house/logs';
+    for (const query of ['rpcCode=99999999999', 'minMs=1e15', 'to=9007199254740991', 'from=-1', 'limit=1e9'])
+      expect([query, (await operator.get(`${logs}?${query}`)).status]).toEqual([query, 422]);
+    for (const query of ['rpcCode=-32005', 'minMs=86400000', 'to=253402300799999'])
+      expect([query, (await operator.get(`${logs}?${query}`)).status]).toEqual([query, 200]);
     const kinds = [
       { email: { $ne: null }, password: PASSWORD },
       { email: fixture.email, password: ['x'] },

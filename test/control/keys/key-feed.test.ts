@@ -1,16 +1,13 @@
 import { EventEmitter, once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+import type { Store } from '../../../src/control/database/open.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { temporaryFolder } from '../../service/program.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -195,17 +192,3 @@ async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
     await held;
   });
 }
-
-it('reports the store unreachable when its file is deleted, and keeps known keys', async () => {
-  const file = join(temporaryFolder('replaced'), 'solway.db');
-  const store = await openDatabase({ file });
-  const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });
-  const { directory, feed, next } = await startFeed(store, {});
-  const away = next('unavailable');
-  rmSync(file);
-  await away;
-  expect(directory.storeReachable).toBe(false);
-  expect(directory.authenticate(secret, Date.now()).product).toBe('rpc');
-  await feed.stop();
-  await store.close();
-});

@@ -88,22 +88,6 @@ describeOnBothStores('keys', ({ open }) => {
     );
     expect(await listKeys(register)).toHaveLength(1);
   });
-
-  it('that are revoked, or expired for more than 30 days, free their quota', async () => {
-    const clock = { now: 1_700_000_000_000 };
-    const register = await registerOn(await open(), { clock, keysMax: 2 });
-    const make = (expiresAt: number | null = null) =>
-      createKey(register, { product: 'rpc', name: 'x', expiresAt });
-    const { key } = await make();
-    await make(clock.now + HOUR);
-    await revokeKey(register, key.id);
-    await make();
-    clock.now += 30 * 24 * HOUR;
-    await expect(make()).rejects.toThrow('keys, the maximum');
-    clock.now += 2 * HOUR;
-    await make();
-    await expect(make()).rejects.toThrow('The service has 2 keys');
-  });
 });
 
 describeOnSqlite('rotation', ({ open }) => {

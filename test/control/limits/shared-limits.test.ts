@@ -94,17 +94,6 @@ function promises(gateways: Gateways): void {
     await gateways.sync();
     expect(() => a.quota.reserve(quotaKey, NOON)).toThrow('credits');
   });
-
-  it('start with the credits that others have used', async () => {
-    const [a] = (await gateways.start(1)) as [Gateway];
-    a.spend(600);
-    await gateways.sync();
-    const late = gateways.add();
-    await late.shared.start();
-    late.spend(1);
-    await gateways.sync();
-    expect(late.remaining).toBe(399);
-  });
 }
 
 describe('limits of several gateways, in the primary process', () => {
@@ -195,20 +184,6 @@ describe.skipIf(redisProgram === null)(
       const alone = gateways.add({ gatewaysMin: 4, connectTimeoutMs: 50 });
       await alone.shared.start();
       expect(alone.takeAll()).toBe(25);
-    });
-
-    it('do not wait for a stalled server', async () => {
-      const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysMin: 2 })) as [Gateway];
-      redis.pause();
-      a.take(1);
-      await a.shared.sync();
-      expect(a.shared.isConnected).toBe(false);
-      expect(a.takeAll()).toBeLessThanOrEqual(50);
-      redis.goOn();
-      await eventually(async () => {
-        await a.shared.sync();
-        return a.shared.isConnected;
-      }, 'it answers again');
     });
   },
 );

@@ -19,7 +19,7 @@ import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
-import { usageRow, write } from './usage-fixture.ts';
+import { usageRow } from './usage-fixture.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'solway-journal-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -274,20 +274,5 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
       requests: 5,
     });
     await Promise.all([one.writer.stop(), two.writer.stop()]);
-  });
-
-  it('discards and reports rows whose minutes are deleted', async () => {
-    const [store, folder] = [await open(), newFolder()];
-    await store.db
-      .insertInto('usage_horizon')
-      .values({ step: 'minute', bucket: RECENT / 60_000 })
-      .execute();
-    expect(
-      await write(store, [usageRow({ minute: RECENT / 60_000 - 1 }), usageRow({ minute: RECENT / 60_000 })]),
-    ).toBe(1);
-    const { writer, use } = writerOn(store, folder);
-    use(1, RECENT - 60_000);
-    await writer.stop();
-    expect([writer.lateRows, writer.pendingRows]).toEqual([1, 0]);
   });
 });

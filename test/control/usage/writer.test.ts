@@ -81,18 +81,6 @@ describeOnBothStores('usage', ({ open }) => {
     expect(writer.pendingRows).toBe(0);
   });
 
-  it('is not changed by repeated, late or reordered writes', async () => {
-    const store = await open();
-    const first = row({ requests: 3, bytesIn: 30, latency: new Uint32Array([3]) });
-    const second = row({ requests: 5, bytesIn: 50, latency: new Uint32Array([3, 2]) });
-    for (const one of [first, second, first, second, first]) {
-      await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', [one]));
-    }
-    expect(await totals(store)).toMatchObject({ rows: 1, requests: 5, bytesIn: 50 });
-    const { latency } = await store.db.selectFrom('usage_minute').select('latency').executeTakeFirstOrThrow();
-    expect(latency).toBe('0:3,1:2');
-  });
-
   it('grows when only one of its counters grows, and does not shrink by late rows', async () => {
     const store = await open();
     const counters = { requests: 'requests', messages: 'messages', credits: 'credits' } as const;
