@@ -3,32 +3,14 @@ import { expect, it } from 'vitest';
 import { accountOptionsOf } from '../../src/app/servers/control-services.ts';
 import { LiveConfiguration } from '../../src/config/live-configuration.ts';
 import { MailRateLimiter } from '../../src/control/notifications/email.ts';
-import { MessageRateLimiter } from '../../src/gateway/limits/message-rate-limiter.ts';
-import { RequestLog } from '../../src/gateway/telemetry/request-log.ts';
 import { TrustedProxies } from '../../src/servers/client-address.ts';
 import { load } from './load-configuration.ts';
 
 const live = new LiveConfiguration(
   load('[request_log]\nper_second = 0\nsample_ratio = 0\n[mail]\ncustomer_per_hour = 0\n'),
 );
-const { requestLog, websocket, server, mail } = live.view;
+const { server, mail } = live.view;
 const change = (toml: string): void => live.replace(load(toml));
-
-it('the request log follows a reload', () => {
-  const log = new RequestLog(requestLog);
-  expect(log.start(0)).toBeNull();
-  change('[request_log]\nper_second = 1\n');
-  expect(log.start(0)).not.toBeNull();
-});
-
-it('the message rate follows a reload', () => {
-  const pace = new MessageRateLimiter(websocket);
-  const plan = { rpcPerSecond: 1 };
-  change('[websocket]\nmessages_per_second = 10\n');
-  expect(pace.consume('a', plan, 100, 0, 0)).toBe(2_000);
-  change('[websocket]\nmessages_per_second = 1000\n');
-  expect(pace.consume('b', plan, 100, 0, 0)).toBe(0);
-});
 
 it('trusted proxies follow a reload, on open connections too', () => {
   const proxies = new TrustedProxies(server);

@@ -129,31 +129,6 @@ describe('a configuration reload', () => {
     expect(live.view.upstreams[0]?.network).toBe('mainnet-beta');
   });
 
-  it('is rejected when a node has the name of an added node', async () => {
-    activeNodes.setAdded([
-      {
-        name: 'second',
-        network: 'devnet',
-        settings: {
-          url: 'http://127.0.0.1:3/',
-          ws: null,
-          isWsDerived: false,
-          grpc: null,
-          headers: {},
-          options: {},
-        },
-      },
-    ]);
-    write(`${BEFORE}[[upstream]]\nname = "second"\nurl = "http://127.0.0.1:2/"\n`);
-    await expect(reload.forCaller(by)).rejects.toMatchObject({
-      fields: { 'upstream[1].name': expect.stringContaining('already the name of an added node') },
-    });
-  });
-
-  it('reports no changes', async () => {
-    expect(await reload.forCaller(by)).toEqual({ changed: [], restart: [] });
-  });
-
   it('works without the audit log only on a signal', async () => {
     write(BEFORE.replace('20', '7'));
     await sql`drop table audit`.execute(store.db);

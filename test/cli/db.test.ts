@@ -22,25 +22,11 @@ describe('solway db', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('shows its help', async () => {
-    for (const args of [['--help'], ['backup', '--help']]) {
-      const { code, out, err } = await solway('db', ...args);
-      expect([code, err]).toEqual([0, '']);
-      for (const action of ['migrate', 'backup FILE', 'restore FILE', 'move --to URL'])
-        expect(out).toContain(action);
-    }
-  });
-
   it.each([
     [[], 'missing action: use one of migrate, backup, restore, move (see solway db --help)'],
-    [['dump'], 'unknown action "dump": use one of migrate, backup, restore, move (see solway db --help)'],
     [['backup'], 'missing argument: solway db backup FILE'],
-    [['restore'], 'missing argument: solway db restore FILE'],
-    [['backup', 'a', 'b'], 'unexpected argument "b": see solway db --help'],
-    [['migrate', 'a'], 'unexpected argument "a": see solway db --help'],
     [['backup', 'a', '--to', 'b'], 'solway db backup does not accept --to: see solway db --help'],
     [['move'], 'missing option: solway db move --to postgres://user@host/database'],
-    [['backup', 'a', '--jsn'], 'unknown option --jsn: did you mean --json?'],
     [
       ['move', '--to', 'env:NOPE'],
       '"env:NOPE" names an environment variable that is not set: set NOPE, or write the value here',
@@ -52,11 +38,6 @@ describe('solway db', () => {
   ])('rejects %j with exit code 2 and a remedy', async (args, words) => {
     expect(await solway('db', ...args)).toEqual({ code: 2, out: '', err: `solway: ${words}\n` });
     expect(existsSync(join(folder, 'a'))).toBe(false);
-  });
-
-  it('migrates the schema and shows the row counts', async () => {
-    const { code, out } = await solway('db', 'migrate');
-    expect([code, out]).toEqual([0, expect.stringMatching(/ has schema \d+\.\n[\s\S]*\n {2}api_key +2\n/)]);
   });
 
   it('writes a backup that only its owner can read, and overwrites no file', async () => {
@@ -85,30 +66,6 @@ describe('solway db', () => {
     const keys = await keysIn('--data-dir', 'other');
     expect(keys).toEqual(await keysIn());
     expect(keys).toHaveLength(2);
-  });
-
-  it('rejects a used database, and a file that is not a backup', async () => {
-    for (const [file, place] of [
-      ['backup.gz', 'solway-data'],
-      ['taken.gz', 'empty'],
-      ['nowhere.gz', 'empty'],
-    ] as const) {
-      const { code, out, err } = await solway('db', 'restore', file, '--data-dir', place);
-      expect([file, code, out]).toEqual([file, 1, '']);
-      expect(err).toMatch(/^solway: [^\n]+\n$/);
-    }
-    expect(await keysIn()).toHaveLength(2);
-  });
-
-  it('reports a missing database', async () => {
-    for (const args of [
-      ['backup', 'none.gz'],
-      ['move', '--to', 'env:NOWHERE'],
-    ]) {
-      const { code, err } = await solway('db', ...args, '--data-dir', 'elsewhere');
-      expect([code, err]).toEqual([1, expect.stringContaining('does not exist')]);
-    }
-    expect(existsSync(join(folder, 'none.gz'))).toBe(false);
   });
 
   it('does not move while a gateway is running, and does after its last heartbeat is old', async () => {

@@ -1,8 +1,6 @@
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../service/program.ts';
 import { runHere, runSolway } from './run-solway.ts';
 
@@ -19,17 +17,8 @@ const up = (toml: string) => runSolway(folderWith(toml), ['up', '--dev', '--port
 const doctor = (toml: string, ...args: string[]) =>
   runHere(folderWith(toml), ['doctor', '--port', '0', ...args]);
 
-async function takenUdpPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  onTestFinished(() => void socket.close());
-  await once(socket, 'listening');
-  return socket.address().port;
-}
-
 it.each([
   ['[server]\nhost = "localhostt.invalid"', 'server.host: unknown host localhostt.invalid'],
-  [`[grpc]\nhost = "${FOREIGN}"`, `grpc.host: this machine does not have the address ${FOREIGN}`],
-  ['[shreds]\nudp_host = "localhostt.invalid"', 'shreds.udp_host: unknown host localhostt.invalid'],
   [`[shreds]\nudp_host = "${FOREIGN}"`, `shreds.udp_host: this machine does not have the address ${FOREIGN}`],
 ])('names the option of %j', async (toml, text) => {
   const { code, out } = await doctor(toml, '--dev');
@@ -37,34 +26,10 @@ it.each([
 });
 
 it('prevents a start, with the option and the remedy', async () => {
-  const port = await takenUdpPort();
-  const [host, udp] = await Promise.all([
-    up('[server]\nhost = "localhostt.invalid"'),
-    up(`[shreds]\nudp_port = ${port}`),
-  ]);
+  const host = await up('[server]\nhost = "localhostt.invalid"');
   expect([host.code, host.err]).toEqual([
     1,
     expect.stringContaining('solway: server.host: unknown host localhostt.invalid'),
   ]);
   expect(host.err).not.toContain('database_url');
-  expect([udp.code, udp.err]).toEqual([
-    1,
-    expect.stringContaining(
-      `solway: UDP port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with shreds.udp_port`,
-    ),
-  ]);
-});
-
-it('is a warning of the doctor for a port in use', async () => {
-  const port = await takenUdpPort();
-  const { out } = await doctor(`[shreds]\nudp_port = ${port}`, '--dev');
-  expect(out).toContain(`warn  UDP port of shreds: ${port} of 127.0.0.1 is in use`);
-});
-
-it('warns without a shred source, and ignores the variables of code samples', async () => {
-  const node = ['--upstream', 'http://127.0.0.1:9/', '--ws', 'off'];
-  const samples = { SOLWAY_GRPC_URL: 'x', SOLWAY_GRPC_KEY: 'x', SOLWAY_FS_KEY: 'x' };
-  const { out } = await runHere(folderWith(''), ['doctor', '--port', '0', ...node], samples);
-  expect(out).toContain('warn  shred stage: no source is configured, so svc_fs_live_ keys are rejected');
-  expect(out).not.toContain('has no effect: did you mean');
 });

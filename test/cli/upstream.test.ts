@@ -81,17 +81,14 @@ it('sets rate limits of a node, and keeps omitted options on a change', async ()
 });
 
 it.each([
-  [['upstream', 'ad'], 'unknown action "ad": use one of list, add, change, cordon, uncordon, drain, remove'],
   [['upstream', 'drain'], 'missing argument: solway upstream drain NODE'],
   [['upstream', 'add', 'x', '--url', 'http://h'], '--url and --network are required'],
-  [['upstream', 'list', '--force'], 'does not accept --force'],
   [['upstream', 'change', 'x'], 'nothing to change'],
   [
     ['upstream', 'change', 'x', '--requests-burst', 'many'],
     '--requests-burst must be a whole number such as 10, or none',
   ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header must be NAME=VALUE'],
-  [['upstream', 'list', '--server', 'http://127.0.0.1:1'], 'SOLWAY_TOKEN is not set'],
   [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator's tokens"`],
 ])('reports a remedy for %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
@@ -100,7 +97,7 @@ it.each([
   });
 });
 
-it.each(['svc_admin_live_…', 'svc_admin_live_a\nb', 'svc_admin_live_ü', 'svc_admin live'])(
+it.each(['svc_admin_live_…', 'svc_admin live'])(
   'rejects the malformed token %j before a request',
   async (token) => {
     for (const command of [['reload'], ['upstream', 'list'], ['keys', 'list']]) {

@@ -211,16 +211,6 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
   });
 
-  it('can be removed, unlike nodes of the file', async () => {
-    const gateway = gatewayOn(await stores.open());
-    await gateway.feed.start();
-    await expect(remove(gateway, 'of-the-file')).rejects.toMatchObject({ status: 409, code: 'FILE_NODE' });
-    await expect(remove(gateway, 'nobody')).rejects.toMatchObject({ status: 404 });
-    await expect(change(gateway, 'of-the-file', { url: 'http://a.example.com' })).rejects.toMatchObject({
-      code: 'FILE_NODE',
-    });
-  });
-
   it('are rejected in development mode on every network, so that two chains are not mixed', async () => {
     const gateway = gatewayOn(await stores.open(), { source: 'ledger' });
     await gateway.feed.start();

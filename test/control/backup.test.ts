@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   copyFileSync,
   mkdtempSync,
   readFileSync,
@@ -83,26 +82,6 @@ async function rowsOf(store: Store): Promise<Record<string, number>> {
 }
 
 describeOnBothStores('a backup', ({ open }) => {
-  it('contains every row, and restores it into an empty database of either kind', async () => {
-    const store = await open();
-    await fill(store);
-    const file = newFile();
-    const written = await writeBackupFile(store, file);
-    const restored = await open();
-    expect(await restoreBackup(restored, readBackupFile(file))).toEqual(written);
-    expect(await rowsOf(restored)).toEqual(await rowsOf(store));
-    expect(Object.fromEntries(written.map(({ table, rows }) => [table, rows]))).toMatchObject({
-      api_key: 4,
-      usage_minute: 2_100,
-      customer: 1,
-    });
-    const key = await restored.db.selectFrom('api_key').select('name').orderBy('created_at').execute();
-    expect(key.map(({ name }) => name)).toContain('ключ "ü" 🔑');
-    // The change counter is restored, too.
-    const register = await registerOn(restored);
-    await createKey(register, { product: 'grpc', name: 'after' });
-  });
-
   it('is not restored into a database in use', async () => {
     const store = await open();
     await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
@@ -159,12 +138,6 @@ describe('a backup file', () => {
   it.each<[string, (file: string) => void, RegExp]>([
     ['cut short', (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), /corrupt|incomplete/],
     ['of another kind', (file) => writeFileSync(file, gzipSync('{"hello":1}\n')), /is not a Solway backup/],
-    ['not packed', (file) => writeFileSync(file, 'hello'), /is corrupt, or not a Solway backup/],
-    [
-      'with a row changed',
-      (file) => rewrite(file, (text) => text.replace('"getSlot"', '"getSloth"')),
-      /differ from/,
-    ],
     [
       'with a row missing',
       (file) => rewrite(file, (text) => text.replace(/,\[[^[\]]*"getSlot"[^[\]]*\]/, '')),
@@ -180,7 +153,6 @@ describe('a backup file', () => {
       (file) => rewrite(file, (text) => text.replace(/"schema":\d+/, '"schema":999')),
       /has schema 999/,
     ],
-    ['with rubbish behind', (file) => appendFileSync(file, 'rubbish'), /corrupt/],
     ['not there', (file) => rmSync(file), /There is no file .*\.gz\. Give the path of a backup/],
   ])('that is %s is rejected, and the database stays empty', async (_, spoil, words) => {
     const file = newFile();

@@ -8,8 +8,6 @@ export class FreezingProxy {
   readonly #sockets = new Set<Socket>();
   readonly #server;
   #isFrozen = false;
-  /** Milliseconds of added latency. */
-  delayMs = 0;
 
   constructor(url: string) {
     this.#url = new URL(url);
@@ -21,10 +19,7 @@ export class FreezingProxy {
         [serverSocket, clientSocket],
       ] as const) {
         this.#sockets.add(from);
-        from.on('data', (bytes) => {
-          if (from === clientSocket || this.delayMs === 0) to.write(bytes);
-          else setTimeout(() => to.write(bytes), this.delayMs);
-        });
+        from.on('data', (bytes) => to.write(bytes));
         from.on('error', () => undefined);
         from.on('close', () => {
           this.#sockets.delete(from);

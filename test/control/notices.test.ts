@@ -7,13 +7,12 @@ import type { ApiContext } from '../../src/control/api/handler.ts';
 import { noticeHandlers } from '../../src/control/api/handlers/notices.ts';
 import type { ApiServices } from '../../src/control/api/services.ts';
 import type { OpenOptions, Store } from '../../src/control/database/open.ts';
-import type { LeakedKey } from '../../src/control/keys/leaked-keys.ts';
-import { enqueueLeak } from '../../src/control/notifications/deliveries.ts';
 import { SmtpMailer } from '../../src/control/notifications/email.ts';
 import type { Notice } from '../../src/control/notifications/notice.ts';
 import { type NoticeLimits, noticeLimits } from '../../src/control/notifications/notice.ts';
 import { Notifier } from '../../src/control/notifications/notifier.ts';
 import { WebhookSeal } from '../../src/control/notifications/webhooks.ts';
+import { syncPlans } from '../../src/control/plans.ts';
 import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
 import { QuotaLedger } from '../../src/gateway/limits/quota.ts';
 import { CheckedPost, postLimits } from '../../src/upstream/off-chain/checked-post.ts';
@@ -86,16 +85,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     for (const table of ['notice_delivery', 'notice_target', 'quota_notice'] as const) {
       await store.db.deleteFrom(table).execute();
     }
-    await store.db
-      .insertInto('plan')
-      .values({
-        ...{ id: 'default', name: 'Standard', rpc_per_second: 1, rpc_burst: 1, ws_connections_max: 1 },
-        ...{ ws_subscriptions_max: 1, ws_message_max_bytes: 1, grpc_streams_max: 1, grpc_filters_max: 1 },
-        ...{ grpc_blocks_max: 1, grpc_pubkeys_max: 1, grpc_cuckoo_max_bytes: 1, monthly_credits: 100 },
-        ...{ quota_is_hard: 1, stream_credits: 0, prices: '{}', version: 1 },
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    await syncPlans(store, [{ id: 'default', name: 'Standard', limits: key.limits }], 'test');
   });
   afterEach(() => webhooks.close());
 
@@ -184,15 +174,6 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     expect(await list()).toEqual([{ ...target, lastSentAt: NOON, lastProblem: null }]);
   });
 
-  it('are not repeated after a restart', async () => {
-    await add('webhook', `http://127.0.0.1:${port}/`);
-    for (let run = 0; run < 2; run++) {
-      const { use } = await gateway();
-      await use(85);
-    }
-    expect(percents()).toEqual([80]);
-  });
-
   it('are delivered by another gateway when the first one dies', async () => {
     await add('webhook', `http://127.0.0.1:${port}/`);
     const a = await gateway();
@@ -204,45 +185,6 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     const b = await gateway({}, peppersOf(1), () => NOON + 60_000);
     await b.notifier.deliver();
     expect(percents()).toEqual([80]);
-  });
-
-  it('limit tests also when delivery fails or requests are concurrent', async () => {
-    const { target } = await add('webhook', `http://127.0.0.1:${port}/`);
-    const test = (at: number) =>
-      handlers(at)
-        ['POST /customers/{customer}/notices/{notice}/test'](about(target.id), context)
-        .catch((error: ApiError) => error.status);
-    statuses = [500, 500];
-    const answers = await Promise.all([test(NOON), test(NOON), test(NOON)]);
-    expect(answers.filter((answer) => answer === 429)).toHaveLength(2);
-    expect(await test(NOON + noticeLimits.testIntervalMs - 1)).toBe(429);
-    expect(calls).toHaveLength(1);
-    expect(await test(NOON + noticeLimits.testIntervalMs)).toMatchObject({ delivered: false });
-  });
-
-  it('survive a pepper rotation', async () => {
-    const { secret } = await add('webhook', `http://127.0.0.1:${port}/`);
-    const { use } = await gateway({}, peppersOf(2));
-    const row = await store.db.selectFrom('notice_target').selectAll().executeTakeFirstOrThrow();
-    expect(row.pepper_version).toBe(2);
-    await use(80);
-    expect(calls[0] && isSignedWith(secret ?? '', calls[0])).toBe(true);
-  });
-
-  it('report a leaked key', async () => {
-    await add('webhook', `http://127.0.0.1:${port}/`);
-    const { notifier } = await gateway();
-    const leak = {
-      key: { id: 'AAAAAAAA', name: 'app', customerId: 'house' },
-      url: 'https://git.example/file',
-      revoked: true,
-    } as LeakedKey;
-    await store.db.transaction().execute((trx) => enqueueLeak(trx, leak, NOON));
-    await notifier.deliver();
-    expect(observed()[0]).toMatchObject({
-      type: 'key.leaked',
-      key: { id: 'AAAAAAAA', name: 'app', revoked: true, url: 'https://git.example/file' },
-    });
   });
 
   // The others do not depend on the dialect.
@@ -326,6 +268,10 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
       expect(refused).toMatchObject({ status: 422, message: expect.stringContaining(words) });
       expect((refused as ApiError).message).not.toContain('password@');
     }
+    await expect(add('email', 'anna@example.com', { mailer: null })).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringMatching(/kind: No mail is configured.*\[mail\]/),
+    });
   });
 
   it('are limited to a number of webhooks and addresses', async () => {

@@ -101,35 +101,6 @@ describe.skipIf(postgresPrograms === null)(
       expect(states).toEqual(['available']);
     });
 
-    it('are distinguished from those to a distant server, where connecting takes longer', async () => {
-      const register = await registerOn(elsewhere);
-      const known = await createKey(register, { product: 'rpc', name: 'known' });
-      way.delayMs = 160;
-      const store = await openDatabase({ url: place, connectTimeoutMs: 10_000, hangsAfterMs: 400 });
-      ends.push(() => store.close());
-      const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
-      const states: string[] = [];
-      const onStore = (state: string) => void states.push(state);
-      const feed = new KeyFeed({ store, sink: directory, onStoreState: onStore, unavailableAfterMs: 60_000 });
-      ends.push(() => feed.stop());
-      await feed.start();
-      expect([states, directory.size]).toEqual([['available'], 1]);
-      await revokeKey(register, known.key.id);
-      expect(await msUntil(() => directory.size === 0)).toBeLessThan(BOUND_MS);
-      expect(states).toEqual(['available']);
-    });
-
-    it('are replaced by the first late poll, where notifications are used', async () => {
-      const register = await registerOn(elsewhere);
-      const { directory, feed } = await follow({ pollIntervalMs: 3_600_000 });
-      way.silence();
-      await feed.refresh();
-      for (let count = 1; count <= 3; count++) {
-        await createKey(register, { product: 'rpc', name: 'x' });
-        expect(await msUntil(() => directory.size === count)).toBeLessThan(1_000);
-      }
-    });
-
     it('are used for at most one more query', async () => {
       const store = await open({ connectionsMax: 2, queryTimeoutMs: 100 });
       const invoke = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
 import { LogRetention } from '../../src/control/requests/log-retention.ts';
 import type { Submission } from '../../src/gateway/telemetry/submission-log.ts';
-import { eventLoopIterationsDuring } from './event-loop-iterations.ts';
 import { createRequestWriter, requestEntry, submissionOf } from './request-writer-fixture.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -37,17 +36,6 @@ function storeThat(store: Store, insert: (done: () => Promise<unknown>) => Promi
 }
 
 describeOnBothStores('the request writer', (stores) => {
-  it('stores any number that a node may send', async () => {
-    const store = await stores.open();
-    const { log, writer } = createRequestWriter(store);
-    log.push(entry({ rpcCode: 3_000_000_000 }), entry({ rpcCode: Number.MIN_SAFE_INTEGER }));
-    await writer.flush();
-    expect((await rows(store)).map(({ rpc_code }) => rpc_code)).toEqual([
-      3_000_000_000,
-      Number.MIN_SAFE_INTEGER,
-    ]);
-  });
-
   it('skips rows that the database rejects, and no others', async () => {
     const store = await stores.open();
     await sql`create unique index one_slow on request_log (micros)`.execute(store.db);
@@ -107,33 +95,6 @@ describeOnBothStores('the request writer', (stores) => {
     await writer.flush();
     const retained = await store.db.selectFrom('submission').select(['fate', 'rebroadcasts']).execute();
     expect([retained, writer.rejected]).toEqual([[{ fate: 'expired', rebroadcasts: 7 }], 0]);
-  });
-
-  it('reports once that writing fails, and once that it works again', async () => {
-    const store = await stores.open();
-    let isAway = true;
-    const far = storeThat(store, async (insert) => {
-      if (isAway) throw new Error('away');
-      return insert();
-    });
-    const states: (unknown | null)[] = [];
-    const { log, writer } = createRequestWriter(far, { onState: (state) => states.push(state) });
-    log.push(entry());
-    await writer.flush();
-    await writer.flush();
-    expect(states).toEqual([new Error('away')]);
-    isAway = false;
-    await writer.flush();
-    await writer.flush();
-    expect(states).toEqual([new Error('away'), null]);
-    expect(await rows(store)).toHaveLength(1);
-  });
-
-  it('yields between batches', async () => {
-    const store = await stores.open();
-    const { log, writer } = createRequestWriter(store, { batchRows: 10 });
-    log.push(...Array.from({ length: 100 }, () => entry()));
-    expect(await eventLoopIterationsDuring(() => writer.flush())).toBeGreaterThanOrEqual(9);
   });
 });
 

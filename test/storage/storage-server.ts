@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,12 @@ export function patterned(length: number): Buffer {
   return bytes;
 }
 
-export const BOUNDARY = 'storage-boundary';
-export const HEAD = Buffer.from(
+const BOUNDARY = 'storage-boundary';
+const HEAD = Buffer.from(
   `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"\r\n` +
     'content-type: application/octet-stream\r\n\r\n',
 );
-export const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 
 export type Answer = Readonly<{ status: number; body: Record<string, unknown> }>;
 
@@ -36,7 +36,6 @@ export class StorageServer {
   storage!: EmbeddedStorage;
   http!: HttpServer;
   port = 0;
-  onPiece: () => void = () => {};
   /** Files opened and closed by the gateway. */
   readonly opened = { open: 0, closed: 0 };
   readonly #sockets: Socket[] = [];
@@ -58,13 +57,6 @@ export class StorageServer {
     for (const socket of this.#sockets) socket.destroy();
     await this.http.drain(0);
     rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  onDisk(): string[] {
-    return readdirSync(this.folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => entry.name)
-      .sort();
   }
 
   connect(): Socket {
@@ -98,19 +90,12 @@ export class StorageServer {
     try {
       const { name, type, bytes } = await readUpload(request, response);
       const sent = { name, type, ownerId: 'family' };
-      const stored = await this.storage.uploads.put(this.#watched(bytes), sent, leaving.signal);
+      const stored = await this.storage.uploads.put(bytes, sent, leaving.signal);
       response.end(JSON.stringify(stored));
     } catch (failure) {
       if (!response.destroyed) rejectRequest(request, response, failure as Failure, {}, errorBody);
     }
   };
-
-  async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    for await (const chunk of bytes) {
-      this.onPiece();
-      yield chunk;
-    }
-  }
 
   #reader(): FileReader {
     return {

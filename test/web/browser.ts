@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Where the system's browser is; the variable says otherwise. */
@@ -7,12 +6,6 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** Why tests with a browser are skipped; null: they are not. */
 export const noBrowser = existsSync(CHROMIUM) ? null : `no browser at ${CHROMIUM}: install chromium`;
-
-/** Screenshots, for people to look at. Not kept in git. */
-const ARTEFACTS = join(import.meta.dirname, '../../test-artefacts');
-
-export const themes = ['light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
 
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
@@ -38,10 +31,4 @@ export async function watchedPage(context: BrowserContext): Promise<WatchedPage>
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-}
-
-/** Keeps a picture of the whole page as `<name>-<theme>.png`. */
-export async function saveScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(ARTEFACTS, { recursive: true });
-  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage: true, animations: 'disabled' });
 }

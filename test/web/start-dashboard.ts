@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { buildWhenNeeded } from '../../web/build.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { startBrowser, type WatchedPage, watchedPage } from './browser.ts';
+import { checkPage } from './check-page.ts';
 
 export const operator = {
   name: 'Olga Operator',
@@ -39,6 +40,7 @@ export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPa
   const { page } = watched;
   await page.goto(setupUrl);
   await page.locator('[name="name"]:focus').waitFor();
+  await checkPage(page, 'setup');
   await page.getByLabel('Your name').fill(operator.name);
   await page.getByLabel('Email').fill(operator.email);
   await page.getByLabel('Password').fill('too short');

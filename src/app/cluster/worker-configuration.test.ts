@@ -41,19 +41,10 @@ describe('the configuration of a worker', () => {
 
   it.each([
     ['server.connectionsMax', 10_000, 2_500],
-    ['server.connectionsPerAddressMax', 1_000, 250],
-    ['server.bodiesMaxBytes', 268_435_456, 67_108_864],
-    ['websocket.connectionsMax', 10_000, 2_500],
-    ['websocket.queuesMaxBytes', 536_870_912, 134_217_728],
-    ['grpc.queuesMaxBytes', 1_073_741_824, 268_435_456],
     ['cache.maxBytes', 134_217_728, 33_554_432],
-    ['keys.failedAuthPerMinute', 120, 30],
     // Per key, client or connection, or shared at run time.
     ['keys.keysMax', 1_000_000, 1_000_000],
-    ['websocket.keySubscriptionsMax', 5_000, 5_000],
-    ['websocket.queueMaxBytes', 8_388_608, 8_388_608],
     ['rest.requestsPerMinute', 600, 600],
-    ['storage.totalMaxBytes', 107_374_182_400, 107_374_182_400],
   ])('%s: %i is %i in each of four workers', (name, all, part) => {
     expect(numbersOf(whole).get(name)).toBe(all);
     expect(numbersOf(toWorkerConfiguration(whole, 4)).get(name)).toBe(part);

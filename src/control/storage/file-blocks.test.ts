@@ -64,20 +64,6 @@ describe('the content identifier of a file', () => {
 });
 
 describe('the blocks of a file', () => {
-  it('are its leaves in order, and the nodes above them', async () => {
-    const { root, leaves, nodes } = await buildBlocks(
-      splitIntoLeaves(inPieces(patterned(3 * LEAF_BYTES), 50_000)),
-    );
-    expect([leaves.length, nodes.length]).toEqual([3, 1]);
-    expect(nodes[0]?.cid.equals(root)).toBe(true);
-    expect(await cidOf(patterned(3 * LEAF_BYTES).subarray(0, LEAF_BYTES))).toBe(String(leaves[0]));
-  });
-
-  it('of a small file are that file alone', async () => {
-    const { root, leaves, nodes } = await buildBlocks(splitIntoLeaves(inPieces(patterned(10), 3)));
-    expect([leaves.map(String), nodes]).toEqual([[String(root)], []]);
-  });
-
   it('fail with the error of the source', async () => {
     const broken = (async function* () {
       yield patterned(LEAF_BYTES + 5);

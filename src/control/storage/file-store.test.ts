@@ -4,11 +4,8 @@ import { parseMetadata, sanitizeMetadata, serializeMetadata } from './file-store
 
 describe('client metadata of a file', () => {
   it.each([
-    ['image/png', 'image/png'],
     ['Image/PNG', 'image/png'],
     ['text/html; charset=utf-8', 'text/html; charset=utf-8'],
-    ['image/svg+xml', 'image/svg+xml'],
-    ['', 'application/octet-stream'],
     ['png', 'application/octet-stream'],
     ['text/html\r\nset-cookie: a=b', 'application/octet-stream'],
     [`text/${'x'.repeat(200)}`, 'application/octet-stream'],
@@ -17,13 +14,10 @@ describe('client metadata of a file', () => {
   });
 
   it.each([
-    ['a b.png', 'a b.png'],
-    ['фото.png', 'фото.png'],
     ['../../etc/passwd', '....etcpasswd'],
     ['a\r\nb"c', 'ab"c'],
     ['gpj.\u202Eexe', 'gpj.exe'],
     ['..', null],
-    ['   ', null],
     [null, null],
   ])('normalizes the name %j to %j', (given, expected) => {
     expect(sanitizeMetadata({ name: given, type: '' }).name).toBe(expected);

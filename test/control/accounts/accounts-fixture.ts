@@ -19,6 +19,7 @@ type Mail = Parameters<Mailer['send']>[0];
 
 export type AccountsFixtureOptions = Partial<Pick<AccountOptions, 'signUp' | 'publicUrl' | 'oidc'>> & {
   limits?: Partial<AccountOptions['limits']>;
+  scannerKeys?: ApiServices['keys']['scannerKeys'];
   /** Delays password hashing. */
   beforeHash?: () => Promise<void>;
 };
@@ -48,12 +49,13 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
     oidc: options.oidc ?? [],
     limits: { ...accountLimits, ...options.limits },
   };
+  const { scannerKeys = [] } = options;
   const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
   const services: ApiServices = {
     store,
     peppers: testPeppers,
     keysMax: 1_000,
-    keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys: [] },
+    keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys },
     endpoints: [],
     now: () => clock.now,
     dispatcher: null,

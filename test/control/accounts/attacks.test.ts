@@ -12,44 +12,25 @@ import {
 
 const foreign: readonly [string, Record<string, string | null>][] = [
   ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-  ['a page of another origin that hides where it is', { origin: null, 'sec-fetch-site': 'cross-site' }],
-  ['a page on another port', { origin: 'http://solway.test:81', 'sec-fetch-site': 'same-site' }],
-  ['a page of another site that was given our origin', { 'sec-fetch-site': 'cross-site' }],
-  ['a page without an origin', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-  ['a page on a name that begins as ours', { origin: 'http://solway.test.evil.example' }],
   ['a form, which can add no header', { 'x-solway': null }],
-  ['a program that has the cookie and says nothing', { origin: null, 'sec-fetch-site': null }],
 ];
 
 const paths = [
   '/api/v1/customers/house/../house/tokens',
   '/api/v1/%63ustomers',
   '/api/v1//customers',
-  '/api/v1/customers/',
   '/api/v1/customers%2fhouse%2ftokens',
-  '/api/v1/customers/house%00/tokens',
-  '/api/v1/customers;a=b',
   '/api/v1/customers/ｈouse/tokens',
-  '/api/v1/Customers',
-  '/api/V1/customers',
   '/api/auth/%2e%2e/v1/customers',
   '/api/auth/../v1/customers',
-  '\\api\\v1\\customers',
 ];
 
 /** Paths of the library, and members of every object. */
 const behind = [
-  ['/ok', 'GET'],
   ['/error', 'GET'],
   ['/delete-user', 'POST'],
   ['/change-email', 'POST'],
-  ['/set-password', 'POST'],
-  ['/update-session', 'POST'],
-  ['/get-access-token', 'POST'],
-  ['/two-factor/send-otp', 'POST'],
-  ['/verify-password', 'POST'],
   ['/sign-in/social', 'POST'],
-  ['/sign-in/email/', 'POST'],
   ['/constructor', 'GET'],
   ['/__proto__', 'POST'],
 ] as const;
@@ -57,9 +38,7 @@ const behind = [
 const bodies = [
   ['text that is no JSON', '{"name":', 422],
   ['a character that no column holds', '{"name":"a\\u0000b"}', 422],
-  ['a number', '7', 422],
   ['a list', '[]', 422],
-  ['null', 'null', 422],
   ['a body of 300 KB', `{"name":"${'x'.repeat(300_000)}"}`, 413],
   ['100,000 open lists', '['.repeat(100_000), 422],
 ] as const;
@@ -140,7 +119,6 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
   it.each([
     ['__proto__', '{"name":"x","__proto__":{"planId":"default"}}'],
     ['constructor', '{"name":"x","constructor":{"prototype":{"isOperator":true}}}'],
-    ['toString', '{"name":"x","toString":"x"}'],
   ])('with a body with %s is rejected with the field name', async (field, body) => {
     const { status, json } = await operator.post('/api/v1/customers', body);
     expect([status, Object.keys(json.error.fields)]).toEqual([422, [field]]);
@@ -170,6 +148,11 @@ describeOnSqlite('an attack', ({ open, fresh }) => {
       Buffer.from('["1"]').toString('base64url'),
     ])
       expect((await operator.get(`/api/v1/audit?cursor=${cursor}`)).status).toBe(422);
+    const logs = '/api/v1/customers/house/logs';
+    for (const query of ['rpcCode=99999999999', 'minMs=1e15', 'to=9007199254740991', 'from=-1', 'limit=1e9'])
+      expect([query, (await operator.get(`${logs}?${query}`)).status]).toEqual([query, 422]);
+    for (const query of ['rpcCode=-32005', 'minMs=86400000', 'to=253402300799999'])
+      expect([query, (await operator.get(`${logs}?${query}`)).status]).toEqual([query, 200]);
     const kinds = [
       { email: { $ne: null }, password: PASSWORD },
       { email: fixture.email, password: ['x'] },

@@ -17,8 +17,6 @@ const elsewhere = [
   'https://evil.example',
   '//evil.example',
   '/\\evil.example',
-  '/%5cevil.example/..//evil.example',
-  'javascript:alert(1)',
   '/keys\r\nlocation: https://evil.example',
 ];
 

@@ -217,15 +217,6 @@ describeOnSqlite('a key change', ({ open }) => {
     expect(records.get(second.key.id)?.expiresAt).toBe(register.now() + 5 * HOUR);
   });
 
-  it('without effect take no version and no audit entry', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
-    const before = await lastAudit(store);
-    expect(await changeKey(register, key.id, { name: 'x', cidrs: null })).toEqual(key);
-    expect((await lastAudit(store)).id).toBe(before.id);
-  });
-
   it('are rejected once the key has ended', async () => {
     const clock = { now: 1_700_000_000_000 };
     const register = await registerOn(await open(), { clock });
@@ -235,52 +226,9 @@ describeOnSqlite('a key change', ({ open }) => {
     await revokeKey(register, key.id);
     expect((await refusal(changeKey(register, key.id, { name: 'y' })))[2]).toContain('it is revoked');
   });
-
-  it('are inherited at rotation', async () => {
-    const store = await open();
-    const register = await customerOn(store, 'acme');
-    const given = {
-      product: 'rpc',
-      name: 'page',
-      isPublic: true,
-      networks: ['devnet'],
-      cidrs: ['192.0.2.0/24'],
-      origins: ['https://app.example.com'],
-      methods: ['getBalance'],
-      rate: { perSecond: 7, burst: 8 },
-      addressPerSecond: 3,
-      logsBodies: true,
-      neverBack: true,
-    } as const;
-    const { key: old } = await createKey(register, given);
-    const { key } = await rotateKey(register, old.id);
-    const { id, start, state, replacedBy, createdAt, expiresAt, ...same } = key;
-    expect(old).toMatchObject(same);
-    expect([same.customerId, same.planId, same.familyId]).toEqual(['acme', 'free', old.id]);
-  });
 });
 
 describeOnBothStores('the keys of a customer', ({ open }) => {
-  it('are created under its plan, counted separately, and stop with it', async () => {
-    const store = await open();
-    const register = await customerOn(store, 'acme', { customerKeysMax: 2 });
-    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
-    expect(key).toMatchObject({ customerId: 'acme', planId: 'free' });
-    await createKey(register, { product: 'rpc', name: 'y' });
-    expect(await refusal(createKey(register, { product: 'rpc', name: 'z' }))).toEqual([
-      'limit',
-      null,
-      expect.stringContaining('This customer has 2 keys, the maximum. Revoke keys'),
-    ]);
-    expect((await refusal(rotateKey(register, key.id)))[0]).toBe('limit');
-    const fixture: KeyRegister = { ...register, customerId: 'house' };
-    for (const name of ['a', 'b', 'c']) await createKey(fixture, { product: 'rpc', name });
-    const others = { ...register, customerId: 'nobody' };
-    expect((await refusal(createKey(others, { product: 'rpc', name: 'x' })))[2]).toContain(
-      'There is no customer',
-    );
-  });
-
   it('move to the new plan of their customer, except those with a plan of their own', async () => {
     const store = await open();
     const register = await customerOn(store, 'acme');

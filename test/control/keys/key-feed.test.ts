@@ -1,18 +1,13 @@
 import { EventEmitter, once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openDatabase, type Store } from '../../../src/control/database/open.ts';
-import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
+import type { Store } from '../../../src/control/database/open.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { KeyFeed, type KeyFeedOptions } from '../../../src/control/keys/key-feed.ts';
-import { syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
 import type { KeyId, KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
-import { temporaryFolder } from '../../service/program.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -68,15 +63,6 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     defer(() => followed.feed.stop());
     return followed;
   }
-
-  it('loads every key at the start, page by page', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    for (let count = 0; count < 7; count++) await createKey(register, { product: 'rpc', name: 'x' });
-    const { directory } = await follow(store, { pageRows: 3 });
-    expect(directory.size).toBe(7);
-    expect(directory.storeReachable).toBe(true);
-  });
 
   it('does not load revoked keys, or keys expired for more than 30 days', async () => {
     const store = await open();
@@ -139,33 +125,6 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     expect(() => directory.authenticate(secret, register.now())).toThrow(Failure);
   });
 
-  it('applies a plan change to each of its keys', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    for (let count = 0; count < 3; count++) await createKey(register, { product: 'rpc', name: 'x' });
-    const { next } = await follow(store, { pageRows: 10 });
-    const taken = next('taken');
-    const limits = {
-      rpcPerSecond: 77,
-      rpcBurst: 99,
-      wsConnectionsMax: 5,
-      wsSubscriptionsMax: 6,
-      wsMessageMaxBytes: 7,
-      grpcStreamsMax: 8,
-      grpcFiltersMax: 9,
-      grpcBlocksMax: 12,
-      grpcPubkeysMax: 10,
-      grpcCuckooMaxBytes: 11,
-      monthlyCredits: 13,
-      quotaIsHard: false,
-      streamCredits: 14,
-      prices: { getBalance: 15 },
-    };
-    await syncPlans(store, [{ id: 'default', name: 'default', limits }], 'test');
-    const [records] = (await taken) as [KeyRecord[]];
-    expect(records.map((record) => record.limits)).toEqual([limits, limits, limits]);
-  });
-
   it('keeps its keys while the store is unreachable, and catches up afterwards', async () => {
     const real = await open();
     const register = await registerOn(real);
@@ -186,19 +145,6 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     expect(states).toEqual(['available', 'unavailable', 'available']);
   });
 
-  it('starts without the store and loads the keys later', async () => {
-    const real = await open();
-    await createKey(await registerOn(real), { product: 'rpc', name: 'x' });
-    const broken = breakable(real);
-    broken.away = true;
-    const { directory, next } = await follow(broken.store);
-    expect([directory.size, directory.storeReachable]).toEqual([0, false]);
-    const back = next('available');
-    broken.away = false;
-    await back;
-    expect(directory.size).toBe(1);
-  });
-
   it('treats a store that does not answer in time as unreachable', async () => {
     const real = await open();
     let release: (() => void) | undefined;
@@ -215,24 +161,6 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
     const back = next('available');
     release?.();
     await Promise.all([transaction, back]);
-  });
-
-  it('applies the suspension of a customer to its keys, until it is active again', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
-    const { directory, next } = await follow(store);
-    for (const state of ['suspended', 'active'] as const) {
-      const taken = next('taken');
-      await transactAndNotify(store, async (trx) => {
-        const version = await nextVersion(trx);
-        await trx.updateTable('customer').set({ state, version }).where('id', '=', 'house').execute();
-      });
-      await taken;
-      const use = () => directory.authenticate(secret, register.now()).id;
-      if (state === 'active') expect(use()).toBe(key.id);
-      else expect(use).toThrow(Failure);
-    }
   });
 
   it.runIf(kind === 'postgres')(
@@ -255,24 +183,6 @@ describeOnBothStores('the key feed', ({ kind, fresh, open, defer, server }) => {
       await server()!.start();
     },
   );
-
-  it.runIf(kind === 'postgres')('survives a kill and restart of the server', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const known = await createKey(register, { product: 'rpc', name: 'x' });
-    const { directory, next } = await follow(store);
-    let event = next('unavailable');
-    await server()!.kill();
-    await event;
-    expect(directory.authenticate(known.secret, register.now()).id).toBe(known.key.id);
-    event = next('available');
-    await server()!.start();
-    await event;
-    const taken = next('taken');
-    const made = await createKey(register, { product: 'rpc', name: 'y' });
-    await taken;
-    expect(directory.authenticate(made.secret, register.now()).id).toBe(made.key.id);
-  });
 });
 
 /** Holds a lock that blocks even readers. */
@@ -282,17 +192,3 @@ async function lockCounter(store: Store, held: Promise<void>): Promise<void> {
     await held;
   });
 }
-
-it('reports the store unreachable when its file is deleted, and keeps known keys', async () => {
-  const file = join(temporaryFolder('replaced'), 'solway.db');
-  const store = await openDatabase({ file });
-  const { secret } = await createKey(await registerOn(store), { product: 'rpc', name: 'known' });
-  const { directory, feed, next } = await startFeed(store, {});
-  const away = next('unavailable');
-  rmSync(file);
-  await away;
-  expect(directory.storeReachable).toBe(false);
-  expect(directory.authenticate(secret, Date.now()).product).toBe('rpc');
-  await feed.stop();
-  await store.close();
-});

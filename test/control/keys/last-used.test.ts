@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { createKey } from '../../../src/control/keys/create-key.ts';
 import { listKeys } from '../../../src/control/keys/key-register.ts';
-import { LastUsedWriter, lastUsedWriterOptions } from '../../../src/control/keys/last-used-writer.ts';
+import { LastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
-import { LastUsedTracker, lastUsedOptions } from '../../../src/gateway/metering/last-used.ts';
-import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
+import { LastUsedTracker } from '../../../src/gateway/metering/last-used.ts';
 import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -44,48 +43,5 @@ describeOnBothStores('the last use of keys', ({ open }) => {
       lastUsedAt: 150_001,
       lastUsedFrom: '192.0.2.3',
     });
-  });
-
-  it('is stored within half a minute, however busy the key is', () => {
-    expect(lastUsedOptions.minIntervalMs + lastUsedWriterOptions.intervalMs).toBeLessThan(30_000);
-  });
-
-  it('of many keys is written in batches that yield to other work', async () => {
-    const store = await open();
-    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
-    const uses = new LastUsedTracker();
-    for (const id of [key.id, ...Array.from({ length: 999 }, (_, index) => `gone ${index}`)]) {
-      uses.record(id as KeyId, '192.0.2.1', 50_000);
-    }
-    const writer = new LastUsedWriter({ store, source: uses });
-    const parts = 1_000 / lastUsedWriterOptions.batchKeys;
-    expect(await eventLoopIterationsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
-    expect(uses.unsaved(Date.now())).toEqual([]);
-    const row = await store.db.selectFrom('api_key').select('last_used_at').executeTakeFirst();
-    expect(row).toEqual({ last_used_at: 50_000 });
-  });
-
-  it('is retried after a failed write', async () => {
-    const store = await open();
-    const { key } = await createKey(await registerOn(store), { product: 'rpc', name: 'x' });
-    const uses = new LastUsedTracker();
-    let away = true;
-    const breakable = {
-      ...store,
-      get db() {
-        if (away) throw new Error('the database is unreachable');
-        return store.db;
-      },
-    };
-    const writer = new LastUsedWriter({ store: breakable, source: uses });
-    uses.record(key.id as KeyId, '192.0.2.1', 50_000);
-    await writer.flush();
-    away = false;
-    await writer.flush();
-    const row = await store.db
-      .selectFrom('api_key')
-      .select(['last_used_at', 'last_used_from'])
-      .executeTakeFirst();
-    expect(row).toEqual({ last_used_at: 50_000, last_used_from: '192.0.2.1' });
   });
 });

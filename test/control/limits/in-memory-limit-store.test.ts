@@ -111,33 +111,6 @@ describe('the in-memory limit store', () => {
     expect(run(step('rates', ['f'], 'a', 2, 0, 3, 3, 3, 5, 20))).toEqual(['3.000']);
   });
 
-  it('counts a repeated report once, with later use', () => {
-    const { run } = bookAt();
-    const reported = (who: string, telling: number, taken: number) =>
-      run(step('rates', ['f'], who, 2, 0, telling, taken, taken, 5, 20));
-    reported('a', 1, 4);
-    expect([reported('a', 1, 4), reported('b', 1, 3), reported('a', 1, 6)]).toEqual([
-      ['4.000'],
-      ['7.000'],
-      ['9.000'],
-    ]);
-    expect([reported('a', 2, 6), reported('b', 1, 1)]).toEqual([['15.000'], ['15.000']]);
-  });
-
-  it('frees the connections of a silent or removed gateway', () => {
-    const { clock, run, book } = bookAt();
-    const places = (who: string, open: number) => run(step('connections', ['f'], who, 300, open));
-    for (const who of ['a', 'b']) run(step('presence', ['g'], who, 300));
-    places('a', 4);
-    places('b', 3);
-    expect(places('c', 1)).toEqual([7]);
-    book.removeGateway('a');
-    expect(places('c', 1)).toEqual([3]);
-    clock.now += 301;
-    expect(run(step('presence', ['g'], 'c', 300))).toEqual([clock.now, 1]);
-    expect(places('c', 1)).toEqual([0]);
-  });
-
   it('expires windows and months', () => {
     const { clock, run } = bookAt();
     run(step('windows', ['w'], 'a', 0, 500, 1, 7, 3));

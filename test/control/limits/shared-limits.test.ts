@@ -16,16 +16,6 @@ function promises(gateways: Gateways): void {
     expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([2, 2]);
   });
 
-  it('count the calls of all', async () => {
-    const [a, b] = (await gateways.start(2)) as [Gateway, Gateway];
-    a.take(70);
-    b.take(10);
-    await gateways.sync();
-    expect(a.takeAll()).toBe(20);
-    await gateways.sync();
-    expect(b.takeAll()).toBe(0);
-  });
-
   it('overshoot by at most the local limits between syncs, and repay it', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;
@@ -103,27 +93,6 @@ function promises(gateways: Gateways): void {
     b.spend(100);
     await gateways.sync();
     expect(() => a.quota.reserve(quotaKey, NOON)).toThrow('credits');
-  });
-
-  it('start with the credits that others have used', async () => {
-    const [a] = (await gateways.start(1)) as [Gateway];
-    a.spend(600);
-    await gateways.sync();
-    const late = gateways.add();
-    await late.shared.start();
-    late.spend(1);
-    await gateways.sync();
-    expect(late.remaining).toBe(399);
-  });
-
-  it('sync periodically', async () => {
-    const [a, b] = (await gateways.start(2, { syncIntervalMs: 5 })) as [Gateway, Gateway];
-    a.spend(400);
-    b.spend(1);
-    await eventually(async () => {
-      b.spend(1);
-      return b.remaining < 600;
-    }, 'the credits of the other arrive');
   });
 }
 
@@ -215,20 +184,6 @@ describe.skipIf(redisProgram === null)(
       const alone = gateways.add({ gatewaysMin: 4, connectTimeoutMs: 50 });
       await alone.shared.start();
       expect(alone.takeAll()).toBe(25);
-    });
-
-    it('do not wait for a stalled server', async () => {
-      const [a] = (await gateways.start(1, { commandTimeoutMs: 100, gatewaysMin: 2 })) as [Gateway];
-      redis.pause();
-      a.take(1);
-      await a.shared.sync();
-      expect(a.shared.isConnected).toBe(false);
-      expect(a.takeAll()).toBeLessThanOrEqual(50);
-      redis.goOn();
-      await eventually(async () => {
-        await a.shared.sync();
-        return a.shared.isConnected;
-      }, 'it answers again');
     });
   },
 );

@@ -62,25 +62,6 @@ describe('sessions of several processes, in the memory of one of them', () => {
     const { read } = processOver(away, 300, 299, 301);
     expect([await read('x'), await read('x'), await read('y'), runs]).toEqual(['300', '301', '301', 1]);
   });
-
-  it('do not wait for disconnected clients', async () => {
-    const never = Object.assign(new DirectLimitStore(book), { execute: () => new Promise<never>(() => {}) });
-    const { read: _, source } = processOver(never, 1);
-    const sessions = new SessionMinSlots(
-      {},
-      new SharedMinSlotStore({ store: never, prefix: '', retentionMs: 1 }),
-    );
-    const minSlot = sessions.minSlotOf('f', 'devnet', 's');
-    const leaving = new AbortController();
-    const answer = request(
-      new MonotonicReads(source, { keys: new CallKeys(), counts: new ResponseCounts() }),
-      { ...balance, minSlot },
-      leaving.signal,
-    );
-    leaving.abort();
-    await expect(answer).rejects.toMatchObject({ code: 'CLIENT_GONE' });
-    expect(source.calls).toHaveLength(0);
-  });
 });
 
 describe.skipIf(redisProgram === null)(

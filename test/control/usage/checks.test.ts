@@ -26,15 +26,6 @@ async function violated(store: Store): Promise<string[]> {
 }
 
 describeOnBothStores('the usage consistency checks', ({ open }) => {
-  it('find no violation in consistent data, including late rows that await a roll-up', async () => {
-    const store = await openWithUsage(open);
-    expect(await violated(store)).toEqual([]);
-    await write(store, [usageRow({ requests: 9 })]);
-    expect(await violated(store)).toEqual([]);
-    await rollUpAt(store, NOW);
-    expect(await violated(store)).toEqual([]);
-  });
-
   it('find wrong sums, decreases, unknown keys and unjustified costs', async () => {
     const store = await openWithUsage(open);
     await check(store);

@@ -19,7 +19,7 @@ import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
-import { usageRow, write } from './usage-fixture.ts';
+import { usageRow } from './usage-fixture.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'solway-journal-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -110,35 +110,6 @@ it('the usage journal is unchanged after an interrupted write, so that no line i
 });
 
 describeOnBothStores('the usage journal', ({ kind, open }) => {
-  it('keeps rows that arrive while earlier ones are being stored', async () => {
-    const [store, folder] = [await open(), newFolder()];
-    const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const db = store.db.withPlugin({
-      transformQuery: ({ node }) => node,
-      transformResult: async ({ result }) => {
-        requested.resolve();
-        await answered.promise;
-        return result;
-      },
-    });
-    const { writer, use, away } = writerOn({ ...store, db }, folder);
-    use(1);
-    const flushes = [writer.flush()];
-    await requested.promise;
-    use(1, RECENT + 60_000);
-    flushes.push(writer.flush());
-    const newest = () => readdirSync(folder).flatMap((name) => linesOf(join(folder, name)).slice(-1));
-    const second = [{ minute: RECENT / 60_000 + 1, requests: 1 }];
-    await expect.poll(() => existsSync(folder) && newest()).toMatchObject(second);
-    away.now = true;
-    answered.resolve();
-    await Promise.all(flushes);
-    expect([writer.pendingRows, newest()]).toMatchObject([1, second]);
-    away.now = false;
-    await writer.stop();
-    expect(await requestsOf(store)).toBe(2);
-  });
-
   it('keeps rows that arrive between the last write and the truncation', async () => {
     const [store, folder] = [await open(), newFolder()];
     const { writer, use, away } = writerOn(store, folder);
@@ -303,39 +274,5 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
       requests: 5,
     });
     await Promise.all([one.writer.stop(), two.writer.stop()]);
-  });
-
-  it('discards and reports rows whose minutes are deleted', async () => {
-    const [store, folder] = [await open(), newFolder()];
-    await store.db
-      .insertInto('usage_horizon')
-      .values({ step: 'minute', bucket: RECENT / 60_000 })
-      .execute();
-    expect(
-      await write(store, [usageRow({ minute: RECENT / 60_000 - 1 }), usageRow({ minute: RECENT / 60_000 })]),
-    ).toBe(1);
-    const { writer, use } = writerOn(store, folder);
-    use(1, RECENT - 60_000);
-    await writer.stop();
-    expect([writer.lateRows, writer.pendingRows]).toEqual([1, 0]);
-  });
-
-  it('reports failed journal writes, and continues storing', async () => {
-    const [store, folder] = [await open(), newFolder()];
-    writeFileSync(folder, 'a file where the folder should be');
-    const states: boolean[] = [];
-    const { writer, use, away } = writerOn(store, folder, {
-      onJournal: (error) => states.push(error === null),
-    });
-    away.now = true;
-    use(1);
-    await writer.flush();
-    rmSync(folder);
-    use(1);
-    await writer.flush();
-    expect(states).toEqual([false, true]);
-    away.now = false;
-    await writer.stop();
-    expect(await requestsOf(store)).toBe(2);
   });
 });

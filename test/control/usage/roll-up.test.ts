@@ -69,34 +69,6 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await store.db.selectFrom('usage_mark').selectAll().execute()).toEqual([]);
   });
 
-  it('includes late rows repeatedly, and counts nothing twice', async () => {
-    const store = await open();
-    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
-    const first = usageRow({ requests: 3 });
-    await write(store, [first]);
-    await rollUpAt(store, LATER);
-    for (const rows of [[first], [usageRow({ requests: 5 })], [usageRow({ requests: 4 })]]) {
-      await write(store, rows);
-      await rollUpAt(store, LATER);
-      await rollUpAt(store, LATER);
-    }
-    expect(await sumsByTable(store)).toEqual(allOf(5));
-    await write(store, [usageRow({ requests: 7 })], 'two');
-    expect(await readAll(store, 'day')).toBe(12);
-    await rollUpAt(store, LATER);
-    expect(await sumsByTable(store)).toEqual(allOf(12));
-  });
-
-  it('skips incomplete buckets, which are still readable', async () => {
-    const store = await open();
-    await addKeys(store, 'acme', { AAAAAAAA: 'default' });
-    await write(store, [usageRow({ requests: 2 }), usageRow({ requests: 3, minute: EDGE_MINUTE + 1 })]);
-    await rollUpAt(store, EDGE + 70_000);
-    const { minuteTotals, hours, hourTotals } = await sumsByTable(store);
-    expect({ minuteTotals, hours, hourTotals }).toEqual({ minuteTotals: 2, hours: 0, hourTotals: 0 });
-    for (const step of ['minute', 'hour', 'day'] as const) expect(await readAll(store, step)).toBe(5);
-  });
-
   it('writes nothing if the sources changed while being read', async () => {
     const place = await fresh();
     const [store, other] = [await open(place), await open(place)];
@@ -127,26 +99,6 @@ describeOnBothStores('the roll-up of usage', ({ kind, open, fresh }) => {
     expect(await sumsByTable(store)).toMatchObject({ hours: 0, minuteTotals: 0 });
     await rollUpAt(store, LATER);
     expect(await sumsByTable(store)).toEqual(allOf(10));
-  });
-
-  it('gives the same result when run concurrently with writers', async () => {
-    const place = await fresh();
-    const stores = [await open(place), await open(place), await open(place)] as const;
-    await addKeys(stores[0], 'acme', { AAAAAAAA: 'default', BBBBBBBB: 'default' });
-    const work: Promise<unknown>[] = [];
-    for (let round = 1; round <= 2; round++) {
-      const rows = [0, 1, 30].flatMap((late) =>
-        ['AAAAAAAA', 'BBBBBBBB'].map((keyId) =>
-          usageRow({ keyId, requests: round, minute: EDGE_MINUTE + late }),
-        ),
-      );
-      work.push(...stores.map((store, index) => write(store, rows, `run ${index}`)));
-      work.push(...stores.map((store) => rollUpAt(store, LATER)));
-    }
-    await Promise.all(work);
-    await rollUpAt(stores[0], LATER);
-    await rollUpAt(stores[0], LATER);
-    expect(await sumsByTable(stores[0])).toEqual(allOf(2 * 3 * 3 * 2));
   });
 
   it('gives the right result for any order and repetition of writes and roll-ups', async () => {

@@ -2,19 +2,9 @@ import { expect, it } from 'vitest';
 import { BUCKET_COUNT } from '../../../src/base/histogram.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import { storedUsage, upsertUsage } from '../../../src/control/usage/usage-rows.ts';
-import {
-  UsageWriter,
-  type UsageWriterOptions,
-  usageWriterOptions,
-} from '../../../src/control/usage/usage-writer.ts';
+import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
-import {
-  type CompletedCall,
-  NOTIFICATIONS,
-  UsageMeter,
-  type UsageRow,
-} from '../../../src/gateway/metering/usage-meter.ts';
-import { eventLoopIterationsDuring } from '../event-loop-iterations.ts';
+import { type CompletedCall, UsageMeter, type UsageRow } from '../../../src/gateway/metering/usage-meter.ts';
 import { describeOnBothStores } from '../stores.ts';
 
 const RECENT = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
@@ -73,7 +63,7 @@ function writerOn(store: Store, options: Partial<UsageWriterOptions> = {}) {
   return { meter, away, writer: new UsageWriter({ store: watched, source: meter, ...options }) };
 }
 
-describeOnBothStores('usage', ({ open, defer }) => {
+describeOnBothStores('usage', ({ open }) => {
   it('is stored as counted, over minutes, methods and statuses', async () => {
     const store = await open();
     const { meter, writer } = writerOn(store, { batchRows: { sqlite: 2, postgres: 2 } });
@@ -89,18 +79,6 @@ describeOnBothStores('usage', ({ open, defer }) => {
     const methods = await store.db.selectFrom('usage_minute').select('method').distinct().execute();
     expect(methods.map(({ method }) => method).toSorted()).toEqual(['getBalance', 'getSlot', 'other']);
     expect(writer.pendingRows).toBe(0);
-  });
-
-  it('is not changed by repeated, late or reordered writes', async () => {
-    const store = await open();
-    const first = row({ requests: 3, bytesIn: 30, latency: new Uint32Array([3]) });
-    const second = row({ requests: 5, bytesIn: 50, latency: new Uint32Array([3, 2]) });
-    for (const one of [first, second, first, second, first]) {
-      await store.db.transaction().execute((trx) => upsertUsage(trx, 'epoch', [one]));
-    }
-    expect(await totals(store)).toMatchObject({ rows: 1, requests: 5, bytesIn: 50 });
-    const { latency } = await store.db.selectFrom('usage_minute').select('latency').executeTakeFirstOrThrow();
-    expect(latency).toBe('0:3,1:2');
   });
 
   it('grows when only one of its counters grows, and does not shrink by late rows', async () => {
@@ -119,53 +97,6 @@ describeOnBothStores('usage', ({ open, defer }) => {
     }
   });
 
-  it('of notifications grows although their row has no requests', async () => {
-    const store = await open();
-    const { meter, writer } = writerOn(store);
-    const key = { id: 'AAAAAAAA' as KeyId };
-    const sent = {
-      key,
-      product: 'rpc',
-      method: NOTIFICATIONS,
-      messages: 3,
-      bytesOut: 300,
-      credits: 1,
-    } as const;
-    for (let block = 0; block < 3; block++) {
-      meter.recordMessages(sent, RECENT);
-      await writer.flush();
-    }
-    const rows = await store.db.selectFrom('usage_minute').selectAll().execute();
-    expect(rows).toMatchObject([
-      { method: 'notifications', status: 'ok', requests: 0, messages: 9, bytes_out: 900, key_id: 'AAAAAAAA' },
-    ]);
-    const late = row({
-      method: 'notifications',
-      minute: RECENT / 60_000,
-      requests: 0,
-      messages: 6,
-      bytesOut: 600,
-    });
-    await store.db.transaction().execute((trx) => upsertUsage(trx, writer.epoch, [late]));
-    expect(await totals(store)).toMatchObject({ rows: 1, bytesOut: 900 });
-  });
-
-  it('waits while the store is unreachable and is complete afterwards', async () => {
-    const store = await open();
-    const states: boolean[] = [];
-    const { meter, writer, away } = writerOn(store, { onState: (error) => states.push(error === null) });
-    away.now = true;
-    for (let count = 0; count < 5; count++) {
-      meter.record(call(), RECENT + count * 60_000);
-      await writer.flush();
-    }
-    expect([writer.pendingRows, await totals(store)]).toMatchObject([5, { requests: 0 }]);
-    away.now = false;
-    await writer.flush();
-    expect([writer.pendingRows, await totals(store)]).toMatchObject([0, { requests: 5 }]);
-    expect(states).toEqual([false, true]);
-  });
-
   it('drops and counts the oldest rows when the store is unreachable for too long', async () => {
     const store = await open();
     const { meter, writer, away } = writerOn(store, { pendingRowsMax: 3 });
@@ -177,37 +108,5 @@ describeOnBothStores('usage', ({ open, defer }) => {
     away.now = false;
     await writer.flush();
     expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
-  });
-
-  it('of many keys is written in batches that yield to other work', async () => {
-    const store = await open();
-    const { meter, writer } = writerOn(store);
-    for (let count = 0; count < 1_000; count++) {
-      meter.record(call({ key: { id: `key ${count}` as KeyId } }), RECENT);
-    }
-    const parts = 1_000 / usageWriterOptions.batchRows[store.dialect];
-    expect(await eventLoopIterationsDuring(() => writer.flush())).toBeGreaterThanOrEqual(parts - 1);
-    expect(await totals(store)).toMatchObject({ rows: 1_000, requests: 1_000 });
-    expect(writer.pendingRows).toBe(0);
-  });
-
-  it('is flushed periodically', async () => {
-    const store = await open();
-    const flushed = Promise.withResolvers<void>();
-    const meter = new UsageMeter();
-    meter.record(call(), Date.now());
-    const drained = meter.drain();
-    const source = {
-      drain: () => {
-        flushed.resolve();
-        return drained.splice(0);
-      },
-    };
-    const writer = new UsageWriter({ store, source, flushIntervalMs: 20 });
-    defer(() => writer.stop());
-    writer.start();
-    await flushed.promise;
-    await writer.flush();
-    expect(await totals(store)).toMatchObject({ requests: 1 });
   });
 });
