@@ -93,6 +93,16 @@ describe('account write', () => {
     const versions = writes.map(({ writeVersion }) => writeVersion);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => (a < b ? -1 : 1)));
   });
+
+  it('by the slot names no transaction: leader fee, clock', () => {
+    const from = lab.wallet();
+    follow();
+    lab.node.submit(lab.transfer(from, Keypair.generate().publicKey, SOL));
+    const { slot: frozen } = lab.node.freeze();
+    const own = received.filter((event) => event.kind === 'account' && event.signature === null);
+    expect(own.filter((event) => 'slot' in event && event.slot === frozen)).toHaveLength(6);
+    expect(own).toContainEqual(expect.objectContaining({ address: lab.node.genesis.identity }));
+  });
 });
 
 it('is replayed from the newest rooted slot on request', () => {
