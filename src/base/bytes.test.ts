@@ -31,11 +31,13 @@ it('byte writer writes what the reader reads back', () => {
     fc.record({ kind: fc.constant('u64' as const), value: fc.bigInt(0n, 2n ** 64n - 1n) }),
     fc.record({ kind: fc.constant('i64' as const), value: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) }),
     fc.record({ kind: fc.constant('f64' as const), value: fc.double() }),
+    fc.record({ kind: fc.constant('bool' as const), value: fc.boolean() }),
   );
   fc.assert(
     fc.property(fc.array(field, { maxLength: 60 }), (fields) => {
       const writer = new ByteWriter(1);
-      for (const { kind, value } of fields) (writer[kind] as (value: number | bigint) => unknown)(value);
+      for (const { kind, value } of fields)
+        (writer[kind] as (value: number | bigint | boolean) => unknown)(value);
       const reader = new ByteReader(writer.finish());
       expect(fields.map(({ kind }) => reader[kind]())).toEqual(fields.map(({ value }) => value));
       expect(reader.remaining).toBe(0);
