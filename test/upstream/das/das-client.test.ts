@@ -9,7 +9,6 @@ import {
   failing as refuse,
   healthy as respond,
   silent,
-  
 } from '../mock/behaviors.ts';
 import { closeAfterEach } from '../mock/pool.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../mock/server.ts';
