@@ -5,7 +5,6 @@ import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawAccount, slicedAccountTail } from '../../src/protocol/geyser/encode/raw-account.ts';
 import { rawTransaction, transactionStatusTail } from '../../src/protocol/geyser/encode/raw-transaction.ts';
 import { decodeSubscribeUpdate, type Update } from '../../src/protocol/geyser/subscribe-update.ts';
-import { addressBytes } from '../../src/solana/address.ts';
 import { envelope, updates } from './arbitrary.ts';
 import { messageOf, tailOf } from './re-encode.ts';
 import { readShape, shapeOf } from './shapes.ts';
@@ -13,7 +12,6 @@ import { readShape, shapeOf } from './shapes.ts';
 type Kind = keyof typeof updates;
 const { transactionStatus: _status, ...encoded } = updates;
 const AT = encodeTimestamp(1_700_000_000_123n);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** A random update as our own reader has it. */
 const updateOf = <K extends Update['kind'] & Kind>(kind: K) =>
@@ -79,25 +77,6 @@ describe('an encoded account', () => {
 });
 
 describe('an encoded transaction', () => {
-  it.each([0, 200, 20_000, 3_000_000])('exposes its keys after a log of %i bytes', (length) => {
-    const [update] = fc
-      .sample(updateOf('transaction'), { seed: 7, numRuns: 20 })
-      .filter(
-        ({ info }) =>
-          info.executed.transaction.message.accountKeys.length > 0 &&
-          info.executed.meta.loadedAddresses.readonly.length > 0,
-      );
-    const { executed } = update!.info;
-    const meta = { ...executed.meta, logMessages: ['x'.repeat(length)] };
-    const placed = { ...update!.info, executed: { ...executed, meta } };
-    const { bytes, offsets } = rawTransaction({ slot: update!.slot, createdAt: AT, info: placed }).keys;
-    const { writable, readonly } = meta.loadedAddresses;
-    const keys = [...executed.transaction.message.accountKeys, ...writable, ...readonly];
-    expect(offsets.map((at) => hex(bytes.subarray(at, at + 32)))).toEqual(
-      keys.map((key) => hex(addressBytes(key))),
-    );
-  });
-
   it('converts to its status', () => {
     fc.assert(
       fc.property(updateOf('transaction'), (update) => {

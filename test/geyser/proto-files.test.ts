@@ -68,12 +68,6 @@ describe('reflection', () => {
       ['geyser.proto', 'google/protobuf/timestamp.proto', 'solana-storage.proto'],
     ],
     ['a service', 4, 'shredstream.ShredstreamProxy', ['shredstream.proto']],
-    [
-      'an enum in a message',
-      4,
-      'grpc.health.v1.HealthCheckResponse.ServingStatus',
-      ['grpc/health/v1/health.proto'],
-    ],
   ])('returns %s with all imports', (_name, field, wanted, files) => {
     const request = requestOf(field, wanted);
     const answer = fieldsOf(handleReflection(request));

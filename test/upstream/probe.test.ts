@@ -58,13 +58,6 @@ describe('probeNode', () => {
     ]);
   });
 
-  it('reports an unhealthy node without history', async () => {
-    const { getHealth: _, getFirstAvailableBlock: __, ...others } = results;
-    const report = await probe(node(others));
-    expect(report).toMatchObject({ reachable: true, healthy: false, firstAvailableBlock: null });
-    expect(report.findings.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
-  });
-
   it.each<[string, Behaviour, RegExp]>([
     ['does not speak JSON-RPC', (_request, reply) => send(reply, 'hello'), /RPC port/],
     ['answers with an error page', htmlBadGateway, /Check the URL/],

@@ -73,13 +73,7 @@ describe('content types', () => {
     'text/plain',
   ])('accept %s', (type) => expect(mayBeJson(type)).toBe(true));
 
-  it.each([
-    'text/html',
-    'image/svg+xml',
-    'application/jsonp',
-    'application/json5',
-    'text/plain2',
-    'json',
-    '',
-  ])('reject %j', (type) => expect(mayBeJson(type)).toBe(false));
+  it.each(['text/html', 'image/svg+xml', 'application/jsonp', 'json', ''])('reject %j', (type) =>
+    expect(mayBeJson(type)).toBe(false),
+  );
 });

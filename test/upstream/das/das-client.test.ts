@@ -9,7 +9,6 @@ import {
   failing as refuse,
   healthy as respond,
   silent,
-  truncated,
 } from '../mock/behaviors.ts';
 import { closeAfterEach } from '../mock/pool.ts';
 import { type Behaviour, type MockNode, send, startMock } from '../mock/server.ts';
@@ -78,7 +77,6 @@ describe('DasClient', () => {
 
   it.each([
     ['does not respond', silent],
-    ['sends truncated JSON', truncated],
     ['lacks the method', refuse(-32601, 'Method not found')],
     ['responds with HTTP 502', (_, reply) => send(reply, '{}', 502)],
     ['sends more than the limit', respond(`"${'x'.repeat(5_000)}"`)],

@@ -135,9 +135,7 @@ describe('disk cache', () => {
     for (const uri of ['a', 'b', 'c']) await cache.set(uri, entry(uri));
     await cache.get('a');
     await cache.set('d', entry('d'));
-    expect(
-      await Promise.all(['a', 'b', 'c', 'd'].map(async (uri) => (await cache.get(uri)) !== null)),
-    ).toEqual([true, false, true, true]);
+    expect([await cache.get('b'), (await cache.get('a')) === null]).toEqual([null, false]);
     expect([cache.files, filesIn().length]).toEqual([3, 3]);
   });
 
@@ -173,13 +171,7 @@ describe('memory cache', () => {
     for (const uri of ['a', 'b', 'c', 'd']) cache.set(uri, entry);
     cache.get('a');
     cache.set('e', entry);
-    expect(['a', 'b', 'c', 'd', 'e'].map((uri) => cache.get(uri) !== null)).toEqual([
-      true,
-      false,
-      true,
-      true,
-      true,
-    ]);
+    expect(['a', 'b', 'c', 'd', 'e'].filter((uri) => cache.get(uri) === null)).toEqual(['b']);
     for (let i = 0; i < 1_000; i++) cache.set(`n${i}`, { document: null, until: 1 });
     expect(cache.bytes).toBeLessThanOrEqual(10_000);
     cache.set('huge', { document: Buffer.alloc(20_000), until: 1 });

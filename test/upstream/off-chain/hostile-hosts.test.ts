@@ -223,4 +223,12 @@ describe('concurrent reads', () => {
     await closed;
     expect(client.inFlight).toBe(0);
   });
+
+  it('are limited in documents and bytes', async () => {
+    host.scripts.set('*', bytes(JSON.stringify('x'.repeat(1_000))));
+    await open({ limits: { urisMax: 5, readingMaxBytes: 2_500 } });
+    const uris = Array.from({ length: 9 }, (_, i) => at(`/${i}`));
+    const found = await client.read(uris, neverAborted);
+    expect([found.size, host.requestedPaths.length]).toEqual([2, 5]);
+  });
 });
