@@ -105,9 +105,11 @@ await Promise.all([
     runSessions({ ...one, fixture, checker, random: randomOf(4 + nth) }, isOver),
   ),
   sends.run(isOver),
-  waitUntil(isOver).then(() => gauge.stop()),
+  waitUntil(isOver).then(async () => {
+    gauge.stop();
+    await Promise.all(reads.map((pace) => pace.stop()));
+  }),
 ]);
-await Promise.all(reads.map((pace) => pace.stop()));
 clearInterval(timer);
 
 const skipped = reads.reduce((sum, pace) => sum + pace.skipped, 0) + sends.skipped;
