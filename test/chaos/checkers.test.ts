@@ -36,13 +36,6 @@ describe('a read is answerable', () => {
     expect(faultHistory.wasAnswerable(100, 30_000)).toBe(true);
     expect(faultHistory.wasAnswerable(101, 30_000)).toBe(false);
   });
-
-  it('also after old periods are discarded', () => {
-    const faultHistory = fixture();
-    faultHistory.forget(4_000);
-    expect(faultHistory.wasAnswerable(6_000, 7_000)).toBe(true);
-    expect(faultHistory.kinds(6_000, 7_000)).toEqual(new Set(['frozen']));
-  });
 });
 
 describe('a transaction can be rebroadcast', () => {

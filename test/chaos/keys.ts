@@ -127,7 +127,7 @@ async function run(cluster: Cluster, store: Store): Promise<number> {
   const model = new KeyModel(register, database);
   const gateways = [...cluster.gateways.values()].map(({ ready }) => ready);
   const traffic = new KeyTraffic(gateways.map(({ rpcUrl }) => rpcUrl));
-  const held = new HeldConnections({ register, gateways, outages: database });
+  const held = new HeldConnections(register, gateways, database);
   say(`making ${keysAtFirst} keys`);
   for (let count = 0; count < keysAtFirst; count++) await model.change('create');
   const limited = await createKey(register, { product: 'rpc', name: 'limited', rate: RATE });

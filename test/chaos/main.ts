@@ -5,9 +5,9 @@ import { Gauge } from '../programs/process-stats.ts';
 import { eventually } from '../service/eventually.ts';
 import { keysCommand } from '../service/keys-command.ts';
 import { createRpcClient } from '../service/rpc-client.ts';
-import { HttpTestClient, WebSocketTestClient } from './load/clients.ts';
+import { openHttpClient, openSocketClient } from './load/clients.ts';
 import { FaultChecker } from './load/fault-checker.ts';
-import { ReadCalls } from './load/read-calls.ts';
+import { readCallsOf } from './load/read-calls.ts';
 import { startReads } from './load/reads.ts';
 import { runSessions } from './load/sessions.ts';
 import { Submissions } from './load/submissions.ts';
@@ -54,11 +54,11 @@ const SOCKET_SHARE = 0.25;
 const say = sayUnless(options.json);
 say(`seed ${seed}, ${minutes} minutes; starting the ledger, its nodes and the gateway`);
 const fixture = await startChaosFixture(options['slot-ms']);
-const readCalls = await ReadCalls.of(fixture);
+const nextRead = await readCallsOf(fixture);
 
 const { ready, key, process: gateway } = fixture.gateway;
-const http = new HttpTestClient(ready.rpcUrl, key);
-const socket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${key}`);
+const http = openHttpClient(ready.rpcUrl, key);
+const socket = openSocketClient(`${ready.wsUrl}?api-key=${key}`);
 const faultHistory = new FaultHistory(fixture.nodes.map(({ name }) => name));
 const checker = new FaultChecker(faultHistory, say);
 
@@ -74,7 +74,7 @@ const sends = new Submissions({
 const boundKey = await keysCommand(fixture.gateway, 'create', '--name', 'bound', '--never-back', 'yes');
 const rpc = createRpcClient(ready.rpcUrl, boundKey.secret);
 await eventually(async () => (await rpc.call('getSlot')).status === 200, 'the key is in force');
-const boundSocket = new WebSocketTestClient(`${ready.wsUrl}?api-key=${boundKey.secret}`);
+const boundSocket = openSocketClient(`${ready.wsUrl}?api-key=${boundKey.secret}`);
 const ofHeader = { kind: 'session', client: http, count: options.sessions, readers: 2 };
 const ofKey = { kind: 'bound-key', client: boundSocket, count: 1, readers: 4 };
 const gauge = new Gauge(gateway.pid ?? 0);
@@ -83,7 +83,7 @@ const beganAt = performance.now();
 const isOver = (): boolean => performance.now() - beganAt > minutes * 60_000;
 const reads = [http, socket].flatMap((client, at) => {
   const perSecond = options.reads * shares[at]!;
-  return perSecond === 0 ? [] : [startReads(client, readCalls, checker, randomOf(1 + at), perSecond)];
+  return perSecond === 0 ? [] : [startReads(client, nextRead, checker, randomOf(1 + at), perSecond)];
 });
 
 function progress(): void {
@@ -105,9 +105,11 @@ await Promise.all([
     runSessions({ ...one, fixture, checker, random: randomOf(4 + nth) }, isOver),
   ),
   sends.run(isOver),
-  waitUntil(isOver).then(() => gauge.stop()),
+  waitUntil(isOver).then(async () => {
+    gauge.stop();
+    await Promise.all(reads.map((pace) => pace.stop()));
+  }),
 ]);
-await Promise.all(reads.map((pace) => pace.stop()));
 clearInterval(timer);
 
 const skipped = reads.reduce((sum, pace) => sum + pace.skipped, 0) + sends.skipped;

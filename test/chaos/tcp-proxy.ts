@@ -7,20 +7,23 @@ type Pair = { readonly near: Socket; readonly far: Socket; links: readonly Netwo
 
 /** A proxy on a loopback port with network faults. */
 export class TcpProxy {
-  readonly #targetPort: number;
+  readonly #targetPort: () => number | null;
   readonly #pairs = new Set<Pair>();
   readonly #fault: LinkFault = { frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null };
   #server: Server;
   #port = 0;
 
-  private constructor(targetPort: number) {
+  private constructor(targetPort: () => number | null) {
     this.#targetPort = targetPort;
     this.#server = this.#newServer();
   }
 
-  /** A proxy for a loopback port, on a free port. */
-  static async start(targetPort: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(targetPort);
+  /**
+   * A proxy for a loopback port, on a free port.
+   * @param target - a function is called for each connection; null refuses it.
+   */
+  static async start(target: number | (() => number | null)): Promise<TcpProxy> {
+    const proxy = new TcpProxy(typeof target === 'number' ? () => target : target);
     await proxy.#listen();
     return proxy;
   }
@@ -100,7 +103,11 @@ export class TcpProxy {
   }
 
   #newServer(): Server {
-    return createServer((near) => this.#join(near, connect(this.#targetPort, '127.0.0.1')));
+    return createServer((near) => {
+      const port = this.#targetPort();
+      if (port === null) near.destroy();
+      else this.#join(near, connect(port, '127.0.0.1'));
+    });
   }
 
   #join(near: Socket, far: Socket): void {

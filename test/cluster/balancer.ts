@@ -1,12 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { TcpProxy } from '../chaos/tcp-proxy.ts';
 
-export type Backend = {
-  readonly name: string;
-  readonly httpPort: number;
-  readonly grpcPort: number;
-  ready: boolean;
-};
+type Backend = Readonly<{ name: string; http: number; grpc: number }>;
 
 /** Interval and timeout of readiness checks. */
 const LOOK_MS = 100;
@@ -15,25 +9,27 @@ const LOOK_TIMEOUT_MS = 1_000;
 /** A round-robin TCP balancer that checks `GET /ready`; open connections stay. */
 export class Balancer {
   readonly #backends: Backend[] = [];
-  readonly #servers: Server[] = [];
-  readonly #sockets = new Set<Socket>();
+  #ready: Backend[] = [];
+  #proxies: TcpProxy[] = [];
   #next = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** @returns the listening ports. */
   async listen(): Promise<Readonly<{ httpPort: number; grpcPort: number }>> {
-    const httpPort = await this.#open((backend) => backend.httpPort);
-    const grpcPort = await this.#open((backend) => backend.grpcPort);
+    const target = (protocol: 'http' | 'grpc') => () =>
+      this.#ready[this.#next++ % Math.max(1, this.#ready.length)]?.[protocol] ?? null;
+    const [http, grpc] = [await TcpProxy.start(target('http')), await TcpProxy.start(target('grpc'))];
+    this.#proxies = [http, grpc];
     this.#timer = setInterval(() => void this.checkAll(), LOOK_MS);
-    return { httpPort, grpcPort };
+    return { httpPort: http.port, grpcPort: grpc.port };
   }
 
   get ready(): readonly string[] {
-    return this.#backends.filter(({ ready }) => ready).map(({ name }) => name);
+    return this.#ready.map(({ name }) => name);
   }
 
-  async add(name: string, httpPort: number, grpcPort: number): Promise<void> {
-    this.#backends.push({ name, httpPort, grpcPort, ready: false });
+  async add(name: string, http: number, grpc: number): Promise<void> {
+    this.#backends.push({ name, http, grpc });
     await this.checkAll();
   }
 
@@ -43,58 +39,20 @@ export class Balancer {
   }
 
   async checkAll(): Promise<void> {
-    await Promise.all(
-      this.#backends.map(async (backend) => {
-        backend.ready = await isReady(backend.httpPort);
-      }),
-    );
+    const checked = await Promise.all(this.#backends.map(({ http }) => isReady(http)));
+    this.#ready = this.#backends.filter((_, at) => checked[at]);
   }
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    for (const socket of this.#sockets) socket.destroy();
-    await Promise.all(
-      this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
-    );
-  }
-
-  async #open(portOf: (backend: Backend) => number): Promise<number> {
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#forward(socket, portOf));
-    this.#servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  }
-
-  #forward(client: Socket, portOf: (backend: Backend) => number): void {
-    const ready = this.#backends.filter((backend) => backend.ready);
-    const backend = ready[this.#next++ % Math.max(1, ready.length)];
-    if (backend === undefined) {
-      client.destroy();
-      return;
-    }
-    const gateway = connect({ port: portOf(backend), host: '127.0.0.1', allowHalfOpen: true });
-    for (const [from, to] of [
-      [client, gateway],
-      [gateway, client],
-    ] as const) {
-      this.#sockets.add(from);
-      from.setNoDelay(true);
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroySoon();
-      });
-    }
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
   }
 }
 
 async function isReady(port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/ready`, {
-      signal: AbortSignal.timeout(LOOK_TIMEOUT_MS),
-    });
+    const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
+    const response = await fetch(`http://127.0.0.1:${port}/ready`, { signal });
     await response.body?.cancel();
     return response.status === 200;
   } catch {

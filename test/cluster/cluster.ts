@@ -2,7 +2,8 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RedisServer, redisProgram, startRedis } from '../control/limits/redis-server.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from '../control/postgres-server.ts';
-import { startProgram, temporaryFolder } from '../service/program.ts';
+import { START_MS, startLocalnet } from '../programs/localnet.ts';
+import { type Program, temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 import { Balancer } from './balancer.ts';
 
@@ -12,7 +13,7 @@ export const clusterPrograms =
 
 /** `server.drain_notice_ms` of the gateways. */
 const NOTICE_MS = 500;
-const START_MS = 120_000;
+const SLOT_MS = 400;
 
 /** Gateways behind a balancer, with their database, Redis and ledger. */
 export class Cluster {
@@ -26,19 +27,15 @@ export class Cluster {
   firstOutput = '';
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
-  readonly #database: string;
+  readonly databaseUrl: string;
   readonly #folder = temporaryFolder('cluster');
-  #ledger: ReturnType<typeof startProgram> | null = null;
+  #ledger: Program | null = null;
   #ledgerNode = '';
 
   private constructor(postgres: PostgresServer, redis: RedisServer, database: string) {
     this.postgres = postgres;
     this.redis = redis;
-    this.#database = database;
-  }
-
-  get databaseUrl(): string {
-    return this.#database;
+    this.databaseUrl = database;
   }
 
   /** Starts PostgreSQL, Redis, one ledger and `count` gateways behind a balancer. */
@@ -70,10 +67,8 @@ export class Cluster {
   }
 
   async #startLedger(): Promise<void> {
-    const args = ['localnet', '--json', '--rpc-port', '0'];
-    this.#ledger = startProgram([...args, '--ledger', join(this.#folder, 'ledger')]);
-    const [line] = await this.#ledger.said(/^\{"event":"ready".*\}$/m, START_MS);
-    const { rpcPort, pubsubPort, grpcPort } = JSON.parse(line) as Record<string, number>;
+    const { program, rpcPort, pubsubPort, grpcPort } = await startLocalnet(SLOT_MS);
+    this.#ledger = program;
     this.#ledgerNode = `url = "http://127.0.0.1:${rpcPort}"
 ws = "ws://127.0.0.1:${pubsubPort}"
 grpc = "http://127.0.0.1:${grpcPort}"`;
@@ -102,7 +97,7 @@ name = "ledger"
 ${this.#ledgerNode}
 
 [store]
-database_url = "${this.#database}"
+database_url = "${this.databaseUrl}"
 
 [shared]
 redis_url = "${this.redis.url}"

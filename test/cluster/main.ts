@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { parseArgs } from 'node:util';
+import { readOptions, sayUnless } from '../programs/options.ts';
 import { Cluster } from './cluster.ts';
 import { RequestLoad } from './request-load.ts';
 
@@ -13,24 +13,13 @@ addresses, and stops everything on Ctrl-C.
   --json         print the result of --roll as JSON
 `;
 
-const { values } = parseArgs({
-  options: {
-    gateways: { type: 'string', default: '2' },
-    roll: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(USAGE);
-  process.exit(0);
-}
-const say = (line: string): void => void (values.json || process.stdout.write(`${line}\n`));
+const options = readOptions(USAGE, { gateways: 2, roll: false, json: false });
+const say = sayUnless(options.json);
 
-const cluster = await Cluster.start(Number(values.gateways), say);
+const cluster = await Cluster.start(options.gateways, say);
 const key = cluster.keys.find(({ product }) => product === 'rpc')?.key ?? '';
 try {
-  if (values.roll) process.exitCode = await roll();
+  if (options.roll) process.exitCode = await roll();
   else await untilStopped();
 } finally {
   await cluster.stop();
@@ -40,11 +29,11 @@ async function roll(): Promise<number> {
   const load = new RequestLoad(`${cluster.httpUrl}/v1/rpc`, key);
   await load.answered(100);
   await cluster.roll(say);
-  const result = await load.stop();
-  if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  say(`${result.answered} requests answered, ${result.failed.length} failed`);
-  for (const failure of result.failed.slice(0, 10)) say(`  ${failure}`);
-  return result.failed.length === 0 ? 0 : 1;
+  const { answeredAt, failed } = await load.stop();
+  if (options.json) process.stdout.write(`${JSON.stringify({ answered: answeredAt.length, failed })}\n`);
+  say(`${answeredAt.length} requests answered, ${failed.length} failed`);
+  for (const failure of failed.slice(0, 10)) say(`  ${failure}`);
+  return failed.length === 0 ? 0 : 1;
 }
 
 async function untilStopped(): Promise<void> {

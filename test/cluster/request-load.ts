@@ -1,9 +1,12 @@
 import { Agent, request } from 'undici';
 
-/** Concurrent requests. */
-const IN_FLIGHT = 8;
+const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getSlot' });
 
-export type LoadResult = Readonly<{ answered: number; failed: readonly string[] }>;
+export type LoadResult = Readonly<{
+  /** When each response was complete, by the clock of `performance.now`. */
+  answeredAt: readonly number[];
+  failed: readonly string[];
+}>;
 
 /**
  * Sequential clients with keep-alive. A connection closed between two requests is reopened; an unanswered request
@@ -12,47 +15,53 @@ export type LoadResult = Readonly<{ answered: number; failed: readonly string[] 
 export class RequestLoad {
   readonly #url: string;
   readonly #key: string;
-  readonly #agent = new Agent({ connections: IN_FLIGHT, pipelining: 1 });
+  readonly #endsAtFailure: boolean;
+  readonly #agent: Agent;
   readonly #failed: string[] = [];
+  readonly #answeredAt: number[] = [];
   readonly #clients: Promise<void>[];
   readonly #waiting: { count: number; resolve: () => void }[] = [];
-  #answered = 0;
   #stopped = false;
 
-  constructor(url: string, key: string) {
+  /** @param endsAtFailure - a client sends nothing after its first failed request. */
+  constructor(url: string, key: string, concurrency = 8, endsAtFailure = false) {
     this.#url = url;
     this.#key = key;
-    this.#clients = Array.from({ length: IN_FLIGHT }, () => this.#request());
+    this.#endsAtFailure = endsAtFailure;
+    this.#agent = new Agent({ connections: concurrency, pipelining: 1 });
+    this.#clients = Array.from({ length: concurrency }, () => this.#run());
   }
 
   /** Resolves after this many more responses. */
   answered(more: number): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push({ count: this.#answered + more, resolve }));
+    return new Promise((resolve) => this.#waiting.push({ count: this.#answeredAt.length + more, resolve }));
   }
 
+  /** Sends no more requests and waits for those in flight. */
   async stop(): Promise<LoadResult> {
     this.#stopped = true;
     await Promise.all(this.#clients);
     await this.#agent.close();
-    return { answered: this.#answered, failed: this.#failed };
+    return { answeredAt: this.#answeredAt, failed: this.#failed };
   }
 
-  async #request(): Promise<void> {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.#key}` };
-    for (let id = 1; !this.#stopped; id++) {
-      const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'getSlot' });
-      try {
-        const answer = await request(this.#url, { method: 'POST', headers, body, dispatcher: this.#agent });
-        const text = await answer.body.text();
-        if (answer.statusCode === 200 && text.includes('"result"')) this.#answered++;
-        else this.#failed.push(`${answer.statusCode} ${text.slice(0, 200)}`);
-      } catch (error) {
-        this.#failed.push(String(error));
-      }
-      for (const one of this.#waiting.filter(({ count }) => count <= this.#answered)) {
+  async #run(): Promise<void> {
+    while (!this.#stopped && !(this.#endsAtFailure && this.#failed.length > 0)) {
+      const fault = await this.#request().catch(String);
+      if (fault === null) this.#answeredAt.push(performance.now());
+      else this.#failed.push(fault);
+      for (const one of this.#waiting.filter(({ count }) => count <= this.#answeredAt.length)) {
         this.#waiting.splice(this.#waiting.indexOf(one), 1);
         one.resolve();
       }
     }
+  }
+
+  async #request(): Promise<string | null> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.#key}` };
+    const options = { method: 'POST', headers, body: BODY, dispatcher: this.#agent } as const;
+    const { statusCode, body } = await request(this.#url, options);
+    const text = await body.text();
+    return statusCode === 200 && text.includes('"result"') ? null : `${statusCode} ${text.slice(0, 200)}`;
   }
 }

@@ -4,12 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OpenOptions, openDatabase, type Store } from '../../src/control/database/open.ts';
 import { rollUp } from '../../src/control/usage/roll-up.ts';
 import { runChecks } from '../../src/control/usage/usage-checks.ts';
+import { RequestLoad } from '../cluster/request-load.ts';
 import type { PostgresServer } from '../control/postgres-server.ts';
+import { eventually } from '../service/eventually.ts';
 import { operatorToken } from '../service/operator-token.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
+import { healthy } from '../upstream/mock/behaviors.ts';
+import { startMock } from '../upstream/mock/server.ts';
 import { Changes } from './changes.ts';
-import { Load, startNode } from './load.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -51,7 +54,7 @@ export type KillReport = Readonly<{
  */
 export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> {
   const { postgres, flushMs } = options;
-  const node = await startNode();
+  const node = await startMock(healthy());
   const dataDir = temporaryFolder('usage-kill');
   const url = postgres === null ? null : await postgres.createDatabase();
   const configuration = [
@@ -80,7 +83,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
       await journalRecovered(dataDir, service);
       const counted = await countOf(place);
       const lost = await withStore(place, (store) => changes.lost(store));
-      const { keys, accounts } = changes;
+      const { keys, accounts } = changes.found;
       const report = { kill, hadOutage, keys, accounts, lost, ...evaluate(run, counted - before) };
       reports.push(report);
       options.onKill?.(report);
@@ -91,8 +94,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
     return reports;
   } finally {
     service.process.kill('SIGKILL');
-    node.server.close();
-    node.server.closeAllConnections();
+    await node.close();
   }
 }
 
@@ -103,10 +105,10 @@ async function oneRun(
   key: string,
   { concurrency, loadMs, flushMs, outageMs = flushMs * 3 }: KillLoopOptions,
   database: PostgresServer | null,
-  seen: () => Promise<void>,
+  seen: () => Promise<unknown>,
   changes: Changes,
 ): Promise<Run> {
-  const load = new Load(service.ready.rpcUrl, key, concurrency);
+  const load = new RequestLoad(service.ready.rpcUrl, key, concurrency, true);
   changes.start(service.ready.url);
   // A kill before the first write would prove nothing.
   await Promise.all([seen(), changes.first]);
@@ -117,9 +119,9 @@ async function oneRun(
   }
   const killedAt = performance.now();
   await service.stop('SIGKILL');
-  await Promise.all([load.end(), changes.end()]);
+  const [{ answeredAt, failed }] = await Promise.all([load.stop(), changes.end()]);
   await database?.start();
-  return { answeredAt: load.answeredAt, unanswered: load.unanswered, killedAt };
+  return { answeredAt, unanswered: failed.length, killedAt };
 }
 
 function evaluate({ answeredAt, unanswered, killedAt }: Run, counted: number) {
@@ -132,14 +134,9 @@ function evaluate({ answeredAt, unanswered, killedAt }: Run, counted: number) {
 /** Waits until the journal of the previous run is recovered. */
 async function journalRecovered(dataDir: string, service: RunningService): Promise<void> {
   const folder = join(dataDir, 'usage-journal');
-  const ofOthers = () =>
-    existsSync(folder)
-      ? readdirSync(folder).filter((name) => !name.includes(`.${service.process.pid}.`))
-      : [];
-  for (let look = 0; ofOthers().length > 0; look++) {
-    if (look > 1_200) throw new Error(`the journal was not recovered:\n${service.output()}`);
-    await delay(50);
-  }
+  const isOwn = (name: string): boolean => name.includes(`.${service.process.pid}.`);
+  const isDone = async () => !existsSync(folder) || readdirSync(folder).every(isOwn);
+  await eventually(isDone, 'the journal is recovered', { timeoutMs: 60_000 });
 }
 
 async function withStore<Result>(
@@ -155,12 +152,8 @@ async function withStore<Result>(
 }
 
 /** Waits until the store has more than before. */
-async function untilCounted(place: OpenOptions, before: number): Promise<void> {
-  for (let look = 0; (await countOf(place)) <= before; look++) {
-    if (look > 600) throw new Error('no usage was stored');
-    await delay(50);
-  }
-}
+const untilCounted = (place: OpenOptions, before: number): Promise<unknown> =>
+  eventually(async () => (await countOf(place)) > before, 'usage is stored', { timeoutMs: 60_000 });
 
 const countOf = (place: OpenOptions): Promise<number> =>
   withStore(place, async ({ db }) => {

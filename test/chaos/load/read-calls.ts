@@ -139,33 +139,22 @@ function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   ];
 }
 
-/** All reads. */
-export class ReadCalls {
-  readonly #weighted: readonly Weighted[];
-  readonly #weight: number;
-
-  private constructor(weighted: readonly Weighted[]) {
-    this.#weighted = weighted;
-    this.#weight = weighted.reduce((sum, { weight }) => sum + weight, 0);
-  }
-
-  /** Reads the expected results from the ledger. */
-  static async of(fixture: ChaosFixture): Promise<ReadCalls> {
-    const { ledger } = fixture;
-    return new ReadCalls([
-      ...(await accountReads(ledger, fixture)),
-      ...(await historyReads(ledger, fixture)),
-      ...(await chainReads(ledger)),
-      ...headReads(fixture),
-    ]);
-  }
-
-  next(random: SeededRandom): ReadCall {
-    let remaining = random.between(0, this.#weight);
-    for (const { weight, call } of this.#weighted) {
+/** All reads, by their share. The expected results are read from the ledger. */
+export async function readCallsOf(fixture: ChaosFixture): Promise<(random: SeededRandom) => ReadCall> {
+  const { ledger } = fixture;
+  const weighted = [
+    ...(await accountReads(ledger, fixture)),
+    ...(await historyReads(ledger, fixture)),
+    ...(await chainReads(ledger)),
+    ...headReads(fixture),
+  ];
+  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  return (random) => {
+    let remaining = random.between(0, total);
+    for (const { weight, call } of weighted) {
       remaining -= weight;
       if (remaining <= 0) return call;
     }
-    return this.#weighted[0]?.call as ReadCall;
-  }
+    return weighted[0]!.call;
+  };
 }

@@ -2,7 +2,7 @@ import { Pace } from '../../programs/pace.ts';
 import type { SeededRandom } from '../nodes/fault-injector.ts';
 import type { Reply, TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
-import type { ReadCall, ReadCalls } from './read-calls.ts';
+import type { ReadCall } from './read-calls.ts';
 
 /** Share of batches, and their maximum size. */
 const BATCH_SHARE = 0.08;
@@ -10,22 +10,24 @@ const BATCH_CALLS_MAX = 12;
 /** Further requests are skipped to limit memory during outages. */
 const IN_FLIGHT_MAX = 400;
 
-function next(readCalls: ReadCalls, random: SeededRandom): ReadCall[] {
-  if (!random.happens(BATCH_SHARE)) return [readCalls.next(random)];
+type NextRead = (random: SeededRandom) => ReadCall;
+
+function draw(next: NextRead, random: SeededRandom): ReadCall[] {
+  if (!random.happens(BATCH_SHARE)) return [next(random)];
   const count = Math.round(random.between(2, BATCH_CALLS_MAX));
-  return Array.from({ length: count }, () => readCalls.next(random)).filter(({ isLong }) => isLong !== true);
+  return Array.from({ length: count }, () => next(random)).filter(({ isLong }) => isLong !== true);
 }
 
 /** Sends reads over one protocol at a constant rate, independent of latency. */
 export function startReads(
   client: TestClient,
-  readCalls: ReadCalls,
+  next: NextRead,
   checker: FaultChecker,
   random: SeededRandom,
   perSecond: number,
 ): Pace {
   const act = async (): Promise<void> => {
-    const requested = next(readCalls, random);
+    const requested = draw(next, random);
     if (requested.length === 0) return;
     const startedAt = performance.now();
     const replies = await client.send(requested.map(({ method, params }) => ({ method, params })));

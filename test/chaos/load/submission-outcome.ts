@@ -2,12 +2,8 @@ import type { Reply } from './clients.ts';
 
 /** How a transaction is sent. */
 export const submissionModes = [
-  'plain',
-  'unsimulated',
-  'once',
-  'twice',
-  'unpayable',
-  'unpayable-unsimulated',
+  ...(['plain', 'unsimulated', 'once', 'twice'] as const),
+  ...(['unpayable', 'unpayable-unsimulated'] as const),
 ] as const;
 export type SubmissionMode = (typeof submissionModes)[number];
 
@@ -40,10 +36,8 @@ export function classifyResponse(reply: Reply, signature: string): SubmissionRes
   }
   const { text } = reply;
   if (reply.kind !== 'error') return { kind: 'silent', text };
-  if (reply.data.outcome === 'unknown') {
-    const isNamed = reply.data.signature === signature;
-    return { kind: isNamed ? 'unknown' : 'silent', text };
-  }
+  if (reply.data.outcome === 'unknown')
+    return { kind: reply.data.signature === signature ? 'unknown' : 'silent', text };
   const isProcessed = reply.code === PREFLIGHT_FAILED && /already.?processed/i.test(text);
   return { kind: isProcessed ? 'landed' : 'refused', text };
 }
@@ -77,13 +71,8 @@ export function outcomeFault(
 ): string | null {
   if (response.kind === 'refused' && outcome !== 'expired')
     return `it ${outcome}, but the response was ${response.text}`;
-  if (
-    response.kind === 'refused' &&
-    !isUnpayable &&
-    !isBlockhashNotFound(response.text) &&
-    !isNodeError(response.text)
-  )
-    return `it is valid, but the response was ${response.text}`;
+  const isExcused = isUnpayable || isBlockhashNotFound(response.text) || isNodeError(response.text);
+  if (response.kind === 'refused' && !isExcused) return `it is valid, but the response was ${response.text}`;
   if (response.kind === 'landed' && outcome === 'expired')
     return `it never landed, but the response was ${response.text}`;
   if (response.kind === 'taken' && outcome === 'expired' && hadTime) return 'it was accepted, but lost';

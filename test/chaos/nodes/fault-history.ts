@@ -1,12 +1,6 @@
 /** Faults that are injected. */
 export const injectedFaults = [
-  'killed',
-  'frozen',
-  'slow',
-  'narrow',
-  'breaking-off',
-  'behind',
-  'stuck',
+  ...(['killed', 'frozen', 'slow', 'narrow', 'breaking-off', 'behind', 'stuck'] as const),
 ] as const;
 export type InjectedFault = (typeof injectedFaults)[number];
 

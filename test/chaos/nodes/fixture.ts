@@ -57,7 +57,7 @@ export async function startChaosFixture(slotMs: number): Promise<ChaosFixture> {
   const moving = [payer, ...recipients].map(({ address }) => address);
   const nodes: FaultyNode[] = [];
   for (let nth = 1; nth <= NODES; nth++)
-    nodes.push(await FaultyNode.start({ name: `node-${nth}`, ledger, pubsubPort, moving }));
+    nodes.push(await FaultyNode.start(`node-${nth}`, ledger, pubsubPort, moving));
   const upstreams = nodes.map(
     ({ name, url, pubsubUrl }) =>
       `[[upstream]]\nname = "${name}"\nnetwork = "mainnet-beta"\nurl = "${url}"\nws = "${pubsubUrl}"\n`,

@@ -1,4 +1,6 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { CuckooFilter } from '../../../src/protocol/geyser/cuckoo-filter.ts';
 import {
@@ -8,7 +10,6 @@ import {
 import { blockTail } from '../../../src/protocol/geyser/encode/block.ts';
 import { slicedAccountTail } from '../../../src/protocol/geyser/encode/raw-account.ts';
 import { InvalidProtobuf } from '../../../src/protocol/geyser/protobuf.ts';
-import { ProtobufWriter } from '../../../src/protocol/geyser/protobuf-writer.ts';
 import type { RawBlock, RawBlockMeta } from '../../../src/protocol/geyser/raw-update.ts';
 import { type RawMessage, readRawUpdate } from '../../../src/protocol/geyser/read-raw-update.ts';
 import {
@@ -27,58 +28,17 @@ import { GrpcError } from '../../../src/protocol/grpc/status.ts';
 import { RequestBudget, RequestFrames } from '../../../src/servers/grpc/decode.ts';
 import { checkHealth } from '../../../src/servers/grpc/standard-services.ts';
 import { addressFromBytes } from '../../../src/solana/address.ts';
-import { signatureFromBytes } from '../../../src/solana/signature.ts';
-import { slot } from '../../../src/solana/units.ts';
 import { TokenOwners } from '../../../src/streams/geyser/filters/token-owners.ts';
+import { updates } from '../../geyser/arbitrary.ts';
+import { deshredRequest, request } from '../../geyser/arbitrary-request.ts';
 import { encodeIsBlockhashValidRequest } from '../../geyser/unary-client.ts';
-import { decodeConfirmedBlock } from '../../recorded/confirmed-block.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';
 import { accepted, inPieces, type Target } from '../engine/target.ts';
 
-const writer = (): ProtobufWriter => new ProtobufWriter();
-const key = new Uint8Array(32).fill(7);
-const text = addressFromBytes(key);
-
-const message = writer()
-  .message(1, writer().uint32(1, 1).uint32(3, 1))
-  .bytes(2, key)
-  .bytes(2, new Uint8Array(32))
-  .bytes(3, key)
-  .message(
-    4,
-    writer()
-      .uint32(1, 1)
-      .bytes(2, Uint8Array.of(0))
-      .bytes(3, Uint8Array.of(2, 0, 0, 0)),
-  )
-  .bool(5, true)
-  .message(6, writer().bytes(1, key).bytes(2, Uint8Array.of(1)));
-const transaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message);
-const balance = writer()
-  .uint32(1, 1)
-  .string(2, text)
-  .message(3, writer().uint32(2, 6).string(3, '700'))
-  .string(4, text)
-  .string(5, text);
-const meta = writer()
-  .message(1, writer().bytes(1, Uint8Array.of(8, 0, 0, 0, 0, 25, 0, 0, 0, 1, 0, 0, 0)))
-  .uint64(2, 5000n)
-  .bytes(3, Uint8Array.of(1, 2))
-  .message(5, writer().message(2, writer().uint32(1, 1).uint32(4, 2)))
-  .string(6, 'Program log: hello')
-  .message(8, balance)
-  .message(9, writer().string(1, text).uint64(2, 5n).uint32(4, 1).string(5, '8'))
-  .bytes(12, key)
-  .message(14, writer().bytes(1, key).bytes(2, key))
-  .uint64(16, 150n);
-const [transactionBytes, metaBytes] = [transaction.finish(), meta.finish()];
-const placed = writer()
-  .bytes(1, new Uint8Array(64).fill(1))
-  .bytes(3, transactionBytes)
-  .bytes(4, metaBytes)
-  .uint64(5, 9n)
-  .finish();
-const account = writer().bytes(1, key).uint64(2, 5n).bytes(3, key).bytes(6, key).uint64(7, 9n).finish();
+/** Valid ones with any of their fields. */
+const sample = <Value>(arbitrary: fc.Arbitrary<Value>): Value[] =>
+  fc.sample(arbitrary, { seed: 7, numRuns: 4 });
+const key = addressFromBytes(new Uint8Array(32).fill(7));
 
 const owners = new TokenOwners();
 const slices = [{ offset: 0n, length: 1n }];
@@ -114,54 +74,20 @@ export const subscribeUpdateTarget: Target = {
     'protocol/geyser/read-raw-transaction.ts',
     'protocol/geyser/read-raw-update.ts',
   ],
-  /** An update of every kind and a stored block. */
-  seeds: [
-    writer().message(2, writer().bytes(1, account).uint64(2, 5n)),
-    writer().message(3, writer().uint64(1, 5n).uint64(2, 4n).uint32(3, 6).string(4, 'why')),
-    writer().message(4, writer().bytes(1, placed).uint64(2, 5n)),
-    writer().message(
-      5,
-      writer()
-        .uint64(1, 5n)
-        .string(2, text)
-        .message(3, writer().message(1, writer().string(1, text).uint64(2, 5n)))
-        .bytes(6, placed)
-        .string(8, text)
-        .bytes(11, account),
-    ),
-    writer().message(6, writer()).string(1, 'name'),
-    writer().message(7, writer().uint64(1, 5n).string(2, text).string(7, text)),
-    writer().message(8, writer().uint64(1, 5n).bytes(4, key)),
-    writer().message(9, writer().uint32(1, 5)).message(11, writer().uint64(1, 1_700_000_000n)),
-    writer().message(10, writer().uint64(1, 5n).bytes(2, new Uint8Array(64))),
-    writer()
-      .string(1, text)
-      .string(2, text)
-      .message(4, writer().bytes(1, transactionBytes).bytes(2, metaBytes))
-      .message(6, writer().uint64(1, 5n)),
-  ].map((each) => each.finish()),
+  /** Updates of every kind. */
+  seeds: Object.values(updates)
+    .flatMap((update) => sample(update))
+    .map((update) => SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()),
   generate: (random) => anyMessage(random),
-  /** Every input is decoded or refused, as an update and as a block; keys lie inside it, and it can be forwarded. */
+  /** Every input is decoded or refused; keys lie inside it, and it can be forwarded. */
   fuzz(input: Uint8Array): boolean {
     const update = accepted(() => decodeSubscribeUpdate(input), InvalidProtobuf);
-    const block = accepted(() => decodeConfirmedBlock(input, slot(1)), InvalidProtobuf);
     const raw = accepted(() => {
       const read = readRawUpdate(input, 0);
       if (read !== null) forward(read);
     }, InvalidProtobuf);
-    return update || block || raw;
+    return update || raw;
   },
-};
-
-const subscribeRequestKey = addressFromBytes(new Uint8Array(32).fill(7));
-const signature = signatureFromBytes(new Uint8Array(64).fill(3));
-const cuckoo = {
-  data: new Uint8Array(16),
-  bucketCount: 2,
-  entriesPerBucket: 4,
-  fingerprintBits: 16,
-  hashSeed: 5n,
-  hashAlgorithm: 0,
 };
 
 function readSubscribe(input: Uint8Array): void {
@@ -181,39 +107,11 @@ export const subscribeRequestTarget: Target = {
     'protocol/grpc/reflection.ts',
     'servers/grpc/standard-services.ts',
   ],
-  /** A request with every kind of filter, and requests of the other calls. */
+  /** Requests with filters of every kind, and requests of the other calls. */
   seeds: [
-    encodeSubscribeRequest({
-      accounts: new Map([
-        [
-          'a',
-          {
-            account: [subscribeRequestKey],
-            owner: [subscribeRequestKey],
-            filters: [
-              { kind: 'memcmp', offset: 4n, bytes: Uint8Array.of(1, 2) },
-              { kind: 'dataSize', bytes: 165n },
-            ],
-            cuckooAccounts: cuckoo,
-          },
-        ],
-      ]),
-      accountsDataSlice: [{ offset: 1n, length: 2n }],
-    }),
-    encodeSubscribeRequest({
-      transactions: new Map([
-        ['t', { vote: false, accountInclude: [subscribeRequestKey], tokenAccounts: 'all' as const }],
-      ]),
-      slots: new Map([['s', { interslotUpdates: true }]]),
-      blocks: new Map([['b', { accountInclude: [subscribeRequestKey], includeTransactions: true }]]),
-      blocksMeta: ['m'],
-      commitment: 'confirmed',
-    }),
-    encodeSubscribeDeshredRequest({
-      deshredTransactions: new Map([['d', { accountRequired: [subscribeRequestKey] }]]),
-    }),
-    encodeSubscribeRequest({ transactions: new Map([['s', { signature }]]), ping: 5 }),
-    encodeIsBlockhashValidRequest({ blockhash: subscribeRequestKey, commitment: 'confirmed' }),
+    ...sample(request).map(encodeSubscribeRequest),
+    ...sample(deshredRequest).map(encodeSubscribeDeshredRequest),
+    encodeIsBlockhashValidRequest({ blockhash: key, commitment: 'confirmed' }),
     Uint8Array.from([0x22, 13, ...Buffer.from('geyser.Geyser')]),
   ],
   generate: (random) => anyMessage(random),
