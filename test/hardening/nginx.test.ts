@@ -89,15 +89,6 @@ describe.skipIf(program === null)('the nginx configuration in the docs', () => {
     expect(body.slice(0, 60)).toBe((await direct.text()).slice(0, 60));
   });
 
-  it('passes calls and REST requests with their keys', async () => {
-    const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
-    const call = await get('/v1/rpc', { method: 'POST', headers, body });
-    expect(JSON.parse(call.body)).toMatchObject({ id: 1, result: 'ok' });
-    const wallet = '/sol/v1/wallet/balance?wallet=11111111111111111111111111111111';
-    expect((await get(wallet, { headers: { 'x-api-key': service.key } })).status).toBe(200);
-  });
-
   it('keeps the Host header, so that the dashboard recognizes its own pages', async () => {
     const headers = { 'content-type': 'application/json', 'x-solway': '1' };
     const body = JSON.stringify({ email: 'nobody@example.com', password: 'not a password' });

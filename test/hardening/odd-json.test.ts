@@ -2,16 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../../src/control/api/contract/contract.ts';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { endpoint } from '../../src/rest-api/endpoint.ts';
-import { list, text } from '../../src/rest-api/fields.ts';
-import { routeOf as restRouteOf } from '../../src/rest-api/routes.ts';
-import type { Services } from '../../src/rest-api/services.ts';
 import { complaint, load } from '../app/load-configuration.ts';
 import { firstOperator, openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
-import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
+import type { TestHttpServer } from '../servers/start-http-server.ts';
 import { call, serverVariants } from './server-variants.ts';
 
 /** Members of every object, not of ours. */
@@ -90,43 +85,6 @@ describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
       expect([target.slice(url.length, url.length + 12), status]).toEqual([expect.any(String), 401]);
     }
     expect(server.lines.join('\n')).not.toContain(key.slice(-38));
-  });
-});
-
-describe('odd JSON and queries at the REST interface', () => {
-  const write = endpoint('POST nft/read_selected', {
-    paths: ['/sol/v1/nft/probe'],
-    summary: 'Probe',
-    from: 'either',
-    failures: [],
-    fields: z.object({ names: list(text(5, 'A name.'), 2, 'Names.') }),
-    result: z.unknown(),
-    handle: async ({ names }) => ({ message: 'Probed', result: names }),
-  });
-  let server: TestHttpServer;
-  beforeEach(async () => {
-    server = await startHttpServer({}, {}, [restRouteOf(write, {} as unknown as Services)]);
-  });
-  afterEach(async () => {
-    await server.stop();
-    expect(server.lines.filter(isFault)).toEqual([]);
-  });
-
-  it('gets errors that the caller can fix', async () => {
-    const url = `http://127.0.0.1:${server.port}/sol/v1/nft/probe`;
-    const headers = { 'content-type': 'application/json', 'x-api-key': server.createKey() };
-    const pollution = encodeURIComponent('{"polluted":1}');
-    const names = `__proto__=${pollution}&__proto__[polluted]=1&constructor[prototype][polluted]=1`;
-    const query = `${names}&hasOwnProperty=x&names=%ff%00&%=`;
-    for (const [name, json] of odd) {
-      for (const body of [json, `{"names":${json}}`, `{"names":["a"],${POLLUTION}}`]) {
-        const response = await fetch(`${url}?${query}`, { method: 'POST', headers, body });
-        await response.arrayBuffer();
-        expect([name, [200, 400, 413].includes(response.status), response.status]).toEqual([
-          ...[name, true, response.status],
-        ]);
-      }
-    }
   });
 });
 

@@ -354,24 +354,31 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
     });
   });
 
-  describe('too many concurrent requests', () => {
-    it('are refused with retry-after, and accepted again later', async () => {
-      await restart({ requestsInFlightMax: 1 });
+  it.each<[string, TestServerOptions, Parameters<typeof startHttpServer>[1]]>([
+    ['requests', { requestsInFlightMax: 1 }, {}],
+    ['bytes of bodies', {}, { bodiesMaxBytes: 1_000 }],
+  ])(
+    'too many concurrent %s are refused with retry-after, and accepted again later',
+    async (_what, http, rpc) => {
+      await restart(http, rpc);
       const key = server.createKey();
+      const body = call('getSlot', 1, `["${'x'.repeat(800)}"]`);
       let finish = (): void => {};
       server.answer = () => new Promise((resolve) => (finish = () => resolve(result('1'))));
-      const first = server.post(call('getSlot'), key);
+      const first = server.post(body, key);
       await expect.poll(() => server.calls.length).toBe(1);
-      const refused = await server.post(call('getSlot'), key);
+      const refused = await server.post(body, key);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
       finish();
       expect((await first).status).toBe(200);
-      await expect.poll(() => server.http.inFlight).toBe(0);
       server.answer = async () => result('1');
-      expect((await server.post(call('getSlot'), key)).status).toBe(200);
-    });
-  });
+      for (let i = 0; i < 2; i++) {
+        await expect.poll(() => server.http.inFlight).toBe(0);
+        expect((await server.post(body, key)).status).toBe(200);
+      }
+    },
+  );
 
   describe('bodies that take too much memory together', () => {
     const chunked = (key: string | null) =>
@@ -422,29 +429,6 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
         200,
       );
       wire.socket.destroy();
-    });
-
-    it('are refused, and accepted again when memory is free', async () => {
-      await restart({}, { bodiesMaxBytes: 1000 });
-      const key = server.createKey();
-      let finish = (): void => {};
-      server.answer = () =>
-        new Promise((resolve) => {
-          finish = () => resolve(result('1'));
-        });
-      const first = server.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key);
-      await expect.poll(() => server.calls.length).toBe(1);
-      const refused = await server.post(call('getSlot', 1, `["${'x'.repeat(300)}"]`), key);
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(await refused.json()).toMatchObject({ error: { data: { code: 'OVERLOADED' } } });
-      finish();
-      expect((await first).status).toBe(200);
-      await expect.poll(() => server.http.inFlight).toBe(0);
-      server.answer = async () => result('1');
-      for (let i = 0; i < 2; i++) {
-        expect((await server.post(call('getSlot', 1, `["${'x'.repeat(800)}"]`), key)).status).toBe(200);
-        await expect.poll(() => server.http.inFlight).toBe(0);
-      }
     });
   });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { healthy } from '../upstream/mock/behaviors.ts';
-import { type MockNode, send, startMock } from '../upstream/mock/server.ts';
+import { send, startMock } from '../upstream/mock/server.ts';
 import { eventually } from './eventually.ts';
 import { isRunning, ledgerPid } from './program.ts';
 import { rawSocket } from './raw-socket.ts';
@@ -14,46 +14,8 @@ const ANSWER_LENGTH = 8_000_000;
 const ANSWER = `"${'x'.repeat(ANSWER_LENGTH)}"`;
 const NOTICE_MS = 1_500;
 const HELD_UP_MS = 2_000;
-let mock: MockNode;
 let service: RunningService | null = null;
-let release = (): void => {};
-
-beforeAll(async () => {
-  mock = await startMock(healthy());
-});
-afterAll(() => mock?.close());
 afterEach(() => service?.stop('SIGKILL'));
-
-function makeSlow(): void {
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  mock.become(async (request, reply, socket) => {
-    if (request.method !== 'getBlock') return healthy()(request, reply, socket);
-    await released;
-    send(reply, `{"jsonrpc":"2.0","result":${ANSWER},"id":${request.id}}\n`);
-  });
-}
-
-async function startBeforeSlowNode(noticeMs: number): Promise<RunningService> {
-  makeSlow();
-  service = await startService({
-    configuration: `[server]\ndrain_notice_ms = ${noticeMs}\n[[upstream]]\nurl = "${mock.url}"\n`,
-  });
-  return service;
-}
-
-type Begun = Readonly<{ length: Promise<number> }>;
-
-/** Starts a call and waits until the node has it. */
-async function begin({ ready, key }: RunningService): Promise<Begun> {
-  const before = mock.count('getBlock');
-  const length = createRpcClient(ready.rpcUrl, key)
-    .call<string>('getBlock', [1])
-    .then(({ body }) => body.result?.length ?? 0);
-  await eventually(async () => mock.count('getBlock') > before, 'the node has the call');
-  return { length };
-}
 
 /** On a connection of its own. @returns status and body, or the error code when refused. */
 const ready = (url: string): Promise<[number, unknown] | string> =>
@@ -66,12 +28,21 @@ const GET_READY = 'GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
 describe('SIGTERM', () => {
   it('with a notice period returns 503 at /ready while it still answers, then accepts nothing new', async () => {
-    const running = await startBeforeSlowNode(NOTICE_MS);
+    const released = Promise.withResolvers<void>();
+    const slow = await startMock(async (request, reply, socket) => {
+      if (request.method !== 'getBlock') return healthy()(request, reply, socket);
+      await released.promise;
+      send(reply, `{"jsonrpc":"2.0","result":${ANSWER},"id":${request.id}}\n`);
+    });
+    const configuration = `[server]\ndrain_notice_ms = ${NOTICE_MS}\n[[upstream]]\nurl = "${slow.url}"\n`;
+    const running = await startService({ configuration });
+    service = running;
     const { url, rpcUrl } = running.ready;
     const existing = await rawSocket(url);
     existing.write(GET_READY);
     await existing.until(/^HTTP\/1\.1 200 [\s\S]*"draining":false/);
-    const { length } = await begin(running);
+    const pending = createRpcClient(rpcUrl, running.key).call<string>('getBlock', [1]);
+    await eventually(async () => slow.count('getBlock') > 0, 'the node has the call');
     const ended = running.stop();
     await eventually(async () => {
       const answer = await ready(url);
@@ -82,9 +53,10 @@ describe('SIGTERM', () => {
     expect(headers!.toLowerCase()).toContain('connection: close');
     expect(await createRpcClient(rpcUrl, running.key).result('getHealth')).toBe('ok');
     await eventually(async () => (await ready(url)) === 'ECONNREFUSED', 'new connections are refused');
-    release();
-    expect(await length).toBe(ANSWER_LENGTH);
+    released.resolve();
+    expect((await pending).body.result?.length).toBe(ANSWER_LENGTH);
     expect(await ended).toBe(0);
+    await slow.close();
   });
 });
 

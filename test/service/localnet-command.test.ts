@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey, Transaction } from '@solana/web3.js';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -293,18 +293,5 @@ describe('the output of solway localnet', () => {
     expect(err).toMatch(/^solway: [^\n]*\n$/);
     expect(err).toMatch(words);
     expect(err).not.toContain('ENOENT');
-  });
-
-  it('for a port in use names it', async () => {
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    const { port } = holder.address() as { port: number };
-    const args = ['localnet', '--ledger', ledgerOf('taken'), '--rpc-port', String(port)];
-    const { code, err } = await runSolway(folder, args);
-    holder.close();
-    expect(code).toBe(1);
-    expect(err.trim().split('\n').at(-1)).toBe(
-      `solway: port ${port} of 127.0.0.1 is in use: stop the other program or choose another port with --rpc-port`,
-    );
   });
 });

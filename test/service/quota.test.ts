@@ -64,20 +64,4 @@ describe('a quota of 6 credits', () => {
     await expect(away).rejects.toThrow('429');
     expect(mock.count('getHealth')).toBe(3);
   });
-
-  it('survives a restart', async () => {
-    const { dataDir } = service;
-    await service.stop();
-    service = await startService({
-      dataDir,
-      configuration: `
-        [plans.default]
-        monthly_credits = 6
-        [[upstream]]
-        url = "${mock.url}"
-      `,
-    });
-    const refused = await createRpcClient(service.ready.rpcUrl, secret).call('getHealth');
-    expect(refused.body).toMatchObject({ error: { data: { code: 'QUOTA_EXCEEDED', used: 6 } } });
-  });
 });

@@ -216,18 +216,6 @@ describe('a stream', () => {
     });
   });
 
-  it('is compressed message by message for a client that compresses', async () => {
-    await start();
-    const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd', 'grpc-accept-encoding': 'zstd,gzip' });
-    const { sink } = await stage.stream();
-    const texts = ['short', 'long '.repeat(1_000), 'longer '.repeat(100_000)];
-    for (const text of texts) sink.push(NONE, Buffer.from(text));
-    await call.next();
-    for (const text of texts) expect(String(await call.next())).toBe(text);
-    expect(call.headers).toMatchObject({ 'grpc-encoding': 'zstd' });
-    expect(stage.server.queuedBytes).toBe(0);
-  });
-
   it('pauses reading from a client that sends too fast, and ends for a flood', async () => {
     await start();
     const call = stage.call(SUBSCRIBE);

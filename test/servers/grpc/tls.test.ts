@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
@@ -49,18 +48,6 @@ describe('a server with a certificate', () => {
     for (const message of messages) expect((await call.next()).equals(message)).toBe(true);
     sink.end({ code: 'OK', message: '' });
     expect(await call.ended()).toMatchObject({ 'grpc-status': '0' });
-  });
-
-  it('reloads its certificate without a restart', async () => {
-    stage = await new TestGrpcServer({ tls: identity('old') }).listen();
-    const before = wire(['h2']);
-    await once(before, 'secureConnect');
-    stage.server.reloadTls(identity('new'));
-    const after = wire(['h2']);
-    await once(after, 'secureConnect');
-    expect(before.getPeerCertificate().subject.CN).toBe('old');
-    expect(after.getPeerCertificate().subject.CN).toBe('new');
-    expect(before.destroyed).toBe(false);
   });
 
   it('closes connections of other protocols', async () => {

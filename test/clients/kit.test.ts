@@ -1,11 +1,11 @@
 import * as kit from '@solana/kit';
-import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Feed } from '../../src/streams/feed.ts';
+import { TestWebSocketServer } from '../servers/start-websocket-server.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
-import { type FirstUpdate, firstUpdate } from './first-update.ts';
 
-/** Published clients against the whole service: key, gateway, topic, feed, embedded ledger. */
+/** The published @solana/kit against the whole service: key, gateway, topic, feed, embedded ledger. */
 let service: RunningService;
 let wsEndpoint: string;
 
@@ -14,70 +14,6 @@ beforeAll(async () => {
   wsEndpoint = `${service.ready.wsUrl}?api-key=${service.key}`;
 });
 afterAll(() => service?.stop());
-
-describe('@solana/web3.js v1 through the gateway', () => {
-  let connection: Connection;
-
-  beforeAll(() => {
-    connection = new Connection(service.ready.rpcUrl, {
-      commitment: 'confirmed',
-      wsEndpoint,
-      httpHeaders: { authorization: `Bearer ${service.key}` },
-      disableRetryOnRateLimit: true,
-    });
-  });
-  afterAll(() => {
-    // web3.js has no public close method.
-    (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
-  });
-
-  const first = <Observed>(...observed: FirstUpdate<Observed>): Promise<Observed> =>
-    firstUpdate(connection, ...observed);
-
-  const airdrop = (to: PublicKey) => () => connection.requestAirdrop(to, LAMPORTS_PER_SOL);
-
-  it('confirms by subscription, also a transaction that landed long before', async () => {
-    const to = Keypair.generate().publicKey;
-    const signature = await airdrop(to)();
-    const latest = await connection.getLatestBlockhash();
-    expect((await connection.confirmTransaction({ signature, ...latest })).value.err).toBeNull();
-    const late = await first<{ err: unknown }>(
-      (listener) => connection.onSignature(signature, listener, 'confirmed'),
-      // web3.js removes the listener after the notification.
-      async () => {},
-    );
-    expect(late.err).toBeNull();
-    expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
-  });
-
-  it('receives account, filtered program and log notifications', async () => {
-    const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
-    const account = await first<{ lamports: number }>(
-      (listener) => connection.onAccountChange(one.publicKey, listener, { commitment: 'confirmed' }),
-      (id) => connection.removeAccountChangeListener(id),
-      airdrop(one.publicKey),
-    );
-    expect(account.lamports).toBe(LAMPORTS_PER_SOL);
-    const program = await first<{ accountInfo: { owner: PublicKey } }>(
-      (listener) =>
-        connection.onProgramAccountChange(SystemProgram.programId, listener, {
-          commitment: 'confirmed',
-          filters: [{ dataSize: 0 }],
-        }),
-      (id) => connection.removeProgramAccountChangeListener(id),
-      airdrop(two.publicKey),
-    );
-    expect(program.accountInfo.owner.equals(SystemProgram.programId)).toBe(true);
-    for (const of of [three.publicKey, 'all'] as const) {
-      const logs = await first<{ err: unknown; logs: string[] }>(
-        (listener) => connection.onLogs(of, listener, 'confirmed'),
-        (id) => connection.removeOnLogsListener(id),
-        airdrop(three.publicKey),
-      );
-      expect(logs).toMatchObject({ err: null, logs: expect.arrayContaining([expect.any(String)]) });
-    }
-  });
-});
 
 describe('@solana/kit through the gateway', () => {
   const rpcOf = () =>
@@ -144,4 +80,29 @@ describe('@solana/kit through the gateway', () => {
     expect(block.value.block?.parentSlot).toBe(block.value.slot - 1n);
     expect((await first(unstable.voteNotifications())).slots.length).toBeGreaterThan(0);
   });
+});
+
+/** Notifies while the subscription is being opened, as for a transaction that landed before. */
+const atOnce: Feed = {
+  open: async (_subscription, listener) => {
+    listener.onNotification(Buffer.from('{"context":{"slot":5},"value":{"err":null}}'), true);
+    return () => {};
+  },
+};
+
+// @solana/kit attaches its listener after reading the acknowledgement, and loses notifications read together
+// with it.
+it('receives state that is already known when @solana/kit subscribes', async () => {
+  const server = await new TestWebSocketServer({ feed: atOnce }).listen();
+  onTestFinished(() => server.stop());
+  const subscriptions = kit.createSolanaRpcSubscriptions(server.url(server.createKey()));
+  const signature = kit.signature(
+    '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+  );
+  const end = new AbortController();
+  const options = { abortSignal: AbortSignal.any([end.signal, AbortSignal.timeout(5_000)]) };
+  const observed = await subscriptions.signatureNotifications(signature).subscribe(options);
+  const { value } = await observed[Symbol.asyncIterator]().next();
+  end.abort();
+  expect(value).toEqual({ context: { slot: 5n }, value: { err: null } });
 });
