@@ -127,10 +127,11 @@ describe('references to secrets', () => {
     REDIS: 'rediss://:geheim@redis.example:6379',
     SMTP: 'smtp://u:geheim@mail.example:587',
     TOKEN: 'geheim',
+    NODE: 'https://node.example/geheim',
   };
 
-  it('are resolved for every secret option', () => {
-    const { accounts, cache, mail, metrics, pinning, shared, telemetry } = load(
+  it('are resolved for every secret option, and not shown', () => {
+    const configuration = load(
       `[shared]
     redis_url = "env:REDIS"
     [cache]
@@ -153,10 +154,23 @@ describe('references to secrets', () => {
     name = "Example"
     discovery_url = "https://id.example/.well-known/openid-configuration"
     client_id = "solway"
-    client_secret = "env:TOKEN"`,
+    client_secret = "env:TOKEN"
+    [shreds]
+    deshred = [{ url = "env:NODE", headers = { "x-token" = "env:TOKEN" } }]
+    [[upstream]]
+    url = "https://node.example"
+    [[sender]]
+    url = "env:NODE"
+    headers = { "x-token" = "env:TOKEN" }`,
       [],
       environment,
     );
+    const { accounts, cache, mail, metrics, pinning, shared, telemetry, shreds, senders } = configuration;
+    const node = { url: environment.NODE, headers: { 'x-token': 'geheim' } };
+    expect([shreds.deshred, senders]).toMatchObject([[node], [node]]);
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('node.example');
+    expect(shown).not.toContain('geheim');
     expect([shared.redisUrl, cache.redisUrl, mail.smtpUrl]).toEqual([
       environment.REDIS,
       environment.REDIS,

@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { temporaryFolder } from '../service/program.ts';
 import { runHere } from './run-solway.ts';
 
 const MAINNET = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
@@ -14,12 +14,11 @@ let folder = '';
 const servers: Server[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'solway-doctor-'));
+  folder = temporaryFolder('doctor');
 });
 
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** A node with the methods that the doctor calls. */

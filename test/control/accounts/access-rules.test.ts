@@ -200,25 +200,4 @@ describeOnSqlite('access to routes', ({ open }) => {
       expect([name, await reported(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
     }
   });
-
-  it('lets members remove themselves and nobody else, except owners of a suspended customer', async () => {
-    const store = await open();
-    await fill(store);
-    const remove = 'DELETE /customers/{customer}/members/{user}';
-    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
-    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
-    // Otherwise a suspended owner could continue with another customer.
-    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
-    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
-    expect(await reported(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
-    expect(
-      await reported(
-        store,
-        'PATCH /customers/{customer}/members/{user}',
-        callers.v as ApiCaller,
-        'acme',
-        'viewer',
-      ),
-    ).toBe(403);
-  });
 });

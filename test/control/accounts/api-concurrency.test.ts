@@ -179,13 +179,4 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     expect(whole.status).toBe(200);
     await whole.body?.cancel();
   });
-
-  it('for a HEAD request needs the right and valid input', async () => {
-    const http = httpOf({});
-    const stranger = new Browser(http, '192.0.2.9', ORIGIN);
-    const status = async (who: Browser, path: string) =>
-      (await follow(http, who, undefined, `/api/v1/customers/house/${path}`, 'HEAD')).status;
-    expect(await status(stranger, 'usage.csv')).toBe(401);
-    expect(await status(operator, 'usage.csv?no=1')).toBe(422);
-  });
 });
