@@ -169,12 +169,6 @@ describe('the WebSocket URL of a node', () => {
     if (!url.includes('[')) expect(client.address).toBe(expected);
   });
 
-  it('keeps a user part and a colon in the path', () => {
-    expect(websocketUrlOf('https://host/a:8899/b')).toBe('wss://host/a:8899/b');
-    expect(websocketUrlOf('https://user:123@host:8899/x')).toBe('wss://user:123@host:8900/x');
-    expect(websocketUrlOf('https://user:123@host/x')).toBe('wss://user:123@host/x');
-  });
-
   it('is null when there is no next port', () => {
     expect(websocketUrlOf('http://host:65535/')).toBeNull();
   });

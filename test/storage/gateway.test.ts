@@ -119,15 +119,6 @@ describe('a path without a stored file', () => {
       wire.destroy();
     }
   });
-
-  it('is rejected', async () => {
-    for (const path of ['/ipfs', '/ipfs/', `/ipfs/${cid}/`, `/ipfs/${cid}/a`, `/ipfs/../ipfs/${cid}/../x`]) {
-      const wire = listener.connect();
-      wire.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-      expect(String((await once(wire, 'data'))[0])).toMatch(/^HTTP\/1.1 404 .*"NOT_FOUND"/s);
-      wire.destroy();
-    }
-  });
 });
 
 describe('a client of the gateway', () => {

@@ -179,28 +179,6 @@ describeOnBothStores('sign-in', (stores) => {
     expect((await browser.signIn(one.email, 'a third horse')).status).toBe(200);
   });
 
-  it('lets anybody sign up if open, each with a customer', async () => {
-    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
-    const anna = one.browser();
-    expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
-    expect((await anna.get('/api/v1/me')).json).toMatchObject({ user: { isOperator: false }, customers: [] });
-    const { status, json } = await anna.post('/api/v1/customers', { name: 'Anna & Co' });
-    expect(status).toBe(200);
-    expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
-    expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
-    await one.store.db
-      .updateTable('customer')
-      .set({ state: 'suspended' })
-      .where('id', '=', json.id)
-      .execute();
-    const refused = await anna.post('/api/v1/customers', { name: 'More' });
-    expect([refused.status, refused.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
-    const thief = one.browser();
-    expect((await thief.signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
-    expect((await anna.signOut()).status).toBe(200);
-    expect((await anna.signIn('anna@example.com')).status).toBe(200);
-  });
-
   it('stores no password, token, seed or code in plain text', async () => {
     const one = await fixture();
     const browser = await firstOperator(one);
