@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complaint, file, folder, load } from '../../test/app/load-configuration.ts';
-import { defaultPlanLimits } from '../gateway/auth/key-record.ts';
+import { complaint, folder, load } from '../../test/app/load-configuration.ts';
 import { showConfiguration } from './render.ts';
 
 describe('the sources of the configuration', () => {
@@ -25,13 +24,6 @@ describe('the sources of the configuration', () => {
     expect(networkOf('', all, { SOLWAY_NETWORK: 'testnet' })).toBe('testnet');
   });
 
-  it('name the file in errors as it was given', () => {
-    writeFileSync(file, 'hots = 1');
-    const named = relative(process.cwd(), file);
-    expect(() => load(null, ['--config', named])).toThrow(`${named}: hots: there is no such option`);
-    expect(() => load(null, [], { SOLWAY_CONFIG: file })).toThrow(`${file}: hots: there is no such option`);
-  });
-
   it('assign --ws, --grpc and --network to the --upstream before them, which replaces the nodes of the file', () => {
     const args = [
       '--upstream',
@@ -47,31 +39,6 @@ describe('the sources of the configuration', () => {
       { name: 'mainnet-beta-1', url: 'https://a', ws: 'wss://a', grpc: 'https://g' },
       { name: 'devnet-1', url: 'https://b', ws: 'wss://b', grpc: null },
     ]);
-  });
-
-  it('derive the WebSocket URL of a node unless it is given or off', () => {
-    const node = (ws: string) => `[[upstream]]\nurl = "http://h:8899/x"\n${ws}`;
-    const wsOf = (toml: string) => load(toml).upstreams[0]?.ws;
-    expect(wsOf(node(''))).toBe('ws://h:8900/x');
-    expect(wsOf(node('ws = "wss://other/y"'))).toBe('wss://other/y');
-    expect(wsOf(node('ws = "off"'))).toBeNull();
-    expect(complaint(node('ws = "of"'))).toBe(
-      'solway.toml: upstream[0].ws: the value is not a ws(s) URL or "off": write it as "wss://host/path"',
-    );
-  });
-
-  it('add the plans default and rehearsal to those of the file', () => {
-    const { plans } = load('[plans.gold]\nrpc_per_second = 5\nprices = { getBlock = 3 }');
-    expect(plans.filter(({ id }) => id !== 'rehearsal')).toEqual([
-      { id: 'default', name: 'default', limits: defaultPlanLimits },
-      {
-        id: 'gold',
-        name: 'gold',
-        limits: { ...defaultPlanLimits, rpcPerSecond: 5, prices: { getBlock: 3 } },
-      },
-    ]);
-    const limits = { rpcPerSecond: 1, rpcBurst: 2, wsConnectionsMax: 2, monthlyCredits: 100 };
-    expect(plans.find(({ id }) => id === 'rehearsal')?.limits).toMatchObject(limits);
   });
 });
 
@@ -127,10 +94,11 @@ describe('references to secrets', () => {
     REDIS: 'rediss://:geheim@redis.example:6379',
     SMTP: 'smtp://u:geheim@mail.example:587',
     TOKEN: 'geheim',
+    NODE: 'https://node.example/geheim',
   };
 
-  it('are resolved for every secret option', () => {
-    const { accounts, cache, mail, metrics, pinning, shared, telemetry } = load(
+  it('are resolved for every secret option, and not shown', () => {
+    const configuration = load(
       `[shared]
     redis_url = "env:REDIS"
     [cache]
@@ -153,10 +121,23 @@ describe('references to secrets', () => {
     name = "Example"
     discovery_url = "https://id.example/.well-known/openid-configuration"
     client_id = "solway"
-    client_secret = "env:TOKEN"`,
+    client_secret = "env:TOKEN"
+    [shreds]
+    deshred = [{ url = "env:NODE", headers = { "x-token" = "env:TOKEN" } }]
+    [[upstream]]
+    url = "https://node.example"
+    [[sender]]
+    url = "env:NODE"
+    headers = { "x-token" = "env:TOKEN" }`,
       [],
       environment,
     );
+    const { accounts, cache, mail, metrics, pinning, shared, telemetry, shreds, senders } = configuration;
+    const node = { url: environment.NODE, headers: { 'x-token': 'geheim' } };
+    expect([shreds.deshred, senders]).toMatchObject([[node], [node]]);
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('node.example');
+    expect(shown).not.toContain('geheim');
     expect([shared.redisUrl, cache.redisUrl, mail.smtpUrl]).toEqual([
       environment.REDIS,
       environment.REDIS,

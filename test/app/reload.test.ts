@@ -119,16 +119,6 @@ describe('a configuration reload', () => {
     expect(await reload.forCaller(by)).toMatchObject({ changed: ['request_log.per_second'] });
   });
 
-  it('is rejected when options that need a restart contradict the others until then', async () => {
-    write(
-      `[networks]\ndefault = "devnet"\n${BEFORE.replace('[request_log]', 'network = "devnet"\n[request_log]')}`,
-    );
-    await expect(reload.forCaller(by)).rejects.toThrow(
-      /networks\.default: is "mainnet-beta", for which there is no .*, or restart, which networks\.default needs/,
-    );
-    expect(live.view.upstreams[0]?.network).toBe('mainnet-beta');
-  });
-
   it('works without the audit log only on a signal', async () => {
     write(BEFORE.replace('20', '7'));
     await sql`drop table audit`.execute(store.db);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { changesBetween, isSection, LiveConfiguration } from '../../src/config/live-configuration.ts';
+import { changesBetween, isSection } from '../../src/config/live-configuration.ts';
 import { singleOptions } from '../../src/config/schema.ts';
 import { load } from './load-configuration.ts';
 
@@ -25,15 +25,4 @@ it('reports every option as changed or as needing a restart, and no fixed limit'
   expect(restart).toContain('server.port');
   expect(changed).toContain('server.trusted_proxies');
   for (const [name, { reload }] of singleOptions) if (!reload) expect(restart).toContain(name);
-});
-
-it('shows a new configuration to the holders of its sections at once', () => {
-  const before = load('[request_log]\nper_second = 1\n[rest]\ntimeout_ms = 130000\n');
-  const live = new LiveConfiguration(before);
-  const { requestLog, rest } = live.view;
-  const seen: unknown[] = [];
-  live.follow(() => seen.push([requestLog.perSecond, rest.timeoutMs, live.view.plans.length]));
-  live.replace(load('[request_log]\nper_second = 2\n[rest]\ntimeout_ms = 140000\n[plans.more]\n'));
-  expect(seen).toEqual([[2, 140_000, before.plans.length + 1]]);
-  expect(before.requestLog.perSecond).toBe(1);
 });

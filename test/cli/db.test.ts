@@ -1,8 +1,8 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { runHere } from './run-solway.ts';
 
 /** The tests use one folder in order. */
@@ -17,10 +17,9 @@ describe('solway db', () => {
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'solway-db-'));
+    folder = temporaryFolder('db');
     for (const name of ['shop', 'indexer']) await solway('keys', 'create', '--name', name);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each([
     [[], 'missing action: use one of migrate, backup, restore, move (see solway db --help)'],

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { runHere, runSolway } from './run-solway.ts';
 
 let folder = '';
@@ -11,10 +11,8 @@ const solway = (...args: string[]) => runHere(folder, args);
 const spawned = (...args: string[]) => runSolway(folder, args);
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'solway-cli-'));
+  folder = temporaryFolder('cli');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 
@@ -74,26 +72,11 @@ describe('solway keys', () => {
     }
     expect(readdirSync(folder)).toEqual([]);
   });
-
-  it('does not change the plans of a service that has another configuration', async () => {
-    writeFileSync(join(folder, 'service.toml'), '[plans.default]\nrpc_per_second = 5\n');
-    await solway('keys', 'create', '--name', 'x', '--config', 'service.toml');
-    await solway('keys', 'create', '--name', 'y');
-    const store = await openDatabase({ file: join(folder, 'solway-data', 'solway.db') });
-    const plans = await store.db
-      .selectFrom('plan')
-      .select('rpc_per_second')
-      .where('id', '=', 'default')
-      .execute();
-    await store.close();
-    expect(plans).toEqual([{ rpc_per_second: 5 }]);
-  });
 });
 
 describe('an invalid command line', () => {
-  const shared = mkdtempSync(join(tmpdir(), 'solway-cli-invalid-'));
+  const shared = temporaryFolder('cli-invalid');
   beforeAll(async () => (await openDatabase({ file: join(shared, 'solway-data/solway.db') })).close());
-  afterAll(() => rmSync(shared, { recursive: true, force: true }));
 
   it.each([
     [

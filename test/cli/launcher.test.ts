@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../service/program.ts';
 
 const launcher = join(import.meta.dirname, '../../bin/solway.js');
 
@@ -21,19 +19,6 @@ describe('the launcher of the published package', () => {
     // The package is not in the registry.
     expect(stderr).not.toMatch(/\b(?:npx|npm)\b/);
     expect(stderr).toContain('Install Node.js 24 from https://nodejs.org');
-  });
-
-  it('says how to build, and reports errors of a build', () => {
-    const folder = temporaryFolder('launcher');
-    const copy = join(folder, 'bin', 'solway.js');
-    cpSync(launcher, copy);
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    const bare = launch('24.0.0', copy);
-    expect([bare.status, bare.stdout]).toEqual([1, '']);
-    expect(bare.stderr).toMatch(/^solway is not built here: run "npm run build" first, [^\n]*\n$/);
-    mkdirSync(join(folder, 'dist', 'src', 'cli'), { recursive: true });
-    writeFileSync(join(folder, 'dist', 'src', 'cli', 'main.js'), "import './missing.js';");
-    expect(launch('24.0.0', copy).stderr).toContain('missing.js');
   });
 
   it('starts the program with a supported version', () => {

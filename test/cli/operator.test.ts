@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { runHere } from './run-solway.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'solway-operator-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('operator');
 
 const invite = async (...args: string[]): Promise<string> =>
   (await runHere(folder, ['operator', 'invite', ...args])).out;

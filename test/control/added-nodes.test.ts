@@ -21,13 +21,6 @@ const fit: NodeReportJson = {
   ...{ reachable: true, latencyMs: 3, version: '3.0.0', genesisHash: null, healthy: true },
   ...{ slot: '7', firstAvailableBlock: '0', findings: [] },
 };
-const unfit: NodeReportJson = {
-  ...fit,
-  findings: [
-    { severity: 'error', finding: 'It belongs to testnet, not to devnet.', remedy: 'Correct its URL.' },
-  ],
-};
-
 function gatewayOn(
   store: Store,
   {
@@ -183,19 +176,6 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await change(gateway, 'second', { url: 'https://fourth.example.com/' });
   });
 
-  it('are probed first, and rejected with the findings unless forced', async () => {
-    const store = await stores.open();
-    const gateway = gatewayOn(store, { probe: async () => unfit });
-    await gateway.feed.start();
-    await expect(add(gateway)).rejects.toMatchObject({
-      status: 422,
-      code: 'NODE_NOT_FIT',
-      message: 'It belongs to testnet, not to devnet. Correct its URL. To add it anyway, force it.',
-    });
-    expect((await add(gateway, { force: true })).report).toBeNull();
-    expect(gateway.names()).toEqual(['second']);
-  });
-
   it('have unique names, and settings as in the file', async () => {
     const gateway = gatewayOn(await stores.open());
     await gateway.feed.start();
@@ -209,14 +189,6 @@ describeOnSqlite('changes of nodes added at run time', (stores) => {
     await expect(add(gateway, { name: 'x', url: 'env:HOME' })).rejects.toMatchObject({ status: 422 });
     const unusable = { name: 'x', url: 'http://u:50%off@127.0.0.1:1/#x', force: true };
     await expect(add(gateway, unusable)).rejects.toMatchObject({ status: 422 });
-  });
-
-  it('are rejected in development mode on every network, so that two chains are not mixed', async () => {
-    const gateway = gatewayOn(await stores.open(), { source: 'ledger' });
-    await gateway.feed.start();
-    for (const network of ['devnet', 'mainnet-beta'])
-      await expect(add(gateway, { network })).rejects.toMatchObject({ status: 409, code: 'LEDGER_NODE' });
-    await expect(remove(gateway, 'embedded-ledger')).rejects.toMatchObject({ code: 'LEDGER_NODE' });
   });
 
   it('are resealed under a new pepper, and reported when theirs is missing', async () => {

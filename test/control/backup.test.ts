@@ -1,13 +1,4 @@
-import {
-  copyFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
@@ -16,12 +7,12 @@ import { BackupError, restoreBackup, takeBackup } from '../../src/control/databa
 import { readBackupFile, writeBackupFile } from '../../src/control/database/backup/backup-file.ts';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { createKey } from '../../src/control/keys/create-key.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { postgresPrograms, startPostgres } from './postgres-server.ts';
 import { registerOn } from './register.ts';
 import { describeOnBothStores } from './stores.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'solway-backup-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('backup');
 let files = 0;
 const newFile = (): string => join(folder, `${++files}.gz`);
 

@@ -6,7 +6,7 @@ import {
   migrations,
   SchemaTooNewError,
 } from '../../src/control/database/migrations.ts';
-import { describePostgres, openDatabase } from '../../src/control/database/open.ts';
+import { openDatabase } from '../../src/control/database/open.ts';
 import type { Schema } from '../../src/control/database/schema.ts';
 import { describeOnBothStores } from './stores.ts';
 
@@ -104,15 +104,6 @@ describeOnBothStores('the database', ({ kind, fresh, open }) => {
     await Promise.all([bump(first, 'a'), bump(second, 'b')]);
     expect([order[0]!.at(0), order[2]!.at(0)].sort()).toEqual(['a', 'b']);
     expect([order[0]!.at(0), order[2]!.at(0)]).toEqual([order[1]!.at(0), order[3]!.at(0)]);
-  });
-
-  it('describes its location without credentials', async () => {
-    const { location } = await open();
-    if (kind === 'postgres') expect(location).toMatch(/^PostgreSQL localhost\/t\d+$/);
-    else expect(location).toMatch(/\.db$/);
-    expect(describePostgres('postgres://user:secret@db.example:5433/solway?password=x')).toBe(
-      'PostgreSQL db.example:5433/solway',
-    );
   });
 });
 

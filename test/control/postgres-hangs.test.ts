@@ -2,11 +2,15 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Store } from '../../src/control/database/open.ts';
 import { isStoreUnavailable } from '../../src/control/database/store-unavailable.ts';
+import { revokeKey } from '../../src/control/keys/change-key.ts';
+import { createKey } from '../../src/control/keys/create-key.ts';
+import { KeyFeed } from '../../src/control/keys/key-feed.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
+import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { firstOperator, openAccountsFixture } from './accounts/accounts-fixture.ts';
 import { FreezingProxy } from './freezing-proxy.ts';
 import { type PostgresServer, postgresPrograms, startPostgres } from './postgres-server.ts';
-import { testPeppers } from './register.ts';
+import { registerOn, testPeppers } from './register.ts';
 
 describe.skipIf(postgresPrograms === null)(
   'a PostgreSQL server that does not answer (skipped where it is not installed)',
@@ -56,6 +60,30 @@ describe.skipIf(postgresPrograms === null)(
       await expect(wallets.create('anna', 'secret')).rejects.toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
       way.frozen = false;
       expect(await invoke()).toEqual({ version: 0 });
+    });
+
+    it('does not delay revocations when connections to it are cut silently', async () => {
+      const url = await server.createDatabase();
+      const elsewhere = await openDatabase({ url });
+      const cut = new FreezingProxy(url);
+      const near = await openDatabase({ url: await cut.listen(), hangsAfterMs: 400 });
+      const register = await registerOn(elsewhere);
+      const { key } = await createKey(register, { product: 'rpc', name: 'x' });
+      const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
+      const states: string[] = [];
+      const onStoreState = (state: string) => void states.push(state);
+      const feed = new KeyFeed({ store: near, sink: directory, onStoreState });
+      await feed.start();
+      expect(directory.size).toBe(1);
+      cut.silence();
+      await revokeKey(register, key.id);
+      const revokedAt = performance.now();
+      await vi.waitFor(() => expect(directory.size).toBe(0), { timeout: 20_000, interval: 5 });
+      expect(performance.now() - revokedAt).toBeLessThan(2_000);
+      expect(states).toEqual(['available']);
+      await feed.stop();
+      cut.close();
+      await Promise.all([near.close(), elsewhere.close()]);
     });
 
     it('makes the control API and sign-in answer 503, and is described in the log only', async () => {

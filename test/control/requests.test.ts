@@ -7,7 +7,6 @@ import type { Store } from '../../src/control/database/open.ts';
 import type { NodeCordon } from '../../src/control/requests/gateway-heartbeat.ts';
 import { GatewayHeartbeat, type GatewayHooks } from '../../src/control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../src/control/requests/log-tails.ts';
-import { readGatewayUrl } from '../../src/control/requests/read-gateways.ts';
 import type { ConnectionInfo } from '../../src/gateway/telemetry/live-connections.ts';
 import type { RequestEntry } from '../../src/gateway/telemetry/request-log.ts';
 import { slot } from '../../src/solana/units.ts';
@@ -232,21 +231,6 @@ describeOnBothStores('gateways on one database', (stores) => {
     await db.deleteFrom('gateway').execute();
     await presence.refresh();
     expect(await written.execute()).toHaveLength(199);
-  });
-
-  it('report their address once their listeners are open', async () => {
-    const store = await stores.open();
-    const { presence } = gatewayOn(store, {}, 60_000);
-    await presence.refresh();
-    const urlSince = (host: string, since: number) => readGatewayUrl(store, host, since);
-    expect(await urlSince('box one', 0)).toBeNull();
-    presence.setUrl('http://127.0.0.1:9123');
-    await presence.refresh();
-    expect(await urlSince('box one', Date.now() - 10_000)).toBe('http://127.0.0.1:9123');
-    expect([await urlSince('other', 0), await urlSince('box one', Date.now() + 10_000)]).toEqual([
-      null,
-      null,
-    ]);
   });
 
   it('show their current connections, and none of a dead gateway', async () => {

@@ -1,21 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildBlocks, splitIntoLeaves } from '../../src/control/storage/file-blocks.ts';
 import { type EmbeddedStorage, openEmbeddedStorage } from '../../src/control/storage/open-storage.ts';
+import { temporaryFolder } from '../service/program.ts';
 
 const KILLS = 3;
 const maker = join(import.meta.dirname, 'file-maker.ts');
-const folder = mkdtempSync(join(tmpdir(), 'storage-kill-'));
+const folder = temporaryFolder('storage-kill');
 const running = new Set<ChildProcess>();
 
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs the program and kills it; returns the CIDs that it reported as stored. */

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKuboStorage, type Storage } from '../../src/control/storage/open-storage.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { KuboService } from './kubo-service.ts';
 import { sendJson } from './scripted-service.ts';
 import { patterned } from './storage-server.ts';
@@ -16,7 +16,7 @@ let kubo: KuboService;
 let storage: Storage;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'kubo-'));
+  folder = temporaryFolder('kubo');
   kubo = await KuboService.start();
   storage = await openKuboStorage(
     { folder, uriPrefix: () => 'https://x.example/ipfs/' },
@@ -28,7 +28,6 @@ afterEach(async () => {
   await storage.close();
   await kubo.service.stop();
   expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function put(bytes: Uint8Array): Promise<string> {

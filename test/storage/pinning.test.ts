@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { CID } from 'multiformats/cid';
@@ -11,6 +10,7 @@ import { openPinnedStorage, type Storage } from '../../src/control/storage/open-
 import type { PinningServiceLimits } from '../../src/control/storage/pinning-backend.ts';
 import { HttpServer } from '../../src/servers/http/server.ts';
 import { ipfsRoutes } from '../../src/servers/ipfs/server.ts';
+import { temporaryFolder } from '../service/program.ts';
 import { bodyOf, type ReceivedRequest, ScriptedService, sendJson } from './scripted-service.ts';
 
 const TOKEN = 'pinning-secret';
@@ -77,7 +77,7 @@ async function open(limits: Partial<PinningServiceLimits> = {}): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'pinning-'));
+  folder = temporaryFolder('pinning');
   pins = new Map();
   lines = [];
   first = 'queued';
@@ -90,7 +90,6 @@ afterEach(async () => {
   await storage.close();
   await service.stop();
   expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
-  rmSync(folder, { recursive: true, force: true });
   expect(lines.join('')).not.toContain(TOKEN);
 });
 
@@ -209,14 +208,6 @@ describe('a pinning service', () => {
     await put();
     await expect.poll(() => lines.length).toBe(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason: 'timed out' });
-  });
-
-  it('has a bounded number of watched pins', async () => {
-    await storage.close();
-    await open({ watchedMax: 2 });
-    for (const text of ['a', 'b', 'c']) await put(text);
-    await expect.poll(() => service.requests.filter(({ path }) => path.length > 6).length).toBeGreaterThan(6);
-    expect(new Set(service.requests.map(({ path }) => path).filter((path) => path.length > 6)).size).toBe(2);
   });
 
   const said = (status: number, body: unknown) => (response: ServerResponse) =>

@@ -9,7 +9,7 @@ import { noBrowser, settled, type WatchedPage, watchedPage } from './browser.ts'
 import { checkPage } from './check-page.ts';
 import { describeSignInPages, openSignUp } from './sign-in-pages.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
-import { describeTrafficPages, tinyQuota } from './traffic-pages.ts';
+import { describeTrafficPages, promptPages } from './traffic-pages.ts';
 
 const DEVELOPMENT_MODE = 'Development mode: requests are served by an embedded ledger, not a Solana network.';
 const run = promisify(execFile);
@@ -25,7 +25,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
   let keyId = '';
 
   beforeAll(async () => {
-    dashboard = await startDashboard(tinyQuota + openSignUp);
+    dashboard = await startDashboard(promptPages + openSignUp);
   });
   afterAll(() => dashboard.stop());
 

@@ -41,13 +41,6 @@ it('matches responses that arrive in another order', async () => {
   expect(near.pending).toBe(0);
 });
 
-it('returns the error text of a handler', async () => {
-  const { near } = connectTo(() => {
-    throw new Error('it broke');
-  });
-  await expect(near.request('double', 1)).rejects.toThrow('unexpected failure: it broke');
-});
-
 it('rejects invalid requests and responses', async () => {
   const { near, far, sent } = connectTo(() => 'two' as unknown as number);
   await expect(near.request('double', 1)).rejects.toThrow('invalid response to "double"');

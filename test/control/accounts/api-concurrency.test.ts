@@ -75,13 +75,6 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     expect((await look('2001:db8::9').get('/api/v1/me')).status).toBe(200);
     expect((await look('2001:db8::9').post('/api/v1/invitations/look', one)).status).toBe(503);
     void slow;
-    const shared = httpOf({ requestsMax: 4, siteRequestsMax: 2, bodyTimeoutMs: 60_000 });
-    const held = [1, 2].map((host) => trickle(shared, `2001:db8::${host}`));
-    const site = new Browser(shared, '2001:db8::9', ORIGIN);
-    const other = new Browser(shared, '2001:db8:0:1::9', ORIGIN);
-    expect((await site.post('/api/v1/invitations/look', one)).status).toBe(503);
-    expect((await other.post('/api/v1/invitations/look', one)).status).toBe(404);
-    void held;
   });
 
   it('of a stalled body is released after a short time', async () => {
@@ -155,37 +148,5 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     expect([await status(anna), await status(anna), await status(anna)]).toEqual([200, 200, 503]);
     expect([await status(bert), await status(bert)]).toEqual([200, 503]);
     expect([await status(operator), await status(operator)]).toEqual([200, 200]);
-  });
-
-  it('is not taken by a HEAD request, which leaves nothing running', async () => {
-    const tails = new LogTails({
-      tailsMax: 2,
-      customerTailsMax: 2,
-      followerTailsMax: 2,
-      operatorTailsKept: 0,
-    });
-    Object.assign(fixture.services, { log: { share: 1, perSecond: 1, keptHours: 1, tails } });
-    const http = httpOf({ streamsMax: 2, callerStreamsMax: 2, heartbeatMs: 60_000, recheckMs: 60_000 });
-    const begun = vi.spyOn(globalThis, 'setInterval');
-    const looked = vi.spyOn(globalThis, 'setTimeout');
-    const heads = [];
-    for (let i = 0; i < 5; i++) heads.push(await follow(http, operator, undefined, TAIL, 'HEAD'));
-    const timers = [...begun.mock.calls, ...looked.mock.calls].filter(([, ms]) => ms === 60_000);
-    begun.mockRestore();
-    looked.mockRestore();
-    expect(heads.map(({ status, body }) => [status, body])).toEqual(Array(5).fill([200, null]));
-    expect(timers).toEqual([]);
-    const whole = await follow(http, operator);
-    expect(whole.status).toBe(200);
-    await whole.body?.cancel();
-  });
-
-  it('for a HEAD request needs the right and valid input', async () => {
-    const http = httpOf({});
-    const stranger = new Browser(http, '192.0.2.9', ORIGIN);
-    const status = async (who: Browser, path: string) =>
-      (await follow(http, who, undefined, `/api/v1/customers/house/${path}`, 'HEAD')).status;
-    expect(await status(stranger, 'usage.csv')).toBe(401);
-    expect(await status(operator, 'usage.csv?no=1')).toBe(422);
   });
 });

@@ -156,15 +156,6 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     expect((await fixture.browser().post('/api/v1/invitations/look', { token: tokenIn(link) })).status).toBe(
       404,
     );
-    const reported = (await lines()).filter(({ action }) =>
-      /^(token|invitation)\.(end|delete)$/.test(action),
-    );
-    expect(
-      reported
-        .map(({ detail }) => detail.name ?? detail.email)
-        .slice(0, 4)
-        .toSorted(),
-    ).toEqual([...['child', 'first', 'grandchild', 'guest@example.com']]);
   });
 
   it('of operators keeps at least one, and revokes rights at once', async () => {
@@ -331,14 +322,6 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
       expect([refused.status, refused.json.error.code]).toEqual([403, 'ROLE_TOO_SMALL']);
       expect((await owner.send('DELETE', at(path))).status).toBe(200);
     }
-  });
-
-  it('has tokens that can be revoked only through their customer', async () => {
-    const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
-    for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
-      expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
-    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
-    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
   });
 
   it('is read-only while suspended, except that non-owners may leave, and its keys stop', async () => {

@@ -59,6 +59,8 @@ describeOnSqlite('the key routes', ({ open }) => {
     for (const verb of ['disable', 'enable', 'revoke'])
       states.push((await operator.post(at(`/${rotated.key.id}/${verb}`))).json.state);
     expect(states).toEqual(['disabled', 'active', 'revoked']);
+    const together = (await operator.post(at('/revoke'), { ids: [rotated.key.id] })).json;
+    expect(together.keys).toMatchObject([{ state: 'revoked' }]);
     const audit = fixture.store.db.selectFrom('audit').selectAll().where('key_id', 'is not', null);
     const lines = await audit.execute();
     expect(lines).toHaveLength(8);

@@ -1,33 +1,310 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
+import { nextVersion, transactAndNotify } from '../../../src/control/database/transaction.ts';
 import {
+  changeKey,
   cutOverlap,
   disableKey,
   enableKey,
   OVERLAP_MAX_MS,
   revokeKey,
+  revokeKeys,
   rotateKey,
 } from '../../../src/control/keys/change-key.ts';
-import { createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
-import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
-import { listKeys } from '../../../src/control/keys/key-register.ts';
+import { type CreateKeyOptions, createFirstKeys, createKey } from '../../../src/control/keys/create-key.ts';
+import {
+  keysChangedAfter,
+  keysOfPlansChangedAfter,
+  newestVersion,
+} from '../../../src/control/keys/key-feed.ts';
+import {
+  KeyOperationError,
+  type KeyRegister,
+  listKeys,
+  readFamily,
+} from '../../../src/control/keys/key-register.ts';
+import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
-import type { KeyRecord } from '../../../src/gateway/auth/key-record.ts';
+import { defaultPlanLimits, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 
 const HOUR = 3_600_000;
 
-async function recordsOf(store: Store): Promise<KeyRecord[]> {
+async function recordsOf(store: Store): Promise<Map<string, KeyRecord>> {
   const records: KeyRecord[] = [];
-  for await (const page of keysChangedAfter(store, 0, 2)) records.push(...page);
-  return records;
+  for await (const page of keysChangedAfter(store, 0, 100)) records.push(...page);
+  return new Map(records.map((record) => [record.id as string, record]));
 }
+
+async function customerOn(
+  store: Store,
+  id: string,
+  options: Partial<KeyRegister> = {},
+): Promise<KeyRegister> {
+  const register = await registerOn(store, options);
+  const limits = { ...defaultPlanLimits, rpcPerSecond: 50, rpcBurst: 100 };
+  await syncPlans(store, [{ id: 'free', name: 'free', limits }], 'test');
+  const row = { id, name: id, plan_id: 'free', state: 'active', created_at: 0, version: 0 } as const;
+  await store.db.insertInto('customer').values(row).execute();
+  return { ...register, customerId: id };
+}
+
+const refusal = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof KeyOperationError)) throw error ?? new Error('nothing was refused');
+  return [error.reason, error.field, error.message];
+};
+
+const lastAudit = async (store: Store) => {
+  const row = await store.db
+    .selectFrom('audit')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  return { ...row, detail: JSON.parse(row.detail) as Record<string, unknown> };
+};
+
+describeOnSqlite('key rules', ({ open }) => {
+  it('are normalized and reach the gateways', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const { key } = await createKey(register, {
+      product: 'rpc',
+      name: 'ruled',
+      networks: ['devnet', 'devnet'],
+      cidrs: ['192.0.2.7/24', '2001:DB8::1', '::ffff:192.0.2.9/120'],
+      origins: ['HTTPS://App.Example.com:443/', 'http://*.bücher.example:8080', 'http://localhost:3000'],
+      methods: ['getBalance', 'getBlock*', 'wallet/*', 'accountSubscribe'],
+      rate: { perSecond: 10, burst: 20 },
+      addressPerSecond: 5,
+      logsBodies: true,
+      neverBack: true,
+    });
+    const rules = {
+      networks: ['devnet'],
+      cidrs: ['192.0.2.0/24', '2001:db8::1'],
+      origins: ['https://app.example.com', 'http://*.xn--bcher-kva.example:8080', 'http://localhost:3000'],
+      methods: ['getBalance', 'getBlock*', 'wallet/*', 'accountSubscribe'],
+    };
+    expect(key).toMatchObject({ ...rules, rate: { perSecond: 10, burst: 20 }, addressPerSecond: 5 });
+    expect((await recordsOf(store)).get(key.id)).toMatchObject({
+      rules,
+      addressPerSecond: 5,
+      logsBodies: true,
+      monotonicReads: true,
+      limits: { rpcPerSecond: 10, rpcBurst: 20 },
+    });
+  });
+
+  it('are rejected with the field and the allowed values', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const create = (options: Partial<CreateKeyOptions>) =>
+      refusal(createKey(register, { product: 'rpc', name: 'x', ...options }));
+    expect(await create({ cidrs: ['192.0.2.0/33'] })).toEqual([
+      'invalid',
+      'cidrs',
+      'cidrs: "192.0.2.0/33" is not an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32',
+    ]);
+    for (const origin of ['app.example.com', 'https://*.com', 'https://*.192.0.2.1'])
+      expect(await create({ origins: [origin] })).toEqual([
+        'invalid',
+        'origins',
+        expect.stringContaining(`"${origin}" is not a web origin such as https://app.example.com`),
+      ]);
+    expect((await create({ methods: ['getBalanse'] }))[2]).toContain(
+      'cannot call "getBalanse". Use a method such as',
+    );
+    expect((await create({ product: 'grpc', methods: ['getBalance'] }))[2]).toContain(
+      'of product grpc cannot call',
+    );
+    expect((await create({ product: 'grpc', origins: ['https://a.example'] }))[1]).toBe('origins');
+    expect((await create({ networks: [] }))[2]).toBe(
+      'networks is empty. Name at least one, or leave the field out to allow all.',
+    );
+    expect((await create({ cidrs: Array<string>(101).fill('192.0.2.1') }))[2]).toContain(
+      'the maximum is 100',
+    );
+    expect(await create({ rate: { perSecond: 11, burst: 20 } })).toEqual([
+      'invalid',
+      'rate.perSecond',
+      'rate.perSecond: the rate limit in calls per second must be a whole number from 1 to 10, the maximum of plan "default"',
+    ]);
+    expect((await create({ rate: { perSecond: 1, burst: 21 } }))[1]).toBe('rate.burst');
+    expect((await create({ addressPerSecond: 11 }))[1]).toBe('addressPerSecond');
+    expect((await create({ product: 'grpc', neverBack: true }))[1]).toBe('neverBack');
+    expect(await listKeys(register, { withRevoked: true })).toEqual([]);
+  });
+
+  it('of a public key require origins, read-only methods and a rate per address', async () => {
+    const register = await registerOn(await open());
+    const options = { product: 'rpc', name: 'page', isPublic: true } as const;
+    expect((await refusal(createKey(register, options)))[2]).toContain(
+      'a public key needs the web addresses it may be used from',
+    );
+    const origins = ['https://app.example.com'];
+    expect((await refusal(createKey(register, { ...options, product: 'fs', origins })))[1]).toBe('isPublic');
+    const { key } = await createKey(register, { ...options, origins });
+    expect(key).toMatchObject({ isPublic: true, origins, addressPerSecond: 10 });
+    expect(key.methods).toContain('getBalance');
+    expect(key.methods).toContain('accountSubscribe');
+    for (const one of [
+      'sendTransaction',
+      'requestAirdrop',
+      'getProgramAccounts',
+      'wallet/send_sol',
+      'storage/upload',
+    ])
+      expect(key.methods).not.toContain(one);
+    expect((await refusal(changeKey(register, key.id, { origins: null })))[1]).toBe('origins');
+    const changed = await changeKey(register, key.id, {
+      addressPerSecond: null,
+      methods: ['sendTransaction'],
+    });
+    expect(changed).toMatchObject({ addressPerSecond: 10, methods: ['sendTransaction'] });
+  });
+});
+
+describeOnSqlite('a key change', ({ open }) => {
+  it('apply to the whole family, are audited with before and after, and extend nothing', async () => {
+    const store = await open();
+    const clock = { now: 1_700_000_000_000 };
+    const register = await registerOn(store, { clock });
+    const expiresAt = clock.now + 9 * HOUR;
+    const first = await createKey(register, { product: 'rpc', name: 'x', expiresAt });
+    clock.now += 1;
+    const second = await rotateKey(register, first.key.id, HOUR);
+    const origin = { address: '192.0.2.1', userAgent: 'agent', requestId: 'r1' };
+    const change = { name: 'y', cidrs: ['192.0.2.0/24'], expiresAt: register.now() + 5 * HOUR };
+    const changed = await changeKey({ ...register, actor: 'user:a', origin }, second.key.id, change);
+    expect(changed).toMatchObject({
+      name: 'y',
+      cidrs: ['192.0.2.0/24'],
+      expiresAt: register.now() + 5 * HOUR,
+    });
+    const { family } = await readFamily(register, first.key.id);
+    expect(family).toMatchObject([
+      { id: first.key.id, name: 'y', cidrs: ['192.0.2.0/24'], expiresAt: register.now() + HOUR },
+      { id: second.key.id, name: 'y', cidrs: ['192.0.2.0/24'], expiresAt: register.now() + 5 * HOUR },
+    ]);
+    expect(await lastAudit(store)).toMatchObject({
+      actor: 'user:a',
+      action: 'key.change',
+      key_id: second.key.id,
+      customer_id: 'house',
+      address: '192.0.2.1',
+      user_agent: 'agent',
+      request_id: 'r1',
+      detail: {
+        'before.name': 'x',
+        'after.name': 'y',
+        'before.cidrs': '',
+        'after.cidrs': '192.0.2.0/24',
+        'before.expiresAt': expiresAt,
+        'after.expiresAt': register.now() + 5 * HOUR,
+      },
+    });
+  });
+
+  it('are rejected once the key has ended', async () => {
+    const clock = { now: 1_700_000_000_000 };
+    const register = await registerOn(await open(), { clock });
+    const { key } = await createKey(register, { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR });
+    clock.now += HOUR;
+    expect((await refusal(changeKey(register, key.id, { expiresAt: null })))[2]).toContain('it is expired');
+    await revokeKey(register, key.id);
+    expect((await refusal(changeKey(register, key.id, { name: 'y' })))[2]).toContain('it is revoked');
+  });
+});
+
+describeOnBothStores('the keys of a customer', ({ open }) => {
+  it('move to the new plan of their customer, except those with a plan of their own', async () => {
+    const store = await open();
+    const register = await customerOn(store, 'acme');
+    const { key } = await createKey(register, { product: 'rpc', name: 'x' });
+    const own = await createKey(register, { product: 'rpc', name: 'y', planId: 'default' });
+    const limits = { ...defaultPlanLimits, rpcPerSecond: 77 };
+    await syncPlans(store, [{ id: 'gold', name: 'gold', limits }], 'test');
+    const seen = await newestVersion(store);
+    await transactAndNotify(store, async (trx) => {
+      const change = { plan_id: 'gold', version: await nextVersion(trx) };
+      await trx.updateTable('customer').set(change).where('id', '=', 'acme').execute();
+      await moveKeysOfPlan(trx, 'acme', 'free', 'gold');
+    });
+    const records: KeyRecord[] = [];
+    for await (const page of keysOfPlansChangedAfter(store, seen, 100)) records.push(...page);
+    const plans = new Map(records.map((one) => [one.id as string, [one.limits.rpcPerSecond, one.version]]));
+    expect(plans.get(key.id)).toEqual([77, seen + 1]);
+    expect(plans.get(own.key.id)).toEqual([10, seen + 1]);
+  });
+
+  it('are capped by their plan, and regain their own rate when the plan allows it', async () => {
+    const store = await open();
+    const register = await customerOn(store, 'acme');
+    const rate = { perSecond: 40, burst: 80 };
+    const { key } = await createKey(register, { product: 'rpc', name: 'x', rate });
+    const ratesUnder = async (rpcPerSecond: number, rpcBurst: number) => {
+      const limits = { ...defaultPlanLimits, rpcPerSecond, rpcBurst };
+      await syncPlans(store, [{ id: 'free', name: 'free', limits }], 'test');
+      const record = (await recordsOf(store)).get(key.id);
+      return [record?.limits.rpcPerSecond, record?.limits.rpcBurst];
+    };
+    expect(await ratesUnder(5, 9)).toEqual([5, 9]);
+    expect(await ratesUnder(50, 100)).toEqual([40, 80]);
+    expect(await ratesUnder(0, 100)).toEqual([40, 80]);
+  });
+
+  it('are invisible to other customers', async () => {
+    const store = await open();
+    const acme = await customerOn(store, 'acme');
+    const other: KeyRegister = { ...acme, customerId: 'house' };
+    const { key } = await createKey(acme, { product: 'rpc', name: 'x' });
+    const works = [
+      () => changeKey(other, key.id, { name: 'y' }),
+      () => rotateKey(other, key.id),
+      () => revokeKey(other, key.id),
+      () => disableKey(other, key.id),
+      () => readFamily(other, key.id),
+      () => revokeKeys(other, [key.id]),
+      () => createKey(other, { product: 'rpc', name: 'x', customerId: 'acme' }),
+    ];
+    for (const work of works) expect((await refusal(work()))[0]).toBe('not-found');
+    expect(await listKeys(other)).toEqual([]);
+    expect(await listKeys(acme)).toEqual([key]);
+  });
+
+  it('are revoked together, all or none, each with an audit entry', async () => {
+    const store = await open();
+    const register = await customerOn(store, 'acme');
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++)
+      ids.push((await createKey(register, { product: 'rpc', name: 'x' })).key.id);
+    expect((await refusal(revokeKeys(register, [...ids, '11111111'])))[1]).toBe('ids');
+    expect((await listKeys(register)).length).toBe(3);
+    await revokeKey(register, ids[0]!);
+    const revoked = await revokeKeys(register, [...ids, ids[1]!]);
+    expect(revoked.map(({ id, state }) => [id, state])).toEqual(ids.map((id) => [id, 'revoked']));
+    const lines = await store.db
+      .selectFrom('audit')
+      .select('key_id')
+      .where('action', '=', 'key.revoke')
+      .execute();
+    expect(lines.map(({ key_id }) => key_id).toSorted()).toEqual(ids.toSorted());
+    const records = await recordsOf(store);
+    expect(new Set([...records.values()].map(({ version }) => version)).size).toBe(3);
+    expect([...records.values()].every(({ status }) => status === 'revoked')).toBe(true);
+  });
+});
 
 /** The decision of a gateway that has just loaded the store. */
 async function judge(store: Store, secret: string, now: number): Promise<string> {
   const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
-  directory.apply(await recordsOf(store));
+  directory.apply((await recordsOf(store)).values());
   directory.setStoreReachable(true);
   try {
     return directory.authenticate(secret, now).id;
@@ -60,18 +337,6 @@ describeOnBothStores('keys', ({ open }) => {
     expect(JSON.stringify(await listKeys(register))).not.toContain(secret.slice(key.start.length, -6));
   });
 
-  it('stop at their expiry', async () => {
-    const store = await open();
-    const clock = { now: 1_700_000_000_000 };
-    const register = await registerOn(store, { clock });
-    const options = { product: 'rpc', name: 'x', expiresAt: clock.now + HOUR } as const;
-    const { secret, key } = await createKey(register, options);
-    expect(await judge(store, secret, clock.now + HOUR - 1)).toBe(key.id);
-    expect(await judge(store, secret, clock.now + HOUR)).toBe('INVALID_KEY');
-    clock.now += HOUR;
-    expect(await listKeys(register)).toMatchObject([{ id: key.id, state: 'expired' }]);
-  });
-
   it('are rejected with a remedy if a field is invalid', async () => {
     const register = await registerOn(await open(), { keysMax: 1 });
     const refusal = (options: object) =>
@@ -91,18 +356,6 @@ describeOnBothStores('keys', ({ open }) => {
 });
 
 describeOnSqlite('rotation', ({ open }) => {
-  it('creates a key in the same family while the old one stays valid during the overlap', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const before = await createKey(register, { product: 'rpc', name: 'x' });
-    const after = await rotateKey(register, before.key.id, HOUR);
-    expect(after.old).toMatchObject({ id: before.key.id, state: 'rotating', replacedBy: after.key.id });
-    expect(after.key).toMatchObject({ familyId: before.key.familyId, name: 'x', state: 'active' });
-    expect(await judge(store, before.secret, register.now() + HOUR - 1)).toBe(before.key.id);
-    expect(await judge(store, before.secret, register.now() + HOUR)).toBe('INVALID_KEY');
-    expect(await judge(store, after.secret, register.now() + HOUR)).toBe(after.key.id);
-  });
-
   it('can end the old key at once, or shorten the overlap later but never extend it', async () => {
     const store = await open();
     const register = await registerOn(store);

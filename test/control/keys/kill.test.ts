@@ -1,21 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Store } from '../../../src/control/database/open.ts';
+import { temporaryFolder } from '../../service/program.ts';
 
 const KILLS = 5;
 const maker = join(import.meta.dirname, 'key-maker.ts');
-const folder = mkdtempSync(join(tmpdir(), 'solway-kill-'));
+const folder = temporaryFolder('kill');
 const running = new Set<ChildProcess>();
 
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs the program and kills it; returns the ids that it reported as durable. */

@@ -1,16 +1,15 @@
-import { fstatSync, fsyncSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { fstatSync, fsyncSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createPepper } from '../../../src/control/pepper.ts';
+import { temporaryFolder } from '../../service/program.ts';
 
 vi.mock('node:fs', async (load) => {
   const real = await load<typeof import('node:fs')>();
   return { ...real, fsyncSync: vi.fn(real.fsyncSync) };
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'solway-pepper-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('pepper');
 
 it('a new pepper and its file name are durable before a key is created under it', () => {
   const kinds: string[] = [];

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import { revokeKey } from '../../../src/control/keys/change-key.ts';
 import { createKey } from '../../../src/control/keys/create-key.ts';
@@ -9,6 +8,7 @@ import { keysChangedAfter } from '../../../src/control/keys/key-feed.ts';
 import { createPepper, findPeppers, parsePeppers, pepperFile } from '../../../src/control/pepper.ts';
 import { openPeppers } from '../../../src/control/pepper-proof.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { registerOn } from '../register.ts';
 import { describeOnBothStores } from '../stores.ts';
 
@@ -17,10 +17,8 @@ const NEW = 'n'.repeat(40);
 let dataDir = '';
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'solway-pepper-'));
+  dataDir = temporaryFolder('pepper');
 });
-
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 describe('a pepper', () => {
   it('is read bare or with versions, the highest being current', () => {

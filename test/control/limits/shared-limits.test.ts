@@ -8,14 +8,6 @@ import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
 /** Promises of every shared limit store. */
 function promises(gateways: Gateways): void {
-  it('know their number', async () => {
-    await gateways.start(3);
-    expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([3, 3, 3]);
-    await gateways.all.pop()?.shared.stop();
-    await gateways.sync();
-    expect(gateways.all.map(({ shared }) => shared.gateways)).toEqual([2, 2]);
-  });
-
   it('overshoot by at most the local limits between syncs, and repay it', async () => {
     const all = await gateways.start(3);
     const bound = 100 + (3 - 1) * 100;

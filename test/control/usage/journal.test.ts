@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,20 +8,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Store } from '../../../src/control/database/open.ts';
 import type { RecoveredJournal } from '../../../src/control/usage/usage-journal.ts';
 import { journalLine, readJournalLine, UsageJournal } from '../../../src/control/usage/usage-journal.ts';
 import { UsageWriter, type UsageWriterOptions } from '../../../src/control/usage/usage-writer.ts';
 import type { KeyId } from '../../../src/gateway/auth/key-record.ts';
 import { UsageMeter } from '../../../src/gateway/metering/usage-meter.ts';
+import { temporaryFolder } from '../../service/program.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
-import { usageRow } from './usage-fixture.ts';
+import { usageRow, write } from './usage-fixture.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'solway-journal-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('journal');
 let folders = 0;
 const newFolder = (): string => join(root, String(++folders));
 
@@ -59,7 +57,7 @@ function writerOn(store: Store, journalFolder: string, options: Partial<UsageWri
   const use = (count: number, atMs = RECENT) => {
     for (let done = 0; done < count; done++) meter.record({ ...call, latencyMicros: 500 }, atMs);
   };
-  return { writer: new UsageWriter({ ...all, ...options }), use, away, recovered };
+  return { writer: new UsageWriter({ ...all, ...options }), meter, use, away, recovered };
 }
 
 /** Prototype of file handles, so that tests can make the disk slow or full. */
@@ -274,5 +272,60 @@ describeOnSqlite('the file of the usage journal', ({ open }) => {
       requests: 5,
     });
     await Promise.all([one.writer.stop(), two.writer.stop()]);
+  });
+});
+
+describeOnBothStores('the usage writer', ({ open }) => {
+  const totals = async ({ db }: Store) =>
+    db
+      .selectFrom('usage_minute')
+      .select((row) => [
+        row.fn.countAll<number>().as('rows'),
+        ...(['requests', 'bytes_in', 'bytes_out', 'credits'] as const).map((name) =>
+          row.cast<number>(row.fn.sum(name), 'bigint').as(name),
+        ),
+      ])
+      .executeTakeFirstOrThrow();
+
+  it('stores usage as counted, over minutes, methods and statuses', async () => {
+    const store = await open();
+    const { meter, writer } = writerOn(store, newFolder(), { batchRows: { sqlite: 2, postgres: 2 } });
+    for (let count = 0; count < 90; count++) {
+      const method = ['getSlot', 'getBalance', 'unheardOf'][count % 3]!;
+      const status = count % 2 ? 'ok' : 'upstream';
+      meter.record({ ...call, method, status, latencyMicros: 500 }, RECENT + count * 2_000);
+      if (count % 7 === 0) await writer.flush();
+    }
+    meter.record({ ...call, key: null, bytesIn: 10, bytesOut: 20, latencyMicros: 500 }, RECENT + 200_000);
+    await writer.stop();
+    expect(await totals(store)).toMatchObject({ requests: 91, bytes_in: 100, bytes_out: 110, credits: 91 });
+    const methods = await store.db.selectFrom('usage_minute').select('method').distinct().execute();
+    expect(methods.map(({ method }) => method).toSorted()).toEqual(['getBalance', 'getSlot', 'other']);
+    expect(writer.pendingRows).toBe(0);
+  });
+
+  it('raises a row when only one of its counters grows, and does not lower it by late rows', async () => {
+    const store = await open();
+    const columns = { requests: 'requests', messages: 'messages', credits: 'credits' } as const;
+    const all = { ...columns, bytesIn: 'bytes_in', bytesOut: 'bytes_out' };
+    for (const [count, column] of Object.entries(all)) {
+      const row = (value: number) => ({ ...usageRow(), [count]: value });
+      for (const value of [300, 400, 300]) await write(store, [row(value)], count);
+      const query = store.db.selectFrom('usage_minute').selectAll().where('epoch', '=', count);
+      expect(await query.execute()).toMatchObject([{ [column]: 400 }]);
+    }
+  });
+
+  it('drops and counts the oldest rows when the store is unreachable for too long', async () => {
+    const store = await open();
+    const { use, writer, away } = writerOn(store, newFolder(), { pendingRowsMax: 3 });
+    away.now = true;
+    for (let count = 0; count < 5; count++) {
+      use(1, RECENT + count * 60_000);
+      await writer.flush();
+    }
+    away.now = false;
+    await writer.flush();
+    expect([writer.lostRows, await totals(store)]).toMatchObject([2, { rows: 3 }]);
   });
 });
