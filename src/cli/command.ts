@@ -19,10 +19,7 @@ export type Command = Readonly<{
 
 /** Invalid command line; the message says how to correct it. Exit code 2. */
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
+  override name = 'UsageError';
 }
 
 /** @throws UsageError for a positional argument that the command does not have. */

@@ -27,10 +27,7 @@ export type ConfigurationArguments = Readonly<{
 
 /** Invalid command line; the message says how to correct it. */
 export class ArgumentsError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ArgumentsError';
-  }
+  override name = 'ArgumentsError';
 }
 
 type Options = Readonly<
@@ -272,10 +269,7 @@ export function readWrittenSources(args: ConfigurationArguments, environment: En
 
 /** The message names the reference, never a value. */
 export class SecretReferenceError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SecretReferenceError';
-  }
+  override name = 'SecretReferenceError';
 }
 
 const SECRET_FILE_BYTES_MAX = 64 * 1024;

@@ -134,16 +134,10 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
 
 /** A worker could not start; the message is its own error. */
 export class WorkerStartError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'WorkerStartError';
-  }
+  override name = 'WorkerStartError';
 }
 
 /** A request between the primary and a worker failed; the message gives the reason. */
 export class IpcError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'IpcError';
-  }
+  override name = 'IpcError';
 }

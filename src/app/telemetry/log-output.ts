@@ -4,10 +4,7 @@ import type { Configuration } from '../../config/configuration.ts';
 
 /** The log file cannot be opened; the message says how to fix it. */
 export class LogFileError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'LogFileError';
-  }
+  override name = 'LogFileError';
 }
 
 /** Standard error. */

@@ -30,10 +30,7 @@ export type MailOptions = MailLimits &
 
 /** A failed mail. The message contains no server text, address or password. */
 export class MailError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MailError';
-  }
+  override name = 'MailError';
 }
 
 /** Our own texts: server texts may contain anything. Source: nodemailer's error codes. */

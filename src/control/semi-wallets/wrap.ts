@@ -23,10 +23,7 @@ const TAG_BYTES = 16;
 
 /** The pepper is missing or the data is corrupt. */
 export class WrapError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'WrapError';
-  }
+  override name = 'WrapError';
 }
 
 const additionalData = (ownerId: string, address: string): Buffer =>

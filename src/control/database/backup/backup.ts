@@ -127,10 +127,7 @@ export type BackupPart = Readonly<
 
 /** The message says how to fix it. */
 export class BackupError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BackupError';
-  }
+  override name = 'BackupError';
 }
 
 export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
