@@ -36,7 +36,7 @@ async function recordNodes(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
     const version = await nextVersion(trx);
-    const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', keyId: null, detail: {} };
+    const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', detail: {} };
     await writeAudit(trx, version, entry);
   });
 }

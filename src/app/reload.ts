@@ -192,7 +192,7 @@ export class Reload {
       const detail = { changed: changed.join(', '), restart: restart.join(', ') };
       await transact(store, async (trx) => {
         const version = await nextVersion(trx);
-        const entry = { ...by, at: Date.now(), action, keyId: null, detail };
+        const entry = { ...by, at: Date.now(), action, detail };
         await writeAudit(trx, version, entry);
       });
     } catch (error) {

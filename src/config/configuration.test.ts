@@ -4,11 +4,11 @@ import { Connection } from '@solana/web3.js';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
-import { configDocs } from '../../test/project/write-config-docs.ts';
+import { configDocs, optionCount } from '../../test/project/write-config-docs.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { loadConfiguration, websocketUrlOf } from './configuration.ts';
 import { showConfiguration } from './render.ts';
-import { optionCount, singleOptions } from './schema.ts';
+import { singleOptions } from './schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
 import type { Store } from './database/open.ts';
+import { findRow, updateRows } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
@@ -81,7 +82,7 @@ export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): P
 });
 
 async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
-  const row = await db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
+  const row = await findRow(db, 'plan', { id: plan.id });
   if (row === undefined) return false;
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
@@ -112,7 +113,7 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
     .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
     .execute();
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
-  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
+  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
 /**
@@ -125,10 +126,5 @@ export async function moveKeysOfPlan(
   from: string,
   to: string,
 ): Promise<void> {
-  await trx
-    .updateTable('api_key')
-    .set({ plan_id: to })
-    .where('customer_id', '=', customerId)
-    .where('plan_id', '=', from)
-    .execute();
+  await updateRows(trx, 'api_key', { customer_id: customerId, plan_id: from }, { plan_id: to });
 }

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { credentialId, digestApiKey, generateCredential } from '../../gateway/auth/api-key.ts';
 import type { Store } from '../database/open.ts';
+import { insertRow, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
@@ -47,7 +48,7 @@ export async function createAdminToken(
     last_used_at: null,
     revoked_at: null,
   };
-  await trx.insertInto('admin_token').values(row).execute();
+  await insertRow(trx, 'admin_token', row);
   return { secret: text, row };
 }
 
@@ -89,6 +90,6 @@ export async function findAdminToken(
   const row = await activeTokens(store.db, now).where('id', '=', id).executeTakeFirst();
   if (row === undefined || !matchesDigest(row, text, peppers)) return null;
   if ((row.last_used_at ?? 0) + LAST_USED_INTERVAL_MS <= now)
-    await store.db.updateTable('admin_token').set({ last_used_at: now }).where('id', '=', id).execute();
+    await updateRows(store.db, 'admin_token', { id }, { last_used_at: now });
   return row;
 }

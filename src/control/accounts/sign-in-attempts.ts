@@ -188,5 +188,5 @@ const sumOf = (all: readonly FailedSignIn[]): number => all.reduce((sum, { count
 /** Path and source of the first attempt. */
 function entryOf({ path, facts, at, count }: FailedSignIn, account: string | null): AuditEntry {
   const detail = { path, ...(account !== null && { account }), count };
-  return { at, actor: 'nobody', action: 'session.refused', keyId: null, detail, ...facts };
+  return { at, actor: 'nobody', action: 'session.refused', detail, ...facts };
 }

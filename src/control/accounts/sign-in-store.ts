@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
 
@@ -54,7 +55,7 @@ function signInEntry(
   action: string,
   email: string | null,
   at: number,
-  metadata: RequestMetadata = noRequestMetadata,
+  metadata: RequestMetadata | undefined,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
   const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
@@ -64,7 +65,7 @@ function signInEntry(
     ...(write.rows.length > 1 && { count: write.rows.length }),
     ...(typeof provider === 'string' && { provider }),
   };
-  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...metadata };
+  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
 
 const fieldsOf = (columns: readonly string[]): string =>
@@ -177,11 +178,7 @@ class SignInStore {
   async #audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
     const action = actionOf(write);
     if (action === null) return;
-    const user = await trx
-      .selectFrom('auth_user')
-      .select('email')
-      .where('id', '=', userIdOf(write) ?? '')
-      .executeTakeFirst();
+    const user = await findRow(trx, 'auth_user', { id: userIdOf(write) ?? '' });
     const entry = signInEntry(write, action, user?.email ?? null, this.#now(), currentRequest.getStore());
     await writeAudit(trx, version, entry);
   }

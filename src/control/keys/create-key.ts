@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { findRow, insertRow } from '../database/rows.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
@@ -69,9 +70,7 @@ async function requireCustomer(
   id: string,
 ): Promise<CustomerTable> {
   const isOthers = register.customerId !== undefined && register.customerId !== id;
-  const row = isOthers
-    ? undefined
-    : await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = isOthers ? undefined : await findRow(trx, 'customer', { id });
   if (row !== undefined) return row;
   throw new KeyOperationError(
     'not-found',
@@ -85,12 +84,7 @@ type GeneratedKey = ReturnType<typeof generateApiKey>;
 async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
-    const taken = await trx
-      .selectFrom('api_key')
-      .select('id')
-      .where('id', '=', generated.id)
-      .executeTakeFirst();
-    if (taken === undefined) return generated;
+    if ((await findRow(trx, 'api_key', { id: generated.id })) === undefined) return generated;
   }
   throw new Error('no unused key id was found');
 }
@@ -124,7 +118,7 @@ export async function insertKey(
     leaked_at: null,
     version,
   };
-  await trx.insertInto('api_key').values(row).execute();
+  await insertRow(trx, 'api_key', row);
   return { secret: text, key: viewKey(row, register.now()), row };
 }
 
@@ -198,8 +192,7 @@ export function createKey(register: KeyRegister, options: CreateKeyOptions): Pro
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
   return transactAndNotify(register.store, async (trx) => {
     await nextVersion(trx);
-    const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
-    if (any !== undefined) return [];
+    if ((await findRow(trx, 'api_key', {})) !== undefined) return [];
     const created: NewKey[] = [];
     for (const product of Object.keys(products) as Product[]) {
       created.push(await createKeyIn(register, trx, { product, name: `first ${product} key` }));

@@ -2,7 +2,8 @@ import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { findRow } from '../database/rows.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
@@ -109,15 +110,9 @@ export async function requestClose(
   act: CordonActor,
   nowMs: number,
 ): Promise<boolean> {
-  const row = await store.db
-    .selectFrom('connection')
-    .select(['gateway', 'key_id', 'kind'])
-    .where('id', '=', connectionId)
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
+  const row = await findRow(store.db, 'connection', { id: connectionId, customer_id: customerId });
   if (row === undefined) return false;
-  await transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
+  await makeChange(store, async (trx, version) => {
     await trx
       .insertInto('connection_close')
       .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })

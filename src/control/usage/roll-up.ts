@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { deleteRows, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type {
   DirtyBucketKind,
@@ -87,32 +88,17 @@ async function sumFiner(db: Kysely<Schema>, step: keyof typeof coarser, bucket: 
   const sums = noTotals();
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const where = { step: of, bucket: finer };
-    const totals = await rowsOf(db, 'usage_total', where);
+    const totals = await selectRows(db, 'usage_total', where).execute();
     for (const { customer_id, plan_id, product, status, ...counters } of totals) {
       sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, 0);
     }
-    const methods = await rowsOf(db, 'usage_method', where);
+    const methods = await selectRows(db, 'usage_method', where).execute();
     for (const { customer_id, product, method, status, ...counters } of methods) {
       sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, 0);
     }
     await setImmediate();
   }
   return sums;
-}
-
-type TotalTables = Pick<Schema, 'usage_total' | 'usage_method'>;
-
-function rowsOf<Table extends keyof TotalTables>(
-  db: Kysely<Schema>,
-  table: Table,
-  { step, bucket }: Readonly<{ step: UsageStep; bucket: number }>,
-): Promise<TotalTables[Table][]> {
-  return db
-    .selectFrom(table as 'usage_total')
-    .selectAll()
-    .where('step', '=', step)
-    .where('bucket', '=', bucket)
-    .execute() as Promise<unknown[]> as Promise<TotalTables[Table][]>;
 }
 
 /** Replaces the rows of a bucket unless its sources have changed. */
@@ -126,8 +112,11 @@ function replaceTotals(
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    const replace = async (table: keyof TotalTables, rows: readonly { last_minute: number }[]) => {
-      await trx.deleteFrom(table).where('step', '=', step).where('bucket', '=', bucket).execute();
+    const replace = async (
+      table: 'usage_total' | 'usage_method',
+      rows: readonly { last_minute: number }[],
+    ) => {
+      await deleteRows(trx, table, { step, bucket });
       for (let from = 0; from < rows.length; from += PAGE_ROWS) {
         const values = rows.slice(from, from + PAGE_ROWS).map(({ last_minute: _, ...row }) => row);
         await trx

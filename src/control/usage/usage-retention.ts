@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { deleteRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
@@ -105,12 +106,9 @@ async function canDelete(store: Store, level: Level, unit: number): Promise<bool
 async function removeUnit({ db }: Store, level: Level, unit: number, oldest: number): Promise<void> {
   const end = (unit + 1) * level.per;
   for (let bucket = Math.max(oldest, unit * level.per); bucket < end; bucket++) {
-    await db
-      .deleteFrom(tableOf(level.step))
-      .where(level.step as 'hour', '=', bucket)
-      .execute();
+    await deleteRows(db, tableOf(level.step), { [level.step]: bucket });
     for (const table of ['usage_total', 'usage_method'] as const) {
-      await db.deleteFrom(table).where('step', '=', level.step).where('bucket', '=', bucket).execute();
+      await deleteRows(db, table, { step: level.step, bucket });
     }
     await setImmediate();
   }

@@ -4,6 +4,7 @@ import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import { findRow, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { latencyText } from './usage-sums.ts';
@@ -63,12 +64,7 @@ export async function readDirtyBucket(
   kind: DirtyBucketKind,
   bucket: number,
 ): Promise<DirtyBucketSnapshot> {
-  const rows = await db
-    .selectFrom('usage_mark')
-    .select(['epoch', 'token'])
-    .where('kind', '=', kind)
-    .where('bucket', '=', bucket)
-    .execute();
+  const rows = await selectRows(db, 'usage_mark', { kind, bucket }).execute();
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
@@ -203,8 +199,7 @@ async function accountsOf(
 
 /** The first bucket whose rows are not deleted. */
 export async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
-  const query = db.selectFrom('usage_horizon').select('bucket').where('step', '=', step);
-  return (await query.executeTakeFirst())?.bucket ?? 0;
+  return (await findRow(db, 'usage_horizon', { step }))?.bucket ?? 0;
 }
 
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {

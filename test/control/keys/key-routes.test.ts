@@ -13,6 +13,7 @@ import { reportLeaks } from '../../../src/control/keys/leaked-keys.ts';
 import { generateApiKey } from '../../../src/gateway/auth/api-key.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
+import { withValidatedOutput } from '../validate-output.ts';
 
 const NOW = Date.UTC(2027, 0, 15, 12, 30);
 const HOUR = 3_600_000;
@@ -67,7 +68,7 @@ async function startApi(store: Store, given: Given = {}) {
     takeUpKeys,
   } as unknown as ApiServices;
   const handlers = keyHandlers(services) as Handlers;
-  const api = new ControlApi({ services, handlers, log: silent, validatesOutput: true });
+  const api = new ControlApi({ services, handlers: withValidatedOutput(handlers), log: silent });
   const invoke = <Name extends ContractName>(
     name: Name,
     requested: RouteInput<Name>,

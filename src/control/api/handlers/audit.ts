@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
+import { selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
-import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../../database/transaction.ts';
+import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -17,12 +18,10 @@ export function withAudit<Result>(
   { actor, address, userAgent, requestId }: ApiContext,
   work: (trx: Transaction<Schema>, version: number) => Promise<readonly [Result, AuditedChange | null]>,
 ): Promise<Result> {
-  return transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(store, async (trx, version) => {
     const [result, change] = await work(trx, version);
     if (change !== null) {
-      const from = { address, userAgent, requestId };
-      await writeAudit(trx, version, { at: now(), actor, keyId: null, ...change, ...from });
+      await writeAudit(trx, version, { at: now(), actor, ...change, address, userAgent, requestId });
     }
     return result;
   });
@@ -53,12 +52,7 @@ const entryJson = (row: AuditTable) => ({
 const entryJsonWithCustomer = (row: AuditTable) => ({ ...entryJson(row), customerId: row.customer_id });
 
 function select({ store }: ApiServices, { customer, action, key, from, to }: Filter) {
-  return store.db
-    .selectFrom('audit')
-    .selectAll()
-    .$if(customer !== undefined, (query) => query.where('customer_id', '=', customer ?? ''))
-    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-    .$if(key !== undefined, (query) => query.where('key_id', '=', key ?? ''))
+  return selectRows(store.db, 'audit', { customer_id: customer, action, key_id: key })
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
 }

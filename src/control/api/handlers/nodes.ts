@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
+import { countRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
 import {
   ADDED_NODES_MAX,
   type AddedNode,
-  countNodes,
   deleteNode,
   findNodeRow,
   insertNode,
@@ -17,7 +17,7 @@ import {
 import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
@@ -109,16 +109,13 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   const { nodes } = await readGateways(services.store);
   const own = requireNodeServices(services).fixed();
   const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
-  if (fixed === undefined)
-    throw new ApiError(404, 'NOT_FOUND', `There is no node ${name}. GET /upstreams lists them.`);
+  if (fixed === undefined) throw notFound(`There is no node ${name}. GET /upstreams lists them.`);
   if (fixed.source === 'ledger')
-    throw new ApiError(
-      409,
+    throw conflict(
       'LEDGER_NODE',
       `${name} is the embedded ledger of development mode; it ends when the service starts with nodes`,
     );
-  throw new ApiError(
-    409,
+  throw conflict(
     'FILE_NODE',
     `${name} is defined in the configuration. Change it there and reload; until then it can be cordoned or drained.`,
   );
@@ -133,7 +130,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
     .fixed()
     .some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
-  throw new ApiError(409, 'NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
+  throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
     fields: { name: 'is in use. Choose another name' },
   });
 }
@@ -145,8 +142,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
-  throw new ApiError(
-    409,
+  throw conflict(
     'LEDGER_NODE',
     'The service runs in development mode. Add the node to the configuration file, or with "solway upstream add" on its machine, and restart.',
   );
@@ -154,8 +150,8 @@ function checkLedger(services: ApiServices): void {
 
 /** @throws ApiError 409 */
 async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
-  if ((await countNodes(db)) < ADDED_NODES_MAX) return;
-  throw new ApiError(409, 'LIMIT', `There are ${ADDED_NODES_MAX} added nodes, the maximum`);
+  if ((await countRows(db, 'upstream_node', {})) < ADDED_NODES_MAX) return;
+  throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
 /**
@@ -224,8 +220,7 @@ async function add(
 }
 
 const cannotDecrypt = (name: string): ApiError =>
-  new ApiError(
-    409,
+  conflict(
     'UNREADABLE',
     `${name} cannot be decrypted because its pepper is missing. Restore the pepper, or remove the node and add it again.`,
   );
@@ -268,8 +263,7 @@ async function change(
   const report = await requireUsable(nodeServices, node, body.force);
   await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
-    if (now?.version !== row.version)
-      throw new ApiError(409, 'CHANGED', `${name} was changed meanwhile. Try again.`);
+    if (now?.version !== row.version) throw conflict('CHANGED', `${name} was changed meanwhile. Try again.`);
     await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
     const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
     const changed = fields.filter((field) => body[field] !== undefined).join(', ');
@@ -308,11 +302,7 @@ export const addedNodeHandlers = (services: ApiServices) =>
 async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
   const { nodes } = await readGateways(store);
   if (nodes.some((one) => one.name === node && one.network === network)) return;
-  throw new ApiError(
-    404,
-    'NOT_FOUND',
-    `No gateway has a node ${node} of ${network}. GET /upstreams lists them.`,
-  );
+  throw notFound(`No gateway has a node ${node} of ${network}. GET /upstreams lists them.`);
 }
 
 export const upstreamHandlers = (services: ApiServices) =>
@@ -340,6 +330,6 @@ export const upstreamHandlers = (services: ApiServices) =>
     async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
       const { store, now } = services;
       if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
-      throw new ApiError(409, 'NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
+      throw conflict('NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
     },
   });

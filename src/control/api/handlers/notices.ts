@@ -6,7 +6,7 @@ import { type Notice, noticeLimits } from '../../notifications/notice.ts';
 import { deliverNotice } from '../../notifications/notifier.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
 import { WebhookSeal } from '../../notifications/webhooks.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { ApiError, invalidField, limitReached, notFound } from '../api-error.ts';
 import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -57,7 +57,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
-      throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
+      throw limitReached(`There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
     const target = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, target);
@@ -70,7 +70,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
 }
 
 const noSuchTarget = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
+  notFound('There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {

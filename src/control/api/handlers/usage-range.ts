@@ -1,5 +1,6 @@
 import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-meter.ts';
 import type { Store } from '../../database/open.ts';
+import { findRow } from '../../database/rows.ts';
 import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
   type Axis,
@@ -10,7 +11,7 @@ import {
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { invalidField, notFound } from '../api-error.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -103,14 +104,8 @@ export async function filterOf(
   { key, product, method }: UsageQuery,
 ): Promise<UsageFilter> {
   if (key === undefined) return { customerId, product, method };
-  const found = await db
-    .selectFrom('api_key')
-    .select('id')
-    .where('id', '=', key)
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
-  if (found === undefined)
-    throw new ApiError(404, 'NOT_FOUND', 'key: there is no such key. See the list of keys.');
+  if ((await findRow(db, 'api_key', { id: key, customer_id: customerId })) === undefined)
+    throw notFound('key: there is no such key. See the list of keys.');
   return { customerId, keys: [key], product, method };
 }
 

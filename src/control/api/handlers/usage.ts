@@ -26,7 +26,7 @@ import {
   zeros,
 } from '../../usage/read-usage.ts';
 import { addLatency, latencySum } from '../../usage/usage-sums.ts';
-import { ApiError } from '../api-error.ts';
+import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -200,7 +200,7 @@ async function planOf({ db }: Store, customerId: string) {
     .select(['plan.prices', 'plan.stream_credits'])
     .where('customer.id', '=', customerId)
     .executeTakeFirst();
-  if (plan === undefined) throw new ApiError(404, 'NOT_FOUND', 'customer: there is no such customer');
+  if (plan === undefined) throw notFound('customer: there is no such customer');
   return plan;
 }
 

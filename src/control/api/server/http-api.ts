@@ -8,11 +8,11 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
-import { isOperator, recheck } from './authorize.ts';
+import { authorize, isOperator, recheck } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { ApiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
-import { readBytes, readJson, readQuery } from './read-request.ts';
+import { parseRouteInput, readBytes, readJson, readQuery } from './read-request.ts';
 import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -132,7 +132,8 @@ export class HttpApi {
     }
     if (raw.method === 'HEAD') {
       // HEAD: Hono would run GET and drop the stream without ending it.
-      await this.#api.check(name, input, caller);
+      await authorize(this.#api.services.store.db, name, input.path, caller);
+      parseRouteInput(name, input);
       return streamHead(format, streamHeadersOf(name, format, requestId));
     }
     const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
@@ -174,7 +175,9 @@ export class HttpApi {
     const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
     const revoked = new AbortController();
-    const check = async () => this.#api.reauthorize(name, input, await identifyAgain());
+    const check = async () => {
+      await authorize(this.#api.services.store.db, name, input.path, await identifyAgain());
+    };
     const stopRechecks =
       format === 'events' ? recheck(check, recheckMs, () => revoked.abort()) : () => undefined;
     const onEnd = (): void => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError } from '../api-error.ts';
+import { ApiError, notFound } from '../api-error.ts';
 import { type ContractName, type ParsedRouteInput, routeOf } from '../contract/contract.ts';
 import { strictOf } from '../contract/route.ts';
 
@@ -142,8 +142,7 @@ export function parseRouteInput<Name extends ContractName>(
 ): ParsedRouteInput<Name> {
   const { query, body } = routeOf(name);
   for (const part of Object.values(raw.path)) {
-    if (!PARAMETER.test(part))
-      throw new ApiError(404, 'NOT_FOUND', 'There is no such resource. See the list for the ids.');
+    if (!PARAMETER.test(part)) throw notFound('There is no such resource. See the list for the ids.');
   }
   if (query === undefined && Object.keys(raw.query).length > 0) read(z.object({}), raw.query, 'query');
   return {
