@@ -44,7 +44,6 @@ export type Access = Readonly<{
 
 const ACTOR = 'first start';
 
-/** The open store and its peppers. */
 export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /**

@@ -31,7 +31,6 @@ export type Limits = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Store of shared limits, and the text of its errors. */
 type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
 
 function redisSharing({ shared }: Configuration): Sharing | null {

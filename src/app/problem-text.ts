@@ -94,7 +94,6 @@ export function isArgumentsError(error: unknown): error is Error {
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 
-/** Text for a missing file permission; null for other errors. */
 function permissionProblem(error: unknown): string | null {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   if ((code !== 'EACCES' && code !== 'EPERM') || typeof path !== 'string') return null;

@@ -42,7 +42,6 @@ export type ReloadParts = Readonly<{
   followers?: ReloadFollowers;
 }>;
 
-/** Applies changes of nodes and log level. */
 function followConfiguration({
   live,
   activeNodes,
@@ -76,7 +75,6 @@ export function problemsOf(
   return problems;
 }
 
-/** Maps configuration errors to an API error. @throws ApiError 409; the driver's error. */
 async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadResult> {
   try {
     return await reloading;
@@ -116,7 +114,6 @@ export class Reload {
     return toCallerResult(this.enqueue(by));
   }
 
-  /** Reloads on a signal. Never rejects: errors are logged. */
   async forSignal(): Promise<void> {
     await this.enqueue(BY_SIGNAL).catch(() => {});
   }
@@ -151,7 +148,6 @@ export class Reload {
     }
   }
 
-  /** @throws ConfigurationError */
   async #check(changes: Changes): Promise<void> {
     const { activeNodes, followers } = this.#parts;
     const own = problemsOf(changes, activeNodes.addedNames);

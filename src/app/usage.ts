@@ -21,7 +21,6 @@ export type Usage = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Usage that is not in the store yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
 
 function logRecoveredJournal(log: Logger, { path, rows, corruptLines, lateRows }: RecoveredJournal): void {

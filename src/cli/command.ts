@@ -1,7 +1,6 @@
 /** Exit codes of every command; stable. */
 export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
 
-/** Output and environment of a command. */
 export type Terminal = Readonly<{
   out: (text: string) => void;
   err: (text: string) => void;

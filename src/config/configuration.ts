@@ -183,7 +183,6 @@ function checkSenders({ senders, upstreams }: Configuration, add: Add): void {
   });
 }
 
-/** Two options of a section that require each other. */
 function checkPair(section: string, values: Readonly<Record<string, string | null>>, add: Add): void {
   const [given] = Object.entries(values).find(([, value]) => value !== null) ?? [];
   const [missing] = Object.entries(values).find(([, value]) => value === null) ?? [];
@@ -250,7 +249,7 @@ function withDefaultNetwork(raw: Raw): Raw {
   return { ...raw, networks: { ...(raw.networks as Raw | undefined), default: network } };
 }
 
-/** Fixed limits with the overrides of tests. @throws ConfigurationError */
+/** Fixed limits with the overrides of tests. */
 function internalLimits(overrides: Raw, source: string): Readonly<Record<string, object>> {
   const problems: Problem[] = [];
   const limits: Record<string, object> = {};
@@ -273,7 +272,6 @@ function internalLimits(overrides: Raw, source: string): Readonly<Record<string,
   return limits;
 }
 
-/** Values of the validated file over the fixed limits. */
 function valuesOf(parsed: Raw, limits: Readonly<Record<string, object>>): SchemaValues {
   const values = Object.keys(schema).map((name) => {
     const value = camelNames(parsed[name]);

@@ -10,7 +10,6 @@ import { nearestName } from './value-types.ts';
 
 /** Sources of the configuration: the command line overrides the environment, which overrides the file. */
 
-/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A node named on the command line. */
@@ -195,7 +194,6 @@ function scalar(field: string, value: string | true): string | number | boolean 
     : value;
 }
 
-/** Source by dotted name. */
 type SourceNames = Map<string, string>;
 
 function put(raw: Table, field: string, value: unknown, names: SourceNames, source: string): void {

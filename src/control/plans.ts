@@ -90,7 +90,6 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
 /** Another process wrote the same plan between read and lock; the transaction is rolled back. */
 class ConcurrentWriteError extends Error {}
 
-/** @returns false if another process wrote one of the plans first. */
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
   try {
     await transactAndNotify(store, async (trx) => {

@@ -14,7 +14,6 @@ export class PrimaryLimitStore {
     return this.#store.execute(steps);
   }
 
-  /** Releases the connections of an exited worker. */
   removeWorker(worker: number): void {
     const name = this.#names.get(worker);
     if (name !== undefined) this.#store.removeGateway(name);

@@ -58,7 +58,6 @@ class RelayHandler implements GeyserHandler {
     throw new Failure('UNAUTHORIZED_PRODUCT');
   }
 
-  /** @throws Failure INVALID_KEY */
   #identify({ credential }: Caller): void {
     // Digests have equal lengths, so the comparison takes constant time.
     if (!timingSafeEqual(digest(credential ?? ''), this.#token)) throw new Failure('INVALID_KEY');

@@ -25,14 +25,12 @@ import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
-/** The primary as a limit store. */
 type Primary = Readonly<{
   isConnected: () => boolean;
   /** @throws IpcError */
   execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
 }>;
 
-/** Limit store of a worker: the memory of the primary. */
 export class IpcLimitStore implements LimitStore {
   readonly #primary: Primary;
 
@@ -163,7 +161,6 @@ function workerContextOf(
   };
 }
 
-/** Adds the worker number to log lines. */
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 

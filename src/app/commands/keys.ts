@@ -15,15 +15,12 @@ import { type Product, products } from '../../protocol/product.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
-/** Options of a new key. Times are Unix milliseconds. */
 type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
   Readonly<{ product: string; networks?: readonly string[] | undefined }>;
 
-/** Changed options of a key. */
 type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
-/** Key operations of the command line. */
 export type KeyCommands = Readonly<{
   create(options: CreateKeyInput): Promise<NewKey>;
   list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
@@ -37,7 +34,6 @@ export type KeyCommands = Readonly<{
   identify(text: string): Promise<KeyOwnerResult>;
 }>;
 
-/** @throws KeyOperationError not-found */
 function keyIdOf(keyText: string): string {
   const id = parseKeyId(keyText);
   if (id !== null) return id;
@@ -113,7 +109,6 @@ function commandsOf(api: ApiClient, customer: string): KeyCommands {
 /** Maximum number of keys in a text that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
-/** Finds the owner of the first known key in a text. */
 async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
   const keys = [...new Set(findApiKeys(text))];
   let identified: KeyOwnerResult = { wellFormed: false, matches: false, key: null };

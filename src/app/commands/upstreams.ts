@@ -6,13 +6,10 @@ import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { checkStoreExists } from './keys.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
-/** Nodes and gateways. */
 export type UpstreamList = RouteOutput<'GET /upstreams'>;
 
-/** An accepted node and its report. */
 export type AcceptedNode = RouteOutput<'POST /upstreams'>;
 
-/** A node of the command line. */
 export type NodeInput = Readonly<{
   network: string;
   name: string;
@@ -37,7 +34,6 @@ export type NodeChange = Readonly<{
   options: NodeOptions | undefined;
 }>;
 
-/** Node operations of the command line. */
 export type UpstreamCommands = Readonly<{
   list(): Promise<UpstreamList>;
   add(node: NodeInput, force: boolean): Promise<AcceptedNode>;

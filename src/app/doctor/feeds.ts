@@ -22,7 +22,6 @@ async function checkSender(
   return probeFindings(subject, findings);
 }
 
-/** Checks the senders. */
 export async function checkSenders(
   { senders }: Pick<Configuration, 'senders'>,
   timeoutMs: number,
@@ -47,7 +46,6 @@ export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number
   return [(derived ? warning : bad)(subject, text)];
 }
 
-/** Checks Geyser. */
 export async function checkGeyser(
   { grpc, ...node }: UpstreamConfiguration,
   timeoutMs: number,
@@ -60,7 +58,6 @@ export async function checkGeyser(
   return [bad(subject, text)];
 }
 
-/** Checks the shred sources. */
 export async function checkShreds(
   configuration: Configuration,
   isDevelopment: boolean,

@@ -131,7 +131,6 @@ function buildWebSocketServer(
   return new WebSocketDialect(gate, log, options);
 }
 
-/** TLS options of the HTTP listener; null for plain text. @throws TlsFileError */
 function httpTls(configuration: Configuration): HttpTls | null {
   const files = httpTlsFiles(configuration);
   const { tls } = configuration.server;

@@ -74,7 +74,6 @@ export function readTls(files: TlsFiles): TlsIdentity {
   return identity;
 }
 
-/** Validity period of a certificate. */
 export function validityOf({ cert }: TlsIdentity): Readonly<{ from: Date; to: Date }> {
   const { validFromDate: from, validToDate: to } = new X509Certificate(cert);
   return { from, to };

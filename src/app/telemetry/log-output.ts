@@ -7,7 +7,6 @@ export class LogFileError extends Error {
   override name = 'LogFileError';
 }
 
-/** Standard error. */
 export type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {

@@ -57,7 +57,6 @@ function openExporter({ telemetry }: Configuration, gateway: string, log: Logger
   return new OtlpExporter({ url, headers, resource, log }, options);
 }
 
-/** A node as shown to operators. */
 const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   // JSON cannot represent a bigint.
   ...Object.fromEntries(
@@ -133,7 +132,6 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
   return new LogTails(requestLog, onState);
 }
 
-/** Current settings of the request log. */
 const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
   get share() {
     return requestLog.sampleRatio;
@@ -147,7 +145,6 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-/** Log messages for dropped entries, with remedies. */
 const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [

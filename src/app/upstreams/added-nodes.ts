@@ -53,7 +53,6 @@ const toReportFinding = ({ verdict, text, subject }: Finding): NodeReportJson['f
     ? []
     : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
 
-/** Probes a node and its feeds. Never rejects. */
 async function probe(added: AddedNode): Promise<NodeReportJson> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([

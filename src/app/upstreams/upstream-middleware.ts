@@ -44,7 +44,6 @@ export const openTransactionSender = (
     log,
   });
 
-/** Counters of cached and coalesced calls. */
 type Counters = Readonly<Record<string, () => number>>;
 
 /** Caches, coalescing and monotonic reads in front of the pool. */
@@ -88,7 +87,6 @@ function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheCli
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
 
-/** Limits of each part. */
 const limitsOf = ({ cache, sessions }: Configuration) => ({
   keys: {
     paramsMaxBytes: cache.paramsMaxBytes,

@@ -62,7 +62,6 @@ const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: Loca
   ws: `ws://127.0.0.1:${pubsubPort}`,
 });
 
-/** The same nodes, but the embedded ledger with its Geyser. */
 const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
   grpcPort === null
     ? nodes

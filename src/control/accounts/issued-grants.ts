@@ -4,10 +4,8 @@ import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Author of a change of rights, for the audit log. */
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** Rights that a token or invitation grants. */
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
 /** An audit actor and, recursively, the tokens issued by it. */
@@ -80,7 +78,6 @@ export async function revokeIssuedGrants(
   return entries.length;
 }
 
-/** Predicate: grants that the user (not an operator) may still issue. */
 async function grantPredicateFor(
   trx: Transaction<Schema>,
   userId: string,

@@ -7,7 +7,6 @@ const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d
 /** Header that only pages of this origin and programs can add. */
 export const CSRF_HEADER = 'x-solway';
 
-/** Compares with the configured origin, else with the host of the request. */
 function isSameOrigin(origin: string, request: Request, publicUrl: string | null): boolean {
   const parsed = URL.parse(origin);
   if (parsed === null || parsed.origin !== origin) return false;

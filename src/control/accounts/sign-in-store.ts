@@ -85,7 +85,6 @@ export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string):
   await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
 }
 
-/** Revokes them if the write changes the factor, the password or another sign-in method. */
 async function revokeTrustedBrowsersAfter(db: Kysely<Schema>, write: SignInWrite): Promise<void> {
   const userId = userIdOf(write);
   if (userId !== null && revokingActions.has(actionOf(write))) await revokeTrustedBrowsers(db, userId);
@@ -161,7 +160,6 @@ const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => 
   return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
 };
 
-/** Writes with audit entries, and session tokens as digests. */
 class SignInStore {
   readonly #store: Store;
   readonly #now: () => number;
@@ -183,7 +181,6 @@ class SignInStore {
     await writeAudit(trx, version, entry);
   }
 
-  /** Writes with an audit entry if it is a user's change. */
   #write(given: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
     // Checks whether this kind of write is audited at all.
     if (actionOf({ ...given, rows: [{}] }) === null) return work(this.#db);

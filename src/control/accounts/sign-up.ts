@@ -11,7 +11,6 @@ import { currentRequest } from './sign-in-store.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 
-/** @throws ApiError 422 */
 function readFields(
   body: Readonly<Record<string, unknown>>,
   { passwordMin, passwordMax }: { passwordMin: number; passwordMax: number },
@@ -33,7 +32,6 @@ function readFields(
   throw new ApiError(422, 'INVALID_FIELDS', messages.join('; '), { fields });
 }
 
-/** @throws ApiError 403, 404 */
 async function checkInvited(
   { store, options, now }: SignInParts,
   { email, invitation }: Fields,

@@ -49,7 +49,6 @@ async function toError(response: Response, url: string): Promise<Error> {
   return new ApiError(response.status as ApiError['status'], code, message, fields ? { fields } : {});
 }
 
-/** Streams the lines of a text response. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of body.pipeThrough(

@@ -37,7 +37,6 @@ const detailOf = (row: Columns) => ({
   ...detailOfRules(row),
 });
 
-/** @throws KeyOperationError wrong-state */
 function checkChangeable(row: KeyTable, now: number): void {
   const hasEnded = row.expires_at !== null && row.expires_at <= now;
   if (row.state !== 'revoked' && !hasEnded) return;
@@ -203,7 +202,6 @@ export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 /** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
-/** @throws KeyOperationError wrong-state */
 function checkRotatable(row: KeyTable, now: number): void {
   const { state } = viewKey(row, now);
   if (state === 'active') return;
@@ -265,7 +263,6 @@ const REVOKE_BATCH_MAX = 1_000;
 /** Keys per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
-/** @throws KeyOperationError not-found */
 async function requireKeys(
   trx: Transaction<Schema>,
   ids: readonly string[],

@@ -63,7 +63,6 @@ export async function requirePlan(trx: Transaction<Schema>, planId: string): Pro
   );
 }
 
-/** @throws KeyOperationError not-found */
 async function requireCustomer(
   trx: Transaction<Schema>,
   register: KeyRegister,
@@ -139,10 +138,6 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   );
 }
 
-/**
- * Creates a key within a running transaction.
- * @throws KeyOperationError
- */
 async function createKeyIn(
   register: KeyRegister,
   trx: Transaction<Schema>,

@@ -104,7 +104,6 @@ const browserMethods: readonly string[] = [
   ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
 ].toSorted();
 
-/** Removes duplicates; an absent list becomes null. */
 function checkList<Item extends string>(
   field: string,
   input: readonly string[] | null,

@@ -88,7 +88,6 @@ export class NodeFeed {
     this.#task.start();
   }
 
-  /** Polls and reports changes. Never rejects. */
   poll(): Promise<void> {
     return this.#task.run();
   }

@@ -140,12 +140,10 @@ export class Notifier {
     return this.#quotaTask.run();
   }
 
-  /** Delivers what is due. Never rejects. */
   deliver(): Promise<void> {
     return this.#deliveryTask.run();
   }
 
-  /** Stops delivering and waits until pending results are written. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#quotaTask.stop();

@@ -55,7 +55,6 @@ export class QuotaWatch {
   }
 }
 
-/** @returns true for the first claim. */
 function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
   const { customerId, planId, used, limit } = account;
   return store.db.transaction().execute(async (trx) => {
@@ -72,7 +71,6 @@ function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs:
   });
 }
 
-/** @returns null for an unknown customer or plan. */
 async function noticeOf(
   trx: Transaction<Schema>,
   { account, month, percent }: QuotaThreshold,

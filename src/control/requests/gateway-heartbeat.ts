@@ -111,28 +111,21 @@ export type GatewayHooks = Readonly<{
 }>;
 
 /** Times in milliseconds. */
-export type HeartbeatOptions = Readonly<{
+export const heartbeatOptions = {
   /** Interval of reports. */
-  heartbeatMs: number;
-  /** Interval of reading cordons and close requests. */
-  lookIntervalMs: number;
-  /** Reported connections per gateway. */
-  connectionsMax: number;
-  /** Time without a report after which a gateway is declared dead. */
-  goneAfterMs: number;
-  onState: OnState;
-  /** Monotonic, in milliseconds. */
-  now: () => number;
-}>;
-
-export const heartbeatOptions: HeartbeatOptions = {
   heartbeatMs: 2_000,
+  /** Interval of reading cordons and close requests. */
   lookIntervalMs: 400,
+  /** Reported connections per gateway. */
   connectionsMax: 1_000,
+  /** Time without a report after which a gateway is declared dead. */
   goneAfterMs: 10_000,
-  onState: () => undefined,
+  onState: (() => undefined) as OnState,
+  /** Monotonic, in milliseconds. */
   now: () => performance.now(),
 };
+
+export type HeartbeatOptions = Readonly<typeof heartbeatOptions>;
 
 const MINUTE_MS = 60_000;
 /** An hour is shown; the rest allows for clock differences. */
@@ -199,7 +192,6 @@ export class GatewayHeartbeat {
     return this.#task.run();
   }
 
-  /** Deletes the rows of this gateway. */
   async stop(): Promise<void> {
     await this.#task.stop();
     await this.#forget([this.id]).catch(() => {});
@@ -305,7 +297,6 @@ export class GatewayHeartbeat {
     }
   }
 
-  /** Deletes dead gateways and expired rows. */
   async #sweep(now: number): Promise<void> {
     const { db } = this.#store;
     const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();

@@ -31,7 +31,6 @@ export function readSubmissions(
 const confirmations = ['processed', 'confirmed', 'finalized'] as const;
 
 type SubmissionJson = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
-/** On-chain status of a transaction. */
 type ChainStatus = NonNullable<SubmissionJson['status']>;
 
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */

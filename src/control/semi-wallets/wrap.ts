@@ -53,7 +53,6 @@ export class ServerKeys {
     return { version: this.current, text: Buffer.concat(parts).toString('base64') };
   }
 
-  /** @throws WrapError */
   unwrap(wrapped: Wrapped, ownerId: string, address: string): string {
     const bytes = Buffer.from(wrapped.text, 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new WrapError('a stored wallet is corrupt');

@@ -44,14 +44,12 @@ export class BlockIndex {
     return new BlockIndex(folder, fileStore);
   }
 
-  /** Records the blocks of a file, unless it is a single block. */
   async add({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) await this.#write(`${leaf}.${index}.${cid}`, '');
     for (const node of nodes) await this.#write(`${node.cid}.node.${cid}`, node.bytes);
   }
 
-  /** Undoes `add`. */
   async remove({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) {
@@ -62,7 +60,6 @@ export class BlockIndex {
     }
   }
 
-  /** Opens a block of a stored file; null if unknown. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     if (cid.startsWith('bafkre')) {

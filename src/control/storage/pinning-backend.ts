@@ -4,33 +4,26 @@ import type { FileBackend, FileMetadata, FileStore } from './file-store.ts';
 import {
   type ServiceResponse,
   StorageService,
-  type StorageServiceLimits,
   storageServiceLimits,
   storageUnavailable,
 } from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-export type PinningServiceLimits = StorageServiceLimits &
-  Readonly<{
-    /** Milliseconds between polls of pending pins. */
-    pollIntervalMs: number;
-    /** Polls per pin before giving up. */
-    pollsMax: number;
-    /** Retries of a failed pin. */
-    retriesMax: number;
-    /** Polled pins; further ones are created but not polled. */
-    watchedMax: number;
-  }>;
-
-export const pinningServiceLimits: PinningServiceLimits = {
+export const pinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
   silenceMs: 30_000,
+  /** Milliseconds between polls of pending pins. */
   pollIntervalMs: 15_000,
+  /** Polls per pin before giving up. */
   pollsMax: 480,
+  /** Retries of a failed pin. */
   retriesMax: 3,
+  /** Polled pins; further ones are created but not polled. */
   watchedMax: 1_000,
 };
+
+export type PinningServiceLimits = Readonly<typeof pinningServiceLimits>;
 
 export type PinningServiceOptions = Readonly<{
   /** Address before `/pins`. */
@@ -100,7 +93,6 @@ export class PinningService {
       this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
   }
 
-  /** Stops polling and closes connections. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -108,7 +100,6 @@ export class PinningService {
     await this.#polling;
   }
 
-  /** An existing or pending pin. */
   async #find(cid: string): Promise<PinStatus | null> {
     const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
     const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
@@ -163,7 +154,6 @@ export class PinningService {
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE for another status or invalid JSON. */
 function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
   if (status !== expected) throw storageUnavailable(`the pinning service returned status ${status}`);
   try {
@@ -173,7 +163,6 @@ function objectOf({ status, text }: ServiceResponse, expected: number): Record<s
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE */
 function statusOf(value: unknown): PinStatus {
   const { requestid, status } = Object(value);
   const isStatus = statuses.some((knownStatus) => knownStatus === status);

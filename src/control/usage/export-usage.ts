@@ -4,7 +4,6 @@ import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
 import { type Axis, partOf, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
 
-/** One row of an export: usage of one key, method and status in one step. */
 type ExportedUsage = Readonly<{
   /** Steps since 1970. */
   bucket: number;

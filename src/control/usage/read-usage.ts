@@ -238,7 +238,6 @@ async function readPart<Name extends UsageName>(
 
 type EachSum<Name extends UsageName> = (row: UsageSum<Name>) => void;
 
-/** Reads part by part. */
 async function eachRow<Row>(
   parts: readonly Part[],
   read: (part: Part) => Promise<readonly Row[]>,

@@ -63,7 +63,6 @@ const everyDay = (hours: readonly number[]): readonly number[] => [
   ...new Set(hours.map((hour) => Math.floor(hour / 24))),
 ];
 
-/** Hours with usage among the last ones, newest first. */
 async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
   const hours = sql.join(
     lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),

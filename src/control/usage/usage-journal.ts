@@ -9,7 +9,6 @@ import type { Store } from '../database/open.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-/** A journal whose process has exited. */
 type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
 const SUFFIX = '.jsonl';

@@ -7,9 +7,8 @@ import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
 const DAY_MS = 86_400_000;
 
-export type UsageRetention = Readonly<{ minutesDays: number; hoursDays: number; daysDays: number }>;
-
-export const usageRetention: UsageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
+export const usageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
+export type UsageRetention = Readonly<typeof usageRetention>;
 
 /**
  * One level of pruning: the coarser unit that is deleted as a whole has `per` buckets of the step and the

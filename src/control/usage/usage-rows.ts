@@ -180,7 +180,6 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     )
     .compile().sql;
 
-/** Current customer and plan of the keys. */
 async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],

@@ -30,10 +30,7 @@ async function checkCustomerQuota(
   throw limitReached(`You own ${count} customers, the maximum. Use one of them.`);
 }
 
-/**
- * A suspended owner must not continue with a new customer.
- * @throws ApiError 403
- */
+/** A suspended owner must not continue with a new customer. */
 async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
   const row = await trx
     .selectFrom('member')
@@ -51,7 +48,6 @@ async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Pro
   );
 }
 
-/** @throws ApiError 403, 409 */
 async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, { caller, role }: ApiContext) {
   if (role === 'operator') return;
   if (caller.kind !== 'user' || services.accounts.signUp !== 'open')
@@ -82,7 +78,6 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
 
 type Change = Partial<Pick<CustomerJson, 'name' | 'planId' | 'state'>>;
 
-/** @throws ApiError 403, 409, 422 */
 async function checkChange(
   trx: Transaction<Schema>,
   id: string,
@@ -98,7 +93,6 @@ async function checkChange(
   throw invalidField('planId', 'There is no such plan. GET /plans lists them.');
 }
 
-/** The actual differences by column, with the previous values for the audit log. */
 function differences(row: CustomerTable, { name, planId, state }: Change) {
   const requested = {
     ...(name !== undefined && { name }),

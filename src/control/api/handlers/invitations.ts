@@ -41,7 +41,6 @@ const linkOf = (
 ): string =>
   `${resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
 
-/** @throws ApiError 409 */
 async function checkInvitationQuota(
   trx: Transaction<Schema>,
   services: ApiServices,
@@ -96,7 +95,6 @@ async function mail(
   }
 }
 
-/** @throws ApiError 403 */
 function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user' }>): void {
   if (row.email === '' || row.email === caller.email.toLowerCase()) return;
   throw forbidden(
@@ -105,10 +103,6 @@ function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user
   );
 }
 
-/**
- * Adds the user as a member; an existing member gets the higher role.
- * @throws ApiError 409
- */
 async function join(trx: Transaction<Schema>, services: ApiServices, row: InvitationTable, userId: string) {
   const { membersMax } = services.accounts.limits;
   const members = await selectRows(trx, 'member', { customer_id: row.customer_id }).execute();

@@ -69,10 +69,6 @@ const statuses = {
   limit: [409, 'LIMIT'],
 } as const;
 
-/**
- * Converts key errors.
- * @throws ApiError
- */
 async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -102,10 +98,7 @@ function keyRegisterFor(
   };
 }
 
-/**
- * Only the operator may choose a plan other than the customer's.
- * @throws ApiError 403
- */
+/** Only the operator may choose a plan other than the customer's. */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,

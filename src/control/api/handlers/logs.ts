@@ -31,10 +31,6 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-/**
- * The requested range; default: the last hour.
- * @throws ApiError 422
- */
 function rangeOf(
   { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
   now: number,

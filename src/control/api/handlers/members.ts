@@ -30,7 +30,6 @@ const memberJson = (row: MemberRow) => ({
   twoFactor: row.twoFactorEnabled === 1,
 });
 
-/** @throws ApiError 404 */
 async function requireMember(
   trx: Transaction<Schema>,
   customerId: string,
@@ -41,7 +40,6 @@ async function requireMember(
   throw notFound('There is no such member. See the list of members for the ids.');
 }
 
-/** @throws ApiError 409 */
 async function checkNotLastOwner(trx: Transaction<Schema>, customerId: string): Promise<void> {
   const owners = await membersOf(trx, customerId).where('role', '=', 'owner').limit(2).execute();
   if (owners.length > 1) return;

@@ -31,7 +31,6 @@ const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which car
  * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
  * accident.
  * @param isGone - true: the whole node is lost; false: only its Geyser.
- * @throws ApiError 409
  */
 async function checkNotLast(
   { store, service }: ApiServices,
@@ -63,10 +62,7 @@ const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'h
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/**
- * Stored headers are credentials: changing the address of a node must not send them to another host.
- * @throws ApiError 422
- */
+/** Stored headers are credentials: changing the address of a node must not send them to another host. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
@@ -93,16 +89,11 @@ const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) =>
     options: seal?.open(row)?.settings.options ?? null,
   });
 
-/** @throws ApiError 503 */
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
   throw new ApiError(503, 'NO_GATEWAY', 'Nodes cannot be changed here. Use a running service.');
 }
 
-/**
- * Finds an added node; other nodes get a specific error.
- * @throws ApiError 404, 409
- */
 async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
   const row = await findNodeRow(services.store.db, name);
   if (row !== undefined) return row;
@@ -121,10 +112,6 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
   );
 }
 
-/**
- * Node names are unique.
- * @throws ApiError 409
- */
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
   const isFixed = requireNodeServices(services)
     .fixed()
@@ -135,10 +122,7 @@ async function checkName(services: ApiServices, db: Kysely<Schema>, name: string
   });
 }
 
-/**
- * Two chains must not be mixed.
- * @throws ApiError 409
- */
+/** Two chains must not be mixed. */
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
@@ -148,16 +132,12 @@ function checkLedger(services: ApiServices): void {
   );
 }
 
-/** @throws ApiError 409 */
 async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   if ((await countRows(db, 'upstream_node', {})) < ADDED_NODES_MAX) return;
   throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
-/**
- * Probes a node; an unusable one needs `force`.
- * @throws ApiError 422 with the findings
- */
+/** Probes a node; an unusable one needs `force`. */
 async function requireUsable(
   nodeServices: NodeServices,
   node: AddedNode,
@@ -187,7 +167,6 @@ const toAcceptedNodeJson = (
   notes: [...nodeServices.notesOf({ name, network, settings })],
 });
 
-/** Without addresses and headers. */
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
@@ -225,7 +204,6 @@ const cannotDecrypt = (name: string): ApiError =>
     `${name} cannot be decrypted because its pepper is missing. Restore the pepper, or remove the node and add it again.`,
   );
 
-/** Absent fields keep their values. */
 function mergeSettings(
   row: UpstreamNodeTable,
   before: NodeSettings,
@@ -298,7 +276,6 @@ export const addedNodeHandlers = (services: ApiServices) =>
       remove(services, path.node, query.force === 'true', context),
   });
 
-/** @throws ApiError 404 */
 async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
   const { nodes } = await readGateways(store);
   if (nodes.some((one) => one.name === node && one.network === network)) return;

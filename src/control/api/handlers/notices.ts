@@ -33,10 +33,6 @@ const mailNotConfigured = (): ApiError =>
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
-/**
- * @returns the normalized URL or address.
- * @throws ApiError 422
- */
 function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
     if (mailer === null) throw mailNotConfigured();
@@ -82,7 +78,6 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-/** @throws ApiError 429 */
 async function reserveTestMail(
   services: ApiServices,
   target: NoticeTargetTable,
@@ -97,7 +92,6 @@ async function reserveTestMail(
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
-/** @throws ApiError 429 */
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);

@@ -52,13 +52,11 @@ function rowsOf({ store }: ApiServices) {
     ]);
 }
 
-/** In this month. */
 async function creditsOf({ store, now }: ApiServices, customerId: string): Promise<number> {
   const days = await creditsByDay(store, { customerId }, now());
   return days.reduce((sum, day) => sum + day, 0);
 }
 
-/** Escapes the wildcards of LIKE. */
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
 export const planHandlers = (services: ApiServices) =>

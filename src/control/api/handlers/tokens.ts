@@ -47,7 +47,6 @@ const tokenJson = (row: AdminTokenTable) => ({
 
 type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
 
-/** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && expiresAt <= now) throw invalidField('expiresAt', 'must be in the future');
 }

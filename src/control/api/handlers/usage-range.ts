@@ -33,10 +33,6 @@ function stepOf(lengthMs: number): UsageStep {
   return lengthMs <= HOURS_MAX_MS ? 'hour' : 'day';
 }
 
-/**
- * The requested range in Unix milliseconds.
- * @throws ApiError 422
- */
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;

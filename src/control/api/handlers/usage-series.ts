@@ -51,7 +51,6 @@ async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise
   return series;
 }
 
-/** The names with the most requests, largest first, and whether there are more. */
 async function largest(
   store: Store,
   axis: Axis,

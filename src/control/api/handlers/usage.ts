@@ -144,7 +144,6 @@ async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Pro
   return { steps, methods };
 }
 
-/** Rows of latency, columns of time. */
 function heatOf(axis: Axis, steps: readonly Float64Array[]): Performance['heat'] {
   const counts = heatBoundsMs.map(() => zeros(axis));
   steps.forEach((step, at) => {
@@ -182,7 +181,6 @@ const usagePerformance =
 
 const QUOTA_ROUTE = 'GET /customers/{customer}/quota';
 
-/** Prices of a plan without overrides. */
 function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   return new Map([
     ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
@@ -192,7 +190,6 @@ function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   ]);
 }
 
-/** @throws ApiError 404 */
 async function planOf({ db }: Store, customerId: string) {
   const plan = await db
     .selectFrom('customer')
@@ -236,7 +233,6 @@ const textOf = ({ failure }: CodeRow): string =>
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node; see the example for its message';
 
-/** Error codes with counts and the newest entry of each, from the request log. */
 async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
   let entries = db
     .selectFrom('request_log')

@@ -53,7 +53,6 @@ function isOwnMembership(
   return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
 }
 
-/** @throws ApiError 403 */
 function checkRole(
   name: ContractName,
   path: Readonly<Record<string, string>>,

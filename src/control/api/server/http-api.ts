@@ -35,7 +35,6 @@ type ReceivedBody = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
 
 type Env = { Bindings: ReceivedBody; Variables: { requestId: string } };
 
-/** The control API over HTTP. */
 export class HttpApi {
   readonly #api: ControlApi;
   readonly #parts: HttpApiParts;
@@ -89,7 +88,6 @@ export class HttpApi {
     return response;
   }
 
-  /** Ends long-lived responses when the service stops. */
   endStreams(): void {
     this.#ending.abort();
   }
@@ -246,7 +244,6 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-/** An error response before authentication. */
 export function problemResponse(problem: unknown): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
   return jsonResponse(status, body, headers);
@@ -257,7 +254,6 @@ const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
 
 type StreamFormat = 'csv' | 'jsonl' | 'events';
 
-/** With the file name for downloads. */
 function streamHeadersOf(
   name: ContractName,
   format: StreamFormat,

@@ -2,34 +2,25 @@ import { PerKeySemaphore } from '../../../base/concurrency/per-key-semaphore.ts'
 import { subnetOf } from '../../accounts/sign-in-attempts.ts';
 import { ApiError } from '../api-error.ts';
 
-export type ControlApiOptions = Readonly<{
+export const controlApiOptions = {
   /** Limits of a request body. */
-  bodyMaxBytes: number;
-  bodyTimeoutMs: number;
-  /** Concurrent requests; as many bodies may arrive in addition. */
-  requestsMax: number;
-  /** Per subnet: IPv4 address or IPv6 /64; for bodies, too. */
-  siteRequestsMax: number;
-  /** Concurrent long-lived responses such as live tails. */
-  streamsMax: number;
-  /** Per user or token. Operators have as many in addition to `streamsMax`. */
-  callerStreamsMax: number;
-  /** Milliseconds between keep-alive comments of a live tail. */
-  heartbeatMs: number;
-  /** Milliseconds between authorization checks of a live tail. */
-  recheckMs: number;
-}>;
-
-export const controlApiOptions: ControlApiOptions = {
   bodyMaxBytes: 256 * 1_024,
   bodyTimeoutMs: 5_000,
+  /** Concurrent requests; as many bodies may arrive in addition. */
   requestsMax: 500,
+  /** Per subnet: IPv4 address or IPv6 /64; for bodies, too. */
   siteRequestsMax: 100,
+  /** Concurrent long-lived responses such as live tails. */
   streamsMax: 100,
+  /** Per user or token. Operators have as many in addition to `streamsMax`. */
   callerStreamsMax: 10,
+  /** Milliseconds between keep-alive comments of a live tail. */
   heartbeatMs: 15_000,
+  /** Milliseconds between authorization checks of a live tail. */
   recheckMs: 1_000,
 };
+
+export type ControlApiOptions = Readonly<typeof controlApiOptions>;
 
 type Bounds = Pick<ControlApiOptions, 'requestsMax' | 'siteRequestsMax' | 'streamsMax' | 'callerStreamsMax'>;
 

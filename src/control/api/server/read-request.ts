@@ -115,7 +115,6 @@ function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
   return Object.fromEntries(named.slice(0, FIELDS_MAX));
 }
 
-/** @throws ApiError 422 that names each field. */
 function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): unknown {
   if (schema === undefined) return null;
   const parsed = strictOf(schema).safeParse(value);

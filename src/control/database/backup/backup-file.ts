@@ -41,7 +41,6 @@ function lineOf(part: BackupPart): string {
   return JSON.stringify({ rows: part.table, columns, values });
 }
 
-/** Makes a rename durable. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r');
   await folder.sync();
@@ -92,7 +91,6 @@ export async function writeBackupFile(
 
 const tableNames = new Set(backupTables.map(({ name }) => name));
 
-/** @throws BackupError */
 function partOf(line: string, number: number): BackupPart {
   let parsed: unknown;
   try {

@@ -63,7 +63,6 @@ const PAGE_ROWS = 1_000;
 /** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
 const VALUES_MAX = 30_000;
 
-/** Pages of rows in key order. */
 async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   let last: Row | null = null;
@@ -78,7 +77,6 @@ async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncG
   }
 }
 
-/** Inserts rows with identical columns. */
 async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
@@ -160,7 +158,6 @@ async function* partsOf(db: Kysely<Schema>, table: BackupTable): AsyncGenerator<
 /** Tables that are empty in an unused store. */
 const tablesInUse = ['api_key', 'audit', 'auth_user', 'usage_minute', 'semi_wallet'] as const;
 
-/** @throws BackupError if the store contains data. */
 async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> {
   for (const table of tablesInUse) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
@@ -184,7 +181,6 @@ async function countOf(db: Kysely<Schema>, name: string): Promise<TableCount> {
   return { table: name, rows: digest.rows, digest: digest.hex };
 }
 
-/** @throws BackupError if the stored rows differ from the backup. */
 async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<void> {
   const found = await countOf(db, expected.table);
   if (found.rows === expected.rows && found.digest === expected.digest) return;
@@ -223,7 +219,6 @@ export async function restoreBackup(
   });
 }
 
-/** @throws BackupError */
 function checkSchema(schema: number): void {
   if (schema === schemaNumber()) return;
   throw new BackupError(
