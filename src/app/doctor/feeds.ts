@@ -100,11 +100,5 @@ export function checkAnyFeed(
   }
   const networkFindings = feedFindings.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
   if (networkFindings.length === 0 || networkFindings.some(({ verdict }) => verdict === 'good')) return [];
-  return [
-    {
-      subject,
-      verdict: 'bad',
-      text: 'no feed works, so subscriptions are rejected: fix a feed reported above',
-    },
-  ];
+  return [bad(subject, 'no feed works, so subscriptions are rejected: fix a feed reported above')];
 }

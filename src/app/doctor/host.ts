@@ -79,11 +79,7 @@ async function checkCertificate(subject: string, files: TlsFiles): Promise<Findi
   const renew = 'renew it; the service reloads it when the files change, or on SIGHUP';
   if (to.getTime() <= now) return bad(subject, `expired on ${dayOf(to)}: ${renew}`);
   if (from.getTime() > now)
-    return {
-      subject,
-      verdict: 'bad',
-      text: `not valid before ${dayOf(from)}: check the clock of this machine`,
-    };
+    return bad(subject, `not valid before ${dayOf(from)}: check the clock of this machine`);
   if (to.getTime() > now + EXPIRY_NOTICE_MS) return found;
   return warning(subject, `expires on ${dayOf(to)}: ${renew}`);
 }

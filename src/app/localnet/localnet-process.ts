@@ -217,11 +217,7 @@ function localnetProcess(
   return new LocalnetProcess({
     program,
     ledgerDir: ledgerDir(dataDir),
-    rpcPort: localnet.rpcPort,
-    slotMs: localnet.slotMs,
-    slotsPerEpoch: localnet.slotsPerEpoch,
-    faucetSol: localnet.faucetSol,
-    historySlotsMax: localnet.historySlotsMax,
+    ...localnet,
     shredsTo: shredsTo === null ? null : reachable(shredsTo),
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,

@@ -106,25 +106,15 @@ function buildWebSocketServer(
 ) {
   // A complete type, so that a missing option is a compile error.
   const options: WebSocketOptions = {
+    ...websocket,
     path: webSocketOptions.path,
     network: networks.default,
     get connectionsMax() {
       return websocket.connectionsMax;
     },
-    callsInFlightMax: websocket.callsInFlightMax,
-    callsWaitingMax: websocket.callsWaitingMax,
-    callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
-    allCallsInFlightMax: websocket.allCallsInFlightMax,
     batchConcurrency: server.batchConcurrency,
     responseBudget,
     batchAnswersMaxBytes,
-    queueMaxBytes: websocket.queueMaxBytes,
-    queuesMaxBytes: websocket.queuesMaxBytes,
-    pingIntervalMs: websocket.pingIntervalMs,
-    pongTimeoutMs: websocket.pongTimeoutMs,
-    idleTimeoutMs: websocket.idleTimeoutMs,
-    closeTimeoutMs: websocket.closeTimeoutMs,
-    lookIntervalMs: websocket.lookIntervalMs,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   };

@@ -29,23 +29,6 @@ import type { Upstreams } from '../upstreams/upstreams.ts';
 import { watchLosses } from './loss-watch.ts';
 import { Metrics, type ServerFacts } from './metrics.ts';
 
-/** Request log, connections, node and service metrics. */
-export type Telemetry = Readonly<{
-  requestLog: RequestLog;
-  counters: RequestCounters;
-  submissions: SubmissionLog;
-  connections: LiveConnections;
-  /** For the control API. */
-  log: LogServices;
-  /** Metrics route; empty when disabled. */
-  routes(servers: ServerFacts): HttpRoutes;
-  start(): Promise<void>;
-  /** Sets the address of the service once its listeners are open. */
-  setUrl(url: string): void;
-  /** Writes queued entries; called before the store closes. */
-  stop(): Promise<void>;
-}>;
-
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
   const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
   if (url === null) return null;
@@ -176,7 +159,7 @@ export function openTelemetry(
   upstreams: Pick<Upstreams, 'pool' | 'activeNodes' | 'sending' | 'middleware'>,
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
-): Telemetry {
+) {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
   const { pool, sending, middleware } = upstreams;
@@ -209,8 +192,10 @@ export function openTelemetry(
     counters,
     submissions,
     connections,
+    /** For the control API. */
     log: logFacts(requestLog, openTails(configuration, log)),
-    routes(servers) {
+    /** Metrics route; empty when disabled. */
+    routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
@@ -223,13 +208,15 @@ export function openTelemetry(
       const own = () => page.render();
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
     },
-    setUrl: (url) => presence.setUrl(url),
+    /** Sets the address of the service once its listeners are open. */
+    setUrl: (url: string) => presence.setUrl(url),
     async start() {
       writer.start();
       exporter?.start();
       stopLossWatch = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
+    /** Writes queued entries; called before the store closes. */
     stop: () =>
       stopEach([
         async () => {
@@ -242,3 +229,6 @@ export function openTelemetry(
       ]),
   };
 }
+
+/** Request log, connections, node and service metrics. */
+export type Telemetry = ReturnType<typeof openTelemetry>;

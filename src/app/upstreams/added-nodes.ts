@@ -71,16 +71,6 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
-/** Nodes added at run time through the control API and kept in the store. */
-export type AddedNodes = Readonly<{
-  /** Nodes in the store at startup. */
-  nodes: readonly AddedNode[];
-  nodeFacts(activeNodes: ActiveNodes): NodeServices;
-  /** Starts applying changes in the store to the active nodes. */
-  follow(activeNodes: ActiveNodes): void;
-  stop(): Promise<void>;
-}>;
-
 /** Services of the control API without a gateway: nodes of the configuration only. */
 export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
   seal: new NodeSeal(peppers),
@@ -97,7 +87,7 @@ export async function readAddedNodes(store: Store, peppers: Peppers): Promise<No
 }
 
 /** Reads the added nodes. @throws the driver's error. */
-export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger): Promise<AddedNodes> {
+export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger) {
   const seal = new NodeSeal(peppers);
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
@@ -117,8 +107,9 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);
   return {
+    /** Nodes in the store at startup. */
     nodes,
-    nodeFacts: (activeNodes) => ({
+    nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
       seal,
       fixed: () => activeNodes.fixed,
       parse: parseNodeSettings,
@@ -126,7 +117,8 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       notesOf: () => [],
       applyChanges: () => feed.refresh(),
     }),
-    follow(activeNodes) {
+    /** Starts applying changes in the store to the active nodes. */
+    follow(activeNodes: ActiveNodes) {
       followingNodes = activeNodes;
       feed.watch();
     },
