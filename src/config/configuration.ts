@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
-import { camelCase, camelNames, schemaOf } from './option.ts';
+import { camelNames, schemaOf } from './option.ts';
 import { entries, fileSchema, type PlanValues, type SchemaValues, schema } from './schema.ts';
 import { type ConfigurationArguments, type Environment, readSources, readWrittenSources } from './sources.ts';
 import { strictTable, WS_OFF } from './value-types.ts';

@@ -1,6 +1,7 @@
+import { camelCase } from '../base/camel-case.ts';
 import type { Configuration } from './configuration.ts';
 import { showUrl } from './errors.ts';
-import { camelCase, type Entry, type Option, type Rows } from './option.ts';
+import type { Entry, Option, Rows } from './option.ts';
 import { publicEntries } from './schema.ts';
 
 type Table = Readonly<Record<string, unknown>>;

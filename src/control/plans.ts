@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
 import type { Store } from './database/open.ts';
-import { findRow, updateRows } from './database/rows.ts';
+import { findRow, updateRows, upsertRow } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
@@ -106,11 +106,7 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   const version = await nextVersion(trx);
   if (await isCurrent(trx, plan)) throw new ConcurrentWriteError();
   const values = { ...columnsOf(plan), version };
-  await trx
-    .insertInto('plan')
-    .values({ id: plan.id, ...values })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
-    .execute();
+  await upsertRow(trx, 'plan', { id: plan.id }, values);
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }

@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely';
+import { type CamelCase, camelCase } from '../../base/camel-case.ts';
 import type { Schema } from './schema.ts';
 
 /** Statements about rows of one table that have given values. Values that are undefined match any row. */
@@ -44,12 +45,31 @@ export async function countRows<Name extends Table>(
 export async function insertRow<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
-  row: Insertable<Schema[Name]>,
+  row: Insertable<Schema[Name]> | readonly Insertable<Schema[Name]>[],
 ): Promise<void> {
   const { db: typed, name } = tableOf(db, table);
   await typed
     .insertInto(name)
     .values(row as never)
+    .execute();
+}
+
+/**
+ * Inserts a row, or sets `values` in the row with this key.
+ * @param initial - further columns of a new row.
+ */
+export async function upsertRow<Name extends Table>(
+  db: Kysely<Schema>,
+  table: Name,
+  key: Match<Name>,
+  values: Match<Name>,
+  initial: Match<Name> = {},
+): Promise<void> {
+  const { db: typed, name } = tableOf(db, table);
+  await typed
+    .insertInto(name)
+    .values({ ...key, ...initial, ...values } as never)
+    .onConflict((conflict) => conflict.columns(Object.keys(key) as never[]).doUpdateSet(values as never))
     .execute();
 }
 
@@ -64,6 +84,28 @@ export async function updateRows<Name extends Table>(
   const query = typed.updateTable(name).set(values as never);
   return Number((await matching(query, match).executeTakeFirstOrThrow()).numUpdatedRows);
 }
+
+/**
+ * Pages of rows, until one is not full.
+ * @param read - reads the page after a row; null: the first.
+ */
+export async function* pagesOf<Row>(
+  pageRows: number,
+  read: (last: Row | null) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let last: Row | null = null; ; ) {
+    const rows: Row[] = await read(last);
+    if (rows.length > 0) yield rows;
+    if (rows.length < pageRows) return;
+    last = rows.at(-1) ?? null;
+  }
+}
+
+/** Columns of a row, under their names in the program. */
+export const fieldsOf = <Row extends object, Name extends keyof Row & string>(row: Row, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [camelCase(name), row[name]])) as {
+    [Column in Name as CamelCase<Column>]: Row[Column];
+  };
 
 /** @returns number of deleted rows. */
 export async function deleteRows<Name extends Table>(

@@ -6,7 +6,7 @@ import { type Product, products } from '../../protocol/product.ts';
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { KeyJson } from '../api/contract/keys.ts';
 import type { Store } from '../database/open.ts';
-import { findRow, selectRows } from '../database/rows.ts';
+import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
@@ -28,29 +28,28 @@ function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): Ke
 
 export function viewKey(row: KeyTable, now: number): KeyView {
   return {
-    id: row.id,
+    ...fieldsOf(
+      row,
+      'id',
+      'family_id',
+      'customer_id',
+      'product',
+      'name',
+      'plan_id',
+      'created_at',
+      'expires_at',
+    ),
+    ...fieldsOf(row, 'replaced_by', 'last_used_at', 'last_used_from', 'address_per_second', 'leaked_at'),
     start: `${products[row.product].prefix}${row.id}`,
-    familyId: row.family_id,
-    customerId: row.customer_id,
-    product: row.product,
-    name: row.name,
     state: visibleState(row, now),
-    planId: row.plan_id,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    replacedBy: row.replaced_by,
-    lastUsedAt: row.last_used_at,
-    lastUsedFrom: row.last_used_from,
     isPublic: row.is_public !== 0,
     networks: listOf(row.networks) as Network[] | null,
     cidrs: listOf(row.cidrs),
     origins: listOf(row.origins),
     methods: listOf(row.methods),
     rate: rateOf(row),
-    addressPerSecond: row.address_per_second,
     logsBodies: row.logs_bodies !== 0,
     neverBack: row.never_back !== 0,
-    leakedAt: row.leaked_at,
   };
 }
 

@@ -6,6 +6,7 @@ import { methods as knownMethods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
+import { fieldsOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
 
@@ -62,13 +63,8 @@ export type RuleColumns = Pick<
 >;
 
 export const detailOfRules = (row: RuleColumns) => ({
-  networks: row.networks,
-  cidrs: row.cidrs,
-  origins: row.origins,
-  methods: row.methods,
-  ratePerSecond: row.rate_per_second,
-  rateBurst: row.rate_burst,
-  addressPerSecond: row.address_per_second,
+  ...fieldsOf(row, 'networks', 'cidrs', 'origins', 'methods'),
+  ...fieldsOf(row, 'rate_per_second', 'rate_burst', 'address_per_second'),
   logsBodies: row.logs_bodies !== 0,
   neverBack: row.never_back !== 0,
 });

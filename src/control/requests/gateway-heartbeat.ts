@@ -4,7 +4,7 @@ import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
-import { deleteRows, selectRows, updateRows } from '../database/rows.ts';
+import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -72,11 +72,7 @@ export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, n
   const action = isDrain ? 'node.drain' : 'node.cordon';
   return makeChange(store, async (trx, version) => {
     const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
-    await trx
-      .insertInto('node_cordon')
-      .values({ network, node, ...columns })
-      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(columns))
-      .execute();
+    await upsertRow(trx, 'node_cordon', { network, node }, columns);
     const detail = { network, node, reason };
     await writeAudit(trx, version, { ...act, at: nowMs, action, detail });
   });
@@ -227,11 +223,7 @@ export class GatewayHeartbeat {
     if ((await updateRows(db, 'gateway', { id: this.id }, columns)) === 0) {
       // New, or declared dead by another gateway, which deleted its connections.
       this.#reportedFacts.clear();
-      await db
-        .insertInto('gateway')
-        .values({ id: this.id, ...this.#row, ...columns })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
-        .execute();
+      await upsertRow(db, 'gateway', { id: this.id }, columns, this.#row);
     }
     await this.#reportConnections(now);
     await this.#reportLagged();

@@ -2,7 +2,7 @@ import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
-import { findRow } from '../database/rows.ts';
+import { fieldsOf, findRow } from '../database/rows.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
@@ -40,11 +40,7 @@ export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, '
     .limit(100)
     .execute();
   return {
-    gateways: rows.map(({ id, host, version, started_at, seen_at }) => ({
-      ...{ id, host, version },
-      startedAt: started_at,
-      seenAt: seen_at,
-    })),
+    gateways: rows.map((row) => fieldsOf(row, 'id', 'host', 'version', 'started_at', 'seen_at')),
     nodes: rows.flatMap(({ id, nodes }) =>
       (JSON.parse(nodes) as ReportedNode[]).map((node) => ({
         ...missingFieldDefaults,
@@ -75,13 +71,9 @@ export async function readConnections(
     .where('connection.customer_id', '=', customerId);
   if (keyId !== undefined) query = query.where('connection.key_id', '=', keyId);
   const rows = await query.orderBy('connection.id').limit(ROWS_MAX).execute();
-  return rows.map(({ id, kind, gateway, key_id, key_name, facts }) => ({
-    ...(JSON.parse(facts) as Omit<ConnectionJson, 'id' | 'kind' | 'gateway' | 'keyId' | 'keyName'>),
-    id,
-    kind,
-    gateway,
-    keyId: key_id,
-    keyName: key_name,
+  return rows.map((row) => ({
+    ...(JSON.parse(row.facts) as Omit<ConnectionJson, 'id' | 'kind' | 'gateway' | 'keyId' | 'keyName'>),
+    ...fieldsOf(row, 'id', 'kind', 'gateway', 'key_id', 'key_name'),
   }));
 }
 

@@ -1,6 +1,7 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { Store } from '../database/open.ts';
-import { countRows, findRow, insertRow, updateRows } from '../database/rows.ts';
+import { countRows, findRow, insertRow, pagesOf, selectRows, updateRows } from '../database/rows.ts';
+import type { Schema } from '../database/schema.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
 import type { Wrapped } from './wrap.ts';
 
@@ -74,30 +75,24 @@ export async function* walletsUnderOther(
   version: number,
   pageRows: number,
 ): AsyncGenerator<Readonly<WalletName & { wrapped: Wrapped }>[]> {
-  let last: WalletName = { ownerId: '', address: '' };
-  for (;;) {
-    const rows = await store.db
-      .selectFrom('semi_wallet')
-      .select(['owner_id', 'address', 'pepper_version', 'wrapped'])
-      .where('pepper_version', '!=', version)
-      .where((where) =>
-        where.or([
-          where('owner_id', '>', last.ownerId),
-          where.and([where('owner_id', '=', last.ownerId), where('address', '>', last.address)]),
-        ]),
+  const query = selectRows(store.db, 'semi_wallet', {})
+    .where('pepper_version', '!=', version)
+    .orderBy('owner_id')
+    .orderBy('address')
+    .limit(pageRows);
+  const pages = pagesOf<Schema['semi_wallet']>(pageRows, (last) =>
+    query
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('owner_id', 'address'), '>', tuple(last?.owner_id ?? '', last?.address ?? '')),
       )
-      .orderBy('owner_id')
-      .orderBy('address')
-      .limit(pageRows)
-      .execute();
-    const page = rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
+      .execute(),
+  );
+  for await (const rows of pages) {
+    yield rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
       ownerId: owner_id,
       address,
       wrapped: { version: pepper_version, text: wrapped },
     }));
-    if (page.length > 0) yield page;
-    if (page.length < pageRows) return;
-    last = page.at(-1)!;
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
+import { pagesOf } from '../database/rows.ts';
 import { type Axis, partOf, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
 
 type ExportedUsage = Readonly<{
@@ -61,20 +62,17 @@ export async function* exportUsage(
       segments.map((segment) => selectSegment(segment, filter)),
       sql` union all `,
     );
-    for (let last: ExportedUsage | undefined; ; ) {
+    yield* pagesOf<ExportedUsage>(PAGE_ROWS, async (last) => {
       const behind =
-        last === undefined
+        last === null
           ? sql``
           : sql`where (key_id, product, method, status) >
               (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
-      const { rows }: { rows: Omit<ExportedUsage, 'bucket'>[] } = await sql<Omit<ExportedUsage, 'bucket'>>`
+      const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
         select key_id, product, method, status, ${sums} from (${from}) as part ${behind}
         group by key_id, product, method, status order by key_id, product, method, status
         limit ${PAGE_ROWS}`.execute(store.db);
-      const page = rows.map((row) => ({ bucket, ...row }));
-      if (page.length > 0) yield page;
-      last = page.at(-1);
-      if (page.length < PAGE_ROWS) break;
-    }
+      return rows.map((row) => ({ bucket, ...row }));
+    });
   }
 }

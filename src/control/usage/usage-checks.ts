@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 
 /** Records the totals of an hour's minutes for each process run; a record never decreases. */
@@ -185,12 +186,7 @@ async function saveResult(
   { name, violations, example }: CheckResult,
   nowMs: number,
 ): Promise<void> {
-  const row = { ran_at: nowMs, violations, example };
-  await db
-    .insertInto('usage_check')
-    .values({ name, ...row })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
-    .execute();
+  await upsertRow(db, 'usage_check', { name }, { ran_at: nowMs, violations, example });
 }
 
 /**

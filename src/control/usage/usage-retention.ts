@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
-import { deleteRows } from '../database/rows.ts';
+import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
@@ -80,11 +80,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
 function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * level.per;
   return store.db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('usage_horizon')
-      .values({ step: level.step, bucket })
-      .onConflict((conflict) => conflict.column('step').doUpdateSet({ bucket }))
-      .execute();
+    await upsertRow(trx, 'usage_horizon', { step: level.step }, { bucket });
     if (await isRolledUp(trx, level, unit)) return true;
     // Rolls the transaction back.
     throw new NotRolledUp();

@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
-import { findRow, selectRows } from '../database/rows.ts';
+import { findRow, selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { latencyText } from './usage-sums.ts';
@@ -230,25 +230,13 @@ export async function upsertUsage(
 }
 
 /**
- * Records the last write of a process run.
- * @param nowMs - Unix milliseconds.
- */
-async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
-  await trx
-    .insertInto('usage_epoch')
-    .values({ epoch, written_at: nowMs })
-    .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
-    .execute();
-}
-
-/**
  * Writes rows of process `epoch` in one transaction.
  * @returns number of rows rejected because their minutes were deleted.
  */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
     const late = await upsertUsage(trx, epoch, rows);
-    await recordEpoch(trx, epoch, Date.now());
+    await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
     return late;
   });
   // SQLite runs synchronously; yield to the event loop.

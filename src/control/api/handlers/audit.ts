@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { selectRows } from '../../database/rows.ts';
+import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
@@ -38,14 +38,7 @@ type Filter = Readonly<{
 }>;
 
 const entryJson = (row: AuditTable) => ({
-  id: row.id,
-  at: row.at,
-  actor: row.actor,
-  action: row.action,
-  keyId: row.key_id,
-  address: row.address,
-  userAgent: row.user_agent,
-  requestId: row.request_id,
+  ...fieldsOf(row, 'id', 'at', 'actor', 'action', 'key_id', 'address', 'user_agent', 'request_id'),
   detail: JSON.parse(row.detail) as Record<string, string | number | boolean | null>,
 });
 
@@ -79,17 +72,11 @@ async function* lines(
   show: (row: AuditTable) => unknown,
   { signal }: ApiContext,
 ): AsyncGenerator<string> {
-  let last = -1;
-  while (!signal.aborted) {
-    const rows = await select(services, filter)
-      .where('id', '>', last)
-      .orderBy('id')
-      .limit(PAGE_ROWS)
-      .execute();
-    if (rows.length > 0) yield rows.map((row) => JSON.stringify(show(row))).join('\n');
-    if (rows.length < PAGE_ROWS) return;
-    last = rows.at(-1)?.id ?? last;
-  }
+  const query = select(services, filter).orderBy('id').limit(PAGE_ROWS);
+  const pages = pagesOf<AuditTable>(PAGE_ROWS, async (last) =>
+    signal.aborted ? [] : query.where('id', '>', last?.id ?? -1).execute(),
+  );
+  for await (const rows of pages) yield rows.map((row) => JSON.stringify(show(row))).join('\n');
 }
 
 export const auditHandlers = (services: ApiServices) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
-import { countRows, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
+import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
@@ -11,13 +11,8 @@ import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson => ({
-  id: row.id,
-  name: row.name,
-  planId: row.plan_id,
-  state: row.state,
-  createdAt: row.created_at,
-});
+export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
+  fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
 
 async function checkCustomerQuota(
   trx: Transaction<Schema>,

@@ -7,7 +7,7 @@ import {
 } from '../../accounts/invitations.ts';
 import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
-import { deleteRows, selectRows, updateRows } from '../../database/rows.ts';
+import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
 import { forbidden, limitReached, notFound } from '../api-error.ts';
@@ -18,13 +18,8 @@ import { customerJson } from './customers.ts';
 import { checkMayGrant, grantExpiry } from './tokens.ts';
 
 export const invitationJson = (row: InvitationTable) => ({
-  id: row.id,
-  email: row.email,
-  role: row.role,
+  ...fieldsOf(row, 'id', 'email', 'role', 'created_at', 'expires_at', 'created_by'),
   isOperator: row.is_operator === 1,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  createdBy: row.created_by,
 });
 
 export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: number) =>
@@ -110,11 +105,8 @@ async function join(trx: Transaction<Schema>, services: ApiServices, row: Invita
   if (own === undefined && members.length >= membersMax)
     throw limitReached(`There are ${members.length} members, the maximum. Remove some first.`);
   const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
-  await trx
-    .insertInto('member')
-    .values({ customer_id: row.customer_id, user_id: userId, role, created_at: services.now() })
-    .onConflict((conflict) => conflict.columns(['customer_id', 'user_id']).doUpdateSet({ role }))
-    .execute();
+  const key = { customer_id: row.customer_id, user_id: userId };
+  await upsertRow(trx, 'member', key, { role }, { created_at: services.now() });
   if (row.is_operator === 1) await updateRows(trx, 'auth_user', { id: userId }, { isOperator: 1 });
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { revokeExcessGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
-import { deleteRows, updateRows } from '../../database/rows.ts';
+import { deleteRows, fieldsOf, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import { conflict, notFound } from '../api-error.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
@@ -22,10 +22,7 @@ const membersOf = (db: Kysely<Schema>, customerId: string) =>
 type MemberRow = Awaited<ReturnType<ReturnType<typeof membersOf>['execute']>>[number];
 
 const memberJson = (row: MemberRow) => ({
-  userId: row.user_id,
-  name: row.name,
-  email: row.email,
-  role: row.role,
+  ...fieldsOf(row, 'user_id', 'name', 'email', 'role'),
   since: row.created_at,
   twoFactor: row.twoFactorEnabled === 1,
 });

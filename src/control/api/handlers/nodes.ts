@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
-import { countRows } from '../../database/rows.ts';
+import { countRows, fieldsOf } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
 import {
@@ -74,11 +74,8 @@ const nodeJson = (
   row: Pick<UpstreamNodeTable, 'name' | 'network' | 'created_by' | 'created_at'>,
   more: Readonly<{ hasWs: boolean; hasGrpc: boolean; options: NodeSettings['options'] | null }>,
 ) => ({
-  name: row.name,
-  network: row.network,
+  ...fieldsOf(row, 'name', 'network', 'created_by', 'created_at'),
   ...more,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
 });
 
 /** @param seal - null: the settings cannot be decrypted here. */

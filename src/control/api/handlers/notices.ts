@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { fieldsOf } from '../../database/rows.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
@@ -13,12 +14,8 @@ import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
 const targetJson = (row: NoticeTargetTable) => ({
-  id: row.id,
-  kind: row.kind,
   to: row.shown,
-  createdAt: row.created_at,
-  lastSentAt: row.last_sent_at,
-  lastProblem: row.last_problem,
+  ...fieldsOf(row, 'id', 'kind', 'created_at', 'last_sent_at', 'last_problem'),
 });
 
 const httpUrl = z.url({ protocol: /^https?$/ });

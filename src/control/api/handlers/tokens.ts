@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import { ADMIN_TOKEN_PREFIX, createAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
 import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
 import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
-import { selectRows, updateRows } from '../../database/rows.ts';
+import { fieldsOf, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
 import { forbidden, invalidField, limitReached, notFound } from '../api-error.ts';
@@ -35,14 +35,8 @@ export async function grantExpiry<Requested extends number | null>(
 }
 
 const tokenJson = (row: AdminTokenTable) => ({
-  id: row.id,
   start: `${ADMIN_TOKEN_PREFIX}${row.id}`,
-  name: row.name,
-  role: row.role,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  lastUsedAt: row.last_used_at,
+  ...fieldsOf(row, 'id', 'name', 'role', 'created_by', 'created_at', 'expires_at', 'last_used_at'),
 });
 
 type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { migrations } from '../migrations.ts';
 import type { Store } from '../open.ts';
+import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
 
 /** Rows are read in the order of the key columns. */
@@ -63,18 +64,15 @@ const PAGE_ROWS = 1_000;
 /** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
 const VALUES_MAX = 30_000;
 
-async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
+function readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
-  let last: Row | null = null;
-  for (;;) {
-    const behind: ReturnType<typeof sql> =
-      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last![column]))})`;
-    const { rows }: { rows: Row[] } = await sql<Row>`select * from ${sql.table(name)} ${behind}
-      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`.execute(db);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    last = rows.at(-1)!;
-  }
+  return pagesOf<Row>(PAGE_ROWS, async (last) => {
+    const behind =
+      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last[column]))})`;
+    const page = sql<Row>`select * from ${sql.table(name)} ${behind}
+      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`;
+    return (await page.execute(db)).rows;
+  });
 }
 
 async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
