@@ -15,7 +15,7 @@ import {
   rejectField,
   viewKey,
 } from './key-register.ts';
-import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
+import { checkRules, detailOfRules, type KeyInput, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
@@ -23,19 +23,10 @@ const ID_ATTEMPTS = 4;
 /** A new key with its secret, which is stored nowhere. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
-export type CreateKeyOptions = Readonly<{
-  product: Product;
-  /** 1 to 64 characters, no control characters. */
-  name: string;
-  /** Default: the built-in customer. */
-  customerId?: string | undefined;
-  /** Default: the plan of the customer. */
-  planId?: string | undefined;
-  /** Unix milliseconds; null or absent: never. */
-  expiresAt?: number | null | undefined;
-  /** A key for web pages: bound to their origins and rate-limited by address. */
-  isPublic?: boolean | undefined;
-}> & { readonly [Rule in keyof KeyRulesInput]?: KeyRulesInput[Rule] | undefined };
+/** By default, the built-in customer, the customer's plan, no expiry and no rules. */
+export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
+  readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
+} & Readonly<{ customerId?: string | undefined }>;
 
 /** @throws KeyOperationError invalid */
 export function checkName(name: string): string {

@@ -96,12 +96,13 @@ export async function* keysChangedAfter(
   pageRows: number,
   notExpiredAt: number | null = null,
 ): AsyncGenerator<KeyRecord[]> {
-  const query = selectRecords(store)
-    .$if(notExpiredAt !== null, (all) => all.where(notExpired(notExpiredAt ?? 0)))
-    .orderBy('api_key.version')
-    .limit(pageRows);
   const pages = pagesOf<Row>(pageRows, (last) =>
-    query.where('api_key.version', '>', last?.version ?? version).execute(),
+    selectRecords(store)
+      .where('api_key.version', '>', last?.version ?? version)
+      .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
+      .orderBy('api_key.version')
+      .limit(pageRows)
+      .execute(),
   );
   for await (const rows of pages) yield rows.map(recordOf);
 }
@@ -112,16 +113,13 @@ export async function* keysOfPlansChangedAfter(
   version: number,
   pageRows: number,
 ): AsyncGenerator<KeyRecord[]> {
-  const query = selectRecords(store)
-    .where((where) =>
-      where.or([where('plan.version', '>', version), where('customer.version', '>', version)]),
-    )
-    .orderBy('api_key.id')
-    .limit(pageRows);
   const pages = pagesOf<Row>(pageRows, (last) =>
-    query
+    selectRecords(store)
+      .where(({ or, eb }) => or([eb('plan.version', '>', version), eb('customer.version', '>', version)]))
       .where(notExpired(Date.now()))
       .where('api_key.id', '>', last?.id ?? '')
+      .orderBy('api_key.id')
+      .limit(pageRows)
       .execute(),
   );
   for await (const rows of pages) yield rows.map(recordOf);

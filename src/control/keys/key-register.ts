@@ -53,12 +53,6 @@ export function viewKey(row: KeyTable, now: number): KeyView {
   };
 }
 
-type ChangeOrigin = Readonly<{
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-}>;
-
 /** Dependencies and actor of every key operation. */
 export type KeyRegister = Readonly<{
   store: Store;
@@ -66,7 +60,7 @@ export type KeyRegister = Readonly<{
   /** For the audit log, e.g. `cli:alice`, `user:anna@example.com`, `first start`. */
   actor: string;
   /** Absent for changes made on the machine itself. */
-  origin?: ChangeOrigin;
+  origin?: Readonly<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
   /** Restricts operations to keys of this customer; absent: all customers. */
   customerId?: string;
   /** Maximum number of keys that are neither revoked nor expired. */

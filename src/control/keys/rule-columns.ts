@@ -6,6 +6,7 @@ import { methods as knownMethods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
+import type { ParsedRouteInput } from '../api/contract/contract.ts';
 import { fieldsOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
@@ -32,22 +33,15 @@ export function normalRange(text: string): string | null {
   return `${network}/${network.includes('.') ? bits - MAPPED_BITS : bits}`;
 }
 
+type Input = ParsedRouteInput<'POST /customers/{customer}/keys'>['body'];
+export type KeyInput = {
+  readonly [Field in keyof Input]: Input[Field] extends (infer Item)[] | null
+    ? readonly Item[] | null
+    : Input[Field];
+};
+
 /** Restrictions of a key. A list is null (everything allowed) or not empty. */
-export type KeyRulesInput = Readonly<{
-  networks: readonly Network[] | null;
-  cidrs: readonly string[] | null;
-  /** `*.` matches any subdomain. */
-  origins: readonly string[] | null;
-  /** JSON-RPC methods and endpoints; a trailing `*` matches any rest. */
-  methods: readonly string[] | null;
-  /** Calls per second and burst, at most the plan's; null: the plan's. */
-  rate: Readonly<{ perSecond: number; burst: number }> | null;
-  /** Calls per second from one address; null: as many as the key. */
-  addressPerSecond: number | null;
-  logsBodies: boolean;
-  /** Monotonic reads: no read returns an older slot than the read before. */
-  neverBack: boolean;
-}>;
+export type KeyRulesInput = Pick<KeyInput, keyof typeof noRules>;
 
 export type RuleColumns = Pick<
   KeyTable,
@@ -231,7 +225,7 @@ export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   };
 }
 
-export const noRules: KeyRulesInput = {
+export const noRules = {
   networks: null,
   cidrs: null,
   origins: null,

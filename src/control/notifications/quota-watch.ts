@@ -10,49 +10,36 @@ type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: 
 const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
-/** Detects quota thresholds and claims each once for all gateways. */
-export class QuotaWatch {
-  readonly #store: Store;
-  readonly #ledger: QuotaLedger;
-  readonly #changes: () => QuotaAccount[];
+/**
+ * Detects quota thresholds and claims each once for all gateways.
+ * @returns checks changed accounts, queues notifications and returns their number. Throws the driver's error;
+ * pending thresholds are then retried.
+ */
+export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
+  const changes = ledger.trackChanges();
   /** Reached, but not yet claimed by any gateway. */
-  readonly #pending = new Map<string, QuotaThreshold>();
+  const pending = new Map<string, QuotaThreshold>();
   /** Claimed this month. */
-  #claimed = new Set<string>();
-  #month = Number.NaN;
-
-  constructor(store: Store, ledger: QuotaLedger) {
-    this.#store = store;
-    this.#ledger = ledger;
-    this.#changes = ledger.trackChanges();
-  }
-
-  /**
-   * Checks changed accounts and queues notifications.
-   * @returns number of new notifications.
-   * @throws the driver's error; pending thresholds are retried.
-   */
-  async checkQuotas(nowMs: number): Promise<number> {
-    const { monthStart } = this.#ledger;
-    if (monthStart !== this.#month) this.#claimed = new Set();
-    this.#month = monthStart;
-    for (const account of this.#changes()) this.#detect(account, monthStart);
-    let enqueued = 0;
-    for (const [name, threshold] of this.#pending) {
-      if (await claim(this.#store, threshold, nowMs)) enqueued += 1;
-      this.#pending.delete(name);
-      if (threshold.month === this.#month) this.#claimed.add(name);
-    }
-    return enqueued;
-  }
-
-  #detect(account: QuotaAccount, month: number): void {
+  let claimed = new Set<string>();
+  let month = Number.NaN;
+  const detect = (account: QuotaAccount): void => {
     for (const percent of NOTICE_PERCENTS) {
       const name = `${month} ${account.customerId} ${account.planId} ${percent}`;
-      if (!hasReached(account, percent) || this.#claimed.has(name)) continue;
-      this.#pending.set(name, { account, month, percent });
+      if (hasReached(account, percent) && !claimed.has(name)) pending.set(name, { account, month, percent });
     }
-  }
+  };
+  return async (nowMs) => {
+    if (ledger.monthStart !== month) claimed = new Set();
+    month = ledger.monthStart;
+    for (const account of changes()) detect(account);
+    let enqueued = 0;
+    for (const [name, threshold] of pending) {
+      if (await claim(store, threshold, nowMs)) enqueued += 1;
+      pending.delete(name);
+      if (threshold.month === month) claimed.add(name);
+    }
+    return enqueued;
+  };
 }
 
 function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {

@@ -31,9 +31,7 @@ class RowCounts {
   }
 
   get total(): number {
-    let total = 0;
-    for (const count of this.#counts.values()) total += count;
-    return total;
+    return [...this.#counts.values()].reduce((total, count) => total + count, 0);
   }
 
   /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */

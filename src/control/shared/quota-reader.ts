@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { monthOf, type QuotaLedger, type RemoteUsage } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
-import { FailureState } from '../failure-state.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 
 const HOUR_MINUTES = 60;
 const DAY_HOURS = 24;
@@ -105,8 +105,7 @@ type QuotaReaderOptions = QuotaReaderLimits &
     epoch: string;
     /** Unix milliseconds. */
     now?: () => number;
-    /** Called with the error when reading starts to fail, and with null when it works again. */
-    onState?: (error: unknown | null) => void;
+    onState?: OnState;
   }>;
 
 const MINUTE_MS = 60_000;

@@ -4,6 +4,7 @@ import type { ConnectionLimit } from '../../gateway/limits/connection-limit.ts';
 import type { QuotaAccount, QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
 import type { SlidingWindowLimiter, WindowReport } from '../../gateway/limits/sliding-window-limiter.ts';
+import type { OnState } from '../failure-state.ts';
 import type { LimitCommand, LimitStore } from './limit-store.ts';
 
 type SyncTime = Readonly<{
@@ -288,8 +289,7 @@ type SharedLimitsOptions = SharingLimits &
     store: LimitStore;
     prefix: string;
     parts: LimitParts;
-    /** Called with the error when syncs start to fail, and with null when they work again. */
-    onState?: (error: unknown | null) => void;
+    onState?: OnState;
   }>;
 
 /** Reports of unchanged connection counts within `presenceMs`. */

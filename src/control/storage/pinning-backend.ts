@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { BlockIndex } from './block-index.ts';
-import type { FileBackend, FileMetadata, FileStore } from './file-store.ts';
+import type { FileBackend, FileStore } from './file-store.ts';
 import {
   type ServiceResponse,
   StorageService,
@@ -172,46 +172,35 @@ function statusOf(value: unknown): PinStatus {
   return { requestid, status };
 }
 
-/** Local storage with pins in a remote service, which fetches the blocks from here. */
-export class PinningBackend implements FileBackend {
-  readonly #fileStore: FileStore;
-  readonly #blocks: BlockIndex;
-  readonly #service: PinningService;
-  readonly #log: Logger;
-
-  constructor(fileStore: FileStore, blocks: BlockIndex, service: PinningService, log: Logger) {
-    this.#fileStore = fileStore;
-    this.#blocks = blocks;
-    this.#service = service;
-    this.#log = log;
-  }
-
-  /**
-   * A new file is stored only if the service accepts the pin. For an existing file, the pin is renewed and a
-   * failure ignored.
-   */
-  store(file: SpooledFile, metadata: FileMetadata): Promise<void> {
-    return this.#fileStore.store(file, metadata, (isAlreadyStored) =>
-      isAlreadyStored ? this.#repin(file, metadata) : this.#pin(file, metadata),
-    );
-  }
-
-  async #pin(file: SpooledFile, { name }: FileMetadata): Promise<void> {
-    await this.#blocks.add(file);
+/**
+ * Local storage with pins in a remote service, which fetches the blocks from here. A new file is stored only
+ * if the service accepts the pin. For an existing file, the pin is renewed and a failure ignored.
+ */
+export function pinningBackend(
+  fileStore: FileStore,
+  blocks: BlockIndex,
+  service: PinningService,
+  log: Logger,
+): FileBackend {
+  const pin = async (file: SpooledFile, name: string | null): Promise<void> => {
+    await blocks.add(file);
     try {
-      await this.#service.pin(file.cid, name);
+      await service.pin(file.cid, name);
     } catch (thrown) {
-      await this.#blocks.remove(file);
+      await blocks.remove(file);
       throw thrown;
     }
-  }
-
-  async #repin(file: SpooledFile, { name }: FileMetadata): Promise<void> {
+  };
+  const repin = async (file: SpooledFile, name: string | null): Promise<void> => {
     try {
-      await this.#blocks.add(file);
-      await this.#service.pin(file.cid, name);
+      await blocks.add(file);
+      await service.pin(file.cid, name);
     } catch {
-      this.#log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
+      log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
     }
-  }
+  };
+  return {
+    store: (file, metadata) =>
+      fileStore.store(file, metadata, (isStored) => (isStored ? repin : pin)(file, metadata.name)),
+  };
 }

@@ -1,23 +1,20 @@
 import { sql } from 'kysely';
-import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
-import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
 import { pagesOf } from '../database/rows.ts';
-import { type Axis, partOf, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
+import {
+  type Axis,
+  partOf,
+  type Segment,
+  segmentsOf,
+  stepMs,
+  type UsageFilter,
+  type UsageSum,
+} from './read-usage.ts';
 
-type ExportedUsage = Readonly<{
+type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 'at' | 'last_minute'> & {
   /** Steps since 1970. */
   bucket: number;
-  key_id: string;
-  product: Product;
-  method: string;
-  status: UsageStatus;
-  requests: number;
-  credits: number;
-  bytes_in: number;
-  bytes_out: number;
-  messages: number;
-}>;
+};
 
 const PAGE_ROWS = 1_000;
 

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -29,13 +30,8 @@ export function withAudit<Result>(
 
 const PAGE_ROWS = 500;
 
-type Filter = Readonly<{
-  customer?: string | undefined;
-  action?: string | undefined;
-  key?: string | undefined;
-  from?: number | undefined;
-  to?: number | undefined;
-}>;
+type Query = ParsedRouteInput<'GET /customers/{customer}/audit'>['query'];
+type Filter = Omit<Query, 'cursor' | 'limit'> & Readonly<{ customer?: string | undefined }>;
 
 const entryJson = (row: AuditTable) => ({
   ...fieldsOf(row, 'id', 'at', 'actor', 'action', 'key_id', 'address', 'user_agent', 'request_id'),
@@ -53,7 +49,7 @@ function select({ store }: ApiServices, { customer, action, key, from, to }: Fil
 async function page<Entry>(
   services: ApiServices,
   filter: Filter,
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  { cursor, limit }: Query,
   show: (row: AuditTable) => Entry,
 ) {
   const before = decodeCursor(cursor, 'number');

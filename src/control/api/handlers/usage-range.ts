@@ -12,6 +12,7 @@ import {
   zeros,
 } from '../../usage/read-usage.ts';
 import { invalidField, notFound } from '../api-error.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +27,8 @@ const RANGE_MS = HOUR_MS;
 /** Maximum of JavaScript's Date. */
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
-type Range = Readonly<{ from?: number | undefined; to?: number | undefined }>;
+type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
+type Range = Pick<UsageQuery, 'from' | 'to'>;
 
 function stepOf(lengthMs: number): UsageStep {
   if (lengthMs <= MINUTES_MAX_MS) return 'minute';
@@ -61,12 +63,6 @@ export const toAxisJson = ({ step, from, to }: Axis) => ({
   to: to * stepMs[step],
   stepMs: stepMs[step],
 });
-
-type UsageQuery = Readonly<{
-  key?: string | undefined;
-  product?: UsageFilter['product'];
-  method?: string | undefined;
-}>;
 
 export const noTotals = (): TotalsJson => ({
   requests: 0,

@@ -10,7 +10,7 @@ import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
 import { authorize, isOperator, recheck } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
-import { ApiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
+import { type ApiConcurrency, apiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
 import { parseRouteInput, readBytes, readJson, readQuery } from './read-request.ts';
 import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
@@ -48,7 +48,7 @@ export class HttpApi {
     this.#parts = parts;
     this.#api = parts.api;
     this.#options = withDefaults(controlApiOptions, parts.options);
-    this.#concurrency = new ApiConcurrency(this.#options);
+    this.#concurrency = apiConcurrency(this.#options);
     this.#app.use(async (context, next) => {
       context.set('requestId', randomUUID());
       await next();

@@ -27,40 +27,29 @@ type Bounds = Pick<ControlApiOptions, 'requestsMax' | 'siteRequestsMax' | 'strea
 const createSemaphore = (permitsMax: number, keyPermitsMax: number): PerKeySemaphore =>
   new PerKeySemaphore({ permitsMax, keyPermitsMax, waitingMax: 0, keyWaitingMax: 0, waitMs: 0 });
 
-/** Concurrency limits for bodies, requests and long-lived responses, each shared fairly between clients. */
-export class ApiConcurrency {
-  readonly #bodies: PerKeySemaphore;
-  readonly #requests: PerKeySemaphore;
-  readonly #streams: PerKeySemaphore;
-  readonly #operatorStreams: PerKeySemaphore;
+export type ApiConcurrency = ReturnType<typeof apiConcurrency>;
 
-  constructor({ requestsMax, siteRequestsMax, streamsMax, callerStreamsMax }: Bounds) {
-    this.#bodies = createSemaphore(requestsMax, siteRequestsMax);
-    this.#requests = createSemaphore(requestsMax, siteRequestsMax);
-    this.#streams = createSemaphore(streamsMax, callerStreamsMax);
-    this.#operatorStreams = createSemaphore(callerStreamsMax, callerStreamsMax);
-  }
-
-  /** @throws ApiError 503 */
-  forBody<Result>(address: string, work: () => Promise<Result>): Promise<Result> {
-    return withPermit(this.#bodies, subnetOf(address), work);
-  }
-
-  /** @throws ApiError 503 */
-  forRequest<Result>(address: string, work: () => Promise<Result>): Promise<Result> {
-    return withPermit(this.#requests, subnetOf(address), work);
-  }
-
-  /**
-   * @returns releases the slot.
-   * @throws ApiError 503
-   */
-  async acquireStream(key: string, isOperator: boolean): Promise<() => void> {
-    if (await this.#streams.acquire(key)) return () => this.#streams.release(key);
-    if (isOperator && (await this.#operatorStreams.acquire(key)))
-      return () => this.#operatorStreams.release(key);
-    throw overloaded('Too many concurrent streams', 5);
-  }
+/**
+ * Concurrency limits for bodies, requests and long-lived responses, each shared fairly between clients. All
+ * throw ApiError 503.
+ */
+export function apiConcurrency({ requestsMax, siteRequestsMax, streamsMax, callerStreamsMax }: Bounds) {
+  const bodies = createSemaphore(requestsMax, siteRequestsMax);
+  const requests = createSemaphore(requestsMax, siteRequestsMax);
+  const streams = createSemaphore(streamsMax, callerStreamsMax);
+  const operatorStreams = createSemaphore(callerStreamsMax, callerStreamsMax);
+  return {
+    forBody: <Result>(address: string, work: () => Promise<Result>) =>
+      withPermit(bodies, subnetOf(address), work),
+    forRequest: <Result>(address: string, work: () => Promise<Result>) =>
+      withPermit(requests, subnetOf(address), work),
+    /** @returns releases the slot. */
+    async acquireStream(key: string, isOperator: boolean): Promise<() => void> {
+      if (await streams.acquire(key)) return () => streams.release(key);
+      if (isOperator && (await operatorStreams.acquire(key))) return () => operatorStreams.release(key);
+      throw overloaded('Too many concurrent streams', 5);
+    },
+  };
 }
 
 async function withPermit<Result>(semaphore: PerKeySemaphore, key: string, work: () => Promise<Result>) {
