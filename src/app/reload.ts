@@ -1,9 +1,7 @@
 import type { Logger } from '../base/log.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { crossCheck } from '../config/configuration.ts';
+import { type Configuration, crossCheck } from '../config/configuration.ts';
 import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
-import type { LiveConfiguration } from '../config/live-configuration.ts';
-import { type Changes, changesBetween } from '../config/live-configuration.ts';
+import { type Changes, changesBetween, type LiveConfiguration } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';

@@ -1,5 +1,4 @@
-import type { LimitCommand } from '../../control/shared/limit-store.ts';
-import { InMemoryLimitStore } from '../../control/shared/limit-store.ts';
+import { InMemoryLimitStore, type LimitCommand } from '../../control/shared/limit-store.ts';
 
 /** Limit store of all workers, in the memory of the primary, which notices at once when a worker exits. */
 export class PrimaryLimitStore {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/sources.ts';
-import { ArgumentsError, resolveReference } from '../../config/sources.ts';
+import { ArgumentsError, type Environment, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
   backupTables,

@@ -3,8 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { LogServices } from '../../control/api/services.ts';
-import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
-import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
+import { GatewayHeartbeat, type NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import {
   type RequestSources,

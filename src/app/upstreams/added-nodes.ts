@@ -3,12 +3,16 @@ import { type Configuration, websocketUrlOf } from '../../config/configuration.t
 import { problemsFrom } from '../../config/errors.ts';
 import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
-import { ApiError } from '../../control/api/api-error.ts';
+import { invalidFields } from '../../control/api/api-error.ts';
 import type { NodeReportJson } from '../../control/api/contract/nodes.ts';
 import type { Store } from '../../control/database/open.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/added-nodes.ts';
-import type { NodeInput, NodeServices } from '../../control/nodes/node-feed.ts';
-import { NodeFeed, type NodesSnapshot } from '../../control/nodes/node-feed.ts';
+import {
+  NodeFeed,
+  type NodeInput,
+  type NodeServices,
+  type NodesSnapshot,
+} from '../../control/nodes/node-feed.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from '../doctor/check.ts';
@@ -34,7 +38,7 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
     const problems = problemsFrom(read.error, sourceOf);
     const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    throw new ApiError(422, 'INVALID_FIELDS', text, { fields });
+    throw invalidFields(text, fields);
   }
   const { network: _, name: __, url: ___, headers: ____, ...more } = read.data;
   const { ws: address, grpc: geyser, ...complete } = more;

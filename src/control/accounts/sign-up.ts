@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
-import { ApiError, forbidden } from '../api/api-error.ts';
+import { forbidden, invalidFields } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
 import { findRow, insertRow } from '../database/rows.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
@@ -29,7 +29,7 @@ function readFields(
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
     return { email: email.data, name: name.data, password, invitation: invitation as string | null };
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
-  throw new ApiError(422, 'INVALID_FIELDS', messages.join('; '), { fields });
+  throw invalidFields(messages.join('; '), fields);
 }
 
 async function checkInvited(

@@ -30,6 +30,9 @@ export const conflict = (code: string, message: string, more?: More): ApiError =
 
 export const limitReached = (message: string): ApiError => conflict('LIMIT', message);
 
+export const invalidFields = (message: string, fields: Readonly<Record<string, string>>): ApiError =>
+  new ApiError(422, 'INVALID_FIELDS', message, { fields });
+
 /** Rejects one field of a request. */
 export const invalidField = (field: string, problem: string): ApiError =>
-  new ApiError(422, 'INVALID_FIELDS', `${field}: ${problem}`, { fields: { [field]: problem } });
+  invalidFields(`${field}: ${problem}`, { [field]: problem });

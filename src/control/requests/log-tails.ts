@@ -110,12 +110,8 @@ export class LogTails {
     const isFull = [...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
     const isReserved = !isOperator && this.#others >= tailsMax - reserved;
     if (isFull || isReserved || this.#count >= tailsMax) {
-      throw new ApiError(
-        429,
-        'TOO_MANY_TAILS',
-        'Too many live views of the log are open. Close one of them.',
-        { retryAfter: 10 },
-      );
+      const message = 'Too many live views of the log are open. Close one of them.';
+      throw new ApiError(429, 'TOO_MANY_TAILS', message, { retryAfter: 10 });
     }
     this.#count++;
     if (!isOperator) this.#others++;

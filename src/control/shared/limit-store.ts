@@ -6,15 +6,12 @@ import { Lru } from '../../base/cache/lru.ts';
  * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
  * use and return the use of other gateways. `min-slots` merges session slots.
  */
-export type LimitCommandName =
-  | 'presence'
-  | 'remove-gateway'
-  | 'clock'
-  | 'rates'
-  | 'windows'
-  | 'connections'
-  | 'quotas'
-  | 'min-slots';
+export const limitCommandNames = [
+  ...(['presence', 'remove-gateway', 'clock', 'rates', 'windows', 'connections'] as const),
+  ...(['quotas', 'min-slots'] as const),
+] as const;
+
+export type LimitCommandName = (typeof limitCommandNames)[number];
 
 export type LimitCommand = Readonly<{
   name: LimitCommandName;

@@ -1,10 +1,10 @@
 import { open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
 import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
 import type { SpooledFile } from './upload-spool.ts';
-import { nullIfMissing } from './upload-spool.ts';
 
 /** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node with its bytes. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;

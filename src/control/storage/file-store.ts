@@ -1,8 +1,9 @@
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nullIfMissing, syncFolder } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { nullIfMissing, type SpooledFile, type UploadSpool } from './upload-spool.ts';
+import type { SpooledFile, UploadSpool } from './upload-spool.ts';
 
 /** Limits of stored files. */
 export const storageLimits = {
@@ -315,15 +316,6 @@ export class FileStore implements FileBackend {
     } finally {
       if (this.#pendingTasks.get(cid) === settled) this.#pendingTasks.delete(cid);
     }
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

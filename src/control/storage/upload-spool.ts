@@ -17,19 +17,6 @@ export function toStorageFailure(thrown: unknown): Failure {
   return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
 }
 
-/**
- * Null if the file is missing.
- * @throws other errors.
- */
-export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
-  try {
-    return await found;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw thrown;
-  }
-}
-
 type ProcessFolder = Readonly<{
   path: string;
   /** Whether no other running process had a folder at opening. */

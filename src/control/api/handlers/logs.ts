@@ -10,7 +10,7 @@ import {
   toLogEntryJson,
 } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
-import { ApiError, notFound } from '../api-error.ts';
+import { type ApiError, invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
@@ -31,16 +31,11 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-function rangeOf(
-  { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
-  now: number,
-) {
+function rangeOf({ from, to }: Pick<LogsGiven['query'], 'from' | 'to'>, now: number) {
   const end = to ?? now + 1;
   const range = { from: from ?? Math.max(0, end - HOUR_MS), to: end };
   if (range.from < range.to) return range;
-  throw new ApiError(422, 'INVALID_FIELDS', 'from must be before to', {
-    fields: { from: 'must be before to' },
-  });
+  throw invalidFields('from must be before to', { from: 'must be before to' });
 }
 
 const noSuch = (what: string): ApiError =>

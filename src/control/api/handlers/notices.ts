@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { fieldsOf } from '../../database/rows.ts';
+import { fieldsOf, selectRows } from '../../database/rows.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
@@ -22,17 +22,14 @@ const httpUrl = z.url({ protocol: /^https?$/ });
 
 const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
 
-const mailNotConfigured = (): ApiError =>
-  invalidField(
-    'kind',
-    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.',
-  );
+const NO_MAIL =
+  'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
 function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
-    if (mailer === null) throw mailNotConfigured();
+    if (mailer === null) throw invalidField('kind', NO_MAIL);
     const address = email.safeParse(to);
     if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
     return address.data;
@@ -92,14 +89,8 @@ async function reserveTestMail(
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
-  throw new ApiError(
-    429,
-    'RATE_LIMITED',
-    `A message was sent there recently. Try again in ${retryAfter} s.`,
-    {
-      retryAfter,
-    },
-  );
+  const message = `A message was sent there recently. Try again in ${retryAfter} s.`;
+  throw new ApiError(429, 'RATE_LIMITED', message, { retryAfter });
 }
 
 async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {
@@ -108,11 +99,8 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw noSuchTarget();
   await reserveTestMail(services, target, concurrencyKeyOf(caller));
-  const customer = await store.db
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', customerId)
-    .executeTakeFirstOrThrow();
+  const { name } = await selectRows(store.db, 'customer', { id: customerId }).executeTakeFirstOrThrow();
+  const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
   const channels = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
   const timeoutMs = notices?.limits.timeoutMs ?? noticeLimits.timeoutMs;

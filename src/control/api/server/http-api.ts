@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'hono';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { withDefaults } from '../../../base/with-defaults.ts';
 import { type AuthGuard, checkSignInResponse, type SignInRequest } from '../../accounts/auth-guard.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError, notFound } from '../api-error.ts';
+import { ApiError, invalidFields, notFound } from '../api-error.ts';
 import { type ContractName, type ParsedRouteInput, routeOf } from '../contract/contract.ts';
 import { strictOf } from '../contract/route.ts';
 
@@ -89,8 +89,7 @@ export function readQuery(url: string): Record<string, string> {
   for (const [name, value] of new URL(url).searchParams) {
     const printable = name.slice(0, 64);
     const fault = fields.has(name) ? 'is given twice' : NUL.test(value) ? 'contains a NUL character' : null;
-    if (fault !== null)
-      throw new ApiError(422, 'INVALID_FIELDS', `${printable} ${fault}`, { fields: { [printable]: fault } });
+    if (fault !== null) throw invalidFields(`${printable} ${fault}`, { [printable]: fault });
     fields.set(name, value);
   }
   return Object.fromEntries(fields);
@@ -121,14 +120,7 @@ function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'bo
   if (parsed.success) return parsed.data;
   const fields = fieldsOf(parsed.error, part);
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
-  throw new ApiError(
-    422,
-    'INVALID_FIELDS',
-    `The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000),
-    {
-      fields,
-    },
-  );
+  throw invalidFields(`The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000), fields);
 }
 
 /**
