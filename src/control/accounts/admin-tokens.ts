@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { credentialId, digestApiKey, generateCredential } from '../../gateway/auth/api-key.ts';
 import type { Store } from '../database/open.ts';
-import { insertRow, updateRows } from '../database/rows.ts';
+import { insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
@@ -54,9 +54,7 @@ export async function createAdminToken(
 
 /** Tokens that are neither revoked nor expired. */
 export const activeTokens = (db: Kysely<Schema>, now: number) =>
-  db
-    .selectFrom('admin_token')
-    .selectAll()
+  selectRows(db, 'admin_token', {})
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
 

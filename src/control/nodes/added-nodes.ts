@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
-import { deleteRows, findRow, insertRow, updateRows } from '../database/rows.ts';
+import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
 import type { Peppers } from '../pepper.ts';
@@ -62,13 +62,7 @@ const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
 
 /** In the order of addition. */
 export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
-  db
-    .selectFrom('upstream_node')
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('name')
-    .limit(ADDED_NODES_MAX)
-    .execute();
+  selectRows(db, 'upstream_node', {}).orderBy('created_at').orderBy('name').limit(ADDED_NODES_MAX).execute();
 
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   findRow(db, 'upstream_node', { name });
@@ -110,9 +104,7 @@ export async function deleteNode(trx: Transaction<Schema>, network: Network, nam
 
 /** Reseals nodes that are sealed under an older pepper. */
 export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
-  const rows = await db
-    .selectFrom('upstream_node')
-    .selectAll()
+  const rows = await selectRows(db, 'upstream_node', {})
     .where('pepper_version', '<>', seal.current)
     .execute();
   for (const row of rows) {

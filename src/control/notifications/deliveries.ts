@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
-import { selectRows, updateRows } from '../database/rows.ts';
+import { fieldsOf, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
@@ -109,12 +109,9 @@ export async function enqueueLeak(
   { key, url, revoked }: LeakedKey,
   nowMs: number,
 ): Promise<void> {
-  const customer = await trx
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', key.customerId)
-    .executeTakeFirst();
-  if (customer === undefined) return;
+  const row = await findRow(trx, 'customer', { id: key.customerId });
+  if (row === undefined) return;
+  const customer = fieldsOf(row, 'id', 'name');
   const leaked = { id: key.id, name: key.name, revoked, url };
   await enqueue(trx, { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked }, nowMs);
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
+import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { enqueue } from './deliveries.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
@@ -64,21 +65,13 @@ async function noticeOf(
   nowMs: number,
 ): Promise<Notice | null> {
   const { customerId, planId, used, limit } = account;
-  const customer = await trx
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', customerId)
-    .executeTakeFirst();
-  const plan = await trx
-    .selectFrom('plan')
-    .select(['id', 'name', 'quota_is_hard'])
-    .where('id', '=', planId)
-    .executeTakeFirst();
+  const customer = await findRow(trx, 'customer', { id: customerId });
+  const plan = await findRow(trx, 'plan', { id: planId });
   if (customer === undefined || plan === undefined) return null;
   const { start, end } = monthOf(month);
   return {
     type: 'quota.used',
-    customer,
+    customer: fieldsOf(customer, 'id', 'name'),
     at: new Date(nowMs).toISOString(),
     plan: { id: plan.id, name: plan.name },
     quota: {

@@ -2,7 +2,7 @@ import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
-import { fieldsOf, findRow } from '../database/rows.ts';
+import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import { makeChange, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
@@ -32,13 +32,7 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
 
 /** Live gateways with their nodes. */
 export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, 'gateways' | 'nodes'>> {
-  const rows = await db
-    .selectFrom('gateway')
-    .selectAll()
-    .orderBy('started_at')
-    .orderBy('id')
-    .limit(100)
-    .execute();
+  const rows = await selectRows(db, 'gateway', {}).orderBy('started_at').orderBy('id').limit(100).execute();
   return {
     gateways: rows.map((row) => fieldsOf(row, 'id', 'host', 'version', 'started_at', 'seen_at')),
     nodes: rows.flatMap(({ id, nodes }) =>

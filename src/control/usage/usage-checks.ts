@@ -181,14 +181,6 @@ async function runCheck(
   return { name: check.name, violations, example };
 }
 
-async function saveResult(
-  db: Kysely<Schema>,
-  { name, violations, example }: CheckResult,
-  nowMs: number,
-): Promise<void> {
-  await upsertRow(db, 'usage_check', { name }, { ran_at: nowMs, violations, example });
-}
-
 /**
  * Runs all consistency checks over the last day, stores and returns the results.
  * @param shouldContinue - checked before each query; false ends the run.
@@ -203,7 +195,8 @@ export async function runChecks(
   for (const check of checks) {
     const result = await runCheck(db, check, hours, shouldContinue);
     if (result === null) return results;
-    await saveResult(db, result, nowMs);
+    const { name, ...found } = result;
+    await upsertRow(db, 'usage_check', { name }, { ran_at: nowMs, ...found });
     results.push(result);
   }
   for (const hour of everyHour(hours)) await recordHighWater(db, hour);

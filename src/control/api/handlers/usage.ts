@@ -179,8 +179,6 @@ const usagePerformance =
     };
   };
 
-const QUOTA_ROUTE = 'GET /customers/{customer}/quota';
-
 function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   return new Map([
     ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
@@ -202,7 +200,7 @@ async function planOf({ db }: Store, customerId: string) {
 }
 
 const usageQuota =
-  ({ store, now, endpoints }: ApiServices): Handler<typeof QUOTA_ROUTE> =>
+  ({ store, now, endpoints }: ApiServices): Handler<'GET /customers/{customer}/quota'> =>
   async ({ path: { customer } }) => {
     const at = now();
     const plan = await planOf(store, customer);
