@@ -2,8 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Environment } from '../config/sources.ts';
 import type { Store } from '../control/database/open.ts';
-import type { NewKey } from '../control/keys/create-key.ts';
-import { createFirstKeys } from '../control/keys/create-key.ts';
+import { createFirstKeys, type NewKey } from '../control/keys/create-key.ts';
 import { KeyFeed } from '../control/keys/key-feed.ts';
 import { LastUsedWriter } from '../control/keys/last-used-writer.ts';
 import type { Peppers } from '../control/pepper.ts';
@@ -12,39 +11,15 @@ import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
 import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
 import { LastUsedTracker } from '../gateway/metering/last-used.ts';
-import type { UsageMeter } from '../gateway/metering/usage-meter.ts';
-import { type Limits, openLimits } from './limits.ts';
+import { openLimits } from './limits.ts';
 import { problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 import { openStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
 import { openUsage } from './usage.ts';
 
-/** Keys in memory, loaded from the store, and their usage, counted in memory and written to the store. */
-export type Access = Readonly<{
-  keys: KeyAuthenticator;
-  usage: UsageMeter;
-  limits: Limits;
-  /** Last use of keys. */
-  lastUsed: LastUsedTracker;
-  /** Usage rows waiting to be stored. */
-  pendingUsageRows(): number;
-  store: Store;
-  peppers: Peppers;
-  /**
-   * Creates one key per product at the first start, none later. Called once the listeners are open: a failed
-   * start must not create unseen keys.
-   */
-  createFirstKeys(): Promise<readonly NewKey[]>;
-  /** Applies key changes immediately. */
-  refreshKeys(): Promise<void>;
-  /** Writes usage and closes the store. */
-  stop(): Promise<void>;
-}>;
-
 const ACTOR = 'first start';
 
-/** The open store and its peppers. */
 export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
 /**
@@ -95,12 +70,15 @@ export async function openAccess(
   }
 }
 
+/** Keys in memory, loaded from the store, and their usage, counted in memory and written to the store. */
+export type Access = Awaited<ReturnType<typeof watchStore>>;
+
 async function watchStore(
   prepared: PreparedStore,
   configuration: Configuration,
   log: Logger,
   workerLimitStore?: LimitStore,
-): Promise<Access> {
+) {
   const { store, peppers } = prepared;
   const { keys: limits } = configuration;
   const keys = new KeyAuthenticator({
@@ -145,13 +123,17 @@ async function watchStore(
   return {
     keys,
     usage: usage.meter,
+    /** Usage rows waiting to be stored. */
     pendingUsageRows: usage.waiting,
     limits: sharing,
     lastUsed,
     store,
     peppers,
+    /** Called once the listeners are open: a failed start must not create unseen keys. */
     createFirstKeys: createAndRefresh,
+    /** Applies key changes immediately. */
     refreshKeys: () => feed.refresh(),
+    /** Writes usage and closes the store. */
     stop,
   };
 }

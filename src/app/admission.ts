@@ -3,25 +3,11 @@ import { Admission } from '../gateway/admission.ts';
 import { FailedAuthLimiter } from '../gateway/auth/failed-auth-limiter.ts';
 import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
 import { CallMeter } from '../gateway/metering/call-meter.ts';
-import type { LiveConnections } from '../gateway/telemetry/live-connections.ts';
-import type { SubmissionLog } from '../gateway/telemetry/submission-log.ts';
 import type { Access } from './access.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 
-/** Admission and metering shared by all listeners. */
-export type AdmissionServices = Readonly<{
-  admission: Admission;
-  meter: CallMeter;
-  connections: LiveConnections;
-  submissions: SubmissionLog;
-}>;
-
 /** A key has one rate limit, one quota and one usage count over all listeners. */
-export function buildAdmissionServices(
-  { keys }: Configuration,
-  access: Access,
-  telemetry: Telemetry,
-): AdmissionServices {
+export function buildAdmissionServices({ keys }: Configuration, access: Access, telemetry: Telemetry) {
   const { requestLog, counters, connections, submissions } = telemetry;
   const failedAuthLimiter = new FailedAuthLimiter({
     get failedAuthPerMinute() {
@@ -49,3 +35,6 @@ export function buildAdmissionServices(
   });
   return { admission, meter, connections, submissions };
 }
+
+/** Admission and metering shared by all listeners. */
+export type AdmissionServices = ReturnType<typeof buildAdmissionServices>;

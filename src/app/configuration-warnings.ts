@@ -1,6 +1,5 @@
 import type { Configuration, UpstreamConfiguration } from '../config/configuration.ts';
-import type { Environment } from '../config/sources.ts';
-import { environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
+import { type Environment, environmentFields, INTERNAL_LIMITS_VARIABLE } from '../config/sources.ts';
 import { nearestName } from '../config/value-types.ts';
 
 const knownVariables = [

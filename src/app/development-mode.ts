@@ -6,10 +6,7 @@ import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
 
 /** No node is configured, and the embedded ledger is not allowed. The message says how to fix it. */
 export class NoNodesError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'NoNodesError';
-  }
+  override name = 'NoNodesError';
 }
 
 const ADD_A_NODE = 'add an [[upstream]] to the configuration file or run "solway upstream add"';
@@ -39,7 +36,7 @@ async function recordNodes(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
     const version = await nextVersion(trx);
-    const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', keyId: null, detail: {} };
+    const entry = { at: Date.now(), actor: 'system:start', action: 'node.use', detail: {} };
     await writeAudit(trx, version, entry);
   });
 }

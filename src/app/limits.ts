@@ -14,24 +14,9 @@ import { QuotaLedger } from '../gateway/limits/quota.ts';
 import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
 import { SlidingWindowLimiter } from '../gateway/limits/sliding-window-limiter.ts';
 import { restWindowOptions } from '../gateway/rest/rest-gateway.ts';
-import type { MinSlotStore } from '../protocol/min-slot.ts';
-import { problemText } from './problem-text.ts';
+import { logStateChange, problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 
-/** Limits of keys over all listeners and, when shared, over all gateways. */
-export type Limits = Readonly<{
-  rates: RateLimiter;
-  /** Endpoint groups of REST. */
-  groups: SlidingWindowLimiter;
-  sockets: ConnectionLimit;
-  streams: ConnectionLimit;
-  quota: QuotaLedger;
-  /** Shared minimum slots of sessions; null: not shared. */
-  minSlots: MinSlotStore | null;
-  stop(): Promise<void>;
-}>;
-
-/** Store of shared limits, and the text of its errors. */
 type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
 
 function redisSharing({ shared }: Configuration): Sharing | null {
@@ -44,18 +29,19 @@ function redisSharing({ shared }: Configuration): Sharing | null {
 function share(
   { shared }: Configuration,
   { limitStore, problemOf }: Sharing,
-  { rates, groups, sockets, streams, quota }: Omit<Limits, 'minSlots' | 'stop'>,
+  parts: ConstructorParameters<typeof SharedLimits>[0]['parts'],
   log: Logger,
 ): SharedLimits {
   return new SharedLimits({
     ...shared,
     store: limitStore,
-    parts: { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota },
-    onState: (error) => {
-      if (error === null) log.info('Shared limits connected');
-      else
-        log.warn({ reason: problemOf(error) }, 'Shared limits unavailable; each gateway enforces its share');
-    },
+    parts,
+    onState: logStateChange(
+      log,
+      'Shared limits unavailable; each gateway enforces its share',
+      'Shared limits connected',
+      problemOf,
+    ),
   });
 }
 
@@ -78,7 +64,7 @@ export async function openLimits(
   epoch: string,
   log: Logger,
   workerLimitStore?: LimitStore,
-): Promise<Limits> {
+) {
   const { keys, rest, quotas } = configuration;
   const sharedBy =
     redisSharing(configuration) ??
@@ -86,6 +72,7 @@ export async function openLimits(
   const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
+    /** Endpoint groups of REST. */
     groups: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },
@@ -106,14 +93,21 @@ export async function openLimits(
     store,
     ledger: limits.quota,
     epoch,
-    onState: (error) => {
-      if (error === null) log.info('Reading quota usage of other gateways recovered');
-      else log.warn({ reason: problemText(error) }, 'Failed to read quota usage of other gateways');
-    },
+    onState: logStateChange(
+      log,
+      'Failed to read quota usage of other gateways',
+      'Reading quota usage of other gateways recovered',
+    ),
   });
   await reader.start();
-  const sharing = sharedBy === null ? null : share(configuration, sharedBy, limits, log);
+  const { rates, groups, sockets, streams, quota } = limits;
+  const parts = { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota };
+  const sharing = sharedBy === null ? null : share(configuration, sharedBy, parts, log);
   await sharing?.start();
+  /** Shared minimum slots of sessions; null: not shared. */
   const minSlots = sharedBy === null ? null : sharedMinSlots(configuration, sharedBy);
   return { ...limits, minSlots, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
 }
+
+/** Limits of keys over all listeners and, when shared, over all gateways. */
+export type Limits = Awaited<ReturnType<typeof openLimits>>;

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import type { ApiServices } from '../control/api/services.ts';
 import { type Mailer, type MailOptions, SmtpMailer } from '../control/notifications/email.ts';
 import type { NoticeLimits } from '../control/notifications/notice.ts';
 import { Notifier } from '../control/notifications/notifier.ts';
 import { WebhookSeal } from '../control/notifications/webhooks.ts';
 import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
 import type { Access } from './access.ts';
-import { problemText } from './problem-text.ts';
+import { logStateChange } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 
 function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {
@@ -32,19 +31,13 @@ export function openMailer({ mail }: Configuration): Mailer | null {
   };
 }
 
-export type Notices = Readonly<{
-  /** For handlers of the control API. */
-  services: Pick<ApiServices, 'notices'>;
-  stop(): Promise<void>;
-}>;
-
 /** Starts customer notices. @throws the driver's error. */
 export async function openNotices(
   { notices }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,
   mailer: Mailer | null,
   log: Logger,
-): Promise<Notices> {
+) {
   const { allowNetworks, ports, connectTimeoutMs, resolveTimeoutMs, urlMaxLength } = notices;
   // Passes the live section itself, so that a reload takes effect.
   const limits: NoticeLimits = notices;
@@ -58,13 +51,11 @@ export async function openNotices(
     ledger,
     channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
     limits,
-    onState: (error) => {
-      if (error === null) log.info('Customer notices resumed');
-      else log.warn({ reason: problemText(error) }, 'Customer notices paused: database unavailable');
-    },
+    onState: logStateChange(log, 'Customer notices paused: database unavailable', 'Customer notices resumed'),
   });
   await notifier.start();
   return {
+    /** For handlers of the control API. */
     services: { notices: { webhooks, limits } },
     stop: () => stopEach([() => notifier.stop(), () => webhooks.close()]),
   };

@@ -20,10 +20,10 @@ import { LogFileError } from './telemetry/log-output.ts';
 
 /** Logs a failure, and the recovery when called with null. */
 export const logStateChange =
-  (log: Logger, failing: string, working: string) =>
+  (log: Logger, failing: string, working: string, textOf = problemText) =>
   (error: unknown | null): void => {
     if (error === null) log.info(working);
-    else log.warn({ reason: problemText(error) }, failing);
+    else log.warn({ reason: textOf(error) }, failing);
   };
 
 const remedies: Readonly<Record<string, string>> = {
@@ -94,7 +94,6 @@ export function isArgumentsError(error: unknown): error is Error {
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
 
-/** Text for a missing file permission; null for other errors. */
 function permissionProblem(error: unknown): string | null {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   if ((code !== 'EACCES' && code !== 'EPERM') || typeof path !== 'string') return null;

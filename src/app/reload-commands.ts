@@ -9,10 +9,7 @@ export type { ReloadResult };
 
 /** The service on this machine did not reload its configuration; the message says why. */
 export class ReloadError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ReloadError';
-  }
+  override name = 'ReloadError';
 }
 
 const TIMEOUT_MS = 60_000;

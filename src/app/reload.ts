@@ -1,9 +1,7 @@
 import type { Logger } from '../base/log.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { crossCheck } from '../config/configuration.ts';
+import { type Configuration, crossCheck } from '../config/configuration.ts';
 import { ConfigurationError, describeProblem, type Problem } from '../config/errors.ts';
-import type { LiveConfiguration } from '../config/live-configuration.ts';
-import { type Changes, changesBetween } from '../config/live-configuration.ts';
+import { type Changes, changesBetween, type LiveConfiguration } from '../config/live-configuration.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/services.ts';
 import type { Store } from '../control/database/open.ts';
@@ -42,7 +40,6 @@ export type ReloadParts = Readonly<{
   followers?: ReloadFollowers;
 }>;
 
-/** Applies changes of nodes and log level. */
 function followConfiguration({
   live,
   activeNodes,
@@ -76,7 +73,6 @@ export function problemsOf(
   return problems;
 }
 
-/** Maps configuration errors to an API error. @throws ApiError 409; the driver's error. */
 async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadResult> {
   try {
     return await reloading;
@@ -116,7 +112,6 @@ export class Reload {
     return toCallerResult(this.enqueue(by));
   }
 
-  /** Reloads on a signal. Never rejects: errors are logged. */
   async forSignal(): Promise<void> {
     await this.enqueue(BY_SIGNAL).catch(() => {});
   }
@@ -151,7 +146,6 @@ export class Reload {
     }
   }
 
-  /** @throws ConfigurationError */
   async #check(changes: Changes): Promise<void> {
     const { activeNodes, followers } = this.#parts;
     const own = problemsOf(changes, activeNodes.addedNames);
@@ -192,7 +186,7 @@ export class Reload {
       const detail = { changed: changed.join(', '), restart: restart.join(', ') };
       await transact(store, async (trx) => {
         const version = await nextVersion(trx);
-        const entry = { ...by, at: Date.now(), action, keyId: null, detail };
+        const entry = { ...by, at: Date.now(), action, detail };
         await writeAudit(trx, version, entry);
       });
     } catch (error) {

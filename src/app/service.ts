@@ -39,10 +39,8 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-/** State of a node after startup. */
 export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
-/** The running service. */
 export type Service = Readonly<{
   /** HTTP address without a path. */
   url: string;
@@ -80,11 +78,9 @@ const FIRST_RESPONSE_TIMEOUT_MS = 2_000;
 
 export const rpcUrl = ({ url }: Pick<Service, 'url'>): string => `${url}${rpcServerOptions.path}`;
 
-/** WebSocket address without a key. */
 export const wsUrl = ({ url }: Pick<Service, 'url'>): string =>
   `${url.replace(/^http/, 'ws')}${webSocketOptions.path}`;
 
-/** Base of REST paths. */
 export const restUrl = ({ url }: Pick<Service, 'url'>): string => `${url}/sol/v1`;
 
 const urlOf = ({ address, port }: AddressInfo, scheme: 'http' | 'https'): string =>
@@ -138,7 +134,6 @@ async function sharedServicesOf(
   return { shreds, ledger: workerContext.ledger };
 }
 
-/** Builds the configuration reload; in a worker the primary reloads. */
 function reloadServiceOf(
   { workerContext, reloadSource, log }: ServiceOptions,
   live: LiveConfiguration,
@@ -183,7 +178,6 @@ async function runFirstStart(
   return { newKeys, setupUrl: await firstOperatorLink(configuration, access.store, url) };
 }
 
-/** Opens the data folder and its database, after checking the ports. */
 async function openData(options: ServiceOptions, configuration: Configuration): Promise<Access> {
   const { environment, log, workerContext } = options;
   if (workerContext === undefined) await checkPorts(configuration);

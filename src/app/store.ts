@@ -22,7 +22,6 @@ export function openStore(
   });
 }
 
-/** Sources of the peppers. */
 export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({
   text: environment.SOLWAY_PEPPER || undefined,
   file: environment.SOLWAY_PEPPER_FILE || undefined,

@@ -8,20 +8,7 @@ import { UsageWriter } from '../control/usage/usage-writer.ts';
 import { UsageMeter } from '../gateway/metering/usage-meter.ts';
 import { logStateChange } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
-import type { LossCounter } from './telemetry/loss-watch.ts';
 
-export type Usage = Readonly<{
-  meter: UsageMeter;
-  /** Name of this run in usage rows. */
-  epoch: string;
-  losses: readonly LossCounter[];
-  /** Rows waiting to be stored. */
-  waiting(): number;
-  /** Writes all usage. */
-  stop(): Promise<void>;
-}>;
-
-/** Usage that is not in the store yet. */
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');
 
 function logRecoveredJournal(log: Logger, { path, rows, corruptLines, lateRows }: RecoveredJournal): void {
@@ -55,7 +42,7 @@ function writerOf(
 }
 
 /** Starts metering, and the writing and rollup of usage. */
-export function openUsage(store: Store, configuration: Configuration, log: Logger): Usage {
+export function openUsage(store: Store, configuration: Configuration, log: Logger) {
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
   const writer = writerOf(store, meter, configuration, log);
@@ -82,8 +69,10 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
   ];
   return {
     meter,
+    /** Name of this run in usage rows. */
     epoch: writer.epoch,
     losses,
+    /** Rows waiting to be stored. */
     waiting: () => writer.pendingRows,
     stop: () => stopEach([() => roller.stop(), () => writer.stop()]),
   };

@@ -1,10 +1,8 @@
 import { type ParsedArguments, parseArguments } from '../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from './command.ts';
 
-/** Result of an action, as text and as JSON. */
 export type Report = Readonly<{ text: string; json: unknown }>;
 
-/** One action of a command: `solway keys rotate KEY`. */
 export type Action<Job> = Readonly<{
   /** Name of its argument in the help text, such as KEY; absent: no argument. */
   argument?: string;
@@ -13,7 +11,6 @@ export type Action<Job> = Readonly<{
   run: (job: Job) => Promise<Report>;
 }>;
 
-/** The parsed command line of an action. */
 export type Invocation = Readonly<{ argument: string; parsed: ParsedArguments; terminal: Terminal }>;
 
 type ActionCommand<Job> = Readonly<{
@@ -26,7 +23,6 @@ type ActionCommand<Job> = Readonly<{
   act: (action: Action<Job>, invocation: Invocation) => Promise<Report>;
 }>;
 
-/** @throws UsageError */
 function chooseAction<Job>(
   { name: command, actions }: Pick<ActionCommand<Job>, 'name' | 'actions'>,
   { positionals, values }: ParsedArguments,

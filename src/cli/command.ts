@@ -1,7 +1,6 @@
 /** Exit codes of every command; stable. */
 export const exitCodes = { ok: 0, problem: 1, usage: 2 } as const;
 
-/** Output and environment of a command. */
 export type Terminal = Readonly<{
   out: (text: string) => void;
   err: (text: string) => void;
@@ -19,10 +18,7 @@ export type Command = Readonly<{
 
 /** Invalid command line; the message says how to correct it. Exit code 2. */
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
+  override name = 'UsageError';
 }
 
 /** @throws UsageError for a positional argument that the command does not have. */

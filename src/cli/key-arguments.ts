@@ -38,7 +38,6 @@ export async function readSecret(input: AsyncIterable<Buffer | string>): Promise
   return text;
 }
 
-/** Key rules of the command line. */
 export type RuleValues = Readonly<{
   network?: readonly string[];
   cidr?: readonly string[];
@@ -53,7 +52,7 @@ export type RuleValues = Readonly<{
 /** Instead of a list: removes the rule. */
 const ANY = 'any';
 
-/** Joins repeated and comma-separated values; null: any. @throws UsageError */
+/** Joins repeated and comma-separated values; null: any. */
 function listOf(option: string, values: readonly string[] | undefined): string[] | null | undefined {
   if (values === undefined) return undefined;
   const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());
@@ -62,7 +61,6 @@ function listOf(option: string, values: readonly string[] | undefined): string[]
   throw new UsageError(`--${option} any removes the rule and cannot be combined with other values`);
 }
 
-/** @throws UsageError */
 function rateOf(value: string | undefined): { perSecond: number; burst: number } | null | undefined {
   if (value === undefined) return undefined;
   if (value === 'plan') return null;
@@ -75,7 +73,6 @@ function rateOf(value: string | undefined): { perSecond: number; burst: number }
   return { perSecond, burst: Number(match[2] ?? perSecond) };
 }
 
-/** @throws UsageError */
 function addressRateOf(value: string | undefined): number | null | undefined {
   if (value === undefined) return undefined;
   if (value === ANY) return null;
@@ -83,7 +80,6 @@ function addressRateOf(value: string | undefined): number | null | undefined {
   throw new UsageError('--address-rate must be requests per second such as 10, or any');
 }
 
-/** @throws UsageError */
 function switchOf(option: string, value: string | undefined): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === 'yes' || value === 'no') return value === 'yes';

@@ -31,7 +31,6 @@ export function newKeyText({ secret, key }: Readonly<{ secret: string; key: Key 
   ].join('\n');
 }
 
-/** Keys as a table; times in UTC. */
 export function keyTable(keys: readonly Key[]): string {
   if (keys.length === 0) return 'No keys. Create one with "solway keys create --name NAME".\n';
   const rows = keys.map((key) => [
@@ -47,7 +46,6 @@ export function keyTable(keys: readonly Key[]): string {
   return tableText([['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
 }
 
-/** Description of an identified text. */
 export function identifiedKeyText({
   wellFormed,
   key,

@@ -1,7 +1,6 @@
 import type { NodeChange, NodeInput, NodeOptions } from '../app/commands/upstreams.ts';
 import { UsageError } from './command.ts';
 
-/** Node options of the command line. */
 export type NodeValues = Readonly<{
   url?: string;
   network?: string;
@@ -25,7 +24,6 @@ const numbers = {
   pipelining: 'pipelining',
 } as const;
 
-/** @throws UsageError, which does not contain the value */
 function headersOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {
@@ -36,7 +34,6 @@ function headersOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-/** @throws UsageError */
 function numberOf(option: keyof typeof numbers, text: string): number | null {
   if (text === NONE && option !== 'pipelining') return null;
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -59,7 +59,6 @@ type AcceptedNode = Readonly<{
   notes: readonly string[];
 }>;
 
-/** Findings about a node as text. */
 function reportLines({ report, notes }: AcceptedNode): string[] {
   const summary =
     report === null
@@ -70,7 +69,6 @@ function reportLines({ report, notes }: AcceptedNode): string[] {
   return [summary, ...findings, ...notes];
 }
 
-/** An added or changed node, and the findings about it. */
 export function acceptedNodeText(verb: 'Added' | 'Changed', accepted: AcceptedNode): string {
   const { name, network } = accepted.node;
   const first = `${verb} ${name} (${network}). Every gateway applies this within two seconds.`;

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Connection } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { complaint, folder, load } from '../../test/app/load-configuration.ts';
-import { configDocs } from '../../test/project/write-config-docs.ts';
+import { configDocs, optionCount } from '../../test/project/write-config-docs.ts';
 import { feedLimits } from '../upstream/feeds/limits.ts';
 import { loadConfiguration, websocketUrlOf } from './configuration.ts';
+import { showConfiguration } from './render.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -14,6 +15,33 @@ const example = join(root, 'config/solway.example.toml');
 describe('generated files', () => {
   it.each(Object.entries(configDocs))('%s is up to date: run "npm run config:docs"', (path, render) => {
     expect(read(path)).toBe(render());
+  });
+
+  it('keep the example file short, with a normal deployment first', () => {
+    const lines = read('config/solway.example.toml').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(400);
+    const first = lines.slice(0, 41).join('\n');
+    for (const name of ['host', 'cert_file', '[[upstream]]', 'database_url', '[plans.default]', '[metrics]'])
+      expect(first).toContain(name);
+    expect(optionCount()).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('secrets', () => {
+  it.each([
+    [
+      'senders',
+      '[[upstream]]\nurl = "https://a.example"\n[[sender]]\nurl = "env:FAR"\nheaders = { "x-token" = "env:TOKEN" }',
+    ],
+    ['shreds', '[shreds]\ndeshred = [{ url = "env:FAR", headers = { "x-token" = "env:TOKEN" } }]'],
+  ] as const)('of %s are resolved, and not shown', (section, toml) => {
+    const configuration = load(toml, [], { FAR: 'https://far.example/hunter2', TOKEN: 'hunter2' });
+    const text = JSON.stringify(configuration[section]);
+    expect(text).toContain('"url":"https://far.example/hunter2"');
+    expect(text).toContain('"x-token":"hunter2"');
+    const shown = JSON.stringify(showConfiguration(configuration));
+    expect(shown).toContain('far.example');
+    expect(shown).not.toContain('hunter2');
   });
 });
 

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
 import type { Network } from '../protocol/call.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
-import { camelCase, camelNames, schemaOf } from './option.ts';
+import { camelNames, schemaOf } from './option.ts';
 import { entries, fileSchema, type PlanValues, type SchemaValues, schema } from './schema.ts';
 import { type ConfigurationArguments, type Environment, readSources, readWrittenSources } from './sources.ts';
 import { strictTable, WS_OFF } from './value-types.ts';
@@ -183,7 +184,6 @@ function checkSenders({ senders, upstreams }: Configuration, add: Add): void {
   });
 }
 
-/** Two options of a section that require each other. */
 function checkPair(section: string, values: Readonly<Record<string, string | null>>, add: Add): void {
   const [given] = Object.entries(values).find(([, value]) => value !== null) ?? [];
   const [missing] = Object.entries(values).find(([, value]) => value === null) ?? [];
@@ -250,7 +250,7 @@ function withDefaultNetwork(raw: Raw): Raw {
   return { ...raw, networks: { ...(raw.networks as Raw | undefined), default: network } };
 }
 
-/** Fixed limits with the overrides of tests. @throws ConfigurationError */
+/** Fixed limits with the overrides of tests. */
 function internalLimits(overrides: Raw, source: string): Readonly<Record<string, object>> {
   const problems: Problem[] = [];
   const limits: Record<string, object> = {};
@@ -273,7 +273,6 @@ function internalLimits(overrides: Raw, source: string): Readonly<Record<string,
   return limits;
 }
 
-/** Values of the validated file over the fixed limits. */
 function valuesOf(parsed: Raw, limits: Readonly<Record<string, object>>): SchemaValues {
   const values = Object.keys(schema).map((name) => {
     const value = camelNames(parsed[name]);

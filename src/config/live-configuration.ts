@@ -12,23 +12,18 @@ export const isSection = (value: unknown): value is Values =>
 /** Current value of one member; reading it needs no lookup by name. */
 type Cell = { value: unknown };
 
+type LiveSection = ReturnType<typeof liveSection>;
+
 /** An object whose members always return the newest values. */
-class LiveSection {
-  readonly view: object;
-  readonly #cells: ReadonlyMap<string, Cell>;
-
-  constructor(section: object) {
-    this.#cells = new Map(Object.entries(section).map(([name, value]) => [name, { value }]));
-    const members = [...this.#cells].map(([name, cell]) => [
-      name,
-      { enumerable: true, get: () => cell.value },
-    ]);
-    this.view = Object.defineProperties({}, Object.fromEntries(members)) as object;
-  }
-
-  set(section: Values): void {
-    for (const [name, cell] of this.#cells) cell.value = section[name];
-  }
+function liveSection(section: object) {
+  const cells = Object.entries(section).map(([name, value]): [string, Cell] => [name, { value }]);
+  const members = cells.map(([name, cell]) => [name, { enumerable: true, get: () => cell.value }]);
+  return {
+    view: Object.defineProperties({}, Object.fromEntries(members)) as object,
+    set(values: Values): void {
+      for (const [name, cell] of cells) cell.value = values[name];
+    },
+  };
 }
 
 /**
@@ -56,7 +51,7 @@ export class LiveConfiguration {
     const names = Object.keys(configuration) as (keyof Configuration)[];
     for (const name of names) {
       const section = this.#own[name];
-      if (isSection(section)) this.#sections.set(name, new LiveSection(section));
+      if (isSection(section)) this.#sections.set(name, liveSection(section));
     }
     const members = names.map((name) => [
       name,

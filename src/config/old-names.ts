@@ -164,7 +164,6 @@ function messageFor(field: string): string | null {
   return removedNames.has(field) ? 'is no longer an option, its value is fixed: remove it' : null;
 }
 
-/** Sections that no longer exist. */
 const isOldSection = (section: string): boolean =>
   Object.hasOwn(removed, section) || Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 

@@ -1,13 +1,7 @@
 import type { z } from 'zod';
+import { type CamelCase, camelCase } from '../base/camel-case.ts';
 
 /** Builders of the rows of the configuration table, and the types that follow from the rows. */
-
-type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
-  ? `${First}${Capitalize<CamelCase<Rest>>}`
-  : Name;
-
-export const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

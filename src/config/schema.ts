@@ -5,7 +5,6 @@ import {
   type EntryValues,
   type Option,
   option,
-  type Rows,
   type Section,
   schemaOf,
   type Tables,
@@ -99,17 +98,6 @@ export const singleOptions: ReadonlyMap<string, Option> = new Map(
     return Object.entries(entry.rows).map(([field, row]) => [`${name}.${field}`, row]);
   }),
 );
-
-const countRows = (rows: Rows): number =>
-  Object.values(rows).reduce((count, row) => count + (row.rows ? countRows(row.rows) : 1), 0);
-
-/** Options of the file, those of list items and plans included. */
-export const optionCount = (): number =>
-  countRows(planRows) +
-  publicEntries.reduce(
-    (count, [, entry]) => count + (entry.form === 'option' ? 1 : countRows(entry.rows)),
-    0,
-  );
 
 const optionalTable = (of: z.ZodType): z.ZodType => z.preprocess((value) => value ?? {}, of);
 

@@ -10,7 +10,6 @@ import { nearestName } from './value-types.ts';
 
 /** Sources of the configuration: the command line overrides the environment, which overrides the file. */
 
-/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A node named on the command line. */
@@ -27,10 +26,7 @@ export type ConfigurationArguments = Readonly<{
 
 /** Invalid command line; the message says how to correct it. */
 export class ArgumentsError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ArgumentsError';
-  }
+  override name = 'ArgumentsError';
 }
 
 type Options = Readonly<
@@ -198,7 +194,6 @@ function scalar(field: string, value: string | true): string | number | boolean 
     : value;
 }
 
-/** Source by dotted name. */
 type SourceNames = Map<string, string>;
 
 function put(raw: Table, field: string, value: unknown, names: SourceNames, source: string): void {
@@ -272,10 +267,7 @@ export function readWrittenSources(args: ConfigurationArguments, environment: En
 
 /** The message names the reference, never a value. */
 export class SecretReferenceError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SecretReferenceError';
-  }
+  override name = 'SecretReferenceError';
 }
 
 const SECRET_FILE_BYTES_MAX = 64 * 1024;

@@ -12,10 +12,7 @@ export type Peppers = Readonly<{
 
 /** A pepper is missing, malformed, or not the one that the store needs. */
 export class PepperError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'PepperError';
-  }
+  override name = 'PepperError';
 }
 
 const SECRET_BYTES = 32;

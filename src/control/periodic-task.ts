@@ -29,7 +29,6 @@ export class PeriodicTask {
     await this.run();
   }
 
-  /** Stops the timer and waits for the current run. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { PlanLimits } from '../gateway/auth/key-record.ts';
 import type { Store } from './database/open.ts';
+import { findRow, updateRows, upsertRow } from './database/rows.ts';
 import type { PlanTable, Schema } from './database/schema.ts';
 import { nextVersion, transactAndNotify, writeAudit } from './database/transaction.ts';
 
@@ -81,7 +82,7 @@ export const planLimitsOf = (row: Omit<PlanTable, 'id' | 'name' | 'version'>): P
 });
 
 async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
-  const row = await db.selectFrom('plan').selectAll().where('id', '=', plan.id).executeTakeFirst();
+  const row = await findRow(db, 'plan', { id: plan.id });
   if (row === undefined) return false;
   return Object.entries(columnsOf(plan)).every(([column, value]) => row[column as keyof PlanTable] === value);
 }
@@ -89,7 +90,6 @@ async function isCurrent(db: Kysely<Schema>, plan: Plan): Promise<boolean> {
 /** Another process wrote the same plan between read and lock; the transaction is rolled back. */
 class ConcurrentWriteError extends Error {}
 
-/** @returns false if another process wrote one of the plans first. */
 async function writePlans(store: Store, plans: readonly Plan[], actor: string): Promise<boolean> {
   try {
     await transactAndNotify(store, async (trx) => {
@@ -106,13 +106,9 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   const version = await nextVersion(trx);
   if (await isCurrent(trx, plan)) throw new ConcurrentWriteError();
   const values = { ...columnsOf(plan), version };
-  await trx
-    .insertInto('plan')
-    .values({ id: plan.id, ...values })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
-    .execute();
+  await upsertRow(trx, 'plan', { id: plan.id }, values);
   const detail = { plan: plan.id, ...plan.limits, prices: values.prices };
-  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', keyId: null, detail });
+  await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
 /**
@@ -125,10 +121,5 @@ export async function moveKeysOfPlan(
   from: string,
   to: string,
 ): Promise<void> {
-  await trx
-    .updateTable('api_key')
-    .set({ plan_id: to })
-    .where('customer_id', '=', customerId)
-    .where('plan_id', '=', from)
-    .execute();
+  await updateRows(trx, 'api_key', { customer_id: customerId, plan_id: from }, { plan_id: to });
 }

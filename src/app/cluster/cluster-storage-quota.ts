@@ -24,7 +24,6 @@ export class ClusterStorageQuota {
     return true;
   }
 
-  /** Outcome of a file for which a worker reserved storage. */
   settle(worker: number, cid: string, isStored: boolean): void {
     const bytes = this.#reservations.get(worker)?.get(cid);
     if (bytes === undefined) return;

@@ -9,9 +9,8 @@ import {
 } from './ipc-messages.ts';
 
 /** Pending requests of a channel, and the response timeout. */
-export type IpcLimits = Readonly<{ pendingMax: number; responseTimeoutMs: number }>;
-
-export const ipcLimits: IpcLimits = { pendingMax: 256, responseTimeoutMs: 30_000 };
+const ipcLimits = { pendingMax: 256, responseTimeoutMs: 30_000 };
+type IpcLimits = Readonly<typeof ipcLimits>;
 
 const message = z.union([
   z.object({ kind: z.literal('question'), id: z.int(), method: z.string(), value: z.unknown() }),
@@ -49,12 +48,10 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     this.#limits = { ...ipcLimits, ...options.limits };
   }
 
-  /** Whether the other process has exited. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Requests without a response yet. */
   get pending(): number {
     return this.#pending.size;
   }
@@ -104,14 +101,12 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     }
   }
 
-  /** Rejects all pending requests. */
   close(): void {
     this.#isClosed = true;
     for (const { onError } of [...this.#pending.values()])
       onError(new IpcError('the other process has ended'));
   }
 
-  /** @returns whether the request was pending. */
   #removePending(id: number): boolean {
     clearTimeout(this.#pending.get(id)?.timer);
     return this.#pending.delete(id);
@@ -126,7 +121,6 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     }
   }
 
-  /** @throws IpcError, and the error of the handler. */
   async #callHandler(method: string, value: unknown): Promise<unknown> {
     const kinds = this.#options.incoming;
     const kind = Object.hasOwn(kinds, method) ? kinds[method] : undefined;

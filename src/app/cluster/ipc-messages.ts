@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Configuration } from '../../config/configuration.ts';
 import { isSection } from '../../config/live-configuration.ts';
-import type { LimitCommand, LimitCommandName } from '../../control/shared/limit-store.ts';
+import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
 /**
  * Requests between the primary and its workers, with the schemas of values and responses. Messages are
@@ -16,22 +16,9 @@ const empty = z.null();
 const port = z.int().min(0).max(65_535);
 const strings = z.array(z.string());
 
-const limitCommandNames: Readonly<Record<LimitCommandName, true>> = {
-  ...{
-    presence: true,
-    'remove-gateway': true,
-    clock: true,
-    rates: true,
-    windows: true,
-    connections: true,
-    quotas: true,
-  },
-  'min-slots': true,
-};
-
 const isLimitCommand = (value: unknown): value is LimitCommand =>
   isSection(value) &&
-  Object.hasOwn(limitCommandNames, String(value.name)) &&
+  limitCommandNames.some((name) => name === value.name) &&
   Array.isArray(value.keys) &&
   value.keys.every((key) => typeof key === 'string') &&
   Array.isArray(value.values) &&
@@ -134,16 +121,10 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
 
 /** A worker could not start; the message is its own error. */
 export class WorkerStartError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'WorkerStartError';
-  }
+  override name = 'WorkerStartError';
 }
 
 /** A request between the primary and a worker failed; the message gives the reason. */
 export class IpcError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'IpcError';
-  }
+  override name = 'IpcError';
 }

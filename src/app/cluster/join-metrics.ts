@@ -2,7 +2,6 @@ type Family = { readonly head: readonly string[]; readonly samples: string[] };
 
 const SAMPLE = /^([A-Za-z_:][A-Za-z0-9_:]*)(\{)?/;
 
-/** Adds the worker label to a sample. */
 function labelled(sample: string, worker: number): string {
   return sample.replace(SAMPLE, (_, name: string, brace?: string) =>
     brace === undefined ? `${name}{worker="${worker}"}` : `${name}{worker="${worker}",`,

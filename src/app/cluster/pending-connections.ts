@@ -8,7 +8,6 @@ type ClusterMessage = Readonly<{ act?: unknown; seq?: unknown; ack?: unknown }>;
 
 const isMessage = (value: unknown): value is ClusterMessage => typeof value === 'object' && value !== null;
 
-/** Signature of `ChildProcess.send`. */
 type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
 
 /**

@@ -1,5 +1,4 @@
-import type { LimitCommand } from '../../control/shared/limit-store.ts';
-import { InMemoryLimitStore } from '../../control/shared/limit-store.ts';
+import { InMemoryLimitStore, type LimitCommand } from '../../control/shared/limit-store.ts';
 
 /** Limit store of all workers, in the memory of the primary, which notices at once when a worker exits. */
 export class PrimaryLimitStore {
@@ -14,7 +13,6 @@ export class PrimaryLimitStore {
     return this.#store.execute(steps);
   }
 
-  /** Releases the connections of an exited worker. */
   removeWorker(worker: number): void {
     const name = this.#names.get(worker);
     if (name !== undefined) this.#store.removeGateway(name);

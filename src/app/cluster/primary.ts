@@ -34,7 +34,6 @@ const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration
   stopTimeoutMs: drainNoticeMs + drainGraceMs + STOP_MARGIN_MS,
 });
 
-/** Removes the off-chain caches of workers that no longer exist. */
 async function removeUnusedFolders({ dataDir }: Configuration, workers: number): Promise<void> {
   for (let worker = workers + 1; worker <= WORKERS_MAX; worker++) {
     await rm(offChainDir(dataDir, worker), { recursive: true, force: true });
@@ -84,7 +83,6 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
 
 type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
 
-/** Builds the worker processes and the configuration reload. */
 function buildWorkers({
   options,
   workers,

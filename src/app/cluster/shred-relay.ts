@@ -4,13 +4,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { requestBounds } from '../../protocol/geyser/request/request-faults.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
-import type {
-  GeyserHandler,
-  GeyserStream,
-  StreamOpener,
-  StreamRpc,
-} from '../../streams/geyser/geyser-handler.ts';
-import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
+import type { GeyserHandler, StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 
 /** Address of the relay for workers. The token is valid for this run only. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
@@ -26,49 +20,38 @@ const CONNECTIONS_MAX = 256;
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Accepts only streams that carry the token. */
-class RelayHandler implements GeyserHandler {
-  readonly #hub: StreamOpener;
-  readonly #token: Buffer;
-
-  constructor(hub: StreamOpener, token: string) {
-    this.#hub = hub;
-    this.#token = digest(token);
-  }
-
-  open(caller: Caller, rpc: StreamRpc, sink: GeyserSink): GeyserStream {
-    this.#identify(caller);
-    const opened = this.#hub.open(rpc, sink);
-    return {
-      isUrgent: true,
-      bounds: requestBounds,
-      request: (request) => opened.request(request),
-      recordSent: () => {},
-      recordReceived: () => 0,
-      close: () => opened.close(),
-    };
-  }
-
-  admit(caller: Caller): void {
-    this.#identify(caller);
-    throw new Failure('UNAUTHORIZED_PRODUCT');
-  }
-
-  async unary(caller: Caller): Promise<Uint8Array> {
-    this.admit(caller);
-    throw new Failure('UNAUTHORIZED_PRODUCT');
-  }
-
-  /** @throws Failure INVALID_KEY */
-  #identify({ credential }: Caller): void {
+function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
+  const expected = digest(token);
+  const identify = ({ credential }: Caller): void => {
     // Digests have equal lengths, so the comparison takes constant time.
-    if (!timingSafeEqual(digest(credential ?? ''), this.#token)) throw new Failure('INVALID_KEY');
-  }
+    if (!timingSafeEqual(digest(credential ?? ''), expected)) throw new Failure('INVALID_KEY');
+  };
+  const admit = (caller: Caller): never => {
+    identify(caller);
+    throw new Failure('UNAUTHORIZED_PRODUCT');
+  };
+  return {
+    open(caller, rpc, sink) {
+      identify(caller);
+      const opened = hub.open(rpc, sink);
+      return {
+        isUrgent: true,
+        bounds: requestBounds,
+        request: (request) => opened.request(request),
+        recordSent: () => {},
+        recordReceived: () => 0,
+        close: () => opened.close(),
+      };
+    },
+    admit,
+    unary: async (caller) => admit(caller),
+  };
 }
 
 /** Relays the shred stage to the workers, on a loopback port protected by a token. */
 export async function openShredRelay(hub: StreamOpener, log: Logger): Promise<ShredRelay> {
   const token = randomBytes(32).toString('base64url');
-  const parts = { handler: new RelayHandler(hub, token), health: () => true, log };
+  const parts = { handler: relayHandler(hub, token), health: () => true, log };
   const server = new GrpcServer(parts, { host: HOST, connectionsMax: CONNECTIONS_MAX, compression: 'never' });
   const { port } = await server.listen();
   return { address: { url: `http://${HOST}:${port}`, token }, stop: () => server.close() };

@@ -59,14 +59,12 @@ export type WorkerProcessesOptions = Readonly<{
   log: Logger;
 }>;
 
-/** One run of a worker. */
 type RunningWorker = Readonly<{
   process: Worker;
   channel: IpcChannel<Out, typeof primaryMethods>;
   exited: Promise<void>;
 }>;
 
-/** One worker number and its current process. */
 class WorkerEntry {
   running: RunningWorker | null = null;
   isReady = false;
@@ -97,12 +95,10 @@ export class WorkerProcesses {
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
-  /** Worker restarts since the service started. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** Workers that accept connections. */
   get readyWorkers(): readonly number[] {
     return this.#entries.filter(({ isReady }) => isReady).map(({ worker }) => worker);
   }
@@ -143,7 +139,6 @@ export class WorkerProcesses {
     for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
   }
 
-  /** Restarts a worker that differs from the others. */
   renew(worker: number): void {
     const running = this.#entries[worker - 1]?.running ?? null;
     if (running !== null) requestStop(running, this.#options.limits.stopTimeoutMs);
@@ -158,7 +153,6 @@ export class WorkerProcesses {
     await Promise.all(runningWorkers.map(({ exited }) => exited));
   }
 
-  /** Starts the process of a worker. @returns its address. @throws WorkerStartError */
   #fork(entry: WorkerEntry): Promise<WorkerAddress> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerAddress>();
     const { log, limits, configuration } = this.#options;
@@ -248,7 +242,6 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
   });
 }
 
-/** Drains and stops a worker; kills it after the timeout. */
 function requestStop({ process, channel, exited }: RunningWorker, timeoutMs: number): void {
   channel.request('stop', null).catch(ignore);
   const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);

@@ -3,11 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ConfigurationError } from '../../config/errors.ts';
 import type { Environment } from '../../config/sources.ts';
-import {
-  type LimitCommand,
-  type LimitStore,
-  LimitStoreUnavailableError,
-} from '../../control/shared/limit-store.ts';
+import { LimitStoreUnavailableError } from '../../control/shared/limit-store.ts';
 import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { problemText } from '../problem-text.ts';
@@ -25,35 +21,6 @@ import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
-/** The primary as a limit store. */
-type Primary = Readonly<{
-  isConnected: () => boolean;
-  /** @throws IpcError */
-  execute: (steps: readonly LimitCommand[]) => Promise<readonly unknown[]>;
-}>;
-
-/** Limit store of a worker: the memory of the primary. */
-export class IpcLimitStore implements LimitStore {
-  readonly #primary: Primary;
-
-  constructor(primary: Primary) {
-    this.#primary = primary;
-  }
-
-  get problem(): LimitStoreUnavailableError | null {
-    return this.#primary.isConnected() ? null : new LimitStoreUnavailableError(undefined);
-  }
-
-  async start(): Promise<void> {}
-
-  execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]> {
-    // Other members cannot be serialized.
-    return this.#primary.execute(steps.map(({ name, keys, values }) => ({ name, keys, values })));
-  }
-
-  async stop(): Promise<void> {}
-}
-
 export type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
@@ -64,50 +31,48 @@ export type WorkerOptions = Readonly<{
 
 type PrimaryChannel = IpcChannel<typeof primaryMethods, typeof workerMethods>;
 
-class WorkerHandlers implements IpcHandlers<typeof workerMethods> {
-  #callbacks: WorkerCallbacks | null = null;
-  #page: (() => string) | null = null;
-  readonly #stopped = Promise.withResolvers<string>();
+type WorkerHandlers = ReturnType<typeof workerHandlers>;
 
-  setCallbacks(callbacks: WorkerCallbacks): void {
-    this.#callbacks = callbacks;
-  }
-
-  setMetricsPage(page: () => string): void {
-    this.#page = page;
-  }
-
-  get stopped(): Promise<string> {
-    return this.#stopped.promise;
-  }
-
-  readonly stop = (): null => {
-    this.#stopped.resolve('requested by the primary');
-    return null;
+function workerHandlers() {
+  let callbacks: WorkerCallbacks | null = null;
+  let page: (() => string) | null = null;
+  const stopped = Promise.withResolvers<string>();
+  const readyCallbacks = (): WorkerCallbacks => {
+    if (callbacks === null) throw new IpcError('the worker is still starting');
+    return callbacks;
   };
-  readonly refresh = async (): Promise<null> => {
-    await this.#readyCallbacks.refresh();
-    return null;
+  const handlers: IpcHandlers<typeof workerMethods> = {
+    stop() {
+      stopped.resolve('requested by the primary');
+      return null;
+    },
+    async refresh() {
+      await readyCallbacks().refresh();
+      return null;
+    },
+    page() {
+      if (page === null) throw new IpcError('metrics are disabled');
+      return page();
+    },
+    check: (changes) => ({ problems: [...readyCallbacks().check(changes)] }),
+    apply({ configuration }) {
+      readyCallbacks().apply(configuration);
+      return null;
+    },
   };
-  readonly page = (): string => {
-    if (this.#page === null) throw new IpcError('metrics are disabled');
-    return this.#page();
+  return {
+    handlers,
+    stopped: stopped.promise,
+    setCallbacks(built: WorkerCallbacks): void {
+      callbacks = built;
+    },
+    setMetricsPage(own: () => string): void {
+      page = own;
+    },
   };
-  readonly check: IpcHandlers<typeof workerMethods>['check'] = (changes) => ({
-    problems: [...this.#readyCallbacks.check(changes)],
-  });
-  readonly apply: IpcHandlers<typeof workerMethods>['apply'] = ({ configuration }) => {
-    this.#readyCallbacks.apply(configuration);
-    return null;
-  };
-
-  get #readyCallbacks(): WorkerCallbacks {
-    if (this.#callbacks === null) throw new IpcError('the worker is still starting');
-    return this.#callbacks;
-  }
 }
 
-function openChannel(handlers: WorkerHandlers): PrimaryChannel {
+function openChannel({ handlers }: WorkerHandlers): PrimaryChannel {
   const channel: PrimaryChannel = new IpcChannel({
     outgoing: primaryMethods,
     incoming: workerMethods,
@@ -144,10 +109,18 @@ function workerContextOf(
     toWorkerConfiguration: (whole) => toWorkerConfiguration(whole, workers, upstreamClients),
     ledger,
     openShreds: (log) => (shreds === null ? null : openRelayedShreds(shreds, configuration, log)),
-    limits: new IpcLimitStore({
-      isConnected: () => !channel.isClosed,
-      execute: (steps) => channel.request('limits', steps, commandTimeoutMs),
-    }),
+    limits: {
+      get problem() {
+        return channel.isClosed ? new LimitStoreUnavailableError(undefined) : null;
+      },
+      start: async () => {},
+      execute(steps) {
+        // Other members cannot be serialized.
+        const sent = steps.map(({ name, keys, values }) => ({ name, keys, values }));
+        return channel.request('limits', sent, commandTimeoutMs);
+      },
+      stop: async () => {},
+    },
     sharedQuota: sharedQuotaOf(channel),
     joinMetrics(own) {
       handlers.setMetricsPage(own);
@@ -159,11 +132,10 @@ function workerContextOf(
       if ('problems' in response) throw new ConfigurationError(response.problems);
       return response;
     },
-    setCallbacks: (built) => handlers.setCallbacks(built),
+    setCallbacks: handlers.setCallbacks,
   };
 }
 
-/** Adds the worker number to log lines. */
 const logOf = ({ openLog }: WorkerOptions, { worker, configuration }: WorkerSettings): Logger =>
   openLog(configuration.log).child({ worker });
 
@@ -204,7 +176,7 @@ export async function runWorker(options: WorkerOptions): Promise<boolean> {
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
   // The primary rereads the configuration. SIGHUP to the whole process group must not stop the workers.
   process.on('SIGHUP', () => {});
-  const handlers = new WorkerHandlers();
+  const handlers = workerHandlers();
   const channel = openChannel(handlers);
   const settings = await channel.request('getSettings', null);
   const log = logOf(options, settings);

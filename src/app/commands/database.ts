@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/sources.ts';
-import { ArgumentsError, resolveReference } from '../../config/sources.ts';
+import { ArgumentsError, type Environment, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
   backupTables,
@@ -16,14 +15,12 @@ import { openDatabase, type Store } from '../../control/database/open.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { openStore } from '../store.ts';
 
-/** A database as `solway db` shows it. */
 export type DatabaseFacts = Readonly<{
   place: string;
   schema: Readonly<{ found: number; now: number }>;
   tables: readonly Readonly<{ table: string; rows: number }>[];
 }>;
 
-/** Called after each table. */
 export type TableProgress = (count: TableCount) => void;
 
 /** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
@@ -78,7 +75,7 @@ export const restoreDatabase = (
     return restoreBackup(store, readBackupFile(file), onTable);
   });
 
-/** @throws BackupError while a gateway uses the database: its writes would not be copied. */
+/** The writes of a gateway would not be copied. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
   const newest = await store.db
     .selectFrom('gateway')
@@ -88,7 +85,6 @@ async function assertNoRunningGateway(store: Store): Promise<void> {
   throw new BackupError('a gateway uses this database: stop it, wait 10 seconds and try again');
 }
 
-/** @throws ArgumentsError, SecretReferenceError; neither contains the URL */
 function targetUrl(to: string, environment: Environment): string {
   const url = resolveReference(to, environment, process.cwd());
   if (/^postgres(?:ql)?:\/\//.test(url)) return url;

@@ -4,40 +4,23 @@ import { DEFAULT_CUSTOMER_ID } from '../../control/accounts/roles.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
 import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { Store } from '../../control/database/open.ts';
-import type { KeyChange } from '../../control/keys/change-key.ts';
-import { checkOverlap } from '../../control/keys/change-key.ts';
-import type { CreateKeyOptions, NewKey } from '../../control/keys/create-key.ts';
-import type { KeyOwnerResult, KeyView } from '../../control/keys/key-register.ts';
-import { KeyOperationError } from '../../control/keys/key-register.ts';
+import { checkOverlap, type KeyChange } from '../../control/keys/change-key.ts';
+import type { CreateKeyOptions } from '../../control/keys/create-key.ts';
+import { KeyOperationError, type KeyOwnerResult, type KeyView } from '../../control/keys/key-register.ts';
 import { addMissingPlans } from '../../control/plans.ts';
 import { findApiKeys, parseKeyId } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
-/** Options of a new key. Times are Unix milliseconds. */
 type CreateKeyInput = Omit<CreateKeyOptions, 'product' | 'customerId' | 'networks'> &
   Readonly<{ product: string; networks?: readonly string[] | undefined }>;
 
-/** Changed options of a key. */
 type ChangeKeyInput = Omit<KeyChange, 'networks'> &
   Readonly<{ networks?: readonly string[] | null | undefined }>;
 
-/** Key operations of the command line. */
-export type KeyCommands = Readonly<{
-  create(options: CreateKeyInput): Promise<NewKey>;
-  list(options: { product?: string | undefined; withRevoked: boolean }): Promise<KeyView[]>;
-  change(key: string, change: ChangeKeyInput): Promise<KeyView>;
-  /** @param overlapMs - undefined: the default of the service. */
-  rotate(key: string, overlapMs: number | undefined): Promise<NewKey & { old: KeyView }>;
-  cutOverlap(key: string): Promise<KeyView>;
-  revoke(key: string): Promise<KeyView>;
-  disable(key: string): Promise<KeyView>;
-  enable(key: string): Promise<KeyView>;
-  identify(text: string): Promise<KeyOwnerResult>;
-}>;
+export type KeyCommands = ReturnType<typeof commandsOf>;
 
-/** @throws KeyOperationError not-found */
 function keyIdOf(keyText: string): string {
   const id = parseKeyId(keyText);
   if (id !== null) return id;
@@ -82,38 +65,38 @@ const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)
 type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
 type Change = RouteInput<'PATCH /customers/{customer}/keys/{key}'>['body'];
 
-function commandsOf(api: ApiClient, customer: string): KeyCommands {
+function commandsOf(api: ApiClient, customer: string) {
   const at = (keyText: string) => ({ path: { customer, key: keyIdOf(keyText) } });
   return {
-    create: async ({ product, ...rest }) =>
+    create: async ({ product, ...rest }: CreateKeyInput) =>
       api.call('POST /customers/{customer}/keys', {
         path: { customer },
         body: bodyOf<Create>({ ...rest, product: productOf(product) }),
       }),
-    list: async ({ product, withRevoked }) =>
+    list: async ({ product, withRevoked }: { product?: string | undefined; withRevoked: boolean }) =>
       listAll(api, customer, {
         withRevoked: String(withRevoked),
         ...(product !== undefined && { product: productOf(product) }),
       }),
-    change: async (key, change) =>
+    change: async (key: string, change: ChangeKeyInput) =>
       api.call('PATCH /customers/{customer}/keys/{key}', { ...at(key), body: bodyOf<Change>(change) }),
-    rotate: async (key, overlapMs) => {
+    /** @param overlapMs - undefined: the default of the service. */
+    rotate: async (key: string, overlapMs: number | undefined) => {
       if (overlapMs !== undefined) checkOverlap(overlapMs);
       const body = overlapMs === undefined ? {} : { overlapMs };
       return api.call('POST /customers/{customer}/keys/{key}/rotate', { ...at(key), body });
     },
-    cutOverlap: async (key) => api.call('POST /customers/{customer}/keys/{key}/cut', at(key)),
-    revoke: async (key) => api.call('POST /customers/{customer}/keys/{key}/revoke', at(key)),
-    disable: async (key) => api.call('POST /customers/{customer}/keys/{key}/disable', at(key)),
-    enable: async (key) => api.call('POST /customers/{customer}/keys/{key}/enable', at(key)),
-    identify: (text) => identifyKey(api, text),
+    cutOverlap: async (key: string) => api.call('POST /customers/{customer}/keys/{key}/cut', at(key)),
+    revoke: async (key: string) => api.call('POST /customers/{customer}/keys/{key}/revoke', at(key)),
+    disable: async (key: string) => api.call('POST /customers/{customer}/keys/{key}/disable', at(key)),
+    enable: async (key: string) => api.call('POST /customers/{customer}/keys/{key}/enable', at(key)),
+    identify: (text: string) => identifyKey(api, text),
   };
 }
 
 /** Maximum number of keys in a text that one request looks up. */
 const KEYS_PER_REQUEST = 8;
 
-/** Finds the owner of the first known key in a text. */
 async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult> {
   const keys = [...new Set(findApiKeys(text))];
   let identified: KeyOwnerResult = { wellFormed: false, matches: false, key: null };

@@ -83,7 +83,6 @@ export async function firstOperatorLink(
   return token === null ? null : `${configuration.accounts.publicUrl ?? url}/setup#token=${token}`;
 }
 
-/** @throws ApiError 404 */
 async function resetToken(
   configuration: Configuration,
   store: Store,

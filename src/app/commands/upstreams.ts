@@ -6,13 +6,10 @@ import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { checkStoreExists } from './keys.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
 
-/** Nodes and gateways. */
 export type UpstreamList = RouteOutput<'GET /upstreams'>;
 
-/** An accepted node and its report. */
 export type AcceptedNode = RouteOutput<'POST /upstreams'>;
 
-/** A node of the command line. */
 export type NodeInput = Readonly<{
   network: string;
   name: string;
@@ -37,16 +34,7 @@ export type NodeChange = Readonly<{
   options: NodeOptions | undefined;
 }>;
 
-/** Node operations of the command line. */
-export type UpstreamCommands = Readonly<{
-  list(): Promise<UpstreamList>;
-  add(node: NodeInput, force: boolean): Promise<AcceptedNode>;
-  change(name: string, node: NodeChange, force: boolean): Promise<AcceptedNode>;
-  cordon(name: string, network: string | undefined, reason: string): Promise<void>;
-  uncordon(name: string, network: string | undefined): Promise<void>;
-  drain(name: string, network: string | undefined, reason: string, force: boolean): Promise<void>;
-  remove(name: string, force: boolean): Promise<void>;
-}>;
+export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
 /** The network is required when the name occurs on several networks. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
@@ -63,13 +51,13 @@ async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record
   return added.find((node) => node.name === name)?.options ?? {};
 }
 
-function commandsOf(api: ApiClient, environment: Environment): UpstreamCommands {
+function commandsOf(api: ApiClient, environment: Environment) {
   const value = (text: string): string => resolveReference(text, environment, process.cwd());
   const headersOf = (headers: NodeInput['headers']): Record<string, string> =>
     Object.fromEntries(Object.entries(headers).map(([header, text]) => [header, value(text)]));
   return {
     list: async () => api.call('GET /upstreams', {}),
-    add: async ({ network, url, ws, grpc, headers, name, options }, force) => {
+    add: async ({ network, url, ws, grpc, headers, name, options }: NodeInput, force: boolean) => {
       const body: RouteInput<'POST /upstreams'>['body'] = {
         network: network as Network,
         name,
@@ -82,7 +70,7 @@ function commandsOf(api: ApiClient, environment: Environment): UpstreamCommands 
       };
       return api.call('POST /upstreams', { body });
     },
-    change: async (node, { url, ws, grpc, headers, options }, force) => {
+    change: async (node: string, { url, ws, grpc, headers, options }: NodeChange, force: boolean) => {
       const body: RouteInput<'PATCH /upstreams/{node}'>['body'] = {
         ...(url !== undefined && { url: value(url) }),
         ...(ws !== undefined && { ws: value(ws) }),
@@ -93,19 +81,19 @@ function commandsOf(api: ApiClient, environment: Environment): UpstreamCommands 
       };
       return api.call('PATCH /upstreams/{node}', { path: { node }, body });
     },
-    cordon: async (node, given, reason) => {
+    cordon: async (node: string, given: string | undefined, reason: string) => {
       const body = { network: await networkOf(api, node, given), reason };
       await api.call('POST /upstreams/{node}/cordon', { path: { node }, body });
     },
-    uncordon: async (node, given) => {
+    uncordon: async (node: string, given: string | undefined) => {
       const body = { network: await networkOf(api, node, given) };
       await api.call('POST /upstreams/{node}/uncordon', { path: { node }, body });
     },
-    drain: async (node, given, reason, force) => {
+    drain: async (node: string, given: string | undefined, reason: string, force: boolean) => {
       const body = { network: await networkOf(api, node, given), reason, force };
       await api.call('POST /upstreams/{node}/drain', { path: { node }, body });
     },
-    remove: async (node, force) => {
+    remove: async (node: string, force: boolean) => {
       const query = force ? { force: 'true' as const } : {};
       await api.call('DELETE /upstreams/{node}', { path: { node }, query });
     },

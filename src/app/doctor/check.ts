@@ -1,6 +1,5 @@
 import { problemText } from '../problem-text.ts';
 
-/** Result of one check. */
 export type Finding = Readonly<{
   subject: string;
   verdict: 'good' | 'warning' | 'bad';
@@ -16,7 +15,6 @@ export const good = finding('good');
 export const warning = finding('warning');
 export const bad = finding('bad');
 
-/** Findings of a probe. */
 export const probeFindings = (
   subject: string,
   findings: readonly Readonly<{ severity: string; finding: string; remedy: string }>[],

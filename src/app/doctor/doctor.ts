@@ -36,7 +36,6 @@ function checkDatabase(configuration: Configuration, environment: Environment): 
   });
 }
 
-/** Added nodes and start mode, from the database. */
 type Stored = Readonly<{
   added: readonly UpstreamConfiguration[];
   isDevelopment: boolean;
@@ -116,7 +115,6 @@ async function checkUpstream(
   }
 }
 
-/** Finds nodes of one network that belong to different chains. */
 function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   const networks = new Map<string, Map<string, string[]>>();
   for (const { report } of nodeChecks) {

@@ -22,7 +22,6 @@ async function checkSender(
   return probeFindings(subject, findings);
 }
 
-/** Checks the senders. */
 export async function checkSenders(
   { senders }: Pick<Configuration, 'senders'>,
   timeoutMs: number,
@@ -47,7 +46,6 @@ export async function checkPubsub(node: UpstreamConfiguration, timeoutMs: number
   return [(derived ? warning : bad)(subject, text)];
 }
 
-/** Checks Geyser. */
 export async function checkGeyser(
   { grpc, ...node }: UpstreamConfiguration,
   timeoutMs: number,
@@ -60,7 +58,6 @@ export async function checkGeyser(
   return [bad(subject, text)];
 }
 
-/** Checks the shred sources. */
 export async function checkShreds(
   configuration: Configuration,
   isDevelopment: boolean,
@@ -103,11 +100,5 @@ export function checkAnyFeed(
   }
   const networkFindings = feedFindings.filter(({ subject }) => subject.endsWith(`(${networks.default})`));
   if (networkFindings.length === 0 || networkFindings.some(({ verdict }) => verdict === 'good')) return [];
-  return [
-    {
-      subject,
-      verdict: 'bad',
-      text: 'no feed works, so subscriptions are rejected: fix a feed reported above',
-    },
-  ];
+  return [bad(subject, 'no feed works, so subscriptions are rejected: fix a feed reported above')];
 }

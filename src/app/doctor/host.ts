@@ -67,7 +67,6 @@ const EXPIRY_NOTICE_MS = 14 * 86_400_000;
 
 const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
 
-/** Checks that a certificate matches its key and does not expire soon. */
 async function checkCertificate(subject: string, files: TlsFiles): Promise<Finding> {
   let validity = { from: new Date(0), to: new Date(0) };
   const found = await runCheck(subject, () => {
@@ -80,16 +79,11 @@ async function checkCertificate(subject: string, files: TlsFiles): Promise<Findi
   const renew = 'renew it; the service reloads it when the files change, or on SIGHUP';
   if (to.getTime() <= now) return bad(subject, `expired on ${dayOf(to)}: ${renew}`);
   if (from.getTime() > now)
-    return {
-      subject,
-      verdict: 'bad',
-      text: `not valid before ${dayOf(from)}: check the clock of this machine`,
-    };
+    return bad(subject, `not valid before ${dayOf(from)}: check the clock of this machine`);
   if (to.getTime() > now + EXPIRY_NOTICE_MS) return found;
   return warning(subject, `expires on ${dayOf(to)}: ${renew}`);
 }
 
-/** Checks the certificates of the listeners. */
 export async function checkTls(configuration: Configuration): Promise<Finding[]> {
   const certificates = [
     ['certificate', httpTlsFiles(configuration)],

@@ -9,7 +9,6 @@ import { LedgerUpdates } from '../../streams/geyser/ledger-updates.ts';
 import type { LedgerEvent } from '../../streams/ledger-event.ts';
 import { geyserVersion } from '../upstreams/geyser-version.ts';
 
-/** The Geyser of an embedded ledger. */
 export type LocalnetGeyser = Readonly<{ port: number; close(): Promise<void> }>;
 
 export type LocalnetGeyserOptions = Readonly<{
@@ -23,7 +22,6 @@ export type LocalnetGeyserOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Slot of an event; null for a vote. */
 function slotOf(event: LedgerEvent) {
   if (event.kind === 'block') return event.block.slot;
   return event.kind === 'vote' ? null : event.slot;
@@ -80,7 +78,6 @@ export async function openLocalnetGeyser(
   }
 }
 
-/** Tries the ports in turn. @throws the error of the last one. */
 async function listenOnFirstFree<Listener>(
   ports: readonly number[],
   open: (port: number) => Promise<Listener>,

@@ -89,7 +89,6 @@ export class LocalnetProcess {
     return ports;
   }
 
-  /** Stops the ledger, or kills it after `stopTimeoutMs`. */
   stop(): Promise<void> {
     this.#stopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -205,7 +204,6 @@ export class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-/** The embedded ledger in its own process. */
 export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<void> }>;
 
 const READY_TIMEOUT_MS = 60_000;
@@ -219,11 +217,7 @@ function localnetProcess(
   return new LocalnetProcess({
     program,
     ledgerDir: ledgerDir(dataDir),
-    rpcPort: localnet.rpcPort,
-    slotMs: localnet.slotMs,
-    slotsPerEpoch: localnet.slotsPerEpoch,
-    faucetSol: localnet.faucetSol,
-    historySlotsMax: localnet.historySlotsMax,
+    ...localnet,
     shredsTo: shredsTo === null ? null : reachable(shredsTo),
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,

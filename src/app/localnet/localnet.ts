@@ -48,7 +48,6 @@ export type LocalnetOptions = LocalNodeOptions &
     log: Logger;
   }>;
 
-/** A running embedded ledger. */
 export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after `rpcPort`. */
@@ -64,7 +63,6 @@ export type Localnet = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Text for a listener that cannot be opened, with the remedy. */
 function listenProblem(error: unknown, host: string, port: number, rpcPort: number): unknown {
   const which = port === rpcPort ? '' : ` (WebSockets, the port after --rpc-port ${rpcPort})`;
   switch ((error as NodeJS.ErrnoException).code) {
@@ -86,7 +84,6 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
 
 type LocalnetServers = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
 
-/** Opens the JSON-RPC and PubSub listeners. @throws Error with the remedy; nothing stays open. */
 async function openServers(
   node: OpenLocalNode,
   { host, rpcPort, log }: LocalnetOptions,
@@ -126,7 +123,6 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
   }
 }
 
-/** Text for a port that is unavailable, with the remedy. */
 const portProblem = (host: string, port: number, option: string) => (error: unknown) => {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
   throw new Error(
@@ -134,7 +130,6 @@ const portProblem = (host: string, port: number, option: string) => (error: unkn
   );
 };
 
-/** Opens the faucet listener. @throws Error with the remedy. */
 async function openFaucet(
   node: OpenLocalNode,
   { host, faucetPort: port = null, log }: LocalnetOptions,
@@ -151,7 +146,6 @@ type AuxiliaryServers = {
   geyser: LocalnetGeyser | null;
 };
 
-/** Opens Geyser if configured. @throws Error with the remedy. */
 async function openGeyser(
   node: OpenLocalNode,
   { host, geyserPorts: ports = [], log }: LocalnetOptions,
@@ -186,7 +180,6 @@ function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Gene
   }
 }
 
-/** Opens the shred sender if configured. @throws Error with the remedy. */
 async function openShreds({ shredsTo: targets = [], log }: LocalnetOptions): Promise<ShredSender | null> {
   if (targets.length === 0) return null;
   return openShredSender({ targets, log }).catch((cause: unknown) => {

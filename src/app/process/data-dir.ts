@@ -3,13 +3,10 @@ import { access } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { makeFolder } from '../../base/make-folder.ts';
 
-/** The embedded database of a data folder. */
 export const databaseFile = (dataDir: string): string => join(dataDir, 'solway.db');
 
-/** The embedded ledger's folder in a data folder. */
 export const ledgerDir = (dataDir: string): string => join(dataDir, 'ledger');
 
-/** The folder of stored files in a data folder. */
 export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 
 /** The folder of fetched documents in a data folder; each worker of a service has its own. */

@@ -4,7 +4,6 @@ import { SignIn } from '../../control/accounts/sign-in.ts';
 import { buildHandlers } from '../../control/api/handlers/handlers.ts';
 import { ControlApi } from '../../control/api/server/control-api.ts';
 import { HttpApi } from '../../control/api/server/http-api.ts';
-import type { ApiServices } from '../../control/api/services.ts';
 import type { Failure } from '../../protocol/errors.ts';
 import type { TrustedProxies } from '../../servers/client-address.ts';
 import type { HttpHandler, HttpRoutes } from '../../servers/http/routes.ts';
@@ -14,16 +13,6 @@ import { apiServicesOf, type ControlOptions } from './control-services.ts';
 export const CONTROL_PREFIX = '/api/';
 
 const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
-
-/** The control API for listeners and commands. */
-export type Control = Readonly<{
-  services: ApiServices;
-  api: ControlApi;
-  routes(proxies: TrustedProxies): HttpRoutes;
-  /** Ends streaming responses (live tails). */
-  endStreams(): void;
-  stop(): Promise<void>;
-}>;
 
 /** A reset link is only sent by mail to a registered address. */
 function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
@@ -42,7 +31,7 @@ function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
 }
 
 /** Builds the control API over an open store. */
-export function openControl(parts: ControlOptions): Control {
+export function openControl(parts: ControlOptions) {
   const { configuration, store, peppers, log } = parts;
   const services = apiServicesOf(parts);
   const options = services.accounts;
@@ -66,11 +55,15 @@ export function openControl(parts: ControlOptions): Control {
   return {
     services,
     api,
-    routes: (proxies) => controlRoutes(http, proxies),
+    routes: (proxies: TrustedProxies) => controlRoutes(http, proxies),
+    /** Ends streaming responses (live tails). */
     endStreams: () => http.endStreams(),
     stop: () => signIn.stop(),
   };
 }
+
+/** The control API for listeners and commands. */
+export type Control = ReturnType<typeof openControl>;
 
 /** The control API as routes. */
 export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {

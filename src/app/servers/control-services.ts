@@ -9,8 +9,7 @@ import {
 } from '../../control/accounts/account-options.ts';
 import type { ApiServices } from '../../control/api/services.ts';
 import type { Store } from '../../control/database/open.ts';
-import type { Mailer } from '../../control/notifications/email.ts';
-import { MailRateLimiter } from '../../control/notifications/email.ts';
+import { type Mailer, MailRateLimiter } from '../../control/notifications/email.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import type { RpcDispatcher } from '../../protocol/call.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';

@@ -14,15 +14,7 @@ import type { Streams } from '../upstreams/streams.ts';
 import { grpcTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-export type GrpcListener = Readonly<{
-  server: GrpcServer;
-  /** null: clients connect without TLS. */
-  tlsListener: TlsListener | null;
-  /** Stops watching keys; called once the listener is drained. */
-  close(): void;
-}>;
-
-export type GrpcListenerOptions = Readonly<{
+type GrpcListenerOptions = Readonly<{
   admissionServices: AdmissionServices;
   limits: Limits;
   proxies: TrustedProxies;
@@ -44,7 +36,7 @@ function optionsOf(
 }
 
 /** Builds the gRPC listener without opening it. @throws TlsFileError */
-export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions): GrpcListener {
+export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions) {
   const { admissionServices, limits, proxies, streams, isReady, log } = parts;
   const { streams: streamLimit, quota } = limits;
   const watch = new KeyWatch(admissionServices.admission.keys, { rejection: quota.exceeded.bind(quota) });
@@ -67,6 +59,11 @@ export function buildGrpcListener(configuration: Configuration, parts: GrpcListe
   const tls = files === null ? null : readTls(files);
   const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
   const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
-  const tlsListener = files === null ? null : { name: 'gRPC listener', files, reload };
-  return { server, tlsListener, close: () => watch.close() };
+  /** null: clients connect without TLS. */
+  const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
+  /** Stops watching keys; called once the listener is drained. */
+  const close = (): void => watch.close();
+  return { server, tlsListener, close };
 }
+
+export type GrpcListener = ReturnType<typeof buildGrpcListener>;

@@ -26,7 +26,6 @@ export class ListenError extends Error {
   }
 }
 
-/** Text for a system error; null for unrelated ones. */
 function remedyOf(code: string | undefined, address: ListenAddress): string | null {
   const { host, port, hostField, portOption, kind } = address;
   switch (code) {
@@ -62,7 +61,6 @@ export async function listenAt<T>(address: ListenAddress, listen: () => Promise<
   }
 }
 
-/** Checks that a TCP port is free. */
 function probeTcpPort(host: string, port: number): Promise<void> {
   const server = createServer();
   return new Promise((resolve, reject) => {
@@ -71,7 +69,6 @@ function probeTcpPort(host: string, port: number): Promise<void> {
   });
 }
 
-/** Checks that a UDP port is free. */
 function probeUdpPort(host: string, port: number): Promise<void> {
   const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { endpoints } from '../../rest-api/registry.ts';
 import { routeOf } from '../../rest-api/routes.ts';
 import type { Services } from '../../rest-api/services.ts';
 import type { TrustedProxies } from '../../servers/client-address.ts';
-import { type HttpRoutes, joinRoutes } from '../../servers/http/routes.ts';
+import { joinRoutes } from '../../servers/http/routes.ts';
 import { ipfsRoutes } from '../../servers/ipfs/server.ts';
 import type { ApiDocument } from '../../servers/reference/page.ts';
 import { referenceRoutes } from '../../servers/reference/routes.ts';
@@ -17,13 +17,6 @@ import type { Limits } from '../limits.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import type { Upstreams } from '../upstreams/upstreams.ts';
 import type { RestServices } from './rest-services.ts';
-
-export type RestInterface = Readonly<{
-  /** Routes of the REST interface, stored files and the API reference. */
-  routes: HttpRoutes;
-  /** Ends requests that wait for confirmations, which could outlast the drain. */
-  endWaits(): void;
-}>;
 
 function openConfirmations(
   { networks, confirmations, rest }: Configuration,
@@ -42,7 +35,7 @@ export function buildRestInterface(
   restServices: RestServices,
   proxies: TrustedProxies,
   { groups }: Limits,
-): RestInterface {
+) {
   const { rest, storage, uploads, ipfs } = configuration;
   const { historyDays, domainSuffix, bodyMaxBytes, bodiesMaxBytes } = rest;
   const confirmations = openConfirmations(configuration, parts, upstreams);
@@ -62,5 +55,7 @@ export function buildRestInterface(
     // The reference page is rendered from the OpenAPI document. The layer rules forbid a shared type.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );
-  return { routes: allRoutes, endWaits: () => confirmations.close() };
+  /** Ends requests that wait for confirmations, which could outlast the drain. */
+  const endWaits = (): void => confirmations.close();
+  return { routes: allRoutes, endWaits };
 }

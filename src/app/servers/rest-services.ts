@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { SemiWalletStore } from '../../control/semi-wallets/semi-wallet-store.ts';
-import type { BlockIndex } from '../../control/storage/block-index.ts';
-import type { FileStore, SharedStorageQuota } from '../../control/storage/file-store.ts';
-import type { FileUploads } from '../../control/storage/file-uploads.ts';
+import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import {
   openEmbeddedStorage,
   openKuboStorage,
@@ -23,22 +21,6 @@ import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
 import type { Access } from '../access.ts';
 import { filesDir, offChainDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
-
-/** Services that REST endpoints use besides the nodes. */
-export type RestServices = Readonly<{
-  offChain: OffChainClient;
-  das: DasClient;
-  tokenList: TokenList;
-  files: FileUploads;
-  /** Files stored on this machine; null when Kubo stores them. */
-  fileStore: FileStore | null;
-  /** Blocks of these files, if a pinning service fetches them. */
-  blocks: BlockIndex | null;
-  semiWallets: SemiWalletStore;
-  /** Sets the address of the service, under which files are served. */
-  setUrl(url: string): void;
-  stop(): Promise<void>;
-}>;
 
 /** Reads the token list, if configured. @throws TokenListError */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
@@ -92,7 +74,7 @@ export async function openRestServices(
   { store, peppers }: Access,
   workerContext: Readonly<{ worker: number; sharedQuota: SharedStorageQuota }> | undefined,
   log: Logger,
-): Promise<RestServices> {
+) {
   const stops: (() => Promise<unknown>)[] = [];
   let baseUrl = '';
   try {
@@ -111,7 +93,8 @@ export async function openRestServices(
     stops.push(close);
     return {
       ...{ offChain, das, tokenList, files: uploads, fileStore, blocks, semiWallets },
-      setUrl(url) {
+      /** Sets the address of the service, under which files are served. */
+      setUrl(url: string) {
         baseUrl = url;
       },
       stop: () => stopEach(stops),
@@ -121,3 +104,6 @@ export async function openRestServices(
     throw error;
   }
 }
+
+/** Services that REST endpoints use besides the nodes. */
+export type RestServices = Awaited<ReturnType<typeof openRestServices>>;

@@ -3,8 +3,7 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
 import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
 import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
-import type { SubscriptionLimits } from '../../gateway/websocket/session.ts';
-import { WebSocketGateway } from '../../gateway/websocket/session.ts';
+import { type SubscriptionLimits, WebSocketGateway } from '../../gateway/websocket/session.ts';
 import type { TopicHubOptions } from '../../gateway/websocket/topic-hub.ts';
 import type { Network } from '../../protocol/call.ts';
 import { envelopeLimits } from '../../protocol/request-envelope.ts';
@@ -106,32 +105,21 @@ function buildWebSocketServer(
 ) {
   // A complete type, so that a missing option is a compile error.
   const options: WebSocketOptions = {
+    ...websocket,
     path: webSocketOptions.path,
     network: networks.default,
     get connectionsMax() {
       return websocket.connectionsMax;
     },
-    callsInFlightMax: websocket.callsInFlightMax,
-    callsWaitingMax: websocket.callsWaitingMax,
-    callsWaitingMaxBytes: websocket.callsWaitingMaxBytes,
-    allCallsInFlightMax: websocket.allCallsInFlightMax,
     batchConcurrency: server.batchConcurrency,
     responseBudget,
     batchAnswersMaxBytes,
-    queueMaxBytes: websocket.queueMaxBytes,
-    queuesMaxBytes: websocket.queuesMaxBytes,
-    pingIntervalMs: websocket.pingIntervalMs,
-    pongTimeoutMs: websocket.pongTimeoutMs,
-    idleTimeoutMs: websocket.idleTimeoutMs,
-    closeTimeoutMs: websocket.closeTimeoutMs,
-    lookIntervalMs: websocket.lookIntervalMs,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   };
   return new WebSocketDialect(gate, log, options);
 }
 
-/** TLS options of the HTTP listener; null for plain text. @throws TlsFileError */
 function httpTls(configuration: Configuration): HttpTls | null {
   const files = httpTlsFiles(configuration);
   const { tls } = configuration.server;

@@ -6,10 +6,7 @@ import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
 /** A certificate or its key is unusable; the message names the option and contains nothing of the files. */
 export class TlsFileError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'TlsFileError';
-  }
+  override name = 'TlsFileError';
 }
 
 /** Files of a certificate and its key, and the options that name them. */
@@ -77,7 +74,6 @@ export function readTls(files: TlsFiles): TlsIdentity {
   return identity;
 }
 
-/** Validity period of a certificate. */
 export function validityOf({ cert }: TlsIdentity): Readonly<{ from: Date; to: Date }> {
   const { validFromDate: from, validToDate: to } = new X509Certificate(cert);
   return { from, to };

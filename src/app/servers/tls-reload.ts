@@ -30,7 +30,7 @@ export function watchCertificates(
   log: Logger,
   settleMs = SETTLE_MS,
 ): CertificateWatch {
-  const watched = listeners.map((listener) => new TlsListenerWatch(listener, log, settleMs));
+  const watched = listeners.map((listener) => watchListener(listener, log, settleMs));
   return {
     reload: () => {
       for (const one of watched) one.reload();
@@ -55,61 +55,48 @@ export function reloadCertificatesOnChange(listeners: readonly TlsListener[], lo
   };
 }
 
-class TlsListenerWatch {
-  readonly #listener: TlsListener;
-  readonly #log: Logger;
-  readonly #settleMs: number;
-  readonly #watchers: FSWatcher[] = [];
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(listener: TlsListener, log: Logger, settleMs: number) {
-    this.#listener = listener;
-    this.#log = log;
-    this.#settleMs = settleMs;
-    for (const [folder, names] of foldersOf(listener.files)) this.#watch(folder, names);
-  }
-
-  reload(): void {
-    const { name, files, reload } = this.#listener;
+function watchListener(listener: TlsListener, log: Logger, settleMs: number): CertificateWatch {
+  const { name: listenerName, files } = listener;
+  const watchers: FSWatcher[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const reload = (): void => {
     try {
-      reload(readTls(files));
-      this.#log.info({ listener: name }, 'Certificate reloaded');
+      listener.reload(readTls(files));
+      log.info({ listener: listenerName }, 'Certificate reloaded');
     } catch (error) {
       const reason = problemText(error);
-      this.#log.error(
-        { listener: name, reason },
+      log.error(
+        { listener: listenerName, reason },
         'Certificate reload failed; keeping the current certificate',
       );
     }
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    for (const watcher of this.#watchers) watcher.close();
-  }
-
-  /** Watches the folder, because replacing a file ends a watch on the file. */
-  #watch(folder: string, names: ReadonlySet<string>): void {
-    const onFailure = (): void =>
-      this.#log.warn(
-        { listener: this.#listener.name },
-        'Certificate files cannot be watched; send SIGHUP after changing them',
-      );
+  };
+  const onFailure = (): void =>
+    log.warn(
+      { listener: listenerName },
+      'Certificate files cannot be watched; send SIGHUP after changing them',
+    );
+  // Watches folders, because replacing a file ends a watch on the file.
+  for (const [folder, names] of foldersOf(files)) {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
-        if (name === null || names.has(name) || isSwap(name)) this.#changed();
+        if (name !== null && !names.has(name) && !isSwap(name)) return;
+        clearTimeout(timer);
+        timer = setTimeout(reload, settleMs).unref();
       });
       watcher.on('error', onFailure);
-      this.#watchers.push(watcher);
+      watchers.push(watcher);
     } catch {
       onFailure();
     }
   }
-
-  #changed(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.reload(), this.#settleMs).unref();
-  }
+  return {
+    reload,
+    close() {
+      clearTimeout(timer);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
 }
 
 /**

@@ -4,13 +4,9 @@ import type { Configuration } from '../../config/configuration.ts';
 
 /** The log file cannot be opened; the message says how to fix it. */
 export class LogFileError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'LogFileError';
-  }
+  override name = 'LogFileError';
 }
 
-/** Standard error. */
 export type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {

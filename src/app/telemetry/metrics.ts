@@ -6,7 +6,6 @@ import type { NodeStatus } from '../../upstream/node-status.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import { writeUpstreamMetrics } from './upstream-metrics.ts';
 
-/** Counters of the listeners. */
 export type ServerFacts = Readonly<{
   requestsInFlight: () => number;
   /** Connections closed for limits of their address, by listener. */

@@ -3,8 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { LogServices } from '../../control/api/services.ts';
-import type { NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
-import { GatewayHeartbeat } from '../../control/requests/gateway-heartbeat.ts';
+import { GatewayHeartbeat, type NodeCordon } from '../../control/requests/gateway-heartbeat.ts';
 import { LogTails } from '../../control/requests/log-tails.ts';
 import {
   type RequestSources,
@@ -29,23 +28,6 @@ import type { Upstreams } from '../upstreams/upstreams.ts';
 import { watchLosses } from './loss-watch.ts';
 import { Metrics, type ServerFacts } from './metrics.ts';
 
-/** Request log, connections, node and service metrics. */
-export type Telemetry = Readonly<{
-  requestLog: RequestLog;
-  counters: RequestCounters;
-  submissions: SubmissionLog;
-  connections: LiveConnections;
-  /** For the control API. */
-  log: LogServices;
-  /** Metrics route; empty when disabled. */
-  routes(servers: ServerFacts): HttpRoutes;
-  start(): Promise<void>;
-  /** Sets the address of the service once its listeners are open. */
-  setUrl(url: string): void;
-  /** Writes queued entries; called before the store closes. */
-  stop(): Promise<void>;
-}>;
-
 function openExporter({ telemetry }: Configuration, gateway: string, log: Logger): OtlpExporter | null {
   const { otlpUrl: url, headers, sampleRatio: _, ...options } = telemetry;
   if (url === null) return null;
@@ -57,7 +39,6 @@ function openExporter({ telemetry }: Configuration, gateway: string, log: Logger
   return new OtlpExporter({ url, headers, resource, log }, options);
 }
 
-/** A node as shown to operators. */
 const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   // JSON cannot represent a bigint.
   ...Object.fromEntries(
@@ -133,7 +114,6 @@ function openTails({ requestLog }: Configuration, log: Logger): LogTails {
   return new LogTails(requestLog, onState);
 }
 
-/** Current settings of the request log. */
 const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): LogServices => ({
   get share() {
     return requestLog.sampleRatio;
@@ -147,7 +127,6 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-/** Log messages for dropped entries, with remedies. */
 const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [
@@ -179,7 +158,7 @@ export function openTelemetry(
   upstreams: Pick<Upstreams, 'pool' | 'activeNodes' | 'sending' | 'middleware'>,
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
-): Telemetry {
+) {
   const { requestLog, metrics, telemetry } = configuration;
   const connections = new LiveConnections();
   const { pool, sending, middleware } = upstreams;
@@ -212,8 +191,10 @@ export function openTelemetry(
     counters,
     submissions,
     connections,
+    /** For the control API. */
     log: logFacts(requestLog, openTails(configuration, log)),
-    routes(servers) {
+    /** Metrics route; empty when disabled. */
+    routes(servers: ServerFacts): HttpRoutes {
       if (!metrics.open && metrics.token === null) return new Map();
       const nodes = () => pool.status();
       const isStoreUp = () => access.keys.storeReachable;
@@ -226,13 +207,15 @@ export function openTelemetry(
       const own = () => page.render();
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
     },
-    setUrl: (url) => presence.setUrl(url),
+    /** Sets the address of the service once its listeners are open. */
+    setUrl: (url: string) => presence.setUrl(url),
     async start() {
       writer.start();
       exporter?.start();
       stopLossWatch = watchLosses(lossesOf(dropped), log);
       await presence.start();
     },
+    /** Writes queued entries; called before the store closes. */
     stop: () =>
       stopEach([
         async () => {
@@ -245,3 +228,6 @@ export function openTelemetry(
       ]),
   };
 }
+
+/** Request log, connections, node and service metrics. */
+export type Telemetry = ReturnType<typeof openTelemetry>;

@@ -10,13 +10,10 @@ import type { NodeConfig } from '../../upstream/node.ts';
 import type { NodesByNetwork } from '../../upstream/node-registry.ts';
 import type { UpstreamPool } from '../../upstream/pool.ts';
 
-/** A node and its network. */
 export type NetworkNode = NodeConfig & Readonly<{ network: Network }>;
 
-/** Node options besides addresses. */
 type NodeOptions = Omit<UpstreamConfiguration, 'network' | 'name' | 'url' | 'ws' | 'grpc' | 'headers'>;
 
-/** Origin of a node. */
 type Source = FixedNode['source'] | 'added';
 type Origin = Readonly<{ node: NetworkNode; source: Source }>;
 
@@ -26,7 +23,6 @@ type Follower = (nodes: readonly NodeConfig[]) => void;
 /** Public facts of a node: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
-/** The nodes by their networks. */
 export function byNetwork(nodes: readonly NetworkNode[]): NodesByNetwork {
   const groups: Partial<Record<Network, NodeConfig[]>> = {};
   for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
@@ -72,7 +68,6 @@ export class ActiveNodes {
     this.#origins = this.#findOrigins();
   }
 
-  /** All nodes by network, for the pool. */
   get byNetwork(): NodesByNetwork {
     return byNetwork(this.#origins.map(({ node }) => node));
   }
@@ -84,14 +79,12 @@ export class ActiveNodes {
     return own.filter(({ network, name }) => !this.#drained.has(`${network}/${name}`));
   }
 
-  /** Nodes that were not added at run time. */
   get fixed(): readonly FixedNode[] {
     return this.#origins.flatMap(({ node: { network, name }, source }) =>
       source === 'added' ? [] : [{ network, name, source }],
     );
   }
 
-  /** Public facts of a node. */
   traitsOf(network: Network, name: string): NodeTraits {
     const found = this.#origins.find(({ node }) => node.network === network && node.name === name);
     const { ws = null, grpc = null } = found?.node ?? {};
@@ -121,7 +114,6 @@ export class ActiveNodes {
     this.#onChange();
   }
 
-  /** Replaces the nodes added at run time. Must not throw. */
   setAdded(added: readonly AddedNode[]): void {
     this.#added = added;
     this.#onChange();

@@ -3,12 +3,16 @@ import { type Configuration, websocketUrlOf } from '../../config/configuration.t
 import { problemsFrom } from '../../config/errors.ts';
 import { upstreamNode } from '../../config/schema.ts';
 import { WS_OFF } from '../../config/value-types.ts';
-import { ApiError } from '../../control/api/api-error.ts';
+import { invalidFields } from '../../control/api/api-error.ts';
 import type { NodeReportJson } from '../../control/api/contract/nodes.ts';
 import type { Store } from '../../control/database/open.ts';
 import { type AddedNode, NodeSeal, type NodeSettings } from '../../control/nodes/added-nodes.ts';
-import type { NodeInput, NodeServices } from '../../control/nodes/node-feed.ts';
-import { NodeFeed, type NodesSnapshot } from '../../control/nodes/node-feed.ts';
+import {
+  NodeFeed,
+  type NodeInput,
+  type NodeServices,
+  type NodesSnapshot,
+} from '../../control/nodes/node-feed.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from '../doctor/check.ts';
@@ -34,7 +38,7 @@ export function parseNodeSettings(input: NodeInput): NodeSettings {
     const problems = problemsFrom(read.error, sourceOf);
     const fields = Object.fromEntries(problems.map(({ field, message }) => [field, message]));
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    throw new ApiError(422, 'INVALID_FIELDS', text, { fields });
+    throw invalidFields(text, fields);
   }
   const { network: _, name: __, url: ___, headers: ____, ...more } = read.data;
   const { ws: address, grpc: geyser, ...complete } = more;
@@ -53,7 +57,6 @@ const toReportFinding = ({ verdict, text, subject }: Finding): NodeReportJson['f
     ? []
     : [{ severity: verdict === 'bad' ? 'error' : 'warning', finding: `${subject}:`, remedy: text }];
 
-/** Probes a node and its feeds. Never rejects. */
 async function probe(added: AddedNode): Promise<NodeReportJson> {
   const node = toUpstreamConfiguration(added);
   const [report, pubsub, geyser] = await Promise.all([
@@ -72,16 +75,6 @@ async function probe(added: AddedNode): Promise<NodeReportJson> {
   };
 }
 
-/** Nodes added at run time through the control API and kept in the store. */
-export type AddedNodes = Readonly<{
-  /** Nodes in the store at startup. */
-  nodes: readonly AddedNode[];
-  nodeFacts(activeNodes: ActiveNodes): NodeServices;
-  /** Starts applying changes in the store to the active nodes. */
-  follow(activeNodes: ActiveNodes): void;
-  stop(): Promise<void>;
-}>;
-
 /** Services of the control API without a gateway: nodes of the configuration only. */
 export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers): NodeServices => ({
   seal: new NodeSeal(peppers),
@@ -98,7 +91,7 @@ export async function readAddedNodes(store: Store, peppers: Peppers): Promise<No
 }
 
 /** Reads the added nodes. @throws the driver's error. */
-export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger): Promise<AddedNodes> {
+export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger) {
   const seal = new NodeSeal(peppers);
   let followingNodes: ActiveNodes | null = null;
   const logUnreadable = (names: readonly string[]): void => {
@@ -118,8 +111,9 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
   const { nodes, unreadable } = await feed.start();
   logUnreadable(unreadable);
   return {
+    /** Nodes in the store at startup. */
     nodes,
-    nodeFacts: (activeNodes) => ({
+    nodeFacts: (activeNodes: ActiveNodes): NodeServices => ({
       seal,
       fixed: () => activeNodes.fixed,
       parse: parseNodeSettings,
@@ -127,7 +121,8 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       notesOf: () => [],
       applyChanges: () => feed.refresh(),
     }),
-    follow(activeNodes) {
+    /** Starts applying changes in the store to the active nodes. */
+    follow(activeNodes: ActiveNodes) {
       followingNodes = activeNodes;
       feed.watch();
     },

@@ -10,15 +10,6 @@ import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
 import { sourceOptions, type Upstreams } from './upstreams.ts';
 
-/** Sources of the gRPC streams of the default network. */
-export type Streams = Readonly<{
-  standard: StreamOpener;
-  /** null without a shred stage. */
-  shred: StreamOpener | null;
-  /** Stops the feeds. Called after all streams have ended. */
-  stop(): void;
-}>;
-
 const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
   replaySlots: replay.slots,
   replayMaxBytes: replay.maxBytes,
@@ -55,7 +46,7 @@ export function openStreams(
   { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,
   shreds: Shreds | null,
   log: Logger,
-): Streams {
+) {
   const hub = new GeyserHub(hubOptions(configuration));
   const options = sourceOptions(configuration, isDevelopment);
   const source = createGeyserSource({ yellowstone, reader, feed, options, log }, listenerOf(hub, shreds));
@@ -69,9 +60,14 @@ export function openStreams(
     source.setNodes(streaming(now));
     if (source.isGeyser !== wasGeyser) subscription = subscribeStandard();
   });
+  /** Called after all streams have ended. */
   const stop = (): void => {
     subscription?.end();
     source.close();
   };
-  return { standard: hub, shred: shreds?.hub ?? null, stop };
+  const shred: StreamOpener | null = shreds?.hub ?? null;
+  return { standard: hub as StreamOpener, shred, stop };
 }
+
+/** Sources of the gRPC streams of the default network. */
+export type Streams = ReturnType<typeof openStreams>;

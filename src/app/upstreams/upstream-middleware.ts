@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { pick } from '../../config/option.ts';
 import { describeRedisError, RedisCacheClient } from '../../control/shared/redis-client.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
 import { compose, type Middleware } from '../../protocol/rpc-dispatcher.ts';
@@ -25,6 +26,7 @@ import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import { logStateChange } from '../problem-text.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
   // Passes the live section itself: nodes read their limits at each use, so that a reload takes effect.
@@ -44,21 +46,9 @@ export const openTransactionSender = (
     log,
   });
 
-/** Counters of cached and coalesced calls. */
 type Counters = Readonly<Record<string, () => number>>;
 
-/** Caches, coalescing and monotonic reads in front of the pool. */
-export type UpstreamMiddleware = Readonly<{
-  source: RpcDispatcher;
-  /** Counters of cache hits, misses and coalesced calls. */
-  outcomes: Counters;
-  /** Current sizes. */
-  usage: Counters;
-  evictions: () => number;
-  stop(): void;
-}>;
-
-export type UpstreamMiddlewareOptions = Readonly<{
+type UpstreamMiddlewareOptions = Readonly<{
   configuration: Configuration;
   /** The innermost middleware: submits transactions and forwards other calls to the pool. */
   submitter: TransactionSubmitter;
@@ -71,35 +61,20 @@ export type UpstreamMiddlewareOptions = Readonly<{
 function openRedis({ cache, shared }: Configuration, log: Logger): RedisCacheClient | null {
   if (!cache.enabled || cache.redisUrl === null) return null;
   return new RedisCacheClient({
+    ...shared,
     url: cache.redisUrl,
     ca: shared.tlsCa === null ? null : readFileSync(shared.tlsCa, 'utf8'),
-    prefix: shared.prefix,
-    connectTimeoutMs: shared.connectTimeoutMs,
-    commandTimeoutMs: shared.commandTimeoutMs,
-    reconnectMaxMs: shared.reconnectMaxMs,
     pendingMaxBytes: cache.redisPendingMaxBytes,
-    onState: (error) => {
-      if (error === null) log.info('Shared cache connected');
-      else log.warn({ reason: describeRedisError(error) }, 'Shared cache unavailable');
-    },
+    onState: logStateChange(log, 'Shared cache unavailable', 'Shared cache connected', describeRedisError),
   });
 }
 
 const countersOf = (counts: ResponseCounts): Counters =>
   Object.fromEntries(Object.keys(counts).map((name) => [name, () => counts[name as keyof ResponseCounts]]));
 
-/** Limits of each part. */
 const limitsOf = ({ cache, sessions }: Configuration) => ({
-  keys: {
-    paramsMaxBytes: cache.paramsMaxBytes,
-    keysMax: cache.keysMax,
-    keysMaxBytes: cache.keysMaxBytes,
-  } satisfies CallKeyLimits,
-  memory: {
-    entriesMax: cache.entriesMax,
-    maxBytes: cache.maxBytes,
-    answerMaxBytes: cache.answerMaxBytes,
-  } satisfies MemoryCacheLimits,
+  keys: pick(cache, ['paramsMaxBytes', 'keysMax', 'keysMaxBytes']) satisfies CallKeyLimits,
+  memory: pick(cache, ['entriesMax', 'maxBytes', 'answerMaxBytes']) satisfies MemoryCacheLimits,
   redis: {
     waitMs: cache.redisWaitMs,
     backoffMs: cache.redisBackoffMs,
@@ -127,7 +102,7 @@ export function openUpstreamMiddleware({
   slots,
   isLocalnetOnly,
   log,
-}: UpstreamMiddlewareOptions): UpstreamMiddleware {
+}: UpstreamMiddlewareOptions) {
   const { cache } = configuration;
   const limits = limitsOf(configuration);
   const ttls = ttlsOf(configuration, isLocalnetOnly);
@@ -143,7 +118,7 @@ export function openUpstreamMiddleware({
     return coalescer;
   };
   const hasSlotCache = cache.slotCache && !isLocalnetOnly;
-  const source = compose(
+  const source: RpcDispatcher = compose(
     (next) => new MonotonicReads(next, { slots, keys, counts, limits: limits.monotonicReads }),
     hasSlotCache
       ? (next) => new SlotCache(next, { slots, keys, counts, freshMs: cache.slotCacheFreshMs })
@@ -154,7 +129,9 @@ export function openUpstreamMiddleware({
   )(submitter);
   return {
     source,
+    /** Counters of cache hits, misses and coalesced calls. */
     outcomes: countersOf(counts),
+    /** Current sizes. */
     usage: {
       entries: () => memory.entries,
       bytes: () => memory.bytes,
@@ -165,3 +142,6 @@ export function openUpstreamMiddleware({
     stop: () => store?.stop(),
   };
 }
+
+/** Caches, coalescing and monotonic reads in front of the pool. */
+export type UpstreamMiddleware = ReturnType<typeof openUpstreamMiddleware>;

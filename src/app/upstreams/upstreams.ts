@@ -1,51 +1,21 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { AddedNode } from '../../control/nodes/added-nodes.ts';
-import type { RpcDispatcher } from '../../protocol/call.ts';
 import { ChainReader } from '../../upstream/feeds/chain-reader.ts';
-import { createFeed, type NetworkFeed } from '../../upstream/feeds/feeds.ts';
+import { createFeed } from '../../upstream/feeds/feeds.ts';
 import { GeyserFeed } from '../../upstream/feeds/geyser/geyser-feed.ts';
 import { hasGeyser } from '../../upstream/geyser/geyser-node.ts';
 import type { GeyserSourceOptions } from '../../upstream/geyser/geyser-source-options.ts';
 import { YellowstoneSource } from '../../upstream/geyser/yellowstone-source.ts';
 import type { NodeConfig } from '../../upstream/node.ts';
-import { createUpstreamPool, type UpstreamPool } from '../../upstream/pool.ts';
-import type { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
+import { createUpstreamPool } from '../../upstream/pool.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
-import {
-  openTransactionSender,
-  openUpstreamMiddleware,
-  type UpstreamMiddleware,
-} from './upstream-middleware.ts';
+import { openTransactionSender, openUpstreamMiddleware } from './upstream-middleware.ts';
 
 /** Name of the embedded ledger among the nodes. */
 export const LOCALNET_NODE = 'embedded-ledger';
-
-/** The nodes that serve calls: those of the configuration and of the database, or the embedded ledger. */
-export type Upstreams = Readonly<{
-  pool: UpstreamPool;
-  /** Entry point of calls: the middleware over the pool. */
-  source: RpcDispatcher;
-  /** Part of `source`. */
-  middleware: UpstreamMiddleware;
-  /** How transactions are sent; part of `source`. */
-  sending: TransactionSubmitter;
-  /** Reads the chain of the default network. */
-  reader: ChainReader;
-  /** Geyser streams of the default network. */
-  yellowstone: YellowstoneSource;
-  /** Subscriptions of the default network. */
-  feed: NetworkFeed;
-  /** Development mode: the embedded ledger is the only node. */
-  isDevelopment: boolean;
-  /** The current nodes; applies changes to them. */
-  activeNodes: ActiveNodes;
-  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
-  streaming(nodes: readonly NodeConfig[]): readonly NodeConfig[];
-  stop(): Promise<void>;
-}>;
 
 /** Whether PubSub or Geyser is configured for a node. */
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
@@ -62,7 +32,6 @@ const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: Loca
   ws: `ws://127.0.0.1:${pubsubPort}`,
 });
 
-/** The same nodes, but the embedded ledger with its Geyser. */
 const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
   grpcPort === null
     ? nodes
@@ -86,7 +55,7 @@ export function openUpstreams(
   ports: LocalnetPorts | null,
   log: Logger,
   added: readonly AddedNode[] = [],
-): Upstreams {
+) {
   const { default: network } = configuration.networks;
   const ledger = ports === null ? null : localnetNode(configuration, ports);
   const activeNodes = new ActiveNodes({
@@ -105,6 +74,7 @@ export function openUpstreams(
     log.warn({ network }, 'Subscriptions are rejected: no node has PubSub or Geyser; run solway doctor');
   }
   const isDevelopment = ledger !== null;
+  /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
   const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
   const { feeds, geyser } = configuration;
   const reader = new ChainReader({ network, pool, limits: feeds, log });
@@ -122,9 +92,8 @@ export function openUpstreams(
     feed.setNodes(nodes);
   });
   const sending = openTransactionSender(configuration, pool, log);
-  const middleware = openUpstreamMiddleware({
-    ...{ configuration, submitter: sending, slots: pool, isLocalnetOnly: isDevelopment, log },
-  });
+  const slots = { configuration, submitter: sending, slots: pool };
+  const middleware = openUpstreamMiddleware({ ...slots, isLocalnetOnly: isDevelopment, log });
   const stop = () =>
     stopEach([
       async () => feed.close(),
@@ -134,19 +103,12 @@ export function openUpstreams(
       async () => pool.stop(),
     ]);
   const { source } = middleware;
-  return {
-    ...{
-      pool,
-      source,
-      middleware,
-      sending,
-      reader,
-      yellowstone,
-      feed,
-      isDevelopment,
-      activeNodes,
-      streaming,
-    },
-    stop,
-  };
+  const chain = { reader, yellowstone, feed, streaming };
+  return { pool, source, middleware, sending, ...chain, isDevelopment, activeNodes, stop };
 }
+
+/**
+ * The nodes that serve calls: those of the configuration and of the database, or the embedded ledger. `source` is the
+ * entry point of calls; `reader`, `yellowstone` and `feed` belong to the default network.
+ */
+export type Upstreams = ReturnType<typeof openUpstreams>;

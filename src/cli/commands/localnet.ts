@@ -118,7 +118,6 @@ function whole(name: string, text: string | undefined, least: number, most: numb
   throw new UsageError(`--${name}: "${text.slice(0, 32)}" is not a whole number from ${least} to ${most}`);
 }
 
-/** Parses options and groups of values. @throws UsageError, ArgumentsError */
 function parse(args: readonly string[]) {
   const filtered = removeValidatorFlags(args);
   const { rest, groups } = splitGroups(filtered.rest);
@@ -139,7 +138,6 @@ type Parsed = ReturnType<typeof parse>;
 /** The ledger of a killed gateway exits by itself, but may still be writing. */
 const PREDECESSOR_WAIT_MS = 15_000;
 
-/** Parses the command line. @throws UsageError, ArgumentsError; Error when a file cannot be used. */
 function readOptions(
   { text, flag, accountDirs, shredsTo, groups }: Parsed,
   log: LocalnetOptions['log'],
@@ -172,7 +170,7 @@ function readOptions(
   return { ledgerDir, reset: flag('reset'), inUseWaitMs, ...listeners, ...numbers, ...genesis, log };
 }
 
-/** "host:port", an IPv6 address in brackets. @throws UsageError */
+/** "host:port", an IPv6 address in brackets. */
 function shredTarget(text: string): { host: string; port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? [];
   const [host, port] = [bracketed ?? plain, Number(digits)];
@@ -180,7 +178,7 @@ function shredTarget(text: string): { host: string; port: number } {
   throw new UsageError(`--shreds-to: "${text.slice(0, 64)}" is not a HOST:PORT such as 127.0.0.1:8001`);
 }
 
-/** Ports to try in turn; an explicit port is the only one. @throws UsageError */
+/** Ports to try in turn; an explicit port is the only one. */
 function geyserPortsOf(given: string | undefined): readonly number[] {
   if (given === undefined) return [usual.geyserPort, 0];
   return given === 'off' ? [] : [whole('geyser-port', given, 0, 65_535, 0)];

@@ -61,7 +61,6 @@ const SLOTS = '{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}';
 /** Node.js 22 and later has a WebSocket; in the source tree npx runs the installed version. */
 const NODE = import.meta.url.endsWith('.ts') ? 'npx node' : 'node';
 
-/** Prints slot notifications. */
 const listen = (url: string, key: string): string =>
   `${NODE} -e 'const s = new WebSocket("${url}?api-key=${key}"); s.onopen = () => s.send(\`${SLOTS}\`); s.onmessage = ({ data }) => console.log(data)'`;
 
@@ -171,7 +170,7 @@ function readyLine(service: Service): string {
   return `${JSON.stringify({ event: 'ready', mode, ...urls, setupUrl, keys })}\n`;
 }
 
-/** `npm start --port 9000` gives the option to npm, not to the program. @throws UsageError */
+/** `npm start --port 9000` gives the option to npm, not to the program. */
 function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['environment']): void {
   if (script !== 'start') return;
   const takenOption = Object.keys(configurationOptions).find(
@@ -194,7 +193,6 @@ async function start(options: ServiceOptions): Promise<Service> {
   return startCluster(options);
 }
 
-/** Runs this process as a worker of another. */
 async function work({ environment }: Terminal, json: boolean): Promise<number> {
   raiseInliningLimit();
   const { runWorker } = await import('../../app/cluster/worker.ts');

@@ -1,41 +1,20 @@
-import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
-
-export type AccountLimits = Readonly<{
-  /** Characters. */
-  passwordMin: number;
-  passwordMax: number;
-  /** Session lifetime since the last use, in milliseconds; refreshed at most daily. */
-  sessionMs: number;
-  /** Milliseconds. */
-  invitationMs: number;
-  /**
-   * Failed attempts per account: separately for each address that signed in before, and for all other
-   * addresses together.
-   */
-  accountTries: AttemptLimits;
-  /** Failed attempts per address (IPv6: per /64), for any account. */
-  addressTries: AttemptLimits;
-  /** Concurrent password hashes (16 MiB and about 0.1 s of CPU each), and waiting ones. */
-  hashesMax: number;
-  hashesWaitingMax: number;
-  /** Per customer. */
-  membersMax: number;
-  invitationsMax: number;
-  tokensMax: number;
-  /** Customers that one user may create with open sign-up. */
-  customersPerUserMax: number;
-}>;
-
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-export const accountLimits: AccountLimits = {
+export const accountLimits = {
+  /** Characters. */
   passwordMin: 10,
   passwordMax: 128,
+  /** Session lifetime since the last use, in milliseconds; refreshed at most daily. */
   sessionMs: 7 * DAY_MS,
+  /** Milliseconds. */
   invitationMs: 7 * DAY_MS,
   // The maximum pause is short, so that an attacker cannot lock a user out for long.
+  /**
+   * Failed attempts per account: separately for each address that signed in before, and for all other
+   * addresses together.
+   */
   accountTries: {
     freeTries: 5,
     firstPauseMs: SECOND_MS,
@@ -43,6 +22,7 @@ export const accountLimits: AccountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
+  /** Failed attempts per address (IPv6: per /64), for any account. */
   addressTries: {
     freeTries: 20,
     firstPauseMs: SECOND_MS,
@@ -50,13 +30,18 @@ export const accountLimits: AccountLimits = {
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
+  /** Concurrent password hashes (16 MiB and about 0.1 s of CPU each), and waiting ones. */
   hashesMax: 2,
   hashesWaitingMax: 64,
+  /** Per customer. */
   membersMax: 500,
   invitationsMax: 200,
   tokensMax: 200,
+  /** Customers that one user may create with open sign-up. */
   customersPerUserMax: 5,
 };
+
+export type AccountLimits = Readonly<typeof accountLimits>;
 
 /** OpenID Connect provider. */
 export type OidcProvider = Readonly<{

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { credentialId, digestApiKey, generateCredential } from '../../gateway/auth/api-key.ts';
 import type { Store } from '../database/open.ts';
+import { insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
@@ -47,15 +48,13 @@ export async function createAdminToken(
     last_used_at: null,
     revoked_at: null,
   };
-  await trx.insertInto('admin_token').values(row).execute();
+  await insertRow(trx, 'admin_token', row);
   return { secret: text, row };
 }
 
 /** Tokens that are neither revoked nor expired. */
 export const activeTokens = (db: Kysely<Schema>, now: number) =>
-  db
-    .selectFrom('admin_token')
-    .selectAll()
+  selectRows(db, 'admin_token', {})
     .where('revoked_at', 'is', null)
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
 
@@ -89,6 +88,6 @@ export async function findAdminToken(
   const row = await activeTokens(store.db, now).where('id', '=', id).executeTakeFirst();
   if (row === undefined || !matchesDigest(row, text, peppers)) return null;
   if ((row.last_used_at ?? 0) + LAST_USED_INTERVAL_MS <= now)
-    await store.db.updateTable('admin_token').set({ last_used_at: now }).where('id', '=', id).execute();
+    await updateRows(store.db, 'admin_token', { id }, { last_used_at: now });
   return row;
 }

@@ -42,7 +42,6 @@ const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'red
 /** Statuses with which the library rejects a password or code. */
 const isWrongCredential = (status: number): boolean => status === 401 || status === 400 || status === 403;
 
-/** Whether success proves that the password or code was correct. */
 const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
   attempts !== 'counted' || own === 'sign-up';
 
@@ -173,7 +172,6 @@ export class AuthGuard {
     return { status: response.status, body: this.#withPasswordPolicy(body), cookies, location: null };
   }
 
-  /** Adds the allowed length to the library's error. */
   #withPasswordPolicy(body: unknown): unknown {
     if (
       typeof body !== 'object' ||
@@ -194,7 +192,6 @@ export class AuthGuard {
     return OWN_PATH.test(path) ? path : '/';
   }
 
-  /** @throws ApiError 422 */
   #parseBody(
     route: SignInRoute,
     given: Readonly<Record<string, unknown>> | null,

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { ApiError } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
+import { insertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { InvitationTable } from '../database/tables/accounts.ts';
 import type { MemberRole } from './roles.ts';
@@ -44,7 +45,7 @@ export async function addInvitation(
     expires_at: given.expiresAt,
     accepted_at: null,
   };
-  await trx.insertInto('invitation').values(row).execute();
+  await insertRow(trx, 'invitation', row);
   return { token, row };
 }
 

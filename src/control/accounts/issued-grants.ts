@@ -1,12 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { deleteRows, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
-/** Author of a change of rights, for the audit log. */
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
-/** Rights that a token or invitation grants. */
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
 /** An audit actor and, recursively, the tokens issued by it. */
@@ -58,35 +57,32 @@ export async function revokeIssuedGrants(
   const entries: Pick<AuditEntry, 'action' | 'customerId' | 'detail'>[] = [];
   for (const { id, name, customer_id, role, created_by } of await activeTokens(trx, actor, by.at)) {
     if (isRetained({ customer: customer_id, isOperator: false, role })) continue;
-    await trx.updateTable('admin_token').set({ revoked_at: by.at }).where('id', '=', id).execute();
+    await updateRows(trx, 'admin_token', { id }, { revoked_at: by.at });
     const detail = { token: id, name, role, created_by };
     entries.push({ action: 'token.end', customerId: customer_id, detail });
   }
   for (const row of await openInvitations(trx, actor, by.at)) {
     const { id, email, customer_id, role, is_operator, created_by } = row;
     if (isRetained({ customer: customer_id, isOperator: is_operator === 1, role })) continue;
-    await trx.deleteFrom('invitation').where('id', '=', id).execute();
+    await deleteRows(trx, 'invitation', { id });
     const detail = { invitation: id, email, role, created_by };
     entries.push({ action: 'invitation.delete', customerId: customer_id, detail });
   }
   if (entries.length === 0) return 0;
   const version = await nextVersions(trx, entries.length);
-  const from = { at: by.at, actor: by.actor, address: by.address ?? null, userAgent: by.userAgent ?? null };
-  const all = entries.map((entry) => ({ ...entry, ...from, requestId: by.requestId ?? null, keyId: null }));
-  await writeAudits(trx, version, all);
+  await writeAudits(
+    trx,
+    version,
+    entries.map((entry) => ({ ...by, ...entry })),
+  );
   return entries.length;
 }
 
-/** Predicate: grants that the user (not an operator) may still issue. */
 async function grantPredicateFor(
   trx: Transaction<Schema>,
   userId: string,
 ): Promise<(grant: Grant) => boolean> {
-  const rows = await trx
-    .selectFrom('member')
-    .select(['customer_id', 'role'])
-    .where('user_id', '=', userId)
-    .execute();
+  const rows = await selectRows(trx, 'member', { user_id: userId }).execute();
   const roles = new Map(rows.map(({ customer_id, role }) => [customer_id, role]));
   return ({ customer, isOperator, role }) => {
     const own = customer === null || isOperator ? undefined : roles.get(customer);
@@ -103,7 +99,6 @@ export async function revokeExcessGrants(
   user: Readonly<{ id: string; email: string }>,
   by: AuditContext,
 ): Promise<void> {
-  const query = trx.selectFrom('auth_user').select('isOperator').where('id', '=', user.id);
-  if ((await query.executeTakeFirst())?.isOperator === 1) return;
+  if ((await findRow(trx, 'auth_user', { id: user.id }))?.isOperator === 1) return;
   await revokeIssuedGrants(trx, `user:${user.email}`, by, await grantPredicateFor(trx, user.id));
 }

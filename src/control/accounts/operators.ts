@@ -1,8 +1,9 @@
 import type { Transaction } from 'kysely';
-import { ApiError } from '../api/api-error.ts';
+import { conflict, notFound } from '../api/api-error.ts';
 import type { Store } from '../database/open.ts';
+import { deleteRows, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import { addInvitation, openInvitations } from './invitations.ts';
 import { revokeExcessGrants } from './issued-grants.ts';
 import { DEFAULT_CUSTOMER_ID } from './roles.ts';
@@ -19,12 +20,7 @@ export type OperatorContext = Readonly<{
 export type Operator = Readonly<{ email: string; name: string; twoFactor: boolean; since: string }>;
 
 export async function listOperators(store: Store): Promise<Operator[]> {
-  const rows = await store.db
-    .selectFrom('auth_user')
-    .select(['email', 'name', 'twoFactorEnabled', 'createdAt'])
-    .where('isOperator', '=', 1)
-    .orderBy('createdAt')
-    .execute();
+  const rows = await selectRows(store.db, 'auth_user', { isOperator: 1 }).orderBy('createdAt').execute();
   return rows.map(({ email, name, twoFactorEnabled, createdAt }) => ({
     email,
     name,
@@ -50,15 +46,8 @@ async function invite(
     expiresAt: at + invitationMs,
   });
   const detail = { invitation: row.id, email, role: row.role, operator: true };
-  const entry = {
-    at,
-    actor,
-    action: 'invitation.create',
-    keyId: null,
-    customerId: DEFAULT_CUSTOMER_ID,
-    detail,
-  };
-  await writeAudit(trx, version, entry);
+  const customerId = DEFAULT_CUSTOMER_ID;
+  await writeAudit(trx, version, { at, actor, action: 'invitation.create', customerId, detail });
   return token;
 }
 
@@ -68,10 +57,9 @@ async function invite(
  * @returns the token of the link, which is stored nowhere.
  */
 export function inviteOperator(context: OperatorContext, email: string | null): Promise<string> {
-  return transactAndNotify(context.store, async (trx) => {
-    const version = await nextVersion(trx);
-    return invite(trx, version, context, email?.toLowerCase() ?? '');
-  });
+  return makeChange(context.store, (trx, version) =>
+    invite(trx, version, context, email?.toLowerCase() ?? ''),
+  );
 }
 
 /**
@@ -80,14 +68,8 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
  * @returns the token; null if no setup is needed or another process created the link.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
-  return transactAndNotify(context.store, async (trx) => {
-    const version = await nextVersion(trx);
-    const operator = await trx
-      .selectFrom('auth_user')
-      .select('id')
-      .where('isOperator', '=', 1)
-      .limit(1)
-      .executeTakeFirst();
+  return makeChange(context.store, async (trx, version) => {
+    const operator = await findRow(trx, 'auth_user', { isOperator: 1 });
     const query = openInvitations(trx, context.now()).where('is_operator', '=', 1);
     const invited = await query.limit(1).executeTakeFirst();
     if (operator !== undefined || invited !== undefined) return null;
@@ -101,36 +83,19 @@ export function inviteFirstOperator(context: OperatorContext): Promise<string | 
  * @throws ApiError 404, 409
  */
 export function removeOperator(context: OperatorContext, email: string): Promise<void> {
-  return transactAndNotify(context.store, async (trx) => {
-    const version = await nextVersion(trx);
-    const operators = await trx
-      .selectFrom('auth_user')
-      .select(['id', 'email'])
-      .where('isOperator', '=', 1)
-      .execute();
+  return makeChange(context.store, async (trx, version) => {
+    const operators = await selectRows(trx, 'auth_user', { isOperator: 1 }).execute();
     const user = operators.find((one) => one.email === email.toLowerCase());
     if (user === undefined)
-      throw new ApiError(
-        404,
-        'NOT_FOUND',
-        'There is no such operator. List the operators with "solway operator list".',
-      );
+      throw notFound('There is no such operator. List the operators with "solway operator list".');
     if (operators.length === 1)
-      throw new ApiError(
-        409,
-        'LAST_OPERATOR',
-        'The last operator cannot be removed. Invite another one first.',
-      );
-    await trx.updateTable('auth_user').set({ isOperator: 0 }).where('id', '=', user.id).execute();
-    await trx
-      .deleteFrom('member')
-      .where('customer_id', '=', DEFAULT_CUSTOMER_ID)
-      .where('user_id', '=', user.id)
-      .execute();
+      throw conflict('LAST_OPERATOR', 'The last operator cannot be removed. Invite another one first.');
+    await updateRows(trx, 'auth_user', { id: user.id }, { isOperator: 0 });
+    await deleteRows(trx, 'member', { customer_id: DEFAULT_CUSTOMER_ID, user_id: user.id });
     const { actor } = context;
     const at = context.now();
     const detail = { operator: user.email };
-    await writeAudit(trx, version, { at, actor, action: 'operator.remove', keyId: null, detail });
+    await writeAudit(trx, version, { at, actor, action: 'operator.remove', detail });
     await revokeExcessGrants(trx, user, { at, actor });
   });
 }

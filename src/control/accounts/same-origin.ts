@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ApiError } from '../api/api-error.ts';
+import { type ApiError, forbidden } from '../api/api-error.ts';
 
 /** A plausible Host header: name or IP address with an optional port. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
@@ -7,7 +7,6 @@ const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d
 /** Header that only pages of this origin and programs can add. */
 export const CSRF_HEADER = 'x-solway';
 
-/** Compares with the configured origin, else with the host of the request. */
 function isSameOrigin(origin: string, request: Request, publicUrl: string | null): boolean {
   const parsed = URL.parse(origin);
   if (parsed === null || parsed.origin !== origin) return false;
@@ -21,9 +20,9 @@ function isSameOrigin(origin: string, request: Request, publicUrl: string | null
  * @throws ApiError 403
  */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
-  const forbidden = (reason: string): ApiError => new ApiError(403, 'FOREIGN_ORIGIN', reason);
+  const foreignOrigin = (reason: string): ApiError => forbidden('FOREIGN_ORIGIN', reason);
   if (request.headers.get(CSRF_HEADER) !== '1')
-    throw forbidden(
+    throw foreignOrigin(
       `State-changing requests need the header ${CSRF_HEADER}: 1, which only pages of this service send`,
     );
   const origin = request.headers.get('origin');
@@ -34,7 +33,7 @@ export function checkSameOrigin(request: Request, publicUrl: string | null): voi
     publicUrl === null
       ? 'Set accounts.public_url behind a proxy that changes the host.'
       : `open ${publicUrl}`;
-  throw forbidden(`This request was sent by a page of another origin. ${remedy}`);
+  throw foreignOrigin(`This request was sent by a page of another origin. ${remedy}`);
 }
 
 /** Local names and IP addresses: DNS cannot point them elsewhere. */

@@ -77,7 +77,6 @@ export class SignInAttemptLimiter {
       : startAttempt(this.#accounts, group + account);
   }
 
-  /** Remembers that the account signed in from this address. */
   signedIn(account: string, address: string): void {
     this.#trustedSources.set(sourceKey(account, subnetOf(address)), true);
   }
@@ -86,14 +85,9 @@ export class SignInAttemptLimiter {
 /** Subnets contain no space, so names are unambiguous. */
 const sourceKey = (account: string, subnet: string): string => `${subnet} ${account}`;
 
-type FailedSignInLogLimits = Readonly<{
-  /** Milliseconds between two writes. */
-  intervalMs: number;
-  /** Accounts with an entry of their own per write; all others share one. */
-  accountsMax: number;
-}>;
-
-const failedSignInLogLimits: FailedSignInLogLimits = { intervalMs: 60_000, accountsMax: 100 };
+/** Milliseconds between two writes, and accounts with an entry of their own; all others share one. */
+const failedSignInLogLimits = { intervalMs: 60_000, accountsMax: 100 };
+type FailedSignInLogLimits = Readonly<typeof failedSignInLogLimits>;
 
 type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: number };
 
@@ -185,8 +179,7 @@ const mergeCounts = (sum: FailedSignIn | null, one: FailedSignIn): FailedSignIn 
 
 const sumOf = (all: readonly FailedSignIn[]): number => all.reduce((sum, { count }) => sum + count, 0);
 
-/** Path and source of the first attempt. */
 function entryOf({ path, facts, at, count }: FailedSignIn, account: string | null): AuditEntry {
   const detail = { path, ...(account !== null && { account }), count };
-  return { at, actor: 'nobody', action: 'session.refused', keyId: null, detail, ...facts };
+  return { at, actor: 'nobody', action: 'session.refused', detail, ...facts };
 }

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters';
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
+import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'better-auth/adapters';
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
 
@@ -54,7 +55,7 @@ function signInEntry(
   action: string,
   email: string | null,
   at: number,
-  metadata: RequestMetadata = noRequestMetadata,
+  metadata: RequestMetadata | undefined,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
   const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
@@ -64,7 +65,7 @@ function signInEntry(
     ...(write.rows.length > 1 && { count: write.rows.length }),
     ...(typeof provider === 'string' && { provider }),
   };
-  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, keyId: null, detail, ...metadata };
+  return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
 
 const fieldsOf = (columns: readonly string[]): string =>
@@ -82,12 +83,6 @@ const revokingActions: ReadonlySet<string | null> = new Set([
  */
 export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string): Promise<void> {
   await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
-}
-
-/** Revokes them if the write changes the factor, the password or another sign-in method. */
-async function revokeTrustedBrowsersAfter(db: Kysely<Schema>, write: SignInWrite): Promise<void> {
-  const userId = userIdOf(write);
-  if (userId !== null && revokingActions.has(actionOf(write))) await revokeTrustedBrowsers(db, userId);
 }
 
 type Row = Record<string, unknown>;
@@ -160,121 +155,104 @@ const one = (table: string, where: readonly CleanedWhere[]) => (eb: Builder) => 
   return eb.and([eb('id', 'in', eb.selectFrom(table).select('id').where(found).limit(1)), found(eb)]);
 };
 
-/** Writes with audit entries, and session tokens as digests. */
-class SignInStore {
-  readonly #store: Store;
-  readonly #now: () => number;
-
-  constructor(store: Store, now: () => number) {
-    this.#store = store;
-    this.#now = now;
-  }
-
-  get #db(): Db {
-    return this.#store.db as unknown as Db;
-  }
-
-  async #audit(trx: Transaction<Schema>, version: number, write: SignInWrite): Promise<void> {
+/** Writes rows; changes of a user with their audit entry in the same transaction. */
+function writeRows(
+  store: Store,
+  now: () => number,
+  given: Omit<SignInWrite, 'rows'>,
+  work: (db: Db) => Promise<Row[]>,
+): Promise<Row[]> {
+  // Checks whether this kind of write is audited at all.
+  if (actionOf({ ...given, rows: [{}] }) === null) return work(store.db as unknown as Db);
+  return transact(store, async (trx) => {
+    const version = await nextVersion(trx);
+    const write = { ...given, rows: await work(trx as unknown as Db) };
     const action = actionOf(write);
-    if (action === null) return;
-    const user = await trx
-      .selectFrom('auth_user')
-      .select('email')
-      .where('id', '=', userIdOf(write) ?? '')
-      .executeTakeFirst();
-    const entry = signInEntry(write, action, user?.email ?? null, this.#now(), currentRequest.getStore());
-    await writeAudit(trx, version, entry);
-  }
+    const userId = userIdOf(write);
+    if (userId !== null && revokingActions.has(action)) await revokeTrustedBrowsers(trx, userId);
+    if (action !== null) {
+      const user = await findRow(trx, 'auth_user', { id: userId ?? '' });
+      const entry = signInEntry(write, action, user?.email ?? null, now(), currentRequest.getStore());
+      await writeAudit(trx, version, entry);
+    }
+    return write.rows;
+  });
+}
 
-  /** Writes with an audit entry if it is a user's change. */
-  #write(given: Omit<SignInWrite, 'rows'>, work: (db: Db) => Promise<Row[]>): Promise<Row[]> {
-    // Checks whether this kind of write is audited at all.
-    if (actionOf({ ...given, rows: [{}] }) === null) return work(this.#db);
-    return transact(this.#store, async (trx) => {
-      const version = await nextVersion(trx);
-      const rows = await work(trx as unknown as Db);
-      await revokeTrustedBrowsersAfter(trx, { ...given, rows });
-      await this.#audit(trx, version, { ...given, rows });
-      return rows;
-    });
-  }
-
-  async create({ model: table, data }: { model: string; data: Row }): Promise<Row> {
+function adapterOf(store: Store, now: () => number): CustomAdapter {
+  const db = (): Db => store.db as unknown as Db;
+  const update = async (table: string, where: CleanedWhere[], data: Row): Promise<Row[]> => {
     const seal = sealing(table);
-    const [row] = await this.#write({ table, operation: 'create', columns: [] }, (db) =>
-      db.insertInto(table).values(seal.row(data)).returningAll().execute(),
+    const found = matching(seal.where(where));
+    const write = { table, operation: 'update', columns: Object.keys(data) } as const;
+    const rows = await writeRows(store, now, write, (trx) =>
+      trx.updateTable(table).set(seal.row(data)).where(found).returningAll().execute(),
     );
-    return seal.unseal(row as Row);
-  }
-
-  async find({ model: table, where = [], limit, offset, sortBy }: Find): Promise<Row[]> {
-    const seal = sealing(table);
-    let query = this.#db
-      .selectFrom(table)
+    return rows.map(seal.unseal);
+  };
+  const remove = async (table: string, where: CleanedWhere[]): Promise<number> => {
+    const found = matching(sealing(table).where(where));
+    const write = { table, operation: 'delete', columns: [] } as const;
+    return (
+      await writeRows(store, now, write, (trx) => trx.deleteFrom(table).where(found).returningAll().execute())
+    ).length;
+  };
+  const findMany: CustomAdapter['findMany'] = async ({ model, where = [], limit, offset = 0, sortBy }) => {
+    const seal = sealing(model);
+    let query = db()
+      .selectFrom(model)
       .selectAll()
-      .where(matching(seal.where(where)));
+      .where(matching(seal.where(where)))
+      .limit(limit);
     if (sortBy !== undefined) query = query.orderBy(sortBy.field, sortBy.direction);
-    if (limit !== undefined) query = query.limit(limit);
-    if (offset !== undefined && offset > 0) query = query.offset(offset);
-    return (await query.execute()).map(seal.unseal);
-  }
-
-  async update({ model: table, where }: Where, data: Row): Promise<Row[]> {
-    const seal = sealing(table);
-    const found = matching(seal.where(where));
-    const rows = await this.#write({ table, operation: 'update', columns: Object.keys(data) }, (db) =>
-      db.updateTable(table).set(seal.row(data)).where(found).returningAll().execute(),
-    );
-    return rows.map(seal.unseal);
-  }
-
-  async remove({ model: table, where }: Where): Promise<Row[]> {
-    const seal = sealing(table);
-    const found = matching(seal.where(where));
-    const rows = await this.#write({ table, operation: 'delete', columns: [] }, (db) =>
-      db.deleteFrom(table).where(found).returningAll().execute(),
-    );
-    return rows.map(seal.unseal);
-  }
-
-  async consume({ model: table, where }: Where): Promise<Row | null> {
-    const seal = sealing(table);
-    const found = one(table, seal.where(where));
-    const [row] = await this.#db.deleteFrom(table).where(found).returningAll().execute();
-    return row === undefined ? null : seal.unseal(row);
-  }
-
-  async increment({ model: table, where, increment, set = {} }: Increment): Promise<Row | null> {
-    const sums = Object.entries(increment).map(([column, delta]) => [
-      column,
-      sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
-    ]);
-    const [row] = await this.#db
-      .updateTable(table)
-      .set({ ...set, ...Object.fromEntries(sums) })
-      .where(one(table, where))
-      .returningAll()
-      .execute();
-    return row ?? null;
-  }
-
-  async count(table: string, where: readonly CleanedWhere[]): Promise<number> {
-    const row = await this.#db
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where(matching(where))
-      .executeTakeFirstOrThrow();
-    return Number(row.count);
-  }
+    if (offset > 0) query = query.offset(offset);
+    return (await query.execute()).map(seal.unseal) as never[];
+  };
+  return {
+    async create({ model: table, data }) {
+      const seal = sealing(table);
+      const [row] = await writeRows(store, now, { table, operation: 'create', columns: [] }, (trx) =>
+        trx.insertInto(table).values(seal.row(data)).returningAll().execute(),
+      );
+      return seal.unseal(row as Row) as never;
+    },
+    findMany,
+    findOne: async (given) => (await findMany<never>({ ...given, limit: 1 }))[0] ?? null,
+    update: async ({ model, where, update: data }) =>
+      ((await update(model, where, data as Row))[0] ?? null) as never,
+    updateMany: async ({ model, where, update: data }) => (await update(model, where, data)).length,
+    delete: async ({ model, where }) => void (await remove(model, where)),
+    deleteMany: ({ model, where }) => remove(model, where),
+    async consumeOne({ model, where }) {
+      const seal = sealing(model);
+      const found = one(model, seal.where(where));
+      const [row] = await db().deleteFrom(model).where(found).returningAll().execute();
+      return row === undefined ? null : (seal.unseal(row) as never);
+    },
+    async incrementOne({ model, where, increment, set = {} }) {
+      const sums = Object.entries(increment).map(([column, delta]) => [
+        column,
+        sql`coalesce(${sql.ref(column)}, 0) + ${delta}`,
+      ]);
+      const values = { ...set, ...Object.fromEntries(sums) };
+      const query = db().updateTable(model).set(values).where(one(model, where));
+      return ((await query.returningAll().executeTakeFirst()) ?? null) as never;
+    },
+    async count({ model, where = [] }) {
+      const count = db()
+        .selectFrom(model)
+        .select((eb) => eb.fn.countAll<number>().as('count'));
+      return Number((await count.where(matching(where)).executeTakeFirstOrThrow()).count);
+    },
+  };
 }
 
 /**
  * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
  * in the same transaction.
  */
-export function signInStore(store: Store, now: () => number) {
-  const rows = new SignInStore(store, now);
-  return createAdapterFactory({
+export const signInStore = (store: Store, now: () => number) =>
+  createAdapterFactory({
     config: {
       adapterId: 'solway',
       supportsDates: false,
@@ -283,33 +261,5 @@ export function signInStore(store: Store, now: () => number) {
       supportsNumericIds: false,
       transaction: false,
     },
-    adapter: () => ({
-      create: async <T extends Row>(given: { model: string; data: T }) => (await rows.create(given)) as T,
-      findOne: async <T>(given: Where) => ((await rows.find({ ...given, limit: 1 }))[0] ?? null) as T | null,
-      findMany: async <T>(given: Find) => (await rows.find(given)) as T[],
-      update: async <T>({ update: data, ...given }: Where & { update: T }) =>
-        ((await rows.update(given, data as Row))[0] ?? null) as T | null,
-      updateMany: async ({ update: data, ...given }) => (await rows.update(given, data)).length,
-      delete: async (given) => void (await rows.remove(given)),
-      deleteMany: async (given) => (await rows.remove(given)).length,
-      consumeOne: async <T>(given: Where) => (await rows.consume(given)) as T | null,
-      incrementOne: async <T>(given: Increment) => (await rows.increment(given)) as T | null,
-      count: ({ model, where = [] }) => rows.count(model, where),
-    }),
+    adapter: () => adapterOf(store, now),
   });
-}
-
-type Where = { model: string; where: CleanedWhere[] };
-
-type Find = {
-  model: string;
-  where?: CleanedWhere[] | undefined;
-  limit?: number | undefined;
-  offset?: number | undefined;
-  sortBy?: { field: string; direction: 'asc' | 'desc' } | undefined;
-};
-
-type Increment = Where & {
-  increment: Record<string, number>;
-  set?: Record<string, unknown> | undefined;
-};

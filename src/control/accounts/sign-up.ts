@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { isAPIError } from 'better-auth/api';
-import { ApiError } from '../api/api-error.ts';
+import { forbidden, invalidFields } from '../api/api-error.ts';
 import { email as emailSchema, name as nameSchema } from '../api/contract/values.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { findRow, insertRow } from '../database/rows.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import { findInvitationByToken, noSuchInvitation } from './invitations.ts';
-import type { SignInLibrary, SignInParts } from './sign-in-library.ts';
-import { passwordHashQueueFull } from './sign-in-library.ts';
+import { passwordHashQueueFull, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 import { NAME_RULE } from './sign-in-routes.ts';
-import { currentRequest, noRequestMetadata } from './sign-in-store.ts';
+import { currentRequest } from './sign-in-store.ts';
 
 type Fields = Readonly<{ name: string; email: string; password: string; invitation: string | null }>;
 
-/** @throws ApiError 422 */
 function readFields(
   body: Readonly<Record<string, unknown>>,
   { passwordMin, passwordMax }: { passwordMin: number; passwordMax: number },
@@ -30,23 +29,21 @@ function readFields(
   if (email.success && name.success && isPassword && Object.keys(fields).length === 0)
     return { email: email.data, name: name.data, password, invitation: invitation as string | null };
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
-  throw new ApiError(422, 'INVALID_FIELDS', messages.join('; '), { fields });
+  throw invalidFields(messages.join('; '), fields);
 }
 
-/** @throws ApiError 403, 404 */
 async function checkInvited(
   { store, options, now }: SignInParts,
   { email, invitation }: Fields,
 ): Promise<boolean> {
   if (invitation === null) {
     if (options.signUp === 'open') return false;
-    throw new ApiError(403, 'NOT_INVITED', 'Accounts are created by invitation. Ask for one.');
+    throw forbidden('NOT_INVITED', 'Accounts are created by invitation. Ask for one.');
   }
   const row = await findInvitationByToken(store.db, invitation, now());
   if (row === null) throw noSuchInvitation();
   if (row.email === '' || row.email === email) return row.email !== '';
-  throw new ApiError(
-    403,
+  throw forbidden(
     'OTHER_ADDRESS',
     'This invitation is for another address. Sign up with the one it was sent to.',
   );
@@ -69,39 +66,20 @@ export async function signUp(
   const hash = await hasher.hash(fields.password).catch((thrown: unknown) => {
     throw isAPIError(thrown) && thrown.statusCode === 503 ? passwordHashQueueFull() : thrown;
   });
-  await transactAndNotify(parts.store, async (trx) => {
-    const version = await nextVersion(trx);
+  await makeChange(parts.store, async (trx, version) => {
     const { email, name } = fields;
-    const existing = await trx
-      .selectFrom('auth_user')
-      .select('id')
-      .where('email', '=', email)
-      .executeTakeFirst();
-    if (existing !== undefined) return;
+    if ((await findRow(trx, 'auth_user', { email })) !== undefined) return;
     const id = randomUUID();
     const at = parts.now();
     const times = { createdAt: new Date(at).toISOString(), updatedAt: new Date(at).toISOString() };
     const verified = { emailVerified: isProven ? 1 : 0, isOperator: 0, twoFactorEnabled: 0, image: null };
-    await trx
-      .insertInto('auth_user')
-      .values({ id, name, email, ...verified, ...times })
-      .execute();
+    await insertRow(trx, 'auth_user', { id, name, email, ...verified, ...times });
     const none = { accessToken: null, refreshToken: null, idToken: null, scope: null };
     const account = { id: randomUUID(), accountId: id, providerId: 'credential', userId: id, password: hash };
     const ends = { accessTokenExpiresAt: null, refreshTokenExpiresAt: null };
-    await trx
-      .insertInto('auth_account')
-      .values({ ...account, ...none, ...ends, ...times })
-      .execute();
-    const metadata = currentRequest.getStore() ?? noRequestMetadata;
-    await writeAudit(trx, version, {
-      at,
-      actor: `user:${email}`,
-      action: 'user.create',
-      keyId: null,
-      detail: {},
-      ...metadata,
-    });
+    await insertRow(trx, 'auth_account', { ...account, ...none, ...ends, ...times });
+    const entry = { at, actor: `user:${email}`, action: 'user.create', detail: {} };
+    await writeAudit(trx, version, { ...entry, ...currentRequest.getStore() });
   });
   return fields;
 }

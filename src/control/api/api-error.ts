@@ -8,12 +8,7 @@ export class ApiError extends Error {
   /** Seconds. */
   readonly retryAfter: number | undefined;
 
-  constructor(
-    status: ApiError['status'],
-    code: string,
-    message: string,
-    more: Readonly<{ fields?: Readonly<Record<string, string>>; retryAfter?: number }> = {},
-  ) {
+  constructor(status: ApiError['status'], code: string, message: string, more: More = {}) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
@@ -23,6 +18,21 @@ export class ApiError extends Error {
   }
 }
 
+type More = Readonly<{ fields?: Readonly<Record<string, string>>; retryAfter?: number }>;
+
+export const notFound = (message: string): ApiError => new ApiError(404, 'NOT_FOUND', message);
+
+export const forbidden = (code: string, message: string, more?: More): ApiError =>
+  new ApiError(403, code, message, more);
+
+export const conflict = (code: string, message: string, more?: More): ApiError =>
+  new ApiError(409, code, message, more);
+
+export const limitReached = (message: string): ApiError => conflict('LIMIT', message);
+
+export const invalidFields = (message: string, fields: Readonly<Record<string, string>>): ApiError =>
+  new ApiError(422, 'INVALID_FIELDS', message, { fields });
+
 /** Rejects one field of a request. */
 export const invalidField = (field: string, problem: string): ApiError =>
-  new ApiError(422, 'INVALID_FIELDS', `${field}: ${problem}`, { fields: { [field]: problem } });
+  invalidFields(`${field}: ${problem}`, { [field]: problem });

@@ -1,3 +1,4 @@
+import { linesOf } from '../../base/text/lines-of.ts';
 import { ApiError } from './api-error.ts';
 import { type ContractName, type RouteInput, type RouteOutput, routeOf } from './contract/contract.ts';
 
@@ -49,18 +50,8 @@ async function toError(response: Response, url: string): Promise<Error> {
   return new ApiError(response.status as ApiError['status'], code, message, fields ? { fields } : {});
 }
 
-/** Streams the lines of a text response. */
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const piece of body.pipeThrough(
-    new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>,
-  )) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
-}
+const textOf = (body: ReadableStream<Uint8Array>): AsyncIterable<string> =>
+  body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
 
 /** Client of a remote control API with a token. */
 export function remoteApi({
@@ -99,7 +90,7 @@ export function remoteApi({
       });
       if (!response.ok) throw await toError(response, url);
       if ((routeOf(name).format ?? 'json') !== 'json' && response.body !== null)
-        return linesOf(response.body) as unknown as RouteOutput<Name>;
+        return linesOf(textOf(response.body)) as unknown as RouteOutput<Name>;
       return (await response.json()) as RouteOutput<Name>;
     },
   };

@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.ts';
+import { invalidFields } from './api-error.ts';
 
 /** Opaque position of the last item of a page; validated when it comes back. */
 export const encodeCursor = (...parts: readonly (string | number)[]): string =>
@@ -17,14 +17,8 @@ export function decodeCursor<const Types extends readonly ('string' | 'number')[
   const parts = partsOf(cursor);
   const fits = parts?.length === types.length && parts.every((part, i) => isOf(part, types[i]));
   if (fits) return parts as never;
-  throw new ApiError(
-    422,
-    'INVALID_FIELDS',
-    'The cursor is invalid. Leave it out to start at the first page.',
-    {
-      fields: { cursor: 'is invalid' },
-    },
-  );
+  const message = 'The cursor is invalid. Leave it out to start at the first page.';
+  throw invalidFields(message, { cursor: 'is invalid' });
 }
 
 /** Rejects values that the database cannot compare. */

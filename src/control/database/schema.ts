@@ -5,7 +5,7 @@ import type { AccountTables } from './tables/accounts.ts';
 import type { NodeTables } from './tables/nodes.ts';
 import type { NoticeTables } from './tables/notices.ts';
 import type { RequestTables } from './tables/requests.ts';
-import type { UsageTables } from './tables/usage.ts';
+import type { UsageCounters, UsageTables } from './tables/usage.ts';
 
 /**
  * Tables as seen by Kysely, alike for both dialects: integers are numbers (times in Unix milliseconds,
@@ -14,19 +14,28 @@ import type { UsageTables } from './tables/usage.ts';
 export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
   schema_migration: { number: number; name: string; applied_at: number };
   change_counter: { id: number; version: number };
-  pepper: PepperTable;
+  /** Detects a wrong pepper at start. */
+  pepper: {
+    version: number;
+    /** HMAC of a fixed text under the pepper, hex. Does not reveal the pepper. */
+    proof: string;
+  };
   plan: PlanTable;
   api_key: KeyTable;
   usage_minute: UsageMinuteTable;
   audit: AuditTable;
-  semi_wallet: SemiWalletTable;
-}
-
-/** Detects a wrong pepper at start. */
-export interface PepperTable {
-  version: number;
-  /** HMAC of a fixed text under the pepper, hex. Does not reveal the pepper. */
-  proof: string;
+  /** Semi-custodial wallets; passwords are not stored. Times are Unix milliseconds. */
+  semi_wallet: {
+    /** Key family of the owner. */
+    owner_id: string;
+    address: string;
+    /** Pepper from which the server key was derived. */
+    pepper_version: number;
+    /** Envelope under the server key, base64: semi-wallets/wrap.ts. */
+    wrapped: string;
+    created_at: number;
+    changed_at: number;
+  };
 }
 
 /** Limits of `PlanLimits` in gateway/auth/key-record.ts, with their units. */
@@ -95,7 +104,7 @@ export interface KeyTable {
 }
 
 /** Running totals of one process per minute; sum over `epoch` when reading. */
-export interface UsageMinuteTable {
+export interface UsageMinuteTable extends UsageCounters {
   /** Unix minutes. */
   minute: number;
   /** Id of a process run. */
@@ -108,14 +117,6 @@ export interface UsageMinuteTable {
   product: Product;
   method: string;
   status: UsageStatus;
-  requests: number;
-  bytes_in: number;
-  bytes_out: number;
-  credits: number;
-  /** Messages of subscriptions and streams; their bytes are part of bytes_out. */
-  messages: number;
-  /** Histogram of base/histogram.ts: `bucket:count` pairs, ascending, joined by commas. */
-  latency: string;
 }
 
 /** Append-only. `id` is the value of the change counter, so entries are in the order of changes. */
@@ -133,17 +134,4 @@ export interface AuditTable {
   address: string | null;
   user_agent: string | null;
   request_id: string | null;
-}
-
-/** Semi-custodial wallets; passwords are not stored. Times are Unix milliseconds. */
-export interface SemiWalletTable {
-  /** Key family of the owner. */
-  owner_id: string;
-  address: string;
-  /** Pepper from which the server key was derived. */
-  pepper_version: number;
-  /** Envelope under the server key, base64: semi-wallets/wrap.ts. */
-  wrapped: string;
-  created_at: number;
-  changed_at: number;
 }

@@ -9,7 +9,7 @@ export type AuditEntry = Readonly<{
   at: number;
   actor: string;
   action: string;
-  keyId: string | null;
+  keyId?: string | null;
   customerId?: string | null;
   /** For network requests. */
   address?: string | null;
@@ -29,6 +29,12 @@ export async function transactAndNotify<Result>(
     return result;
   });
 }
+
+/** Like `transactAndNotify`, with the number of the change. What `work` reads is unchanged until the commit. */
+export const makeChange = <Result>(
+  store: Store,
+  work: (trx: Transaction<Schema>, version: number) => Promise<Result>,
+): Promise<Result> => transactAndNotify(store, async (trx) => work(trx, await nextVersion(trx)));
 
 /** Like `transactAndNotify`, for changes that do not concern keys, plans or customers. */
 export const transact = <Result>(
@@ -96,7 +102,7 @@ export async function writeAudits(
     at: entry.at,
     actor: entry.actor,
     action: entry.action,
-    key_id: entry.keyId,
+    key_id: entry.keyId ?? null,
     detail: JSON.stringify(entry.detail),
     customer_id: entry.customerId ?? null,
     address: entry.address ?? null,

@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely';
+import { selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import {
+  makeChange,
   nextVersion,
   nextVersions,
   transactAndNotify,
@@ -35,7 +37,6 @@ const detailOf = (row: Columns) => ({
   ...detailOfRules(row),
 });
 
-/** @throws KeyOperationError wrong-state */
 function checkChangeable(row: KeyTable, now: number): void {
   const hasEnded = row.expires_at !== null && row.expires_at <= now;
   if (row.state !== 'revoked' && !hasEnded) return;
@@ -77,10 +78,7 @@ function endOf(row: KeyTable, expiresAt: number | null): number | null {
 }
 
 function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): Promise<KeyTable[]> {
-  return trx
-    .selectFrom('api_key')
-    .selectAll()
-    .where('family_id', '=', familyId)
+  return selectRows(trx, 'api_key', { family_id: familyId })
     .where('state', '!=', 'revoked')
     .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
     .orderBy('id')
@@ -93,8 +91,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
  * @throws KeyOperationError
  */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
-  return transactAndNotify(register.store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);
     const now = register.now();
     checkChangeable(row, now);
@@ -104,11 +101,8 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
     for (const member of await activeFamily(trx, row.family_id, now)) {
       const expiresAt =
         change.expiresAt === undefined ? member.expires_at : endOf(member, columns.expires_at);
-      await trx
-        .updateTable('api_key')
-        .set({ ...columns, expires_at: expiresAt, version: await nextVersion(trx) })
-        .where('id', '=', member.id)
-        .execute();
+      const values = { ...columns, expires_at: expiresAt, version: await nextVersion(trx) };
+      await updateRows(trx, 'api_key', { id: member.id }, values);
     }
     await writeAudit(trx, version, auditEntry(register, 'key.change', row, detail));
     return viewKey(await requireKey(trx, id, register), now);
@@ -132,16 +126,11 @@ function changeState(
   action: string,
   decide: (row: KeyTable) => Change | null,
 ): Promise<KeyView> {
-  return transactAndNotify(register.store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);
     const change = decide(row);
     if (change === null) return viewKey(row, register.now());
-    await trx
-      .updateTable('api_key')
-      .set({ ...change, version })
-      .where('id', '=', id)
-      .execute();
+    await updateRows(trx, 'api_key', { id }, { ...change, version });
     await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
     return viewKey({ ...row, ...change, version }, register.now());
   });
@@ -213,7 +202,6 @@ export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 /** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
-/** @throws KeyOperationError wrong-state */
 function checkRotatable(row: KeyTable, now: number): void {
   const { state } = viewKey(row, now);
   if (state === 'active') return;
@@ -242,8 +230,7 @@ export function rotateKey(
   id: string,
   overlapMs: number = OVERLAP_DEFAULT_MS,
 ): Promise<NewKey & { old: KeyView }> {
-  return transactAndNotify(register.store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(register.store, async (trx, version) => {
     const now = register.now();
     // One timestamp for the whole rotation, so that the overlap is exact.
     const atNow = { ...register, now: () => now };
@@ -268,7 +255,7 @@ async function retire(
 ): Promise<KeyTable> {
   const version = await nextVersion(trx);
   const change = { state: 'rotating', replaced_by: replacedBy, expires_at: expiresAt, version } as const;
-  await trx.updateTable('api_key').set(change).where('id', '=', row.id).execute();
+  await updateRows(trx, 'api_key', { id: row.id }, change);
   return { ...row, ...change };
 }
 
@@ -276,18 +263,12 @@ const REVOKE_BATCH_MAX = 1_000;
 /** Keys per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
-/** @throws KeyOperationError not-found */
 async function requireKeys(
   trx: Transaction<Schema>,
   ids: readonly string[],
   { customerId }: KeyRegister,
 ): Promise<KeyTable[]> {
-  const rows = await trx
-    .selectFrom('api_key')
-    .selectAll()
-    .where('id', 'in', ids)
-    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
-    .execute();
+  const rows = await selectRows(trx, 'api_key', { customer_id: customerId }).where('id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => {
     const row = byId.get(id);

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import { digestApiKey, generateApiKey } from '../../gateway/auth/api-key.ts';
 import { type Product, products } from '../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
+import { findRow, insertRow } from '../database/rows.ts';
 import type { KeyTable, PlanTable, Schema } from '../database/schema.ts';
 import type { CustomerTable } from '../database/tables/accounts.ts';
 import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
@@ -14,7 +15,7 @@ import {
   rejectField,
   viewKey,
 } from './key-register.ts';
-import { checkRules, detailOfRules, type KeyRulesInput, noRules, type RuleColumns } from './rule-columns.ts';
+import { checkRules, detailOfRules, type KeyInput, noRules, type RuleColumns } from './rule-columns.ts';
 
 const NAME_LENGTH_MAX = 64;
 const ID_ATTEMPTS = 4;
@@ -22,19 +23,10 @@ const ID_ATTEMPTS = 4;
 /** A new key with its secret, which is stored nowhere. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
-export type CreateKeyOptions = Readonly<{
-  product: Product;
-  /** 1 to 64 characters, no control characters. */
-  name: string;
-  /** Default: the built-in customer. */
-  customerId?: string | undefined;
-  /** Default: the plan of the customer. */
-  planId?: string | undefined;
-  /** Unix milliseconds; null or absent: never. */
-  expiresAt?: number | null | undefined;
-  /** A key for web pages: bound to their origins and rate-limited by address. */
-  isPublic?: boolean | undefined;
-}> & { readonly [Rule in keyof KeyRulesInput]?: KeyRulesInput[Rule] | undefined };
+/** By default, the built-in customer, the customer's plan, no expiry and no rules. */
+export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
+  readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
+} & Readonly<{ customerId?: string | undefined }>;
 
 /** @throws KeyOperationError invalid */
 export function checkName(name: string): string {
@@ -62,16 +54,13 @@ export async function requirePlan(trx: Transaction<Schema>, planId: string): Pro
   );
 }
 
-/** @throws KeyOperationError not-found */
 async function requireCustomer(
   trx: Transaction<Schema>,
   register: KeyRegister,
   id: string,
 ): Promise<CustomerTable> {
   const isOthers = register.customerId !== undefined && register.customerId !== id;
-  const row = isOthers
-    ? undefined
-    : await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = isOthers ? undefined : await findRow(trx, 'customer', { id });
   if (row !== undefined) return row;
   throw new KeyOperationError(
     'not-found',
@@ -85,12 +74,7 @@ type GeneratedKey = ReturnType<typeof generateApiKey>;
 async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
-    const taken = await trx
-      .selectFrom('api_key')
-      .select('id')
-      .where('id', '=', generated.id)
-      .executeTakeFirst();
-    if (taken === undefined) return generated;
+    if ((await findRow(trx, 'api_key', { id: generated.id })) === undefined) return generated;
   }
   throw new Error('no unused key id was found');
 }
@@ -124,7 +108,7 @@ export async function insertKey(
     leaked_at: null,
     version,
   };
-  await trx.insertInto('api_key').values(row).execute();
+  await insertRow(trx, 'api_key', row);
   return { secret: text, key: viewKey(row, register.now()), row };
 }
 
@@ -145,10 +129,6 @@ function checkPublic({ isPublic = false, product }: CreateKeyOptions): boolean {
   );
 }
 
-/**
- * Creates a key within a running transaction.
- * @throws KeyOperationError
- */
 async function createKeyIn(
   register: KeyRegister,
   trx: Transaction<Schema>,
@@ -198,8 +178,7 @@ export function createKey(register: KeyRegister, options: CreateKeyOptions): Pro
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {
   return transactAndNotify(register.store, async (trx) => {
     await nextVersion(trx);
-    const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
-    if (any !== undefined) return [];
+    if ((await findRow(trx, 'api_key', {})) !== undefined) return [];
     const created: NewKey[] = [];
     for (const product of Object.keys(products) as Product[]) {
       created.push(await createKeyIn(register, trx, { product, name: `first ${product} key` }));

@@ -3,6 +3,7 @@ import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../ga
 import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import { pagesOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
 import type { StoreWatch } from '../database/store-watch.ts';
@@ -95,18 +96,15 @@ export async function* keysChangedAfter(
   pageRows: number,
   notExpiredAt: number | null = null,
 ): AsyncGenerator<KeyRecord[]> {
-  let last = version;
-  for (;;) {
-    const rows = await selectRecords(store)
-      .where('api_key.version', '>', last)
+  const pages = pagesOf<Row>(pageRows, (last) =>
+    selectRecords(store)
+      .where('api_key.version', '>', last?.version ?? version)
       .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
       .orderBy('api_key.version')
       .limit(pageRows)
-      .execute();
-    if (rows.length > 0) yield rows.map(recordOf);
-    if (rows.length < pageRows) return;
-    last = rows.at(-1)!.version;
-  }
+      .execute(),
+  );
+  for await (const rows of pages) yield rows.map(recordOf);
 }
 
 /** Keys whose plan or customer changed after `version`, in pages by id, without expired and revoked keys. */
@@ -115,21 +113,16 @@ export async function* keysOfPlansChangedAfter(
   version: number,
   pageRows: number,
 ): AsyncGenerator<KeyRecord[]> {
-  let last = '';
-  for (;;) {
-    const rows = await selectRecords(store)
-      .where((where) =>
-        where.or([where('plan.version', '>', version), where('customer.version', '>', version)]),
-      )
+  const pages = pagesOf<Row>(pageRows, (last) =>
+    selectRecords(store)
+      .where(({ or, eb }) => or([eb('plan.version', '>', version), eb('customer.version', '>', version)]))
       .where(notExpired(Date.now()))
-      .where('api_key.id', '>', last)
+      .where('api_key.id', '>', last?.id ?? '')
       .orderBy('api_key.id')
       .limit(pageRows)
-      .execute();
-    if (rows.length > 0) yield rows.map(recordOf);
-    if (rows.length < pageRows) return;
-    last = rows.at(-1)!.id;
-  }
+      .execute(),
+  );
+  for await (const rows of pages) yield rows.map(recordOf);
 }
 
 /** Implemented by gateway/auth/key-authenticator.ts. */

@@ -6,6 +6,7 @@ import { type Product, products } from '../../protocol/product.ts';
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { KeyJson } from '../api/contract/keys.ts';
 import type { Store } from '../database/open.ts';
+import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
@@ -27,37 +28,30 @@ function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): Ke
 
 export function viewKey(row: KeyTable, now: number): KeyView {
   return {
-    id: row.id,
+    ...fieldsOf(
+      row,
+      'id',
+      'family_id',
+      'customer_id',
+      'product',
+      'name',
+      'plan_id',
+      'created_at',
+      'expires_at',
+    ),
+    ...fieldsOf(row, 'replaced_by', 'last_used_at', 'last_used_from', 'address_per_second', 'leaked_at'),
     start: `${products[row.product].prefix}${row.id}`,
-    familyId: row.family_id,
-    customerId: row.customer_id,
-    product: row.product,
-    name: row.name,
     state: visibleState(row, now),
-    planId: row.plan_id,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    replacedBy: row.replaced_by,
-    lastUsedAt: row.last_used_at,
-    lastUsedFrom: row.last_used_from,
     isPublic: row.is_public !== 0,
     networks: listOf(row.networks) as Network[] | null,
     cidrs: listOf(row.cidrs),
     origins: listOf(row.origins),
     methods: listOf(row.methods),
     rate: rateOf(row),
-    addressPerSecond: row.address_per_second,
     logsBodies: row.logs_bodies !== 0,
     neverBack: row.never_back !== 0,
-    leakedAt: row.leaked_at,
   };
 }
-
-type ChangeOrigin = Readonly<{
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-}>;
 
 /** Dependencies and actor of every key operation. */
 export type KeyRegister = Readonly<{
@@ -66,7 +60,7 @@ export type KeyRegister = Readonly<{
   /** For the audit log, e.g. `cli:alice`, `user:anna@example.com`, `first start`. */
   actor: string;
   /** Absent for changes made on the machine itself. */
-  origin?: ChangeOrigin;
+  origin?: Readonly<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
   /** Restricts operations to keys of this customer; absent: all customers. */
   customerId?: string;
   /** Maximum number of keys that are neither revoked nor expired. */
@@ -116,12 +110,7 @@ export async function requireKey(
   id: string,
   { customerId }: Pick<KeyRegister, 'customerId'>,
 ): Promise<KeyTable> {
-  const row = await trx
-    .selectFrom('api_key')
-    .selectAll()
-    .where('id', '=', id)
-    .$if(customerId !== undefined, (query) => query.where('customer_id', '=', customerId!))
-    .executeTakeFirst();
+  const row = await findRow(trx, 'api_key', { id, customer_id: customerId });
   if (row !== undefined) return row;
   throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
@@ -173,9 +162,8 @@ type ListKeysOptions = Readonly<{
 }>;
 
 export async function listKeys(register: KeyRegister, options: ListKeysOptions = {}): Promise<KeyView[]> {
-  let query = register.store.db.selectFrom('api_key').selectAll().orderBy('id');
-  if (register.customerId !== undefined) query = query.where('customer_id', '=', register.customerId);
-  if (options.product !== undefined) query = query.where('product', '=', options.product);
+  const match = { customer_id: register.customerId, product: options.product };
+  let query = selectRows(register.store.db, 'api_key', match).orderBy('id');
   if (options.withRevoked !== true) query = query.where('state', '!=', 'revoked');
   if (options.after !== undefined) query = query.where('id', '>', options.after);
   const rows = await query.limit(Math.min(options.limit ?? LIST_LIMIT_MAX, LIST_LIMIT_MAX)).execute();
@@ -191,11 +179,8 @@ export async function readFamily(
   id: string,
 ): Promise<Readonly<{ key: KeyView; family: KeyView[] }>> {
   const { db } = register.store;
-  const rows = await db
-    .selectFrom('api_key')
-    .selectAll()
+  const rows = await selectRows(db, 'api_key', { customer_id: register.customerId })
     .where('family_id', '=', db.selectFrom('api_key').select('family_id').where('id', '=', id))
-    .$if(register.customerId !== undefined, (query) => query.where('customer_id', '=', register.customerId!))
     .orderBy('created_at')
     .orderBy('id')
     .limit(LIST_LIMIT_MAX)
@@ -215,7 +200,7 @@ export async function findByText(
 ): Promise<KeyTable | null> {
   const parsed = parseApiKey(text);
   if (typeof parsed === 'string') return null;
-  const row = await store.db.selectFrom('api_key').selectAll().where('id', '=', parsed.id).executeTakeFirst();
+  const row = await findRow(store.db, 'api_key', { id: parsed.id });
   const pepper = row === undefined ? undefined : peppers.secrets.get(row.pepper_version);
   if (row === undefined || pepper === undefined) return null;
   return timingSafeEqual(digestApiKey(text, pepper), Buffer.from(row.digest, 'hex')) ? row : null;

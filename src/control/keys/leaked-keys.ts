@@ -2,8 +2,9 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import type { Transaction } from 'kysely';
 import { redact } from '../../base/log.ts';
 import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
+import { updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import {
   auditEntry,
   beforeAndAfter,
@@ -90,8 +91,7 @@ function markLeaked(
   report: LeakReport,
   { revokes, noteLeak }: LeakRules,
 ): Promise<void> {
-  return transactAndNotify(register.store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);
     const revokesNow = revokes && row.state !== 'revoked';
     if (row.state === 'revoked' || (row.leaked_at !== null && !revokesNow)) return;
@@ -99,11 +99,7 @@ function markLeaked(
       state: revokesNow ? 'revoked' : row.state,
       leaked_at: row.leaked_at ?? register.now(),
     };
-    await trx
-      .updateTable('api_key')
-      .set({ ...change, version })
-      .where('id', '=', id)
-      .execute();
+    await updateRows(trx, 'api_key', { id }, { ...change, version });
     const url = truncate(report.url);
     const detail = {
       url,

@@ -6,6 +6,8 @@ import { methods as knownMethods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
+import type { ParsedRouteInput } from '../api/contract/contract.ts';
+import { fieldsOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
 
@@ -31,22 +33,15 @@ export function normalRange(text: string): string | null {
   return `${network}/${network.includes('.') ? bits - MAPPED_BITS : bits}`;
 }
 
+type Input = ParsedRouteInput<'POST /customers/{customer}/keys'>['body'];
+export type KeyInput = {
+  readonly [Field in keyof Input]: Input[Field] extends (infer Item)[] | null
+    ? readonly Item[] | null
+    : Input[Field];
+};
+
 /** Restrictions of a key. A list is null (everything allowed) or not empty. */
-export type KeyRulesInput = Readonly<{
-  networks: readonly Network[] | null;
-  cidrs: readonly string[] | null;
-  /** `*.` matches any subdomain. */
-  origins: readonly string[] | null;
-  /** JSON-RPC methods and endpoints; a trailing `*` matches any rest. */
-  methods: readonly string[] | null;
-  /** Calls per second and burst, at most the plan's; null: the plan's. */
-  rate: Readonly<{ perSecond: number; burst: number }> | null;
-  /** Calls per second from one address; null: as many as the key. */
-  addressPerSecond: number | null;
-  logsBodies: boolean;
-  /** Monotonic reads: no read returns an older slot than the read before. */
-  neverBack: boolean;
-}>;
+export type KeyRulesInput = Pick<KeyInput, keyof typeof noRules>;
 
 export type RuleColumns = Pick<
   KeyTable,
@@ -62,13 +57,8 @@ export type RuleColumns = Pick<
 >;
 
 export const detailOfRules = (row: RuleColumns) => ({
-  networks: row.networks,
-  cidrs: row.cidrs,
-  origins: row.origins,
-  methods: row.methods,
-  ratePerSecond: row.rate_per_second,
-  rateBurst: row.rate_burst,
-  addressPerSecond: row.address_per_second,
+  ...fieldsOf(row, 'networks', 'cidrs', 'origins', 'methods'),
+  ...fieldsOf(row, 'rate_per_second', 'rate_burst', 'address_per_second'),
   logsBodies: row.logs_bodies !== 0,
   neverBack: row.never_back !== 0,
 });
@@ -104,7 +94,6 @@ const browserMethods: readonly string[] = [
   ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
 ].toSorted();
 
-/** Removes duplicates; an absent list becomes null. */
 function checkList<Item extends string>(
   field: string,
   input: readonly string[] | null,
@@ -236,7 +225,7 @@ export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
   };
 }
 
-export const noRules: KeyRulesInput = {
+export const noRules = {
   networks: null,
   cidrs: null,
   origins: null,

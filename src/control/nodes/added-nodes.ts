@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
+import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
 import type { Peppers } from '../pepper.ts';
@@ -61,29 +62,15 @@ const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
 
 /** In the order of addition. */
 export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
-  db
-    .selectFrom('upstream_node')
-    .selectAll()
-    .orderBy('created_at')
-    .orderBy('name')
-    .limit(ADDED_NODES_MAX)
-    .execute();
+  selectRows(db, 'upstream_node', {}).orderBy('created_at').orderBy('name').limit(ADDED_NODES_MAX).execute();
 
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
-  db.selectFrom('upstream_node').selectAll().where('name', '=', name).executeTakeFirst();
+  findRow(db, 'upstream_node', { name });
 
 /** Whether the database ever had added nodes, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
   const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
   return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;
-}
-
-export async function countNodes(db: Kysely<Schema>): Promise<number> {
-  const { count } = await db
-    .selectFrom('upstream_node')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }
 
 type Added = Readonly<{ by: string; at: number; version: number }>;
@@ -96,10 +83,7 @@ export async function insertNode(
 ): Promise<void> {
   const { name, network } = node;
   const times = { created_by: by, created_at: at, changed_at: at, version };
-  await trx
-    .insertInto('upstream_node')
-    .values({ name, network, ...columnsOf(node, seal), ...times })
-    .execute();
+  await insertRow(trx, 'upstream_node', { name, network, ...columnsOf(node, seal), ...times });
 }
 
 export async function updateNode(
@@ -108,34 +92,24 @@ export async function updateNode(
   node: AddedNode,
   { at, version }: Omit<Added, 'by'>,
 ): Promise<void> {
-  await trx
-    .updateTable('upstream_node')
-    .set({ ...columnsOf(node, seal), changed_at: at, version })
-    .where('name', '=', node.name)
-    .execute();
+  const values = { ...columnsOf(node, seal), changed_at: at, version };
+  await updateRows(trx, 'upstream_node', { name: node.name }, values);
 }
 
 /** Removes a node and its cordon. */
 export async function deleteNode(trx: Transaction<Schema>, network: Network, name: string): Promise<void> {
-  await trx.deleteFrom('upstream_node').where('name', '=', name).execute();
-  await trx.deleteFrom('node_cordon').where('network', '=', network).where('node', '=', name).execute();
+  await deleteRows(trx, 'upstream_node', { name });
+  await deleteRows(trx, 'node_cordon', { network, node: name });
 }
 
 /** Reseals nodes that are sealed under an older pepper. */
 export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
-  const rows = await db
-    .selectFrom('upstream_node')
-    .selectAll()
+  const rows = await selectRows(db, 'upstream_node', {})
     .where('pepper_version', '<>', seal.current)
     .execute();
   for (const row of rows) {
     const node = seal.open(row);
     if (node === null) continue;
-    await db
-      .updateTable('upstream_node')
-      .set(seal.seal(node))
-      .where('name', '=', row.name)
-      .where('sealed', '=', row.sealed)
-      .execute();
+    await updateRows(db, 'upstream_node', { name: row.name, sealed: row.sealed }, seal.seal(node));
   }
 }

@@ -1,4 +1,5 @@
 import type { Network } from '../../protocol/call.ts';
+import type { ParsedRouteInput } from '../api/contract/contract.ts';
 import type { NodeReportJson } from '../api/contract/nodes.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -13,15 +14,7 @@ import {
 } from './added-nodes.ts';
 
 /** Names of `options` are those of the configuration file. */
-export type NodeInput = Readonly<{
-  network: Network;
-  name: string;
-  url: string;
-  ws?: string | null | undefined;
-  grpc?: string | null | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-  options?: Readonly<Record<string, unknown>> | undefined;
-}>;
+export type NodeInput = Omit<ParsedRouteInput<'POST /upstreams'>['body'], 'force'>;
 
 /** A node of the configuration file, or the embedded ledger. */
 export type FixedNode = Readonly<{ network: Network; name: string; source: 'file' | 'ledger' }>;
@@ -53,7 +46,6 @@ type NodeFeedOptions = Readonly<{
   onNodes: (read: NodesSnapshot) => void;
   /** Reads names and versions of one small table. */
   pollIntervalMs?: number;
-  /** Called with the error when the store starts to fail, and with null when it works again. */
   onState?: OnState;
 }>;
 
@@ -88,7 +80,6 @@ export class NodeFeed {
     this.#task.start();
   }
 
-  /** Polls and reports changes. Never rejects. */
   poll(): Promise<void> {
     return this.#task.run();
   }

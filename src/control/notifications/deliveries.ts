@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { fieldsOf, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
@@ -11,11 +12,7 @@ import type { Notice } from './notice.ts';
 /** Queues a notification for all targets of its customer. */
 export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
   const customerId = notice.customer.id;
-  const targets = await trx
-    .selectFrom('notice_target')
-    .select('id')
-    .where('customer_id', '=', customerId)
-    .execute();
+  const targets = await selectRows(trx, 'notice_target', { customer_id: customerId }).execute();
   if (targets.length === 0) return;
   const waiting = { state: 'waiting', tries: 0, due_at: nowMs, problem: null, created_at: nowMs } as const;
   const rows = targets.map(({ id }) => ({
@@ -38,10 +35,7 @@ export async function claimDue(
   leaseMs: number,
   nowMs: number,
 ): Promise<NoticeDeliveryTable[]> {
-  const due = await db
-    .selectFrom('notice_delivery')
-    .selectAll()
-    .where('state', '=', 'waiting')
+  const due = await selectRows(db, 'notice_delivery', { state: 'waiting' })
     .where('due_at', '<=', nowMs)
     .orderBy('due_at')
     .limit(most)
@@ -49,14 +43,9 @@ export async function claimDue(
   const taken: NoticeDeliveryTable[] = [];
   for (const delivery of due) {
     const change = { due_at: nowMs + leaseMs, tries: delivery.tries + 1 };
-    const { numUpdatedRows } = await db
-      .updateTable('notice_delivery')
-      .set(change)
-      .where('id', '=', delivery.id)
-      .where('state', '=', 'waiting')
-      .where('tries', '=', delivery.tries)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows > 0n) taken.push({ ...delivery, ...change });
+    const { id, tries } = delivery;
+    const updated = await updateRows(db, 'notice_delivery', { id, state: 'waiting', tries }, change);
+    if (updated > 0) taken.push({ ...delivery, ...change });
   }
   return taken;
 }
@@ -77,11 +66,7 @@ export async function recordAttempt(
 ): Promise<void> {
   const state = problem === null ? 'sent' : retryAt === null ? 'failed' : 'waiting';
   await store.db.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('notice_delivery')
-      .set({ state, problem, due_at: retryAt ?? nowMs })
-      .where('id', '=', id)
-      .execute();
+    await updateRows(trx, 'notice_delivery', { id }, { state, problem, due_at: retryAt ?? nowMs });
     await recordOutcome(trx, target_id, problem, nowMs);
   });
 }
@@ -109,11 +94,8 @@ export async function recordOutcome(
   problem: string | null,
   nowMs: number,
 ): Promise<void> {
-  await db
-    .updateTable('notice_target')
-    .set({ last_problem: problem, ...(problem === null ? { last_sent_at: nowMs } : {}) })
-    .where('id', '=', targetId)
-    .execute();
+  const values = { last_problem: problem, ...(problem === null ? { last_sent_at: nowMs } : {}) };
+  await updateRows(db, 'notice_target', { id: targetId }, values);
 }
 
 export async function pruneNotices({ db }: Store, beforeMs: number): Promise<void> {
@@ -127,12 +109,9 @@ export async function enqueueLeak(
   { key, url, revoked }: LeakedKey,
   nowMs: number,
 ): Promise<void> {
-  const customer = await trx
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', key.customerId)
-    .executeTakeFirst();
-  if (customer === undefined) return;
+  const row = await findRow(trx, 'customer', { id: key.customerId });
+  if (row === undefined) return;
+  const customer = fieldsOf(row, 'id', 'name');
   const leaked = { id: key.id, name: key.name, revoked, url };
   await enqueue(trx, { type: 'key.leaked', customer, at: new Date(nowMs).toISOString(), key: leaked }, nowMs);
 }

@@ -11,14 +11,14 @@ export interface Mailer {
 }
 
 /** Times in milliseconds. */
-type MailLimits = Readonly<{
+export const mailLimits = {
   /** For the connection, the greeting and each reply. */
-  timeoutMs: number;
+  timeoutMs: 10_000,
   /** Concurrent mails; more are rejected. A quarter is reserved for urgent mails. */
-  inFlightMax: number;
-}>;
+  inFlightMax: 16,
+};
 
-export const mailLimits: MailLimits = { timeoutMs: 10_000, inFlightMax: 16 };
+type MailLimits = Readonly<typeof mailLimits>;
 
 export type MailOptions = MailLimits &
   Readonly<{
@@ -30,10 +30,7 @@ export type MailOptions = MailLimits &
 
 /** A failed mail. The message contains no server text, address or password. */
 export class MailError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MailError';
-  }
+  override name = 'MailError';
 }
 
 /** Our own texts: server texts may contain anything. Source: nodemailer's error codes. */
@@ -75,7 +72,6 @@ export class SmtpMailer implements Mailer {
     this.#inFlightMax = inFlightMax;
   }
 
-  /** @throws MailError */
   async send({ to, subject, text, isUrgent = false }: Parameters<Mailer['send']>[0]): Promise<void> {
     const reservedSlots = isUrgent ? 0 : Math.floor(this.#inFlightMax / 4);
     if (this.#inFlight >= this.#inFlightMax - reservedSlots)
@@ -93,14 +89,14 @@ export class SmtpMailer implements Mailer {
 }
 
 /** Limits of mails that users cause to addresses of their choice. */
-type MailRateLimits = Readonly<{
+export const mailRateLimits = {
   /** Per hour and customer, and per hour and user or token. */
-  customerPerHour: number;
+  customerPerHour: 30,
   /** Per hour and receiver. */
-  recipientPerHour: number;
-}>;
+  recipientPerHour: 5,
+};
 
-export const mailRateLimits: MailRateLimits = { customerPerHour: 30, recipientPerHour: 5 };
+type MailRateLimits = Readonly<typeof mailRateLimits>;
 
 type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }>;
 

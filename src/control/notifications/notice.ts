@@ -1,37 +1,26 @@
 /** Times in milliseconds. */
-export type NoticeLimits = Readonly<{
+export const noticeLimits = {
   /** Interval of checking quotas. */
-  watchIntervalMs: number;
-  /** Interval of checking for due deliveries. */
-  pollIntervalMs: number;
-  /** Concurrent deliveries. */
-  inFlightMax: number;
-  /** Timeout of one attempt. */
-  timeoutMs: number;
-  triesMax: number;
-  /** First retry delay; it grows by a factor of four up to the maximum. */
-  retryMs: number;
-  retryMaxMs: number;
-  /** Per customer. */
-  targetsMax: number;
-  /** Minimum interval between a delivery and a test of the same target. */
-  testIntervalMs: number;
-  /** Retention of delivered notifications. */
-  retentionDays: number;
-}>;
-
-export const noticeLimits: NoticeLimits = {
   watchIntervalMs: 1_000,
+  /** Interval of checking for due deliveries. */
   pollIntervalMs: 2_000,
+  /** Concurrent deliveries. */
   inFlightMax: 8,
+  /** Timeout of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
+  /** First retry delay; it grows by a factor of four up to the maximum. */
   retryMs: 10_000,
   retryMaxMs: 3_600_000,
+  /** Per customer. */
   targetsMax: 10,
+  /** Minimum interval between a delivery and a test of the same target. */
   testIntervalMs: 5_000,
+  /** Retention of delivered notifications. */
   retentionDays: 400,
 };
+
+export type NoticeLimits = Readonly<typeof noticeLimits>;
 
 /** Quota thresholds in percent; each is notified once a month. */
 export const NOTICE_PERCENTS = [80, 95, 100] as const;

@@ -1,13 +1,13 @@
 import type { QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
-import { FailureState } from '../failure-state.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 import type { Peppers } from '../pepper.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
 import { MailError, type Mailer } from './email.ts';
 import { type Notice, type NoticeLimits, renderNotice } from './notice.ts';
-import { QuotaWatch } from './quota-watch.ts';
+import { watchQuotas } from './quota-watch.ts';
 import { findTarget, resealTargets } from './targets.ts';
 import { type PostResult, signedHeaders, type WebhookSeal, type WebhookSender } from './webhooks.ts';
 
@@ -94,8 +94,7 @@ type NotifierOptions = Readonly<{
   limits: NoticeLimits;
   /** Unix milliseconds. */
   now?: () => number;
-  /** Called with the error when the store starts to fail, and with null when it works again. */
-  onState?: (error: unknown | null) => void;
+  onState?: OnState;
 }>;
 
 /** Time beyond the timeout until another gateway may retry. */
@@ -108,7 +107,7 @@ const RETRY_FACTOR = 4;
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #now: () => number;
-  readonly #watch: QuotaWatch;
+  readonly #watchQuotas: ReturnType<typeof watchQuotas>;
   readonly #stopped = new AbortController();
   readonly #quotaTask: PeriodicTask;
   readonly #deliveryTask: PeriodicTask;
@@ -121,7 +120,7 @@ export class Notifier {
     const { watchIntervalMs, pollIntervalMs } = options.limits;
     this.#quotaTask = new PeriodicTask(() => state.guard(() => this.#checkQuotas()), watchIntervalMs);
     this.#deliveryTask = new PeriodicTask(() => state.guard(() => this.#deliver()), pollIntervalMs);
-    this.#watch = new QuotaWatch(options.store, options.ledger);
+    this.#watchQuotas = watchQuotas(options.store, options.ledger);
   }
 
   /**
@@ -140,12 +139,10 @@ export class Notifier {
     return this.#quotaTask.run();
   }
 
-  /** Delivers what is due. Never rejects. */
   deliver(): Promise<void> {
     return this.#deliveryTask.run();
   }
 
-  /** Stops delivering and waits until pending results are written. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#quotaTask.stop();
@@ -153,7 +150,7 @@ export class Notifier {
   }
 
   async #checkQuotas(): Promise<void> {
-    if ((await this.#watch.checkQuotas(this.#now())) > 0) void this.deliver();
+    if ((await this.#watchQuotas(this.#now())) > 0) void this.deliver();
     if (performance.now() - this.#prunedAt < PRUNE_INTERVAL_MS) return;
     this.#prunedAt = performance.now();
     await pruneNotices(this.#options.store, this.#now() - this.#options.limits.retentionDays * DAY_MS);

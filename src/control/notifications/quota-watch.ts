@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
+import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { enqueue } from './deliveries.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
@@ -10,52 +11,38 @@ type QuotaThreshold = Readonly<{ account: QuotaAccount; month: number; percent: 
 const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
-/** Detects quota thresholds and claims each once for all gateways. */
-export class QuotaWatch {
-  readonly #store: Store;
-  readonly #ledger: QuotaLedger;
-  readonly #changes: () => QuotaAccount[];
+/**
+ * Detects quota thresholds and claims each once for all gateways.
+ * @returns checks changed accounts, queues notifications and returns their number. Throws the driver's error;
+ * pending thresholds are then retried.
+ */
+export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
+  const changes = ledger.trackChanges();
   /** Reached, but not yet claimed by any gateway. */
-  readonly #pending = new Map<string, QuotaThreshold>();
+  const pending = new Map<string, QuotaThreshold>();
   /** Claimed this month. */
-  #claimed = new Set<string>();
-  #month = Number.NaN;
-
-  constructor(store: Store, ledger: QuotaLedger) {
-    this.#store = store;
-    this.#ledger = ledger;
-    this.#changes = ledger.trackChanges();
-  }
-
-  /**
-   * Checks changed accounts and queues notifications.
-   * @returns number of new notifications.
-   * @throws the driver's error; pending thresholds are retried.
-   */
-  async checkQuotas(nowMs: number): Promise<number> {
-    const { monthStart } = this.#ledger;
-    if (monthStart !== this.#month) this.#claimed = new Set();
-    this.#month = monthStart;
-    for (const account of this.#changes()) this.#detect(account, monthStart);
-    let enqueued = 0;
-    for (const [name, threshold] of this.#pending) {
-      if (await claim(this.#store, threshold, nowMs)) enqueued += 1;
-      this.#pending.delete(name);
-      if (threshold.month === this.#month) this.#claimed.add(name);
-    }
-    return enqueued;
-  }
-
-  #detect(account: QuotaAccount, month: number): void {
+  let claimed = new Set<string>();
+  let month = Number.NaN;
+  const detect = (account: QuotaAccount): void => {
     for (const percent of NOTICE_PERCENTS) {
       const name = `${month} ${account.customerId} ${account.planId} ${percent}`;
-      if (!hasReached(account, percent) || this.#claimed.has(name)) continue;
-      this.#pending.set(name, { account, month, percent });
+      if (hasReached(account, percent) && !claimed.has(name)) pending.set(name, { account, month, percent });
     }
-  }
+  };
+  return async (nowMs) => {
+    if (ledger.monthStart !== month) claimed = new Set();
+    month = ledger.monthStart;
+    for (const account of changes()) detect(account);
+    let enqueued = 0;
+    for (const [name, threshold] of pending) {
+      if (await claim(store, threshold, nowMs)) enqueued += 1;
+      pending.delete(name);
+      if (threshold.month === month) claimed.add(name);
+    }
+    return enqueued;
+  };
 }
 
-/** @returns true for the first claim. */
 function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
   const { customerId, planId, used, limit } = account;
   return store.db.transaction().execute(async (trx) => {
@@ -72,28 +59,19 @@ function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs:
   });
 }
 
-/** @returns null for an unknown customer or plan. */
 async function noticeOf(
   trx: Transaction<Schema>,
   { account, month, percent }: QuotaThreshold,
   nowMs: number,
 ): Promise<Notice | null> {
   const { customerId, planId, used, limit } = account;
-  const customer = await trx
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', customerId)
-    .executeTakeFirst();
-  const plan = await trx
-    .selectFrom('plan')
-    .select(['id', 'name', 'quota_is_hard'])
-    .where('id', '=', planId)
-    .executeTakeFirst();
+  const customer = await findRow(trx, 'customer', { id: customerId });
+  const plan = await findRow(trx, 'plan', { id: planId });
   if (customer === undefined || plan === undefined) return null;
   const { start, end } = monthOf(month);
   return {
     type: 'quota.used',
-    customer,
+    customer: fieldsOf(customer, 'id', 'name'),
     at: new Date(nowMs).toISOString(),
     plan: { id: plan.id, name: plan.name },
     quota: {

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
+import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
 import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
 
 export function listTargets(db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> {
-  return db
-    .selectFrom('notice_target')
-    .selectAll()
-    .where('customer_id', '=', customerId)
+  return selectRows(db, 'notice_target', { customer_id: customerId })
     .orderBy('created_at')
     .orderBy('id')
     .execute();
@@ -19,12 +17,7 @@ export function findTarget(
   customerId: string,
   id: string,
 ): Promise<NoticeTargetTable | undefined> {
-  return db
-    .selectFrom('notice_target')
-    .selectAll()
-    .where('id', '=', id)
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
+  return findRow(db, 'notice_target', { id, customer_id: customerId });
 }
 
 /** `secret` signs webhook calls; null for an email address. */
@@ -60,14 +53,14 @@ export async function addTarget(
     tested_at: 0,
     last_problem: null,
   };
-  await trx.insertInto('notice_target').values(row).execute();
+  await insertRow(trx, 'notice_target', row);
   return { row, secret };
 }
 
 /** Removes a target and its pending deliveries. */
 export async function removeTarget(trx: Transaction<Schema>, id: string): Promise<void> {
-  await trx.deleteFrom('notice_delivery').where('target_id', '=', id).execute();
-  await trx.deleteFrom('notice_target').where('id', '=', id).execute();
+  await deleteRows(trx, 'notice_delivery', { target_id: id });
+  await deleteRows(trx, 'notice_target', { id });
 }
 
 /** Reseals webhooks that are sealed under an older pepper. */
@@ -76,20 +69,13 @@ export async function resealTargets(
   seal: WebhookSeal,
   currentVersion: number,
 ): Promise<void> {
-  const rows = await db
-    .selectFrom('notice_target')
-    .selectAll()
-    .where('kind', '=', 'webhook')
+  const rows = await selectRows(db, 'notice_target', { kind: 'webhook' })
     .where('pepper_version', '<>', currentVersion)
     .execute();
   for (const row of rows) {
     const webhook = seal.open(row, row.customer_id, row.id);
     if (webhook === null) continue;
-    await db
-      .updateTable('notice_target')
-      .set(seal.seal(webhook, row.customer_id, row.id))
-      .where('id', '=', row.id)
-      .where('sealed', '=', row.sealed)
-      .execute();
+    const sealed = seal.seal(webhook, row.customer_id, row.id);
+    await updateRows(db, 'notice_target', { id: row.id, sealed: row.sealed }, sealed);
   }
 }

@@ -4,8 +4,9 @@ import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
+import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
-import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
@@ -55,12 +56,11 @@ export type NodeCordon = Readonly<{
 export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
-  const rows = await db
-    .selectFrom('node_cordon')
-    .select(['network', 'node', 'reason', 'is_drain'])
-    .limit(1_000)
-    .execute();
-  return rows.map(({ is_drain, ...cordon }) => ({ ...cordon, isDrain: is_drain === 1 }));
+  const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
+  return rows.map(({ network, node, reason, is_drain }) => ({
+    ...{ network, node, reason },
+    isDrain: is_drain === 1,
+  }));
 }
 
 /**
@@ -70,16 +70,11 @@ async function readCordons({ db }: Store): Promise<NodeCordon[]> {
 export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
   const { network, node, reason, isDrain } = cordon;
   const action = isDrain ? 'node.drain' : 'node.cordon';
-  return transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(store, async (trx, version) => {
     const columns = { reason, actor: act.actor, at: nowMs, is_drain: isDrain ? 1 : 0 };
-    await trx
-      .insertInto('node_cordon')
-      .values({ network, node, ...columns })
-      .onConflict((conflict) => conflict.columns(['network', 'node']).doUpdateSet(columns))
-      .execute();
+    await upsertRow(trx, 'node_cordon', { network, node }, columns);
     const detail = { network, node, reason };
-    await writeAudit(trx, version, { ...act, at: nowMs, action, keyId: null, detail });
+    await writeAudit(trx, version, { ...act, at: nowMs, action, detail });
   });
 }
 
@@ -90,16 +85,10 @@ export function uncordonNode(
   act: CordonActor,
   nowMs: number,
 ): Promise<boolean> {
-  return transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
-    const { numDeletedRows } = await trx
-      .deleteFrom('node_cordon')
-      .where('network', '=', network)
-      .where('node', '=', node)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows === 0n) return false;
+  return makeChange(store, async (trx, version) => {
+    if ((await deleteRows(trx, 'node_cordon', { network, node })) === 0) return false;
     const detail = { network, node };
-    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', keyId: null, detail });
+    await writeAudit(trx, version, { ...act, at: nowMs, action: 'node.uncordon', detail });
     return true;
   });
 }
@@ -118,28 +107,21 @@ export type GatewayHooks = Readonly<{
 }>;
 
 /** Times in milliseconds. */
-export type HeartbeatOptions = Readonly<{
+export const heartbeatOptions = {
   /** Interval of reports. */
-  heartbeatMs: number;
-  /** Interval of reading cordons and close requests. */
-  lookIntervalMs: number;
-  /** Reported connections per gateway. */
-  connectionsMax: number;
-  /** Time without a report after which a gateway is declared dead. */
-  goneAfterMs: number;
-  onState: OnState;
-  /** Monotonic, in milliseconds. */
-  now: () => number;
-}>;
-
-export const heartbeatOptions: HeartbeatOptions = {
   heartbeatMs: 2_000,
+  /** Interval of reading cordons and close requests. */
   lookIntervalMs: 400,
+  /** Reported connections per gateway. */
   connectionsMax: 1_000,
+  /** Time without a report after which a gateway is declared dead. */
   goneAfterMs: 10_000,
-  onState: () => undefined,
+  onState: (() => undefined) as OnState,
+  /** Monotonic, in milliseconds. */
   now: () => performance.now(),
 };
+
+export type HeartbeatOptions = Readonly<typeof heartbeatOptions>;
 
 const MINUTE_MS = 60_000;
 /** An hour is shown; the rest allows for clock differences. */
@@ -206,7 +188,6 @@ export class GatewayHeartbeat {
     return this.#task.run();
   }
 
-  /** Deletes the rows of this gateway. */
   async stop(): Promise<void> {
     await this.#task.stop();
     await this.#forget([this.id]).catch(() => {});
@@ -223,10 +204,7 @@ export class GatewayHeartbeat {
   async #applyCommands(): Promise<void> {
     const { db } = this.#store;
     this.#hooks.setCordons(await readCordons(this.#store));
-    const closeRequests = await db
-      .selectFrom('connection_close')
-      .select('connection_id')
-      .where('gateway', '=', this.id)
+    const closeRequests = await selectRows(db, 'connection_close', { gateway: this.id })
       .limit(1_000)
       .execute();
     if (closeRequests.length === 0) return;
@@ -242,19 +220,10 @@ export class GatewayHeartbeat {
   async #report(now: number): Promise<void> {
     const { db } = this.#store;
     const columns = { seen_at: now, nodes: JSON.stringify(this.#hooks.nodes()), url: this.#url };
-    const { numUpdatedRows } = await db
-      .updateTable('gateway')
-      .set(columns)
-      .where('id', '=', this.id)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) {
+    if ((await updateRows(db, 'gateway', { id: this.id }, columns)) === 0) {
       // New, or declared dead by another gateway, which deleted its connections.
       this.#reportedFacts.clear();
-      await db
-        .insertInto('gateway')
-        .values({ id: this.id, ...this.#row, ...columns })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
-        .execute();
+      await upsertRow(db, 'gateway', { id: this.id }, columns, this.#row);
     }
     await this.#reportConnections(now);
     await this.#reportLagged();
@@ -320,7 +289,6 @@ export class GatewayHeartbeat {
     }
   }
 
-  /** Deletes dead gateways and expired rows. */
   async #sweep(now: number): Promise<void> {
     const { db } = this.#store;
     const gateways = await db.selectFrom('gateway').select(['id', 'seen_at']).limit(GATEWAYS_MAX).execute();

@@ -31,9 +31,7 @@ class RowCounts {
   }
 
   get total(): number {
-    let total = 0;
-    for (const count of this.#counts.values()) total += count;
-    return total;
+    return [...this.#counts.values()].reduce((total, count) => total + count, 0);
   }
 
   /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */
@@ -48,12 +46,10 @@ class RowCounts {
     }
   }
 
-  /** Forces a full count with the next update. */
   forget(): void {
     this.#countAllAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Subtracts deleted rows of these customers. */
   subtract(customers: readonly string[]): void {
     for (const customer of customers) {
       const remaining = (this.#counts.get(customer) ?? 0) - 1;
@@ -66,7 +62,6 @@ class RowCounts {
     this.#counts.set(customer, (this.#counts.get(customer) ?? 0) + rows);
   }
 
-  /** Scans the index of customers and ids. */
   async #countAll(before: string): Promise<void> {
     const { db } = this.#store;
     this.forget();
@@ -126,19 +121,15 @@ class RowCounts {
   }
 }
 
-export type RetentionLimits = Readonly<{
-  retentionHours: number;
-  /** Rows of one customer. */
-  customerRowsMax: number;
-  /** Rows in total. */
-  rowsMax: number;
-}>;
-
-export const retentionLimits: RetentionLimits = {
+export const retentionLimits = {
   retentionHours: 72,
+  /** Rows of one customer. */
   customerRowsMax: 50_000,
+  /** Rows in total. */
   rowsMax: 500_000,
 };
+
+export type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
 /** Few enough that SQLite blocks for only a few milliseconds. */
@@ -178,7 +169,6 @@ export class LogRetention {
     }
   }
 
-  /** Releases the lease. */
   async stop(): Promise<void> {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
   }

@@ -5,31 +5,23 @@ import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
-export type TailLimits = Readonly<{
+export const tailLimits = {
   /** Per process. */
-  tailsMax: number;
-  /** Per customer, without the operator. */
-  customerTailsMax: number;
-  /** Per user or token. */
-  followerTailsMax: number;
-  /** Share of `tailsMax` reserved for the operator; at most half of it. */
-  operatorTailsKept: number;
-  pollIntervalMs: number;
-  /** Newest entries sent per poll. */
-  rowsMax: number;
-  /** Milliseconds by which other gateways may write entries late. */
-  reachMs: number;
-}>;
-
-export const tailLimits: TailLimits = {
   tailsMax: 50,
+  /** Per customer, without the operator. */
   customerTailsMax: 10,
+  /** Per user or token. */
   followerTailsMax: 5,
+  /** Share of `tailsMax` reserved for the operator; at most half of it. */
   operatorTailsKept: 10,
   pollIntervalMs: 500,
+  /** Newest entries sent per poll. */
   rowsMax: 500,
+  /** Milliseconds by which other gateways may write entries late. */
   reachMs: 5_000,
 };
+
+export type TailLimits = Readonly<typeof tailLimits>;
 
 /** A user or token. */
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;
@@ -104,7 +96,6 @@ export class LogTails {
     }
   }
 
-  /** The limits that apply to a follower. */
   #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
     const { customerTailsMax, followerTailsMax } = this.#limits;
     const limits = new Map<string, number>();
@@ -119,12 +110,8 @@ export class LogTails {
     const isFull = [...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
     const isReserved = !isOperator && this.#others >= tailsMax - reserved;
     if (isFull || isReserved || this.#count >= tailsMax) {
-      throw new ApiError(
-        429,
-        'TOO_MANY_TAILS',
-        'Too many live views of the log are open. Close one of them.',
-        { retryAfter: 10 },
-      );
+      const message = 'Too many live views of the log are open. Close one of them.';
+      throw new ApiError(429, 'TOO_MANY_TAILS', message, { retryAfter: 10 });
     }
     this.#count++;
     if (!isOperator) this.#others++;

@@ -2,7 +2,8 @@ import type { RouteOutput } from '../api/contract/contract.ts';
 import type { ConnectionJson } from '../api/contract/logs.ts';
 import type { NodeJson } from '../api/contract/operator.ts';
 import type { Store } from '../database/open.ts';
-import { nextVersion, transactAndNotify, writeAudit } from '../database/transaction.ts';
+import { fieldsOf, findRow, selectRows } from '../database/rows.ts';
+import { makeChange, writeAudit } from '../database/transaction.ts';
 import type { CordonActor } from './gateway-heartbeat.ts';
 
 type UpstreamsJson = RouteOutput<'GET /upstreams'>;
@@ -31,19 +32,9 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
 
 /** Live gateways with their nodes. */
 export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, 'gateways' | 'nodes'>> {
-  const rows = await db
-    .selectFrom('gateway')
-    .selectAll()
-    .orderBy('started_at')
-    .orderBy('id')
-    .limit(100)
-    .execute();
+  const rows = await selectRows(db, 'gateway', {}).orderBy('started_at').orderBy('id').limit(100).execute();
   return {
-    gateways: rows.map(({ id, host, version, started_at, seen_at }) => ({
-      ...{ id, host, version },
-      startedAt: started_at,
-      seenAt: seen_at,
-    })),
+    gateways: rows.map((row) => fieldsOf(row, 'id', 'host', 'version', 'started_at', 'seen_at')),
     nodes: rows.flatMap(({ id, nodes }) =>
       (JSON.parse(nodes) as ReportedNode[]).map((node) => ({
         ...missingFieldDefaults,
@@ -74,13 +65,9 @@ export async function readConnections(
     .where('connection.customer_id', '=', customerId);
   if (keyId !== undefined) query = query.where('connection.key_id', '=', keyId);
   const rows = await query.orderBy('connection.id').limit(ROWS_MAX).execute();
-  return rows.map(({ id, kind, gateway, key_id, key_name, facts }) => ({
-    ...(JSON.parse(facts) as Omit<ConnectionJson, 'id' | 'kind' | 'gateway' | 'keyId' | 'keyName'>),
-    id,
-    kind,
-    gateway,
-    keyId: key_id,
-    keyName: key_name,
+  return rows.map((row) => ({
+    ...(JSON.parse(row.facts) as Omit<ConnectionJson, 'id' | 'kind' | 'gateway' | 'keyId' | 'keyName'>),
+    ...fieldsOf(row, 'id', 'kind', 'gateway', 'key_id', 'key_name'),
   }));
 }
 
@@ -109,15 +96,9 @@ export async function requestClose(
   act: CordonActor,
   nowMs: number,
 ): Promise<boolean> {
-  const row = await store.db
-    .selectFrom('connection')
-    .select(['gateway', 'key_id', 'kind'])
-    .where('id', '=', connectionId)
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
+  const row = await findRow(store.db, 'connection', { id: connectionId, customer_id: customerId });
   if (row === undefined) return false;
-  await transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
+  await makeChange(store, async (trx, version) => {
     await trx
       .insertInto('connection_close')
       .values({ connection_id: connectionId, gateway: row.gateway, asked_at: nowMs })

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
-import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
-import type { Product } from '../../protocol/product.ts';
-import type { RouteOutput } from '../api/contract/contract.ts';
+import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
 import type { Store } from '../database/open.ts';
 import type { Schema } from '../database/schema.ts';
@@ -36,18 +34,11 @@ export class EntryIds {
 
 export const isEntryId = (text: string): boolean => /^[0-9a-f]{28}$/.test(text);
 
+type LogRoute = 'GET /customers/{customer}/logs';
+
 /** Unix milliseconds in [from, to). */
-export type LogFilter = Readonly<{
-  from: number;
-  to: number;
-  key?: string | undefined;
-  method?: string | undefined;
-  product?: Product | undefined;
-  status?: UsageStatus | undefined;
-  rpcCode?: number | undefined;
-  minMs?: number | undefined;
-  address?: string | undefined;
-}>;
+export type LogFilter = Omit<ParsedRouteInput<LogRoute>['query'], 'cursor' | 'limit' | 'from' | 'to'> &
+  Readonly<{ from: number; to: number }>;
 
 export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
 
@@ -103,7 +94,7 @@ export const readEntry = (store: Store, customerId: string, id: string): Promise
     .where('request_log.customer_id', '=', customerId)
     .executeTakeFirst();
 
-type LogHistogram = RouteOutput<'GET /customers/{customer}/logs'>['histogram'];
+type LogHistogram = RouteOutput<LogRoute>['histogram'];
 
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;

@@ -5,6 +5,7 @@ import { methodRow } from '../../protocol/methods.ts';
 import { request } from '../../protocol/rpc-dispatcher.ts';
 import type { RouteOutput } from '../api/contract/contract.ts';
 import type { Store } from '../database/open.ts';
+import { selectRows } from '../database/rows.ts';
 import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
@@ -22,9 +23,7 @@ export function readSubmissions(
   limit: number,
   before: string | null,
 ): Promise<SubmissionRow[]> {
-  let query = db.selectFrom('submission').selectAll().where('customer_id', '=', customerId);
-  if (signature !== undefined) query = query.where('signature', '=', signature);
-  if (key !== undefined) query = query.where('key_id', '=', key);
+  let query = selectRows(db, 'submission', { customer_id: customerId, signature, key_id: key });
   if (before !== null) query = query.where('id', '<', before);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
@@ -32,7 +31,6 @@ export function readSubmissions(
 const confirmations = ['processed', 'confirmed', 'finalized'] as const;
 
 type SubmissionJson = RouteOutput<'GET /customers/{customer}/transactions'>['items'][number];
-/** On-chain status of a transaction. */
 type ChainStatus = NonNullable<SubmissionJson['status']>;
 
 /** Source: Agave MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS. */

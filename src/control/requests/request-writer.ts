@@ -9,7 +9,7 @@ import { isPermanentError } from '../database/store-unavailable.ts';
 import type { RequestLogTable, SubmissionTable } from '../database/tables/requests.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-import { LogRetention, type RetentionLimits, retentionLimits } from './log-retention.ts';
+import { LogRetention, retentionLimits } from './log-retention.ts';
 import { EntryIds } from './read-log.ts';
 
 /** Implemented by gateway/telemetry/request-log.ts and submission-log.ts. */
@@ -18,25 +18,18 @@ export type RequestSources = Readonly<{
   submissions: { drain(): Submission[] };
 }>;
 
-export type RequestWriterOptions = RetentionLimits &
-  Readonly<{
-    flushIntervalMs: number;
-    /** Per statement: few enough that SQLite blocks for only a few milliseconds. */
-    batchRows: number;
-    /** Rows of each kind kept while the store is unreachable; the oldest beyond it are dropped. */
-    pendingMax: number;
-    pruneIntervalMs: number;
-    onState: OnState;
-  }>;
-
-export const requestWriterOptions: RequestWriterOptions = {
+export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
+  /** Per statement: few enough that SQLite blocks for only a few milliseconds. */
   batchRows: 25,
+  /** Rows of each kind kept while the store is unreachable; the oldest beyond it are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
-  onState: () => undefined,
+  onState: (() => undefined) as OnState,
 };
+
+export type RequestWriterOptions = Readonly<typeof requestWriterOptions>;
 
 type LogRow = Insertable<RequestLogTable>;
 type SubmissionRow = Insertable<SubmissionTable>;
@@ -75,12 +68,10 @@ export class RequestWriter {
     this.#task = new PeriodicTask(() => this.#flush(), this.#options.flushIntervalMs);
   }
 
-  /** Rows dropped because the store was unreachable. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Rows that the store rejects permanently. */
   get rejected(): number {
     return this.#rejected;
   }

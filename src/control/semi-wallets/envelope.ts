@@ -54,7 +54,6 @@ export async function seal(
   }
 }
 
-/** Decodes base58 that this service has written. */
 function bytesOf(text: string): Uint8Array {
   const bytes = decodeBase58(text);
   if (bytes === null) throw new RangeError('a stored envelope is corrupt');

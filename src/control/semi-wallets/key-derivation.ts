@@ -1,34 +1,23 @@
 import { pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
-import type { AttemptLimits } from '../../gateway/auth/attempt-limiter.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 /**
  * Times in milliseconds. The attempt limits count wrong passwords per wallet and outlast the longest pause.
  */
-export type SemiWalletLimits = AttemptLimits &
-  Readonly<{
-    /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
-    iterations: number;
-    /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
-    derivationsMax: number;
-    /** Per owner, so that one owner cannot take all slots. */
-    derivationsPerOwnerMax: number;
-    /** Waiting derivations; further requests are rejected. Owners are served in turn. */
-    derivationQueueMax: number;
-    /** Per owner. */
-    derivationPerOwnerQueueMax: number;
-    /** Per owner. */
-    walletsMax: number;
-  }>;
-
-export const semiWalletLimits: SemiWalletLimits = {
+export const semiWalletLimits = {
+  /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
   iterations: 600_000,
+  /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
   derivationsMax: 2,
+  /** Per owner, so that one owner cannot take all slots. */
   derivationsPerOwnerMax: 1,
+  /** Waiting derivations; further requests are rejected. Owners are served in turn. */
   derivationQueueMax: 64,
+  /** Per owner. */
   derivationPerOwnerQueueMax: 16,
+  /** Per owner. */
   walletsMax: 1_000,
   freeTries: 5,
   firstPauseMs: 1_000,
@@ -36,6 +25,8 @@ export const semiWalletLimits: SemiWalletLimits = {
   rememberMs: 3_600_000,
   rememberedMax: 100_000,
 };
+
+export type SemiWalletLimits = Readonly<typeof semiWalletLimits>;
 
 const deriveKey = promisify(pbkdf2);
 

@@ -47,7 +47,6 @@ function newSecretKey(): Buffer {
   return secretKey;
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE while the store is unreachable */
 const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
   work.catch((cause: unknown) => {
     throw isStoreUnavailable(cause) ? new Failure('STORAGE_UNAVAILABLE', { cause }) : cause;
@@ -74,7 +73,6 @@ export class SemiWalletStore {
     this.#attemptLimit = new AttemptLimiter(this.#limits, now);
   }
 
-  /** Rewraps wallets that are under an older pepper. */
   static async open(options: SemiWalletsOptions): Promise<SemiWalletStore> {
     const wallets = new SemiWalletStore(options);
     await wallets.#rewrap();
@@ -146,7 +144,6 @@ export class SemiWalletStore {
     }
   }
 
-  /** @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES */
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {
     const wrapped = await fromStore(findWallet(this.#store, name));
     // Unknown wallets share a counter, so that they cannot evict others from memory.
@@ -183,7 +180,6 @@ export class SemiWalletStore {
     return this.#keys.wrap(JSON.stringify({ encryptedPrivateKey, decryptionKey }), ownerId, address);
   }
 
-  /** @throws Failure INTERNAL */
   #unwrap({ ownerId, address }: WalletName, wrapped: Wrapped): Envelope {
     try {
       return JSON.parse(this.#keys.unwrap(wrapped, ownerId, address)) as Envelope;

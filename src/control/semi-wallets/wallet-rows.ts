@@ -1,29 +1,18 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { Store } from '../database/open.ts';
+import { countRows, findRow, insertRow, pagesOf, selectRows, updateRows } from '../database/rows.ts';
+import type { Schema } from '../database/schema.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
 import type { Wrapped } from './wrap.ts';
 
 export type WalletName = Readonly<{ ownerId: string; address: string }>;
 
 const auditEntry = (at: number, action: string, { ownerId, address }: WalletName) =>
-  ({ at, actor: `owner:${ownerId}`, action, keyId: null, detail: { owner: ownerId, address } }) as const;
-
-async function countOf(db: Pick<Store['db'], 'selectFrom'>, ownerId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('semi_wallet')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('owner_id', '=', ownerId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+  ({ at, actor: `owner:${ownerId}`, action, detail: { owner: ownerId, address } }) as const;
 
 /** @throws Failure WALLETS_FULL */
-export async function checkWalletQuota(
-  db: Pick<Store['db'], 'selectFrom'>,
-  ownerId: string,
-  walletsMax: number,
-): Promise<void> {
-  if ((await countOf(db, ownerId)) >= walletsMax)
+export async function checkWalletQuota(db: Store['db'], ownerId: string, walletsMax: number): Promise<void> {
+  if ((await countRows(db, 'semi_wallet', { owner_id: ownerId })) >= walletsMax)
     throw new Failure('WALLETS_FULL', { facts: { max: walletsMax } });
 }
 
@@ -42,28 +31,20 @@ export async function insertWallet(
     // Locks the change counter, so that concurrent inserts see each other.
     const version = await nextVersion(trx);
     await checkWalletQuota(trx, name.ownerId, walletsMax);
-    await trx
-      .insertInto('semi_wallet')
-      .values({
-        owner_id: name.ownerId,
-        address: name.address,
-        pepper_version: wrapped.version,
-        wrapped: wrapped.text,
-        created_at: now,
-        changed_at: now,
-      })
-      .execute();
+    await insertRow(trx, 'semi_wallet', {
+      owner_id: name.ownerId,
+      address: name.address,
+      pepper_version: wrapped.version,
+      wrapped: wrapped.text,
+      created_at: now,
+      changed_at: now,
+    });
     await writeAudit(trx, version, auditEntry(now, 'semi_wallet.create', name));
   });
 }
 
 export async function findWallet(store: Store, { ownerId, address }: WalletName): Promise<Wrapped | null> {
-  const row = await store.db
-    .selectFrom('semi_wallet')
-    .select(['pepper_version', 'wrapped'])
-    .where('owner_id', '=', ownerId)
-    .where('address', '=', address)
-    .executeTakeFirst();
+  const row = await findRow(store.db, 'semi_wallet', { owner_id: ownerId, address });
   return row === undefined ? null : { version: row.pepper_version, text: row.wrapped };
 }
 
@@ -80,14 +61,9 @@ export async function replaceWallet(
 ): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     const version = await nextVersion(trx);
-    const { numUpdatedRows } = await trx
-      .updateTable('semi_wallet')
-      .set({ pepper_version: after.version, wrapped: after.text, changed_at: now })
-      .where('owner_id', '=', name.ownerId)
-      .where('address', '=', name.address)
-      .where('wrapped', '=', before.text)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n) return false;
+    const match = { owner_id: name.ownerId, address: name.address, wrapped: before.text };
+    const values = { pepper_version: after.version, wrapped: after.text, changed_at: now };
+    if ((await updateRows(trx, 'semi_wallet', match, values)) === 0) return false;
     await writeAudit(trx, version, auditEntry(now, 'semi_wallet.change_password', name));
     return true;
   });
@@ -99,30 +75,24 @@ export async function* walletsUnderOther(
   version: number,
   pageRows: number,
 ): AsyncGenerator<Readonly<WalletName & { wrapped: Wrapped }>[]> {
-  let last: WalletName = { ownerId: '', address: '' };
-  for (;;) {
-    const rows = await store.db
-      .selectFrom('semi_wallet')
-      .select(['owner_id', 'address', 'pepper_version', 'wrapped'])
-      .where('pepper_version', '!=', version)
-      .where((where) =>
-        where.or([
-          where('owner_id', '>', last.ownerId),
-          where.and([where('owner_id', '=', last.ownerId), where('address', '>', last.address)]),
-        ]),
+  const query = selectRows(store.db, 'semi_wallet', {})
+    .where('pepper_version', '!=', version)
+    .orderBy('owner_id')
+    .orderBy('address')
+    .limit(pageRows);
+  const pages = pagesOf<Schema['semi_wallet']>(pageRows, (last) =>
+    query
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('owner_id', 'address'), '>', tuple(last?.owner_id ?? '', last?.address ?? '')),
       )
-      .orderBy('owner_id')
-      .orderBy('address')
-      .limit(pageRows)
-      .execute();
-    const page = rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
+      .execute(),
+  );
+  for await (const rows of pages) {
+    yield rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
       ownerId: owner_id,
       address,
       wrapped: { version: pepper_version, text: wrapped },
     }));
-    if (page.length > 0) yield page;
-    if (page.length < pageRows) return;
-    last = page.at(-1)!;
   }
 }
 
@@ -133,13 +103,8 @@ export async function rewrapWallets(
 ): Promise<void> {
   await store.db.transaction().execute(async (trx) => {
     for (const { ownerId, address, before, after } of wallets) {
-      await trx
-        .updateTable('semi_wallet')
-        .set({ pepper_version: after.version, wrapped: after.text })
-        .where('owner_id', '=', ownerId)
-        .where('address', '=', address)
-        .where('wrapped', '=', before.text)
-        .execute();
+      const match = { owner_id: ownerId, address, wrapped: before.text };
+      await updateRows(trx, 'semi_wallet', match, { pepper_version: after.version, wrapped: after.text });
     }
   });
 }

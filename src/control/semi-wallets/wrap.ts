@@ -23,10 +23,7 @@ const TAG_BYTES = 16;
 
 /** The pepper is missing or the data is corrupt. */
 export class WrapError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'WrapError';
-  }
+  override name = 'WrapError';
 }
 
 const additionalData = (ownerId: string, address: string): Buffer =>
@@ -56,7 +53,6 @@ export class ServerKeys {
     return { version: this.current, text: Buffer.concat(parts).toString('base64') };
   }
 
-  /** @throws WrapError */
   unwrap(wrapped: Wrapped, ownerId: string, address: string): string {
     const bytes = Buffer.from(wrapped.text, 'base64');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new WrapError('a stored wallet is corrupt');

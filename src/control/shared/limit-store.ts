@@ -6,15 +6,12 @@ import { Lru } from '../../base/cache/lru.ts';
  * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
  * use and return the use of other gateways. `min-slots` merges session slots.
  */
-export type LimitCommandName =
-  | 'presence'
-  | 'remove-gateway'
-  | 'clock'
-  | 'rates'
-  | 'windows'
-  | 'connections'
-  | 'quotas'
-  | 'min-slots';
+export const limitCommandNames = [
+  ...(['presence', 'remove-gateway', 'clock', 'rates', 'windows', 'connections'] as const),
+  ...(['quotas', 'min-slots'] as const),
+] as const;
+
+export type LimitCommandName = (typeof limitCommandNames)[number];
 
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
@@ -46,14 +43,8 @@ export class LimitStoreUnavailableError extends Error {
   }
 }
 
-type InMemoryLimitStoreOptions = Readonly<{
-  /** Entries per kind; the least recently updated are evicted. */
-  namesMax: number;
-  /** Unix milliseconds. */
-  now: () => number;
-}>;
-
-const inMemoryLimitStoreOptions: InMemoryLimitStoreOptions = { namesMax: 1_000_000, now: Date.now };
+/** Entries per kind, of which the least recently updated are evicted; Unix milliseconds. */
+const inMemoryLimitStoreOptions = { namesMax: 1_000_000, now: Date.now };
 
 /** A leaky bucket: missing tokens and the last report number of each gateway. */
 type Bucket = Readonly<{
@@ -64,15 +55,12 @@ type Bucket = Readonly<{
 }>;
 type ReportedTokens = Readonly<{ sequence: number; taken: number }>;
 
-/** Requests by gateway and part of a window. */
 type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { endsAt: number };
 
 type HeldConnections = Readonly<{ open: number; endsAt: number }>;
 
-/** Highest observed slots of a session. */
 type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
-/** Credits by gateway. */
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
 /**
@@ -98,7 +86,7 @@ export class InMemoryLimitStore {
     'min-slots': (step) => this.#sessionMinSlots(step),
   };
 
-  constructor(options: Partial<InMemoryLimitStoreOptions> = {}) {
+  constructor(options: Partial<typeof inMemoryLimitStoreOptions> = {}) {
     const { namesMax, now } = { ...inMemoryLimitStoreOptions, ...options };
     this.#now = now;
     this.#buckets = new Lru(namesMax);
@@ -111,7 +99,6 @@ export class InMemoryLimitStore {
     return steps.map((step) => this.#steps[step.name](step));
   }
 
-  /** Removes a gateway and frees its connection slots. */
   removeGateway(gateway: string): readonly [] {
     this.#gateways.delete(gateway);
     this.#connections.delete(gateway);
@@ -217,7 +204,6 @@ function highest(current: readonly bigint[], reported: readonly bigint[]): bigin
 
 type Five = [number, number, number, number, number];
 
-/** Treats expired entries as missing. */
 const unexpired = <Entry extends { readonly endsAt: number }>(
   entry: Entry | undefined,
   now: number,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { monthOf, type QuotaLedger, type RemoteUsage } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
-import { FailureState } from '../failure-state.ts';
+import { FailureState, type OnState } from '../failure-state.ts';
 
 const HOUR_MINUTES = 60;
 const DAY_HOURS = 24;
@@ -84,23 +84,18 @@ async function creditsOfOthers(
 }
 
 /** Times in milliseconds. */
-type QuotaReaderLimits = Readonly<{
+export const quotaReaderLimits = {
   /** Interval of reading the usage of other gateways. */
-  readIntervalMs: number;
-  /** Minutes by which other gateways may write late after a database outage. */
-  lateMinutes: number;
-  /** Interval of recounting the whole month, for even later writes. */
-  recountIntervalMs: number;
-  /** First recount: rows of an earlier run are recovered shortly after startup. */
-  firstRecountMs: number;
-}>;
-
-export const quotaReaderLimits: QuotaReaderLimits = {
   readIntervalMs: 5_000,
+  /** Minutes by which other gateways may write late after a database outage. */
   lateMinutes: 5,
+  /** Interval of recounting the whole month, for even later writes. */
   recountIntervalMs: 600_000,
+  /** First recount: rows of an earlier run are recovered shortly after startup. */
   firstRecountMs: 10_000,
 };
+
+type QuotaReaderLimits = Readonly<typeof quotaReaderLimits>;
 
 type QuotaReaderOptions = QuotaReaderLimits &
   Readonly<{
@@ -110,8 +105,7 @@ type QuotaReaderOptions = QuotaReaderLimits &
     epoch: string;
     /** Unix milliseconds. */
     now?: () => number;
-    /** Called with the error when reading starts to fail, and with null when it works again. */
-    onState?: (error: unknown | null) => void;
+    onState?: OnState;
   }>;
 
 const MINUTE_MS = 60_000;

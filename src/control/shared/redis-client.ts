@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import type { OnState } from '../failure-state.ts';
 import { LimitStoreUnavailableError } from './limit-store.ts';
 
 /** Connection options of a Redis or Valkey server. */
@@ -52,8 +53,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     prefix: string;
     /** Maximum number of bytes waiting to be sent; beyond it, nothing is stored. */
     pendingMaxBytes: number;
-    /** Called with the error when the server becomes unreachable, and with null when it is back. */
-    onState?: (error: unknown | null) => void;
+    onState?: OnState;
   }>;
 
 /**

@@ -229,7 +229,6 @@ export class RedisLimitStore implements LimitStore {
   }
 }
 
-/** @throws the first error among the replies. */
 function repliesOf(results: [Error | null, unknown][] | null): unknown[] {
   if (results === null) throw new LimitStoreUnavailableError(undefined);
   return results.map(([error, reply]) => {

@@ -4,6 +4,7 @@ import type { ConnectionLimit } from '../../gateway/limits/connection-limit.ts';
 import type { QuotaAccount, QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
 import type { SlidingWindowLimiter, WindowReport } from '../../gateway/limits/sliding-window-limiter.ts';
+import type { OnState } from '../failure-state.ts';
 import type { LimitCommand, LimitStore } from './limit-store.ts';
 
 type SyncTime = Readonly<{
@@ -257,30 +258,22 @@ export function quotaSync(
 }
 
 /** Times in milliseconds. */
-export type SharingLimits = Readonly<{
+export const sharingLimits = {
   /** Pause between syncs; remote use is seen with this delay. */
-  syncIntervalMs: number;
-  connectTimeoutMs: number;
-  /** Timeout of one sync. */
-  commandTimeoutMs: number;
-  reconnectMaxMs: number;
-  /** A gateway that does not report for this long is removed and its connection slots are freed. */
-  presenceMs: number;
-  /** Assumed number of gateways before the first sync. */
-  gatewaysMin: number;
-  /** Names per kind and sync; others wait for the next. */
-  namesMax: number;
-}>;
-
-export const sharingLimits: SharingLimits = {
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
+  /** Timeout of one sync. */
   commandTimeoutMs: 1_000,
   reconnectMaxMs: 500,
+  /** A gateway that does not report for this long is removed and its connection slots are freed. */
   presenceMs: 10_000,
+  /** Assumed number of gateways before the first sync. */
   gatewaysMin: 1,
+  /** Names per kind and sync; others wait for the next. */
   namesMax: 5_000,
 };
+
+export type SharingLimits = Readonly<typeof sharingLimits>;
 
 /** Limiters of this process. They decide locally; syncs add the use of other gateways. */
 type LimitParts = Readonly<{
@@ -296,8 +289,7 @@ type SharedLimitsOptions = SharingLimits &
     store: LimitStore;
     prefix: string;
     parts: LimitParts;
-    /** Called with the error when syncs start to fail, and with null when they work again. */
-    onState?: (error: unknown | null) => void;
+    onState?: OnState;
   }>;
 
 /** Reports of unchanged connection counts within `presenceMs`. */
@@ -392,7 +384,6 @@ export class SharedLimits {
     }
   }
 
-  /** @throws LimitStoreUnavailableError */
   async #syncOnce(): Promise<void> {
     const { presenceMs, store } = this.#options;
     if (store.problem !== null) throw store.problem;

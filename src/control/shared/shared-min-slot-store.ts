@@ -35,7 +35,21 @@ export class SharedMinSlotStore implements MinSlotStore {
   }
 
   minSlotFor(name: string): SharedMinSlot {
-    return new StoredMinSlot(this, `${this.#options.prefix}${name}`);
+    const key = `${this.#options.prefix}${name}`;
+    let syncedMarks = '';
+    return {
+      isAhead: (minSlot) => minSlot.slots.join() !== syncedMarks,
+      sync: (minSlot, onSynced) => {
+        const done = (marks: readonly Slot[] | null): void => {
+          if (marks !== null) {
+            minSlot.merge(marks);
+            syncedMarks = marks.join();
+          }
+          onSynced();
+        };
+        this.sync({ name: key, minSlot, done });
+      },
+    };
   }
 
   /** @param done - called once. Must not throw. */
@@ -70,32 +84,5 @@ export class SharedMinSlotStore implements MinSlotStore {
     requests.forEach(({ done }, at) => {
       done(highestMarks[at] ?? null);
     });
-  }
-}
-
-class StoredMinSlot implements SharedMinSlot {
-  readonly #minSlots: SharedMinSlotStore;
-  readonly #name: string;
-  /** Slots after the last sync. */
-  #syncedMarks = '';
-
-  constructor(minSlots: SharedMinSlotStore, name: string) {
-    this.#minSlots = minSlots;
-    this.#name = name;
-  }
-
-  isAhead(minSlot: MinSlot): boolean {
-    return minSlot.slots.join() !== this.#syncedMarks;
-  }
-
-  sync(minSlot: MinSlot, onSynced: () => void): void {
-    const done = (marks: readonly Slot[] | null): void => {
-      if (marks !== null) {
-        minSlot.merge(marks);
-        this.#syncedMarks = marks.join();
-      }
-      onSynced();
-    };
-    this.#minSlots.sync({ name: this.#name, minSlot, done });
   }
 }

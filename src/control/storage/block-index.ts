@@ -1,10 +1,10 @@
 import { open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
 import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
 import type { SpooledFile } from './upload-spool.ts';
-import { nullIfMissing } from './upload-spool.ts';
 
 /** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node with its bytes. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
@@ -44,14 +44,12 @@ export class BlockIndex {
     return new BlockIndex(folder, fileStore);
   }
 
-  /** Records the blocks of a file, unless it is a single block. */
   async add({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) await this.#write(`${leaf}.${index}.${cid}`, '');
     for (const node of nodes) await this.#write(`${node.cid}.node.${cid}`, node.bytes);
   }
 
-  /** Undoes `add`. */
   async remove({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
     if (nodes.length === 0) return;
     for (const [index, leaf] of leaves.entries()) {
@@ -62,7 +60,6 @@ export class BlockIndex {
     }
   }
 
-  /** Opens a block of a stored file; null if unknown. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     if (cid.startsWith('bafkre')) {

@@ -1,37 +1,30 @@
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nullIfMissing, syncFolder } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { nullIfMissing, type SpooledFile, type UploadSpool } from './upload-spool.ts';
+import type { SpooledFile, UploadSpool } from './upload-spool.ts';
 
 /** Limits of stored files. */
-export type StorageLimits = Readonly<{
-  fileMaxBytes: number;
+export const storageLimits = {
+  fileMaxBytes: 100 * 1024 * 1024,
   /** All files together, each counted once. */
-  totalMaxBytes: number;
-  filesMax: number;
+  totalMaxBytes: 100 * 1024 * 1024 * 1024,
+  filesMax: 1_000_000,
   /**
    * Concurrent streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB
    * of memory.
    */
-  uploadsMax: number;
-  /** Concurrent streaming uploads per key family. */
-  uploadsPerOwnerMax: number;
-  /** Uploads waiting for a slot. */
-  uploadsWaitingMax: number;
-  /** Maximum wait in milliseconds; the body is not read meanwhile. */
-  uploadsWaitMs: number;
-}>;
-
-export const storageLimits: StorageLimits = {
-  fileMaxBytes: 100 * 1024 * 1024,
-  totalMaxBytes: 100 * 1024 * 1024 * 1024,
-  filesMax: 1_000_000,
   uploadsMax: 64,
+  /** Concurrent streaming uploads per key family. */
   uploadsPerOwnerMax: 8,
+  /** Uploads waiting for a slot. */
   uploadsWaitingMax: 1_000,
+  /** Maximum wait in milliseconds; the body is not read meanwhile. */
   uploadsWaitMs: 60_000,
 };
+
+export type StorageLimits = Readonly<typeof storageLimits>;
 
 /** Storage quota shared by processes with one folder. */
 export interface SharedStorageQuota {
@@ -59,7 +52,6 @@ class StorageQuota {
     return this.#bytes;
   }
 
-  /** Counts an existing file. */
   add(bytes: number): void {
     this.#files++;
     this.#bytes += bytes;
@@ -200,7 +192,6 @@ export class FileStore implements FileBackend {
     return fileStore;
   }
 
-  /** As far as this process knows. */
   get files(): number {
     return this.quota.files;
   }
@@ -238,7 +229,6 @@ export class FileStore implements FileBackend {
     return FILE_CID.test(cid) && (await nullIfMissing(lstat(this.#path(cid)))) !== null;
   }
 
-  /** Null if the file is not stored. */
   async open(cid: string): Promise<OpenFile | null> {
     if (!FILE_CID.test(cid)) return null;
     const handle = await nullIfMissing(open(this.#path(cid), 'r'));
@@ -287,7 +277,6 @@ export class FileStore implements FileBackend {
     }
   }
 
-  /** @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE */
   async #reserve({ cid, bytes }: SpooledFile): Promise<void> {
     if (this.#sharedQuota === null) this.quota.reserve(bytes);
     else await this.#sharedQuota.reserve(cid, bytes);
@@ -327,16 +316,6 @@ export class FileStore implements FileBackend {
     } finally {
       if (this.#pendingTasks.get(cid) === settled) this.#pendingTasks.delete(cid);
     }
-  }
-}
-
-/** Makes file names in a folder durable. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,9 +1,7 @@
 import { PerKeySemaphore, type PerKeySemaphoreLimits } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import type { FileBackend, StorageLimits } from './file-store.ts';
-import { type FileMetadata, sanitizeMetadata } from './file-store.ts';
-import type { SpooledFile, UploadSpool } from './upload-spool.ts';
-import { toStorageFailure } from './upload-spool.ts';
+import { type FileBackend, type FileMetadata, type StorageLimits, sanitizeMetadata } from './file-store.ts';
+import { type SpooledFile, toStorageFailure, type UploadSpool } from './upload-spool.ts';
 
 export type FileUploadsOptions = Readonly<{
   spool: UploadSpool;

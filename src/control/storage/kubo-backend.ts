@@ -43,7 +43,6 @@ const blockHead = (cid: CID, bytes: number): Uint8Array =>
 const leafBytes = (file: SpooledFile, index: number): number =>
   Math.min(LEAF_BYTES, file.bytes - index * LEAF_BYTES);
 
-/** Opens the file lazily. */
 async function* partOf(path: string, start: number, bytes: number): AsyncGenerator<Uint8Array, void> {
   if (bytes > 0) yield* createReadStream(path, { start, end: start + bytes - 1 });
 }
@@ -61,7 +60,6 @@ async function* chunks(file: SpooledFile): AsyncGenerator<Uint8Array, void> {
   }
 }
 
-/** A file as a CARv1 archive. */
 function toCar(file: SpooledFile): ServiceBody {
   const { root, leaves, nodes } = file.blocks;
   let bytes = header(root).length + file.bytes;
@@ -106,7 +104,6 @@ export class KuboBackend implements FileBackend {
     if (found !== file.cid) await this.#import(file);
   }
 
-  /** Aborts running requests and closes connections. */
   close(): Promise<void> {
     return this.#service.close();
   }
@@ -131,10 +128,6 @@ type ResponseLine = {
   Root?: { Cid?: { '/'?: unknown } | null; PinErrorMsg?: unknown } | null;
 };
 
-/**
- * Parses newline-delimited JSON.
- * @throws Failure STORAGE_UNAVAILABLE for anything else or a reported error.
- */
 function linesOf({ status, text }: ServiceResponse): ResponseLine[] {
   if (status !== 200) throw storageUnavailable(`the Kubo node returned status ${status}`);
   try {
@@ -145,7 +138,6 @@ function linesOf({ status, text }: ServiceResponse): ResponseLine[] {
   }
 }
 
-/** The body as a form with one file. */
 function toMultipart({ type, bytes, chunks }: ServiceBody): ServiceBody {
   const boundary = randomUUID();
   const disposition = 'content-disposition: form-data; name="file"; filename="file"';

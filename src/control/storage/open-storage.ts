@@ -10,7 +10,7 @@ import {
 } from './file-store.ts';
 import { FileUploads } from './file-uploads.ts';
 import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
-import { PinningBackend, PinningService, type PinningServiceOptions } from './pinning-backend.ts';
+import { PinningService, type PinningServiceOptions, pinningBackend } from './pinning-backend.ts';
 import { UploadSpool } from './upload-spool.ts';
 
 /** Common options of all storage backends. */
@@ -100,6 +100,6 @@ export async function openPinnedStorage(
   const fileStore = await openFileStore();
   const pinning = new PinningService({ ...service, log });
   const blocks = await openBlockIndex(fileStore);
-  const uploads = uploadsTo(new PinningBackend(fileStore, blocks, pinning, log));
+  const uploads = uploadsTo(pinningBackend(fileStore, blocks, pinning, log));
   return { uploads, fileStore, blocks, close: () => closeAfter(pinning) };
 }

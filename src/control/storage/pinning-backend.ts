@@ -1,36 +1,29 @@
 import type { Logger } from '../../base/log.ts';
 import type { BlockIndex } from './block-index.ts';
-import type { FileBackend, FileMetadata, FileStore } from './file-store.ts';
+import type { FileBackend, FileStore } from './file-store.ts';
 import {
   type ServiceResponse,
   StorageService,
-  type StorageServiceLimits,
   storageServiceLimits,
   storageUnavailable,
 } from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-export type PinningServiceLimits = StorageServiceLimits &
-  Readonly<{
-    /** Milliseconds between polls of pending pins. */
-    pollIntervalMs: number;
-    /** Polls per pin before giving up. */
-    pollsMax: number;
-    /** Retries of a failed pin. */
-    retriesMax: number;
-    /** Polled pins; further ones are created but not polled. */
-    watchedMax: number;
-  }>;
-
-export const pinningServiceLimits: PinningServiceLimits = {
+export const pinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
   silenceMs: 30_000,
+  /** Milliseconds between polls of pending pins. */
   pollIntervalMs: 15_000,
+  /** Polls per pin before giving up. */
   pollsMax: 480,
+  /** Retries of a failed pin. */
   retriesMax: 3,
+  /** Polled pins; further ones are created but not polled. */
   watchedMax: 1_000,
 };
+
+export type PinningServiceLimits = Readonly<typeof pinningServiceLimits>;
 
 export type PinningServiceOptions = Readonly<{
   /** Address before `/pins`. */
@@ -100,7 +93,6 @@ export class PinningService {
       this.#watch({ requestid: status.requestid, pin, cid, polls: 0, retries: 0 });
   }
 
-  /** Stops polling and closes connections. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -108,7 +100,6 @@ export class PinningService {
     await this.#polling;
   }
 
-  /** An existing or pending pin. */
   async #find(cid: string): Promise<PinStatus | null> {
     const query = new URLSearchParams({ cid, status: 'queued,pinning,pinned', limit: '1' });
     const { results } = objectOf(await this.#service.request('GET', `/pins?${query}`), 200);
@@ -163,7 +154,6 @@ export class PinningService {
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE for another status or invalid JSON. */
 function objectOf({ status, text }: ServiceResponse, expected: number): Record<string, unknown> {
   if (status !== expected) throw storageUnavailable(`the pinning service returned status ${status}`);
   try {
@@ -173,7 +163,6 @@ function objectOf({ status, text }: ServiceResponse, expected: number): Record<s
   }
 }
 
-/** @throws Failure STORAGE_UNAVAILABLE */
 function statusOf(value: unknown): PinStatus {
   const { requestid, status } = Object(value);
   const isStatus = statuses.some((knownStatus) => knownStatus === status);
@@ -183,46 +172,35 @@ function statusOf(value: unknown): PinStatus {
   return { requestid, status };
 }
 
-/** Local storage with pins in a remote service, which fetches the blocks from here. */
-export class PinningBackend implements FileBackend {
-  readonly #fileStore: FileStore;
-  readonly #blocks: BlockIndex;
-  readonly #service: PinningService;
-  readonly #log: Logger;
-
-  constructor(fileStore: FileStore, blocks: BlockIndex, service: PinningService, log: Logger) {
-    this.#fileStore = fileStore;
-    this.#blocks = blocks;
-    this.#service = service;
-    this.#log = log;
-  }
-
-  /**
-   * A new file is stored only if the service accepts the pin. For an existing file, the pin is renewed and a
-   * failure ignored.
-   */
-  store(file: SpooledFile, metadata: FileMetadata): Promise<void> {
-    return this.#fileStore.store(file, metadata, (isAlreadyStored) =>
-      isAlreadyStored ? this.#repin(file, metadata) : this.#pin(file, metadata),
-    );
-  }
-
-  async #pin(file: SpooledFile, { name }: FileMetadata): Promise<void> {
-    await this.#blocks.add(file);
+/**
+ * Local storage with pins in a remote service, which fetches the blocks from here. A new file is stored only
+ * if the service accepts the pin. For an existing file, the pin is renewed and a failure ignored.
+ */
+export function pinningBackend(
+  fileStore: FileStore,
+  blocks: BlockIndex,
+  service: PinningService,
+  log: Logger,
+): FileBackend {
+  const pin = async (file: SpooledFile, name: string | null): Promise<void> => {
+    await blocks.add(file);
     try {
-      await this.#service.pin(file.cid, name);
+      await service.pin(file.cid, name);
     } catch (thrown) {
-      await this.#blocks.remove(file);
+      await blocks.remove(file);
       throw thrown;
     }
-  }
-
-  async #repin(file: SpooledFile, { name }: FileMetadata): Promise<void> {
+  };
+  const repin = async (file: SpooledFile, name: string | null): Promise<void> => {
     try {
-      await this.#blocks.add(file);
-      await this.#service.pin(file.cid, name);
+      await blocks.add(file);
+      await service.pin(file.cid, name);
     } catch {
-      this.#log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
+      log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
     }
-  }
+  };
+  return {
+    store: (file, metadata) =>
+      fileStore.store(file, metadata, (isStored) => (isStored ? repin : pin)(file, metadata.name)),
+  };
 }

@@ -2,25 +2,19 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../../protocol/errors.ts';
 
 /** Limits of requests to a storage service. Times in milliseconds. */
-export type StorageServiceLimits = Readonly<{
-  connectTimeoutMs: number;
-  /** For one request, including a large file. */
-  exchangeMaxMs: number;
-  /** Without response data after the request was sent. */
-  silenceMs: number;
-  /** Maximum response size. */
-  answerMaxBytes: number;
-  /** Concurrent connections; further requests wait. */
-  connectionsMax: number;
-}>;
-
-export const storageServiceLimits: StorageServiceLimits = {
+export const storageServiceLimits = {
   connectTimeoutMs: 5_000,
+  /** For one request, including a large file. */
   exchangeMaxMs: 10 * 60_000,
+  /** Without response data after the request was sent. */
   silenceMs: 120_000,
+  /** Maximum response size. */
   answerMaxBytes: 256 * 1024,
+  /** Concurrent connections; further requests wait. */
   connectionsMax: 16,
 };
+
+export type StorageServiceLimits = Readonly<typeof storageServiceLimits>;
 
 /** `bytes` is the length; `chunks` is read once. */
 export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
@@ -69,7 +63,6 @@ export class StorageService {
     }
   }
 
-  /** Aborts running requests and closes connections. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }

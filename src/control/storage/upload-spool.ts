@@ -17,20 +17,6 @@ export function toStorageFailure(thrown: unknown): Failure {
   return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
 }
 
-/**
- * Null if the file is missing.
- * @throws other errors.
- */
-export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
-  try {
-    return await found;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw thrown;
-  }
-}
-
-/** A folder used by this process only. */
 type ProcessFolder = Readonly<{
   path: string;
   /** Whether no other running process had a folder at opening. */
@@ -42,7 +28,6 @@ type ProcessFolder = Readonly<{
 /**
  * Creates a folder for this process and deletes all entries except folders of running processes of this
  * machine.
- * @throws Error of the file system.
  */
 async function openProcessFolder(parent: string): Promise<ProcessFolder> {
   const id = randomUUID();
@@ -136,7 +121,6 @@ export class UploadSpool {
     return this.#folder.isAlone;
   }
 
-  /** Deletes incoming files. */
   close(): Promise<void> {
     return this.#folder.close();
   }
@@ -161,7 +145,6 @@ export class UploadSpool {
     }
   }
 
-  /** Deletes a file unless it was moved. */
   async remove({ path }: SpooledFile): Promise<void> {
     await rm(path, { force: true });
   }
@@ -202,10 +185,6 @@ export class UploadSpool {
   }
 }
 
-/**
- * Passes bytes on until the signal is aborted.
- * @throws Failure CLIENT_GONE
- */
 async function* untilAborted(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -227,7 +206,6 @@ async function* untilAborted(
   }
 }
 
-/** Writes leaves to disk and collects file facts. */
 class SpoolWriter {
   bytes = 0;
   head: Uint8Array = new Uint8Array(0);
@@ -250,7 +228,6 @@ class SpoolWriter {
     }
   }
 
-  /** Makes the file durable. */
   async finish(): Promise<void> {
     await this.#recordFailure(this.#handle.sync());
     await this.#recordFailure(this.#handle.close());

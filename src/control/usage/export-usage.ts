@@ -1,23 +1,20 @@
 import { sql } from 'kysely';
-import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
-import type { Product } from '../../protocol/product.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, partOf, type Segment, segmentsOf, stepMs, type UsageFilter } from './read-usage.ts';
+import { pagesOf } from '../database/rows.ts';
+import {
+  type Axis,
+  partOf,
+  type Segment,
+  segmentsOf,
+  stepMs,
+  type UsageFilter,
+  type UsageSum,
+} from './read-usage.ts';
 
-/** One row of an export: usage of one key, method and status in one step. */
-type ExportedUsage = Readonly<{
+type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 'at' | 'last_minute'> & {
   /** Steps since 1970. */
   bucket: number;
-  key_id: string;
-  product: Product;
-  method: string;
-  status: UsageStatus;
-  requests: number;
-  credits: number;
-  bytes_in: number;
-  bytes_out: number;
-  messages: number;
-}>;
+};
 
 const PAGE_ROWS = 1_000;
 
@@ -62,20 +59,17 @@ export async function* exportUsage(
       segments.map((segment) => selectSegment(segment, filter)),
       sql` union all `,
     );
-    for (let last: ExportedUsage | undefined; ; ) {
+    yield* pagesOf<ExportedUsage>(PAGE_ROWS, async (last) => {
       const behind =
-        last === undefined
+        last === null
           ? sql``
           : sql`where (key_id, product, method, status) >
               (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
-      const { rows }: { rows: Omit<ExportedUsage, 'bucket'>[] } = await sql<Omit<ExportedUsage, 'bucket'>>`
+      const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
         select key_id, product, method, status, ${sums} from (${from}) as part ${behind}
         group by key_id, product, method, status order by key_id, product, method, status
         limit ${PAGE_ROWS}`.execute(store.db);
-      const page = rows.map((row) => ({ bucket, ...row }));
-      if (page.length > 0) yield page;
-      last = page.at(-1);
-      if (page.length < PAGE_ROWS) break;
-    }
+      return rows.map((row) => ({ bucket, ...row }));
+    });
   }
 }

@@ -16,12 +16,11 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
 }
 
 /**
- * Credits that a customer's keys used under a plan in a calendar month (UTC), of all gateways, to within a
- * flush.
+ * Credits of a calendar month (UTC), of all gateways, to within a flush.
  * @param atMs - Unix milliseconds, within the month.
  */
-async function creditsUsed(store: Store, customerId: string, planId: string, atMs: number): Promise<number> {
-  const days = await creditsByDay(store, { customerId, planId }, atMs);
+export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
+  const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);
 }
 
@@ -46,18 +45,13 @@ async function plansOf({ db }: Store, customerId: string) {
 }
 
 /** Credits per hour over the last week; null with less than a day of history. */
-async function paceOf(
-  store: Store,
-  customerId: string,
-  planId: string,
-  nowMs: number,
-): Promise<number | null> {
+async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise<number | null> {
   const whole = axisOver('hour', nowMs - PACE_HOURS * HOUR_MS, nowMs);
   // Without the current hour, which is incomplete.
   const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
-  await readSums(store, axis, { customerId, planId }, [], (row) => {
+  await readSums(store, axis, filter, [], (row) => {
     if (row.credits > 0) first = Math.min(first, row.at);
     credits += row.credits;
   });
@@ -87,24 +81,14 @@ function outlookOf(
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthOf(nowMs);
   const quotas: QuotaJson[] = [];
-  for (const { id: planId, name: planName, monthly_credits, quota_is_hard } of await plansOf(
-    store,
-    customerId,
-  )) {
-    const used = await creditsUsed(store, customerId, planId, nowMs);
-    const limit = monthly_credits === 0 ? null : monthly_credits;
-    const pace = await paceOf(store, customerId, planId, nowMs);
-    const outlook = outlookOf({ used, limit, periodTo }, pace, nowMs);
-    quotas.push({
-      planId,
-      planName,
-      limit,
-      isHard: quota_is_hard === 1,
-      used,
-      periodFrom,
-      periodTo,
-      ...outlook,
-    });
+  for (const plan of await plansOf(store, customerId)) {
+    const { id: planId, name: planName } = plan;
+    const used = await creditsUsed(store, { customerId, planId }, nowMs);
+    const limit = plan.monthly_credits === 0 ? null : plan.monthly_credits;
+    const isHard = plan.quota_is_hard === 1;
+    const pace = await paceOf(store, { customerId, planId }, nowMs);
+    const quota = { planId, planName, limit, isHard, used, periodFrom, periodTo };
+    quotas.push({ ...quota, ...outlookOf(quota, pace, nowMs) });
   }
   return quotas;
 }

@@ -5,6 +5,7 @@ import type { UsageStatus } from '../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../protocol/product.ts';
 import type { LatencyJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
+import { selectRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import {
   type DirtyBucketKind,
@@ -237,7 +238,6 @@ async function readPart<Name extends UsageName>(
 
 type EachSum<Name extends UsageName> = (row: UsageSum<Name>) => void;
 
-/** Reads part by part. */
 async function eachRow<Row>(
   parts: readonly Part[],
   read: (part: Part) => Promise<readonly Row[]>,
@@ -351,23 +351,10 @@ export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<numb
 
 /** Whether any key of the customer ever had a successful call, within the retention of days. */
 export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
-  const total = await db
-    .selectFrom('usage_total')
-    .select('customer_id')
-    .where('customer_id', '=', customerId)
-    .where('status', '=', 'ok')
-    .where('requests', '>', 0)
-    .limit(1)
-    .executeTakeFirst();
-  if (total !== undefined) return true;
-  // Usage since the last roll-up.
-  const minute = await db
-    .selectFrom('usage_minute')
-    .select('minute')
-    .where('customer_id', '=', customerId)
-    .where('status', '=', 'ok')
-    .where('requests', '>', 0)
-    .limit(1)
-    .executeTakeFirst();
-  return minute !== undefined;
+  // Minutes have the usage since the last roll-up.
+  for (const table of ['usage_total', 'usage_minute'] as const) {
+    const query = selectRows(db, table, { customer_id: customerId, status: 'ok' });
+    if ((await query.where('requests', '>', 0).limit(1).executeTakeFirst()) !== undefined) return true;
+  }
+  return false;
 }

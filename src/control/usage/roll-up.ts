@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type {
   DirtyBucketKind,
@@ -33,36 +34,24 @@ type CounterColumn = 'requests' | 'bytes_in' | 'bytes_out' | 'credits' | 'messag
 const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
 
 /** Row names within a minute, in the order of the primary key. */
-type RowCursor = readonly [epoch: string, key: string, product: string, method: string, status: string];
+const minuteNames = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
 
 /** Pages of one minute. Concurrent writes may be missed; their mark reveals them. */
-async function* pagesOf(db: Kysely<Schema>, minute: number): AsyncGenerator<UsageMinuteTable[]> {
-  let last: RowCursor | null = null;
-  for (;;) {
-    let query = db.selectFrom('usage_minute').selectAll().where('minute', '=', minute);
+const minutePages = (db: Kysely<Schema>, minute: number) =>
+  pagesOf<UsageMinuteTable>(PAGE_ROWS, async (last) => {
+    let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
+    for (const name of minuteNames) query = query.orderBy(name);
     if (last !== null) {
-      const cursor = sql.join([...last]);
-      query = query.where(sql<boolean>`(epoch, key_id, product, method, status) > (${cursor})`);
+      await setImmediate();
+      const names = sql.join(minuteNames.map((name) => sql.ref(name)));
+      query = query.where(sql<boolean>`(${names}) > (${sql.join(minuteNames.map((name) => last[name]))})`);
     }
-    const rows: UsageMinuteTable[] = await query
-      .orderBy('epoch')
-      .orderBy('key_id')
-      .orderBy('product')
-      .orderBy('method')
-      .orderBy('status')
-      .limit(PAGE_ROWS)
-      .execute();
-    if (rows.length > 0) yield rows;
-    const end = rows.at(-1);
-    if (rows.length < PAGE_ROWS || end === undefined) return;
-    last = [end.epoch, end.key_id, end.product, end.method, end.status];
-    await setImmediate();
-  }
-}
+    return query.execute();
+  });
 
 async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
   const sums = noTotals();
-  for await (const rows of pagesOf(db, minute)) {
+  for await (const rows of minutePages(db, minute)) {
     for (const row of rows) {
       const { customer_id, plan_id, product, method, status } = row;
       const bucketKey = { step: 'minute', bucket: minute, customer_id, product, status } as const;
@@ -87,32 +76,17 @@ async function sumFiner(db: Kysely<Schema>, step: keyof typeof coarser, bucket: 
   const sums = noTotals();
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const where = { step: of, bucket: finer };
-    const totals = await rowsOf(db, 'usage_total', where);
+    const totals = await selectRows(db, 'usage_total', where).execute();
     for (const { customer_id, plan_id, product, status, ...counters } of totals) {
       sums.totals.add({ step, bucket, customer_id, plan_id, product, status }, counters, 0);
     }
-    const methods = await rowsOf(db, 'usage_method', where);
+    const methods = await selectRows(db, 'usage_method', where).execute();
     for (const { customer_id, product, method, status, ...counters } of methods) {
       sums.methods.add({ step, bucket, customer_id, product, method, status }, counters, 0);
     }
     await setImmediate();
   }
   return sums;
-}
-
-type TotalTables = Pick<Schema, 'usage_total' | 'usage_method'>;
-
-function rowsOf<Table extends keyof TotalTables>(
-  db: Kysely<Schema>,
-  table: Table,
-  { step, bucket }: Readonly<{ step: UsageStep; bucket: number }>,
-): Promise<TotalTables[Table][]> {
-  return db
-    .selectFrom(table as 'usage_total')
-    .selectAll()
-    .where('step', '=', step)
-    .where('bucket', '=', bucket)
-    .execute() as Promise<unknown[]> as Promise<TotalTables[Table][]>;
 }
 
 /** Replaces the rows of a bucket unless its sources have changed. */
@@ -126,14 +100,14 @@ function replaceTotals(
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    const replace = async (table: keyof TotalTables, rows: readonly { last_minute: number }[]) => {
-      await trx.deleteFrom(table).where('step', '=', step).where('bucket', '=', bucket).execute();
+    const replace = async (
+      table: 'usage_total' | 'usage_method',
+      rows: readonly { last_minute: number }[],
+    ) => {
+      await deleteRows(trx, table, { step, bucket });
       for (let from = 0; from < rows.length; from += PAGE_ROWS) {
         const values = rows.slice(from, from + PAGE_ROWS).map(({ last_minute: _, ...row }) => row);
-        await trx
-          .insertInto(table)
-          .values(values as never)
-          .execute();
+        await insertRow(trx, table, values as never);
       }
     };
     await replace('usage_total', totals.rows());
@@ -228,10 +202,7 @@ async function replaceRows(
     await trx.deleteFrom(tableOf(step)).where(name, '=', bucket).where('key_id', 'in', keys).execute();
     for (let from = 0; from < rows.length; from += PAGE_ROWS) {
       const values = rows.slice(from, from + PAGE_ROWS).map((row) => ({ [name]: bucket, ...row }));
-      await trx
-        .insertInto(tableOf(step))
-        .values(values as Schema['usage_hour'][])
-        .execute();
+      await insertRow(trx, tableOf(step), values as Schema['usage_hour'][]);
     }
     return true;
   });
@@ -281,26 +252,15 @@ type RollUp = Readonly<{
   roll(store: Store, bucket: number): Promise<boolean>;
 }>;
 
+const byHour = { ms: HOUR_MS, afterMs: MINUTE_MS, of: 'minute', count: 60 } as const;
+const byDay = { ms: DAY_MS, afterMs: 2 * MINUTE_MS, of: 'hour', count: 24 } as const;
+
 const rollUps: readonly RollUp[] = [
   { kind: 'minute', ms: MINUTE_MS, afterMs: 5 * SECOND_MS, of: 'minute', count: 1, roll: rollMinute },
-  {
-    kind: 'total_hour',
-    ms: HOUR_MS,
-    afterMs: MINUTE_MS,
-    of: 'minute',
-    count: 60,
-    roll: (store, hour) => rollTotals(store, 'hour', hour),
-  },
-  {
-    kind: 'total_day',
-    ms: DAY_MS,
-    afterMs: 2 * MINUTE_MS,
-    of: 'hour',
-    count: 24,
-    roll: (store, day) => rollTotals(store, 'day', day),
-  },
-  { kind: 'hour', ms: HOUR_MS, afterMs: MINUTE_MS, of: 'minute', count: 60, roll: rollHour },
-  { kind: 'day', ms: DAY_MS, afterMs: 2 * MINUTE_MS, of: 'hour', count: 24, roll: rollDay },
+  { kind: 'total_hour', ...byHour, roll: (store, hour) => rollTotals(store, 'hour', hour) },
+  { kind: 'total_day', ...byDay, roll: (store, day) => rollTotals(store, 'day', day) },
+  { kind: 'hour', ...byHour, roll: rollHour },
+  { kind: 'day', ...byDay, roll: rollDay },
 ];
 
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {

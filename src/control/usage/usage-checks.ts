@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 
 /** Records the totals of an hour's minutes for each process run; a record never decreases. */
@@ -63,7 +64,6 @@ const everyDay = (hours: readonly number[]): readonly number[] => [
   ...new Set(hours.map((hour) => Math.floor(hour / 24))),
 ];
 
-/** Hours with usage among the last ones, newest first. */
 async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
   const hours = sql.join(
     lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),
@@ -181,19 +181,6 @@ async function runCheck(
   return { name: check.name, violations, example };
 }
 
-async function saveResult(
-  db: Kysely<Schema>,
-  { name, violations, example }: CheckResult,
-  nowMs: number,
-): Promise<void> {
-  const row = { ran_at: nowMs, violations, example };
-  await db
-    .insertInto('usage_check')
-    .values({ name, ...row })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
-    .execute();
-}
-
 /**
  * Runs all consistency checks over the last day, stores and returns the results.
  * @param shouldContinue - checked before each query; false ends the run.
@@ -208,7 +195,8 @@ export async function runChecks(
   for (const check of checks) {
     const result = await runCheck(db, check, hours, shouldContinue);
     if (result === null) return results;
-    await saveResult(db, result, nowMs);
+    const { name, ...found } = result;
+    await upsertRow(db, 'usage_check', { name }, { ran_at: nowMs, ...found });
     results.push(result);
   }
   for (const hour of everyHour(hours)) await recordHighWater(db, hour);

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { usageStatuses } from '../../gateway/metering/usage-meter.ts';
 import { products } from '../../protocol/product.ts';
@@ -9,7 +10,6 @@ import type { Store } from '../database/open.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-/** A journal whose process has exited. */
 type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 
 const SUFFIX = '.jsonl';
@@ -18,7 +18,8 @@ const DRAFT_SUFFIX = '.new';
 /** Lists journals of exited processes and removes their drafts. Empty if there is no folder. */
 async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
   const orphaned: OrphanedJournal[] = [];
-  for (const name of await namesIn(folder)) {
+  const names = (await nullIfMissing(readdir(folder))) ?? [];
+  for (const name of names.sort()) {
     const owned = parseOwnedName(name);
     if (owned === null || owned.owner !== null) continue;
     const path = join(folder, name);
@@ -26,15 +27,6 @@ async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> 
     else if (owned.suffix === SUFFIX + DRAFT_SUFFIX) await rm(path, { force: true });
   }
   return orphaned;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 const rowFields = [

@@ -1,4 +1,5 @@
 import type { Store } from '../database/open.ts';
+import { deleteRows, selectRows } from '../database/rows.ts';
 
 /**
  * Acquires or renews an advisory lease, so that one of several gateways does periodic work. Correctness must
@@ -32,14 +33,11 @@ export async function acquireLease(
 
 /** Releases a lease at once. */
 export async function releaseLease(store: Store, name: string, holder: string): Promise<void> {
-  await store.db.deleteFrom('usage_claim').where('name', '=', name).where('holder', '=', holder).execute();
+  await deleteRows(store.db, 'usage_claim', { name, holder });
 }
 
 export async function isLeased(store: Store, name: string, nowMs: number): Promise<boolean> {
-  const row = await store.db
-    .selectFrom('usage_claim')
-    .select('name')
-    .where('name', '=', name)
+  const row = await selectRows(store.db, 'usage_claim', { name })
     .where('until', '>=', nowMs)
     .executeTakeFirst();
   return row !== undefined;

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Store } from '../database/open.ts';
+import { deleteRows, upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageStep } from '../database/tables/usage.ts';
 
 const DAY_MS = 86_400_000;
 
-export type UsageRetention = Readonly<{ minutesDays: number; hoursDays: number; daysDays: number }>;
-
-export const usageRetention: UsageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
+export const usageRetention = { minutesDays: 8, hoursDays: 90, daysDays: 400 };
+export type UsageRetention = Readonly<typeof usageRetention>;
 
 /**
  * One level of pruning: the coarser unit that is deleted as a whole has `per` buckets of the step and the
@@ -80,11 +80,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
 function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * level.per;
   return store.db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('usage_horizon')
-      .values({ step: level.step, bucket })
-      .onConflict((conflict) => conflict.column('step').doUpdateSet({ bucket }))
-      .execute();
+    await upsertRow(trx, 'usage_horizon', { step: level.step }, { bucket });
     if (await isRolledUp(trx, level, unit)) return true;
     // Rolls the transaction back.
     throw new NotRolledUp();
@@ -105,12 +101,9 @@ async function canDelete(store: Store, level: Level, unit: number): Promise<bool
 async function removeUnit({ db }: Store, level: Level, unit: number, oldest: number): Promise<void> {
   const end = (unit + 1) * level.per;
   for (let bucket = Math.max(oldest, unit * level.per); bucket < end; bucket++) {
-    await db
-      .deleteFrom(tableOf(level.step))
-      .where(level.step as 'hour', '=', bucket)
-      .execute();
+    await deleteRows(db, tableOf(level.step), { [level.step]: bucket });
     for (const table of ['usage_total', 'usage_method'] as const) {
-      await db.deleteFrom(table).where('step', '=', level.step).where('bucket', '=', bucket).execute();
+      await deleteRows(db, table, { step: level.step, bucket });
     }
     await setImmediate();
   }

@@ -61,7 +61,6 @@ export class UsageRoller {
     return this.#task.run();
   }
 
-  /** Ends after the current bucket and releases the lease. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#task.stop();

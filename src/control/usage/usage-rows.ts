@@ -4,6 +4,7 @@ import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import { findRow, selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { latencyText } from './usage-sums.ts';
@@ -63,12 +64,7 @@ export async function readDirtyBucket(
   kind: DirtyBucketKind,
   bucket: number,
 ): Promise<DirtyBucketSnapshot> {
-  const rows = await db
-    .selectFrom('usage_mark')
-    .select(['epoch', 'token'])
-    .where('kind', '=', kind)
-    .where('bucket', '=', bucket)
-    .execute();
+  const rows = await selectRows(db, 'usage_mark', { kind, bucket }).execute();
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
@@ -184,7 +180,6 @@ const textOfUpsert = (trx: Transaction<Schema>, rows: readonly UsageMinuteTable[
     )
     .compile().sql;
 
-/** Current customer and plan of the keys. */
 async function accountsOf(
   trx: Transaction<Schema>,
   rows: readonly StoredUsage[],
@@ -203,8 +198,7 @@ async function accountsOf(
 
 /** The first bucket whose rows are not deleted. */
 export async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
-  const query = db.selectFrom('usage_horizon').select('bucket').where('step', '=', step);
-  return (await query.executeTakeFirst())?.bucket ?? 0;
+  return (await findRow(db, 'usage_horizon', { step }))?.bucket ?? 0;
 }
 
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
@@ -236,25 +230,13 @@ export async function upsertUsage(
 }
 
 /**
- * Records the last write of a process run.
- * @param nowMs - Unix milliseconds.
- */
-async function recordEpoch(trx: Transaction<Schema>, epoch: string, nowMs: number): Promise<void> {
-  await trx
-    .insertInto('usage_epoch')
-    .values({ epoch, written_at: nowMs })
-    .onConflict((conflict) => conflict.column('epoch').doUpdateSet({ written_at: nowMs }))
-    .execute();
-}
-
-/**
  * Writes rows of process `epoch` in one transaction.
  * @returns number of rows rejected because their minutes were deleted.
  */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
     const late = await upsertUsage(trx, epoch, rows);
-    await recordEpoch(trx, epoch, Date.now());
+    await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
     return late;
   });
   // SQLite runs synchronously; yield to the event loop.

@@ -83,17 +83,14 @@ export class UsageWriter {
     this.#journalState = new FailureState(onJournal);
   }
 
-  /** Rows dropped because the store was unreachable for too long. */
   get lostRows(): number {
     return this.#lostRows;
   }
 
-  /** Rows rejected because their minutes were already deleted. */
   get lateRows(): number {
     return this.#lateRows;
   }
 
-  /** Rows that did not fit into the journal. */
   get unsavedRows(): number {
     return this.#unsavedRows;
   }

@@ -10,6 +10,7 @@ import type { ApiServices } from '../../../src/control/api/services.ts';
 import type { Store } from '../../../src/control/database/open.ts';
 import type { Mailer } from '../../../src/control/notifications/email.ts';
 import { registerOn, testPeppers } from '../register.ts';
+import { withValidatedOutput } from '../validate-output.ts';
 
 export const ORIGIN = 'http://solway.test';
 export const PASSWORD = 'correct horse battery';
@@ -74,7 +75,7 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
       plans: [{ id: 'default', name: 'default' }],
     },
   };
-  const api = new ControlApi({ services, handlers: buildHandlers(services), log, validatesOutput: true });
+  const api = new ControlApi({ services, handlers: withValidatedOutput(buildHandlers(services)), log });
   const mailReset = async (to: string, token: string) =>
     void mails.push({ to, subject: 'reset', text: token });
   const hashing = {

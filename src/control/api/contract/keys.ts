@@ -65,7 +65,6 @@ export const keyView = z.object({
 export type KeyJson = z.infer<typeof keyView>;
 
 const keyRow = keyView.extend({
-  /** In this month. */
   creditsUsed: count,
   /** Oldest first. */
   requests24h: z.array(count),

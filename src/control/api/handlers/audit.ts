@@ -1,6 +1,8 @@
 import type { Transaction } from 'kysely';
+import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
-import { type AuditEntry, nextVersion, transactAndNotify, writeAudit } from '../../database/transaction.ts';
+import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -17,12 +19,10 @@ export function withAudit<Result>(
   { actor, address, userAgent, requestId }: ApiContext,
   work: (trx: Transaction<Schema>, version: number) => Promise<readonly [Result, AuditedChange | null]>,
 ): Promise<Result> {
-  return transactAndNotify(store, async (trx) => {
-    const version = await nextVersion(trx);
+  return makeChange(store, async (trx, version) => {
     const [result, change] = await work(trx, version);
     if (change !== null) {
-      const from = { address, userAgent, requestId };
-      await writeAudit(trx, version, { at: now(), actor, keyId: null, ...change, ...from });
+      await writeAudit(trx, version, { at: now(), actor, ...change, address, userAgent, requestId });
     }
     return result;
   });
@@ -30,35 +30,18 @@ export function withAudit<Result>(
 
 const PAGE_ROWS = 500;
 
-type Filter = Readonly<{
-  customer?: string | undefined;
-  action?: string | undefined;
-  key?: string | undefined;
-  from?: number | undefined;
-  to?: number | undefined;
-}>;
+type Query = ParsedRouteInput<'GET /customers/{customer}/audit'>['query'];
+type Filter = Omit<Query, 'cursor' | 'limit'> & Readonly<{ customer?: string | undefined }>;
 
 const entryJson = (row: AuditTable) => ({
-  id: row.id,
-  at: row.at,
-  actor: row.actor,
-  action: row.action,
-  keyId: row.key_id,
-  address: row.address,
-  userAgent: row.user_agent,
-  requestId: row.request_id,
+  ...fieldsOf(row, 'id', 'at', 'actor', 'action', 'key_id', 'address', 'user_agent', 'request_id'),
   detail: JSON.parse(row.detail) as Record<string, string | number | boolean | null>,
 });
 
 const entryJsonWithCustomer = (row: AuditTable) => ({ ...entryJson(row), customerId: row.customer_id });
 
 function select({ store }: ApiServices, { customer, action, key, from, to }: Filter) {
-  return store.db
-    .selectFrom('audit')
-    .selectAll()
-    .$if(customer !== undefined, (query) => query.where('customer_id', '=', customer ?? ''))
-    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-    .$if(key !== undefined, (query) => query.where('key_id', '=', key ?? ''))
+  return selectRows(store.db, 'audit', { customer_id: customer, action, key_id: key })
     .$if(from !== undefined, (query) => query.where('at', '>=', from ?? 0))
     .$if(to !== undefined, (query) => query.where('at', '<', to ?? 0));
 }
@@ -66,7 +49,7 @@ function select({ store }: ApiServices, { customer, action, key, from, to }: Fil
 async function page<Entry>(
   services: ApiServices,
   filter: Filter,
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  { cursor, limit }: Query,
   show: (row: AuditTable) => Entry,
 ) {
   const before = decodeCursor(cursor, 'number');
@@ -85,17 +68,11 @@ async function* lines(
   show: (row: AuditTable) => unknown,
   { signal }: ApiContext,
 ): AsyncGenerator<string> {
-  let last = -1;
-  while (!signal.aborted) {
-    const rows = await select(services, filter)
-      .where('id', '>', last)
-      .orderBy('id')
-      .limit(PAGE_ROWS)
-      .execute();
-    if (rows.length > 0) yield rows.map((row) => JSON.stringify(show(row))).join('\n');
-    if (rows.length < PAGE_ROWS) return;
-    last = rows.at(-1)?.id ?? last;
-  }
+  const query = select(services, filter).orderBy('id').limit(PAGE_ROWS);
+  const pages = pagesOf<AuditTable>(PAGE_ROWS, async (last) =>
+    signal.aborted ? [] : query.where('id', '>', last?.id ?? -1).execute(),
+  );
+  for await (const rows of pages) yield rows.map((row) => JSON.stringify(show(row))).join('\n');
 }
 
 export const auditHandlers = (services: ApiServices) =>

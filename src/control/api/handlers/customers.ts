@@ -1,43 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
+import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { conflict, forbidden, invalidField, limitReached } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson => ({
-  id: row.id,
-  name: row.name,
-  planId: row.plan_id,
-  state: row.state,
-  createdAt: row.created_at,
-});
+export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
+  fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
 
 async function checkCustomerQuota(
   trx: Transaction<Schema>,
   { accounts }: ApiServices,
   userId: string,
 ): Promise<void> {
-  const { count } = await trx
-    .selectFrom('member')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .where('role', '=', 'owner')
-    .executeTakeFirstOrThrow();
+  const count = await countRows(trx, 'member', { user_id: userId, role: 'owner' });
   const { customersPerUserMax } = accounts.limits;
-  if (Number(count) < customersPerUserMax) return;
-  throw new ApiError(409, 'LIMIT', `You own ${count} customers, the maximum. Use one of them.`);
+  if (count < customersPerUserMax) return;
+  throw limitReached(`You own ${count} customers, the maximum. Use one of them.`);
 }
 
-/**
- * A suspended owner must not continue with a new customer.
- * @throws ApiError 403
- */
+/** A suspended owner must not continue with a new customer. */
 async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Promise<void> {
   const row = await trx
     .selectFrom('member')
@@ -49,22 +37,16 @@ async function checkNoneSuspended(trx: Transaction<Schema>, userId: string): Pro
     .limit(1)
     .executeTakeFirst();
   if (row === undefined) return;
-  throw new ApiError(
-    403,
+  throw forbidden(
     'CUSTOMER_SUSPENDED',
     'You own a suspended customer, so you cannot create another. Ask the operator.',
   );
 }
 
-/** @throws ApiError 403, 409 */
 async function checkMayCreate(trx: Transaction<Schema>, services: ApiServices, { caller, role }: ApiContext) {
   if (role === 'operator') return;
   if (caller.kind !== 'user' || services.accounts.signUp !== 'open')
-    throw new ApiError(
-      403,
-      'OPERATOR_ONLY',
-      'Only the operator creates customers here. Ask for an invitation.',
-    );
+    throw forbidden('OPERATOR_ONLY', 'Only the operator creates customers here. Ask for an invitation.');
   await checkNoneSuspended(trx, caller.userId);
   await checkCustomerQuota(trx, services, caller.userId);
 }
@@ -75,11 +57,15 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
     const id = randomBytes(8).toString('hex');
     const at = services.now();
     const row = { id, name, plan_id: DEFAULT_PLAN_ID, state: 'active', created_at: at, version } as const;
-    await trx.insertInto('customer').values(row).execute();
+    await insertRow(trx, 'customer', row);
     const { caller } = context;
     if (caller.kind === 'user') {
-      const member = { customer_id: id, user_id: caller.userId, role: 'owner', created_at: at } as const;
-      await trx.insertInto('member').values(member).execute();
+      await insertRow(trx, 'member', {
+        customer_id: id,
+        user_id: caller.userId,
+        role: 'owner',
+        created_at: at,
+      });
     }
     return [customerJson(row), { action: 'customer.create', customerId: id, detail: { name } }];
   });
@@ -87,7 +73,6 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
 
 type Change = Partial<Pick<CustomerJson, 'name' | 'planId' | 'state'>>;
 
-/** @throws ApiError 403, 409, 422 */
 async function checkChange(
   trx: Transaction<Schema>,
   id: string,
@@ -95,16 +80,14 @@ async function checkChange(
   { role }: ApiContext,
 ) {
   if (role !== 'operator' && (planId !== undefined || state !== undefined))
-    throw new ApiError(403, 'OPERATOR_ONLY', 'Only the operator can change plan and state');
+    throw forbidden('OPERATOR_ONLY', 'Only the operator can change plan and state');
   if (state === 'suspended' && id === DEFAULT_CUSTOMER_ID)
-    throw new ApiError(409, 'HOUSE', 'The built-in customer cannot be suspended. Disable its keys instead.');
+    throw conflict('HOUSE', 'The built-in customer cannot be suspended. Disable its keys instead.');
   if (planId === undefined) return;
-  const plan = await trx.selectFrom('plan').select('id').where('id', '=', planId).executeTakeFirst();
-  if (plan !== undefined) return;
+  if ((await findRow(trx, 'plan', { id: planId })) !== undefined) return;
   throw invalidField('planId', 'There is no such plan. GET /plans lists them.');
 }
 
-/** The actual differences by column, with the previous values for the audit log. */
 function differences(row: CustomerTable, { name, planId, state }: Change) {
   const requested = {
     ...(name !== undefined && { name }),
@@ -124,14 +107,10 @@ function differences(row: CustomerTable, { name, planId, state }: Change) {
 function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
   return withAudit(services, context, async (trx, version) => {
     await checkChange(trx, id, change, context);
-    const row = await trx.selectFrom('customer').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    const row = await selectRows(trx, 'customer', { id }).executeTakeFirstOrThrow();
     const { set, detail } = differences(row, change);
     if (Object.keys(set).length === 0) return [customerJson(row), null];
-    await trx
-      .updateTable('customer')
-      .set({ ...set, version })
-      .where('id', '=', id)
-      .execute();
+    await updateRows(trx, 'customer', { id }, { ...set, version });
     if (set.plan_id !== undefined) await moveKeysOfPlan(trx, id, row.plan_id, set.plan_id);
     return [customerJson({ ...row, ...set }), { action: 'customer.change', customerId: id, detail }];
   });
@@ -140,10 +119,10 @@ function changeCustomer(services: ApiServices, id: string, change: Change, conte
 export const customerHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
-    'GET /customers/{customer}': async ({ path }) => {
-      const query = services.store.db.selectFrom('customer').selectAll().where('id', '=', path.customer);
-      return customerJson(await query.executeTakeFirstOrThrow());
-    },
+    'GET /customers/{customer}': async ({ path }) =>
+      customerJson(
+        await selectRows(services.store.db, 'customer', { id: path.customer }).executeTakeFirstOrThrow(),
+      ),
     'PATCH /customers/{customer}': ({ path, body }, context) => {
       const changes = Object.entries(body).filter(([, value]) => value !== undefined);
       return changeCustomer(services, path.customer, Object.fromEntries(changes), context);

@@ -7,9 +7,10 @@ import {
 } from '../../accounts/invitations.ts';
 import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
+import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { InvitationTable } from '../../database/tables/accounts.ts';
-import { ApiError } from '../api-error.ts';
+import { forbidden, limitReached, notFound } from '../api-error.ts';
 import { type ApiCaller, type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -17,13 +18,8 @@ import { customerJson } from './customers.ts';
 import { checkMayGrant, grantExpiry } from './tokens.ts';
 
 export const invitationJson = (row: InvitationTable) => ({
-  id: row.id,
-  email: row.email,
-  role: row.role,
+  ...fieldsOf(row, 'id', 'email', 'role', 'created_at', 'expires_at', 'created_by'),
   isOperator: row.is_operator === 1,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  createdBy: row.created_by,
 });
 
 export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: number) =>
@@ -40,7 +36,6 @@ const linkOf = (
 ): string =>
   `${resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
 
-/** @throws ApiError 409 */
 async function checkInvitationQuota(
   trx: Transaction<Schema>,
   services: ApiServices,
@@ -51,11 +46,7 @@ async function checkInvitationQuota(
     .limit(limits.invitationsMax)
     .execute();
   if (open.length < limits.invitationsMax) return;
-  throw new ApiError(
-    409,
-    'LIMIT',
-    `There are ${open.length} open invitations, the maximum. Revoke some first.`,
-  );
+  throw limitReached(`There are ${open.length} open invitations, the maximum. Revoke some first.`);
 }
 
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
@@ -99,59 +90,37 @@ async function mail(
   }
 }
 
-/** @throws ApiError 403 */
 function checkFor(row: InvitationTable, caller: Extract<ApiCaller, { kind: 'user' }>): void {
   if (row.email === '' || row.email === caller.email.toLowerCase()) return;
-  throw new ApiError(
-    403,
+  throw forbidden(
     'OTHER_ADDRESS',
     'This invitation is for another address. Sign in with the one it was sent to.',
   );
 }
 
-/**
- * Adds the user as a member; an existing member gets the higher role.
- * @throws ApiError 409
- */
 async function join(trx: Transaction<Schema>, services: ApiServices, row: InvitationTable, userId: string) {
   const { membersMax } = services.accounts.limits;
-  const members = await trx
-    .selectFrom('member')
-    .select(['user_id', 'role'])
-    .where('customer_id', '=', row.customer_id)
-    .execute();
+  const members = await selectRows(trx, 'member', { customer_id: row.customer_id }).execute();
   const own = members.find(({ user_id }) => user_id === userId);
   if (own === undefined && members.length >= membersMax)
-    throw new ApiError(409, 'LIMIT', `There are ${members.length} members, the maximum. Remove some first.`);
+    throw limitReached(`There are ${members.length} members, the maximum. Remove some first.`);
   const role = own !== undefined && roleAllows(own.role, row.role) ? own.role : row.role;
-  await trx
-    .insertInto('member')
-    .values({ customer_id: row.customer_id, user_id: userId, role, created_at: services.now() })
-    .onConflict((conflict) => conflict.columns(['customer_id', 'user_id']).doUpdateSet({ role }))
-    .execute();
-  if (row.is_operator === 1)
-    await trx.updateTable('auth_user').set({ isOperator: 1 }).where('id', '=', userId).execute();
+  const key = { customer_id: row.customer_id, user_id: userId };
+  await upsertRow(trx, 'member', key, { role }, { created_at: services.now() });
+  if (row.is_operator === 1) await updateRows(trx, 'auth_user', { id: userId }, { isOperator: 1 });
 }
 
 function accept(services: ApiServices, token: string, context: ApiContext) {
   const { caller } = context;
   if (caller.kind !== 'user')
-    throw new ApiError(403, 'PERSONS_ONLY', 'Only users can accept invitations. Sign in and open the link.');
+    throw forbidden('PERSONS_ONLY', 'Only users can accept invitations. Sign in and open the link.');
   return withAudit(services, context, async (trx) => {
     const row = await findInvitationByToken(trx, token, services.now());
     if (row === null) throw noSuchInvitation();
     checkFor(row, caller);
     await join(trx, services, row, caller.userId);
-    await trx
-      .updateTable('invitation')
-      .set({ accepted_at: services.now() })
-      .where('id', '=', row.id)
-      .execute();
-    const customer = await trx
-      .selectFrom('customer')
-      .selectAll()
-      .where('id', '=', row.customer_id)
-      .executeTakeFirstOrThrow();
+    await updateRows(trx, 'invitation', { id: row.id }, { accepted_at: services.now() });
+    const customer = await selectRows(trx, 'customer', { id: row.customer_id }).executeTakeFirstOrThrow();
     const detail = { invitation: row.id, role: row.role, ...(row.is_operator === 1 && { operator: true }) };
     return [customerJson(customer), { action: 'invitation.accept', customerId: customer.id, detail }];
   });
@@ -162,10 +131,9 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
     const row = await openInvitationsOf(trx, customerId, services.now())
       .where('id', '=', id)
       .executeTakeFirst();
-    if (row === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'There is no such open invitation. See the list of members.');
+    if (row === undefined) throw notFound('There is no such open invitation. See the list of members.');
     checkMayGrant(context, row.role);
-    await trx.deleteFrom('invitation').where('id', '=', id).execute();
+    await deleteRows(trx, 'invitation', { id });
     const detail = { invitation: id, email: row.email, role: row.role };
     return [{ done: true as const }, { action: 'invitation.delete', customerId, detail }];
   });
@@ -174,8 +142,7 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
 async function readInvitation({ store, now }: ApiServices, token: string) {
   const row = await findInvitationByToken(store.db, token, now());
   if (row === null) throw noSuchInvitation();
-  const query = store.db.selectFrom('customer').select('name').where('id', '=', row.customer_id);
-  const { name } = await query.executeTakeFirstOrThrow();
+  const { name } = await selectRows(store.db, 'customer', { id: row.customer_id }).executeTakeFirstOrThrow();
   const { email, role, is_operator, expires_at } = row;
   return { customerName: name, email, role, isOperator: is_operator === 1, expiresAt: expires_at };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Store } from '../../database/open.ts';
+import { findRow } from '../../database/rows.ts';
 import {
   changeKey,
   cutOverlap,
@@ -25,7 +26,7 @@ import {
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
 import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, forbidden } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
@@ -68,10 +69,6 @@ const statuses = {
   limit: [409, 'LIMIT'],
 } as const;
 
-/**
- * Converts key errors.
- * @throws ApiError
- */
 async function mapKeyErrors<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -101,10 +98,7 @@ function keyRegisterFor(
   };
 }
 
-/**
- * Only the operator may choose a plan other than the customer's.
- * @throws ApiError 403
- */
+/** Only the operator may choose a plan other than the customer's. */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,
@@ -112,14 +106,9 @@ async function checkPlanChoice(
   planId: string | undefined,
 ): Promise<void> {
   if (role === 'operator' || planId === undefined || planId === REHEARSAL_PLAN_ID) return;
-  const row = await store.db
-    .selectFrom('customer')
-    .select('plan_id')
-    .where('id', '=', customerId)
-    .executeTakeFirst();
-  if (row?.plan_id === planId) return;
+  if ((await findRow(store.db, 'customer', { id: customerId }))?.plan_id === planId) return;
   const message = `planId: only the operator can give a key another plan than the customer's or "${REHEARSAL_PLAN_ID}"`;
-  throw new ApiError(403, 'FORBIDDEN', message, { fields: { planId: message } });
+  throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   toLogEntryJson,
 } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
-import { ApiError } from '../api-error.ts';
+import { type ApiError, invalidFields, notFound } from '../api-error.ts';
 import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
@@ -31,24 +31,15 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-/**
- * The requested range; default: the last hour.
- * @throws ApiError 422
- */
-function rangeOf(
-  { from, to }: Readonly<{ from?: number | undefined; to?: number | undefined }>,
-  now: number,
-) {
+function rangeOf({ from, to }: Pick<LogsGiven['query'], 'from' | 'to'>, now: number) {
   const end = to ?? now + 1;
   const range = { from: from ?? Math.max(0, end - HOUR_MS), to: end };
   if (range.from < range.to) return range;
-  throw new ApiError(422, 'INVALID_FIELDS', 'from must be before to', {
-    fields: { from: 'must be before to' },
-  });
+  throw invalidFields('from must be before to', { from: 'must be before to' });
 }
 
-const notFound = (what: string): ApiError =>
-  new ApiError(404, 'NOT_FOUND', `There is no such ${what}. It may have ended or be past its retention.`);
+const noSuch = (what: string): ApiError =>
+  notFound(`There is no such ${what}. It may have ended or be past its retention.`);
 
 async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
   const { store, now } = services;
@@ -116,14 +107,14 @@ export const logHandlers = (services: ApiServices) =>
     async 'GET /customers/{customer}/logs/{entry}'({ path }) {
       const { customer, entry } = path;
       const row = isEntryId(entry) ? await readEntry(services.store, customer, entry) : undefined;
-      if (row === undefined) throw notFound('request');
+      if (row === undefined) throw noSuch('request');
       return { ...toLogEntryJson(row), steps: JSON.parse(row.steps), params: row.params, result: row.result };
     },
     'GET /customers/{customer}/connections': (input) => listConnections(services, input),
     async 'DELETE /customers/{customer}/connections/{connection}'({ path }, context) {
       const { customer, connection } = path;
       const isRequested = await requestClose(services.store, customer, connection, context, services.now());
-      if (!isRequested) throw notFound('connection');
+      if (!isRequested) throw noSuch('connection');
       return { done: true };
     },
     'GET /customers/{customer}/transactions': (input) => listTransactions(services, input),

@@ -1,14 +1,11 @@
+import { findRow, selectRows } from '../../database/rows.ts';
 import { type ApiCaller, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
 
 async function userOf({ store }: ApiServices, caller: ApiCaller) {
   if (caller.kind !== 'user') return null;
-  const row = await store.db
-    .selectFrom('auth_user')
-    .select(['name', 'email', 'isOperator', 'twoFactorEnabled'])
-    .where('id', '=', caller.userId)
-    .executeTakeFirst();
+  const row = await findRow(store.db, 'auth_user', { id: caller.userId });
   if (row === undefined) return null;
   const { name, email, isOperator, twoFactorEnabled } = row;
   return { id: caller.userId, name, email, isOperator: isOperator === 1, twoFactor: twoFactorEnabled === 1 };
@@ -28,24 +25,18 @@ async function customersOf({ store }: ApiServices, caller: ApiCaller) {
     return rows.map((row) => ({ ...customerJson(row), role: row.role }));
   }
   if (caller.kind !== 'token' || caller.customerId === null) return [];
-  const query = store.db.selectFrom('customer').selectAll().where('id', '=', caller.customerId);
-  return (await query.execute()).map((row) => ({ ...customerJson(row), role: caller.role }));
-}
-
-/** Whether no operator exists yet. */
-async function needsSetup({ store }: ApiServices): Promise<boolean> {
-  const query = store.db.selectFrom('auth_user').select('id').where('isOperator', '=', 1).limit(1);
-  return (await query.executeTakeFirst()) === undefined;
+  const rows = await selectRows(store.db, 'customer', { id: caller.customerId }).execute();
+  return rows.map((row) => ({ ...customerJson(row), role: caller.role }));
 }
 
 export const meHandlers = (services: ApiServices) =>
   defineHandlers({
     'GET /me': async (_given, { caller }) => {
       const { service } = services;
-      const [user, customers, isNew] = await Promise.all([
+      const [user, customers, operator] = await Promise.all([
         userOf(services, caller),
         customersOf(services, caller),
-        needsSetup(services),
+        findRow(services.store.db, 'auth_user', { isOperator: 1 }),
       ]);
       return {
         user,
@@ -53,7 +44,7 @@ export const meHandlers = (services: ApiServices) =>
         service: {
           version: service.version,
           signUp: service.signUp,
-          needsSetup: isNew,
+          needsSetup: operator === undefined,
           oidc: [...service.oidc],
           network: service.network,
           urls: service.urls(),

@@ -1,8 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import { revokeExcessGrants } from '../../accounts/issued-grants.ts';
 import type { MemberRole } from '../../accounts/roles.ts';
+import { deleteRows, fieldsOf, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
-import { ApiError } from '../api-error.ts';
+import { conflict, notFound } from '../api-error.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -21,15 +22,11 @@ const membersOf = (db: Kysely<Schema>, customerId: string) =>
 type MemberRow = Awaited<ReturnType<ReturnType<typeof membersOf>['execute']>>[number];
 
 const memberJson = (row: MemberRow) => ({
-  userId: row.user_id,
-  name: row.name,
-  email: row.email,
-  role: row.role,
+  ...fieldsOf(row, 'user_id', 'name', 'email', 'role'),
   since: row.created_at,
   twoFactor: row.twoFactorEnabled === 1,
 });
 
-/** @throws ApiError 404 */
 async function requireMember(
   trx: Transaction<Schema>,
   customerId: string,
@@ -37,14 +34,13 @@ async function requireMember(
 ): Promise<MemberRow> {
   const row = await membersOf(trx, customerId).where('user_id', '=', userId).executeTakeFirst();
   if (row !== undefined) return row;
-  throw new ApiError(404, 'NOT_FOUND', 'There is no such member. See the list of members for the ids.');
+  throw notFound('There is no such member. See the list of members for the ids.');
 }
 
-/** @throws ApiError 409 */
 async function checkNotLastOwner(trx: Transaction<Schema>, customerId: string): Promise<void> {
   const owners = await membersOf(trx, customerId).where('role', '=', 'owner').limit(2).execute();
   if (owners.length > 1) return;
-  throw new ApiError(409, 'LAST_OWNER', 'A customer needs an owner. Make another member an owner first.');
+  throw conflict('LAST_OWNER', 'A customer needs an owner. Make another member an owner first.');
 }
 
 function changeRole(
@@ -59,12 +55,7 @@ function changeRole(
     checkMayGrant(context, row.role);
     if (row.role === role) return [memberJson(row), null];
     if (row.role === 'owner') await checkNotLastOwner(trx, customer);
-    await trx
-      .updateTable('member')
-      .set({ role })
-      .where('customer_id', '=', customer)
-      .where('user_id', '=', user)
-      .execute();
+    await updateRows(trx, 'member', { customer_id: customer, user_id: user }, { role });
     await revokeExcessGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role, role_before: row.role };
     return [memberJson({ ...row, role }), { action: 'member.role', customerId: customer, detail }];
@@ -83,7 +74,7 @@ function removeMember(
     const row = await requireMember(trx, customer, user);
     if (!isSelf(context, user)) checkMayGrant(context, row.role);
     if (row.role === 'owner') await checkNotLastOwner(trx, customer);
-    await trx.deleteFrom('member').where('customer_id', '=', customer).where('user_id', '=', user).execute();
+    await deleteRows(trx, 'member', { customer_id: customer, user_id: user });
     await revokeExcessGrants(trx, { id: user, email: row.email }, { ...context, at: services.now() });
     const detail = { member: row.email, role: row.role };
     return [{ done: true as const }, { action: 'member.remove', customerId: customer, detail }];

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
+import { countRows, fieldsOf } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { UpstreamNodeTable } from '../../database/tables/nodes.ts';
 import {
   ADDED_NODES_MAX,
   type AddedNode,
-  countNodes,
   deleteNode,
   findNodeRow,
   insertNode,
@@ -17,7 +17,7 @@ import {
 import type { NodeServices } from '../../nodes/node-feed.ts';
 import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { NodeReportJson } from '../contract/nodes.ts';
 import type { NodeJson } from '../contract/operator.ts';
@@ -31,7 +31,6 @@ const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which car
  * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
  * accident.
  * @param isGone - true: the whole node is lost; false: only its Geyser.
- * @throws ApiError 409
  */
 async function checkNotLast(
   { store, service }: ApiServices,
@@ -63,10 +62,7 @@ const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'h
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/**
- * Stored headers are credentials: changing the address of a node must not send them to another host.
- * @throws ApiError 422
- */
+/** Stored headers are credentials: changing the address of a node must not send them to another host. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
@@ -78,11 +74,8 @@ const nodeJson = (
   row: Pick<UpstreamNodeTable, 'name' | 'network' | 'created_by' | 'created_at'>,
   more: Readonly<{ hasWs: boolean; hasGrpc: boolean; options: NodeSettings['options'] | null }>,
 ) => ({
-  name: row.name,
-  network: row.network,
+  ...fieldsOf(row, 'name', 'network', 'created_by', 'created_at'),
   ...more,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
 });
 
 /** @param seal - null: the settings cannot be decrypted here. */
@@ -93,75 +86,55 @@ const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) =>
     options: seal?.open(row)?.settings.options ?? null,
   });
 
-/** @throws ApiError 503 */
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
   throw new ApiError(503, 'NO_GATEWAY', 'Nodes cannot be changed here. Use a running service.');
 }
 
-/**
- * Finds an added node; other nodes get a specific error.
- * @throws ApiError 404, 409
- */
 async function addedRow(services: ApiServices, name: string): Promise<UpstreamNodeTable> {
   const row = await findNodeRow(services.store.db, name);
   if (row !== undefined) return row;
   const { nodes } = await readGateways(services.store);
   const own = requireNodeServices(services).fixed();
   const fixed = [...own, ...nodes].find((node) => node.name === name && node.source !== 'added');
-  if (fixed === undefined)
-    throw new ApiError(404, 'NOT_FOUND', `There is no node ${name}. GET /upstreams lists them.`);
+  if (fixed === undefined) throw notFound(`There is no node ${name}. GET /upstreams lists them.`);
   if (fixed.source === 'ledger')
-    throw new ApiError(
-      409,
+    throw conflict(
       'LEDGER_NODE',
       `${name} is the embedded ledger of development mode; it ends when the service starts with nodes`,
     );
-  throw new ApiError(
-    409,
+  throw conflict(
     'FILE_NODE',
     `${name} is defined in the configuration. Change it there and reload; until then it can be cordoned or drained.`,
   );
 }
 
-/**
- * Node names are unique.
- * @throws ApiError 409
- */
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
   const isFixed = requireNodeServices(services)
     .fixed()
     .some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
-  throw new ApiError(409, 'NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
+  throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
     fields: { name: 'is in use. Choose another name' },
   });
 }
 
-/**
- * Two chains must not be mixed.
- * @throws ApiError 409
- */
+/** Two chains must not be mixed. */
 function checkLedger(services: ApiServices): void {
   const { fixed } = requireNodeServices(services);
   if (!fixed().some(({ source }) => source === 'ledger')) return;
-  throw new ApiError(
-    409,
+  throw conflict(
     'LEDGER_NODE',
     'The service runs in development mode. Add the node to the configuration file, or with "solway upstream add" on its machine, and restart.',
   );
 }
 
-/** @throws ApiError 409 */
 async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
-  if ((await countNodes(db)) < ADDED_NODES_MAX) return;
-  throw new ApiError(409, 'LIMIT', `There are ${ADDED_NODES_MAX} added nodes, the maximum`);
+  if ((await countRows(db, 'upstream_node', {})) < ADDED_NODES_MAX) return;
+  throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
-/**
- * Probes a node; an unusable one needs `force`.
- * @throws ApiError 422 with the findings
- */
+/** Probes a node; an unusable one needs `force`. */
 async function requireUsable(
   nodeServices: NodeServices,
   node: AddedNode,
@@ -191,7 +164,6 @@ const toAcceptedNodeJson = (
   notes: [...nodeServices.notesOf({ name, network, settings })],
 });
 
-/** Without addresses and headers. */
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
@@ -224,13 +196,11 @@ async function add(
 }
 
 const cannotDecrypt = (name: string): ApiError =>
-  new ApiError(
-    409,
+  conflict(
     'UNREADABLE',
     `${name} cannot be decrypted because its pepper is missing. Restore the pepper, or remove the node and add it again.`,
   );
 
-/** Absent fields keep their values. */
 function mergeSettings(
   row: UpstreamNodeTable,
   before: NodeSettings,
@@ -268,8 +238,7 @@ async function change(
   const report = await requireUsable(nodeServices, node, body.force);
   await withAudit(services, context, async (trx, version) => {
     const now = await findNodeRow(trx, name);
-    if (now?.version !== row.version)
-      throw new ApiError(409, 'CHANGED', `${name} was changed meanwhile. Try again.`);
+    if (now?.version !== row.version) throw conflict('CHANGED', `${name} was changed meanwhile. Try again.`);
     await updateNode(trx, nodeServices.seal, node, { at: services.now(), version });
     const fields = ['url', 'ws', 'grpc', 'headers', 'options'] as const;
     const changed = fields.filter((field) => body[field] !== undefined).join(', ');
@@ -304,15 +273,10 @@ export const addedNodeHandlers = (services: ApiServices) =>
       remove(services, path.node, query.force === 'true', context),
   });
 
-/** @throws ApiError 404 */
 async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
   const { nodes } = await readGateways(store);
   if (nodes.some((one) => one.name === node && one.network === network)) return;
-  throw new ApiError(
-    404,
-    'NOT_FOUND',
-    `No gateway has a node ${node} of ${network}. GET /upstreams lists them.`,
-  );
+  throw notFound(`No gateway has a node ${node} of ${network}. GET /upstreams lists them.`);
 }
 
 export const upstreamHandlers = (services: ApiServices) =>
@@ -340,6 +304,6 @@ export const upstreamHandlers = (services: ApiServices) =>
     async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
       const { store, now } = services;
       if (await uncordonNode(store, { network, node }, context, now())) return { done: true };
-      throw new ApiError(409, 'NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
+      throw conflict('NOT_CORDONED', `${node} of ${network} is neither cordoned nor drained`);
     },
   });

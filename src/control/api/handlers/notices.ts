@@ -1,45 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { fieldsOf, selectRows } from '../../database/rows.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
 import { deliverNotice } from '../../notifications/notifier.ts';
 import { addTarget, findTarget, listTargets, removeTarget } from '../../notifications/targets.ts';
 import { WebhookSeal } from '../../notifications/webhooks.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { ApiError, invalidField, limitReached, notFound } from '../api-error.ts';
 import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
 const targetJson = (row: NoticeTargetTable) => ({
-  id: row.id,
-  kind: row.kind,
   to: row.shown,
-  createdAt: row.created_at,
-  lastSentAt: row.last_sent_at,
-  lastProblem: row.last_problem,
+  ...fieldsOf(row, 'id', 'kind', 'created_at', 'last_sent_at', 'last_problem'),
 });
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
 const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
 
-const mailNotConfigured = (): ApiError =>
-  invalidField(
-    'kind',
-    'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.',
-  );
+const NO_MAIL =
+  'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
-/**
- * @returns the normalized URL or address.
- * @throws ApiError 422
- */
 function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput): string {
   if (kind === 'email') {
-    if (mailer === null) throw mailNotConfigured();
+    if (mailer === null) throw invalidField('kind', NO_MAIL);
     const address = email.safeParse(to);
     if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
     return address.data;
@@ -57,7 +47,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
   const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
-      throw new ApiError(409, 'LIMIT', `There are ${targetsMax} targets, the maximum. Remove some first.`);
+      throw limitReached(`There are ${targetsMax} targets, the maximum. Remove some first.`);
     }
     const target = { customerId, kind: input.kind, to, createdBy: context.actor, createdAt: services.now() };
     const { row, secret } = await addTarget(trx, seal, target);
@@ -70,7 +60,7 @@ function add(services: ApiServices, customerId: string, input: TargetInput, cont
 }
 
 const noSuchTarget = (): ApiError =>
-  new ApiError(404, 'NOT_FOUND', 'There is no such webhook or address. See the list of notices for the ids.');
+  notFound('There is no such webhook or address. See the list of notices for the ids.');
 
 function remove(services: ApiServices, customerId: string, id: string, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
@@ -82,7 +72,6 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-/** @throws ApiError 429 */
 async function reserveTestMail(
   services: ApiServices,
   target: NoticeTargetTable,
@@ -97,18 +86,11 @@ async function reserveTestMail(
   if (!(await claimTest(store, target.id, testIntervalMs, now()))) checkWait(testIntervalMs);
 }
 
-/** @throws ApiError 429 */
 function checkWait(waitMs: number): void {
   if (waitMs <= 0) return;
   const retryAfter = Math.ceil(waitMs / 1_000);
-  throw new ApiError(
-    429,
-    'RATE_LIMITED',
-    `A message was sent there recently. Try again in ${retryAfter} s.`,
-    {
-      retryAfter,
-    },
-  );
+  const message = `A message was sent there recently. Try again in ${retryAfter} s.`;
+  throw new ApiError(429, 'RATE_LIMITED', message, { retryAfter });
 }
 
 async function test(services: ApiServices, customerId: string, id: string, context: ApiContext) {
@@ -117,11 +99,8 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw noSuchTarget();
   await reserveTestMail(services, target, concurrencyKeyOf(caller));
-  const customer = await store.db
-    .selectFrom('customer')
-    .select(['id', 'name'])
-    .where('id', '=', customerId)
-    .executeTakeFirstOrThrow();
+  const { name } = await selectRows(store.db, 'customer', { id: customerId }).executeTakeFirstOrThrow();
+  const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
   const channels = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
   const timeoutMs = notices?.limits.timeoutMs ?? noticeLimits.timeoutMs;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
-import { creditsByDay } from '../../usage/quotas.ts';
+import { creditsUsed } from '../../usage/quotas.ts';
 import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -52,13 +52,6 @@ function rowsOf({ store }: ApiServices) {
     ]);
 }
 
-/** In this month. */
-async function creditsOf({ store, now }: ApiServices, customerId: string): Promise<number> {
-  const days = await creditsByDay(store, { customerId }, now());
-  return days.reduce((sum, day) => sum + day, 0);
-}
-
-/** Escapes the wildcards of LIKE. */
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 
 export const planHandlers = (services: ApiServices) =>
@@ -76,7 +69,8 @@ export const planHandlers = (services: ApiServices) =>
         .limit(limit + 1)
         .execute();
       const credits = new Map<string, number>();
-      for (const { id } of rows.slice(0, limit)) credits.set(id, await creditsOf(services, id));
+      for (const { id } of rows.slice(0, limit))
+        credits.set(id, await creditsUsed(services.store, { customerId: id }, services.now()));
       const show = (row: (typeof rows)[number]) => ({
         ...customerJson(row),
         members: Number(row.members),

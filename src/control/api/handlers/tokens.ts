@@ -2,9 +2,10 @@ import type { Transaction } from 'kysely';
 import { ADMIN_TOKEN_PREFIX, createAdminToken, listAdminTokens } from '../../accounts/admin-tokens.ts';
 import { revokeIssuedGrants } from '../../accounts/issued-grants.ts';
 import { type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { fieldsOf, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
 import type { AdminTokenTable } from '../../database/tables/accounts.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { forbidden, invalidField, limitReached, notFound } from '../api-error.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -15,11 +16,7 @@ import { withAudit } from './audit.ts';
  */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
   if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
-  throw new ApiError(
-    403,
-    'ROLE_TOO_SMALL',
-    `The role ${granted} exceeds yours. Ask a member with that role.`,
-  );
+  throw forbidden('ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask a member with that role.`);
 }
 
 /**
@@ -32,25 +29,18 @@ export async function grantExpiry<Requested extends number | null>(
   requested: Requested,
 ): Promise<number | Requested> {
   if (caller.kind !== 'token') return requested;
-  const query = trx.selectFrom('admin_token').select('expires_at').where('id', '=', caller.tokenId);
-  const { expires_at: own } = await query.executeTakeFirstOrThrow();
+  const token = await selectRows(trx, 'admin_token', { id: caller.tokenId }).executeTakeFirstOrThrow();
+  const { expires_at: own } = token;
   return own === null ? requested : Math.min(own, requested ?? own);
 }
 
 const tokenJson = (row: AdminTokenTable) => ({
-  id: row.id,
   start: `${ADMIN_TOKEN_PREFIX}${row.id}`,
-  name: row.name,
-  role: row.role,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  lastUsedAt: row.last_used_at,
+  ...fieldsOf(row, 'id', 'name', 'role', 'created_by', 'created_at', 'expires_at', 'last_used_at'),
 });
 
 type TokenInput = Readonly<{ name: string; role: MemberRole; expiresAt: number | null }>;
 
-/** @throws ApiError 422 */
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && expiresAt <= now) throw invalidField('expiresAt', 'must be in the future');
 }
@@ -68,7 +58,7 @@ function createToken(
     const at = services.now();
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
-      throw new ApiError(409, 'LIMIT', `There are ${tokensMax} tokens, the maximum. Revoke some first.`);
+      throw limitReached(`There are ${tokensMax} tokens, the maximum. Revoke some first.`);
     const expiresAt = await grantExpiry(trx, context, input.expiresAt);
     const newToken = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
     const { secret, row } = await createAdminToken(trx, services.peppers, newToken);
@@ -90,11 +80,10 @@ function revokeToken(
   return withAudit(services, context, async (trx) => {
     const rows = await listAdminTokens(trx, customerId, services.now());
     const row = rows.find((one) => one.id === id);
-    if (row === undefined)
-      throw new ApiError(404, 'NOT_FOUND', 'There is no such token. See the list of tokens for the ids.');
+    if (row === undefined) throw notFound('There is no such token. See the list of tokens for the ids.');
     checkMayGrant(context, row.role);
     const at = services.now();
-    await trx.updateTable('admin_token').set({ revoked_at: at }).where('id', '=', id).execute();
+    await updateRows(trx, 'admin_token', { id }, { revoked_at: at });
     const made = withMade ? await revokeIssuedGrants(trx, `token:${id}`, { ...context, at }, () => false) : 0;
     const detail = { token: id, name: row.name, role: row.role, made };
     return [

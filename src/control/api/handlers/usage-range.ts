@@ -1,5 +1,6 @@
 import { type UsageStatus, usageStatuses } from '../../../gateway/metering/usage-meter.ts';
 import type { Store } from '../../database/open.ts';
+import { findRow } from '../../database/rows.ts';
 import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
   type Axis,
@@ -10,7 +11,8 @@ import {
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
-import { ApiError, invalidField } from '../api-error.ts';
+import { invalidField, notFound } from '../api-error.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -25,17 +27,14 @@ const RANGE_MS = HOUR_MS;
 /** Maximum of JavaScript's Date. */
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
-type Range = Readonly<{ from?: number | undefined; to?: number | undefined }>;
+type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
+type Range = Pick<UsageQuery, 'from' | 'to'>;
 
 function stepOf(lengthMs: number): UsageStep {
   if (lengthMs <= MINUTES_MAX_MS) return 'minute';
   return lengthMs <= HOURS_MAX_MS ? 'hour' : 'day';
 }
 
-/**
- * The requested range in Unix milliseconds.
- * @throws ApiError 422
- */
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
@@ -64,12 +63,6 @@ export const toAxisJson = ({ step, from, to }: Axis) => ({
   to: to * stepMs[step],
   stepMs: stepMs[step],
 });
-
-type UsageQuery = Readonly<{
-  key?: string | undefined;
-  product?: UsageFilter['product'];
-  method?: string | undefined;
-}>;
 
 export const noTotals = (): TotalsJson => ({
   requests: 0,
@@ -103,14 +96,8 @@ export async function filterOf(
   { key, product, method }: UsageQuery,
 ): Promise<UsageFilter> {
   if (key === undefined) return { customerId, product, method };
-  const found = await db
-    .selectFrom('api_key')
-    .select('id')
-    .where('id', '=', key)
-    .where('customer_id', '=', customerId)
-    .executeTakeFirst();
-  if (found === undefined)
-    throw new ApiError(404, 'NOT_FOUND', 'key: there is no such key. See the list of keys.');
+  if ((await findRow(db, 'api_key', { id: key, customer_id: customerId })) === undefined)
+    throw notFound('key: there is no such key. See the list of keys.');
   return { customerId, keys: [key], product, method };
 }
 

@@ -51,7 +51,6 @@ async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise
   return series;
 }
 
-/** The names with the most requests, largest first, and whether there are more. */
 async function largest(
   store: Store,
   axis: Axis,
@@ -168,8 +167,6 @@ function fieldOf(field: string | number): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const CSV_ROUTE = 'GET /customers/{customer}/usage.csv';
-
 const HEAD = [
   'time',
   'key',
@@ -209,7 +206,7 @@ async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGen
 
 /** Streamed with bounded memory. */
 export const usageCsv =
-  ({ store, now }: ApiServices): Handler<typeof CSV_ROUTE> =>
+  ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
   async ({ path: { customer }, query }) => {
     const axis = await axisOf(store, query, now());
     return linesOf(store, axis, await filterOf(store, customer, query));

@@ -26,7 +26,7 @@ import {
   zeros,
 } from '../../usage/read-usage.ts';
 import { addLatency, latencySum } from '../../usage/usage-sums.ts';
-import { ApiError } from '../api-error.ts';
+import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
@@ -144,7 +144,6 @@ async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Pro
   return { steps, methods };
 }
 
-/** Rows of latency, columns of time. */
 function heatOf(axis: Axis, steps: readonly Float64Array[]): Performance['heat'] {
   const counts = heatBoundsMs.map(() => zeros(axis));
   steps.forEach((step, at) => {
@@ -180,9 +179,6 @@ const usagePerformance =
     };
   };
 
-const QUOTA_ROUTE = 'GET /customers/{customer}/quota';
-
-/** Prices of a plan without overrides. */
 function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   return new Map([
     ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
@@ -192,7 +188,6 @@ function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   ]);
 }
 
-/** @throws ApiError 404 */
 async function planOf({ db }: Store, customerId: string) {
   const plan = await db
     .selectFrom('customer')
@@ -200,12 +195,12 @@ async function planOf({ db }: Store, customerId: string) {
     .select(['plan.prices', 'plan.stream_credits'])
     .where('customer.id', '=', customerId)
     .executeTakeFirst();
-  if (plan === undefined) throw new ApiError(404, 'NOT_FOUND', 'customer: there is no such customer');
+  if (plan === undefined) throw notFound('customer: there is no such customer');
   return plan;
 }
 
 const usageQuota =
-  ({ store, now, endpoints }: ApiServices): Handler<typeof QUOTA_ROUTE> =>
+  ({ store, now, endpoints }: ApiServices): Handler<'GET /customers/{customer}/quota'> =>
   async ({ path: { customer } }) => {
     const at = now();
     const plan = await planOf(store, customer);
@@ -236,7 +231,6 @@ const textOf = ({ failure }: CodeRow): string =>
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node; see the example for its message';
 
-/** Error codes with counts and the newest entry of each, from the request log. */
 async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
   let entries = db
     .selectFrom('request_log')

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
 import { activeTokens } from '../../accounts/admin-tokens.ts';
 import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { findRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, forbidden, notFound } from '../api-error.ts';
 import { type ContractName, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
@@ -17,28 +18,19 @@ export function isOperator(caller: ApiCaller): boolean {
 
 /** The same error for unknown customers and for those of others. */
 const noSuchCustomer = (): ApiError =>
-  new ApiError(
-    404,
-    'NOT_FOUND',
-    'There is no such customer. GET /me lists yours; operators find all with GET /customers.',
-  );
+  notFound('There is no such customer. GET /me lists yours; operators find all with GET /customers.');
 
 async function findMembership(
   db: Kysely<Schema>,
   customer: string,
   caller: ApiCaller,
 ): Promise<Membership | null> {
-  const row = await db.selectFrom('customer').select('state').where('id', '=', customer).executeTakeFirst();
+  const row = await findRow(db, 'customer', { id: customer });
   if (row === undefined) return null;
   if (caller.kind === 'token')
     return { state: row.state, role: caller.customerId === customer ? caller.role : null };
   if (caller.kind !== 'user') return { state: row.state, role: null };
-  const member = await db
-    .selectFrom('member')
-    .select('role')
-    .where('customer_id', '=', customer)
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirst();
+  const member = await findRow(db, 'member', { customer_id: customer, user_id: caller.userId });
   return { state: row.state, role: member?.role ?? null };
 }
 
@@ -61,7 +53,6 @@ function isOwnMembership(
   return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
 }
 
-/** @throws ApiError 403 */
 function checkRole(
   name: ContractName,
   path: Readonly<Record<string, string>>,
@@ -70,7 +61,7 @@ function checkRole(
 ) {
   const required = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, required)) return;
-  throw new ApiError(403, 'ROLE_TOO_SMALL', `This needs the role ${required}; yours is ${role}`);
+  throw forbidden('ROLE_TOO_SMALL', `This needs the role ${required}; yours is ${role}`);
 }
 
 /**
@@ -89,7 +80,7 @@ export async function authorize(
   if (access === 'anybody') return mayAll ? 'operator' : null;
   checkSignedIn(caller);
   if (access === 'operator' && !mayAll)
-    throw new ApiError(403, 'OPERATOR_ONLY', 'Only the operator of this service may do this');
+    throw forbidden('OPERATOR_ONLY', 'Only the operator of this service may do this');
   if (path.customer === undefined) return mayAll ? 'operator' : null;
   const membership = await findMembership(db, path.customer, caller);
   if (membership === null) throw noSuchCustomer();
@@ -100,8 +91,7 @@ export async function authorize(
   // An owner who left could continue with another customer: see handlers/customers.ts.
   const mayLeave = role !== 'owner' && isOwnMembership(name, path, caller);
   if (state === 'suspended' && !name.startsWith('GET ') && !mayLeave)
-    throw new ApiError(
-      403,
+    throw forbidden(
       'CUSTOMER_SUSPENDED',
       'This customer is suspended: members can only read or leave, owners can only read. Ask the operator.',
     );
@@ -111,8 +101,7 @@ export async function authorize(
 /** The caller's current rights; null if the user or token no longer exists. */
 async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
   if (caller.kind === 'user') {
-    const query = db.selectFrom('auth_user').select('isOperator').where('id', '=', caller.userId);
-    const row = await query.executeTakeFirst();
+    const row = await findRow(db, 'auth_user', { id: caller.userId });
     return row === undefined ? null : { ...caller, isOperator: row.isOperator === 1 };
   }
   if (caller.kind !== 'token') return caller;
@@ -139,11 +128,7 @@ export async function assertRightsUnchanged(
       'The account or token was revoked during the request. Sign in again.',
     );
   if ((await authorize(db, name, path, current)) === role) return;
-  throw new ApiError(
-    403,
-    'RIGHTS_CHANGED',
-    'Your rights were changed during the request. Check them and try again.',
-  );
+  throw forbidden('RIGHTS_CHANGED', 'Your rights were changed during the request. Check them and try again.');
 }
 
 /** Statuses that mean revoked rights; other errors mean that the check failed. */

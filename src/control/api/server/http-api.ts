@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'hono';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { withDefaults } from '../../../base/with-defaults.ts';
 import { type AuthGuard, checkSignInResponse, type SignInRequest } from '../../accounts/auth-guard.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
@@ -8,11 +7,11 @@ import { isStoreUnavailable } from '../../database/store-unavailable.ts';
 import { ApiError } from '../api-error.ts';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
-import { isOperator, recheck } from './authorize.ts';
+import { authorize, isOperator, recheck } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
-import { ApiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
+import { type ApiConcurrency, apiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
-import { readBytes, readJson, readQuery } from './read-request.ts';
+import { parseRouteInput, readBytes, readJson, readQuery } from './read-request.ts';
 import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -35,7 +34,6 @@ type ReceivedBody = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
 
 type Env = { Bindings: ReceivedBody; Variables: { requestId: string } };
 
-/** The control API over HTTP. */
 export class HttpApi {
   readonly #api: ControlApi;
   readonly #parts: HttpApiParts;
@@ -49,7 +47,7 @@ export class HttpApi {
     this.#parts = parts;
     this.#api = parts.api;
     this.#options = withDefaults(controlApiOptions, parts.options);
-    this.#concurrency = new ApiConcurrency(this.#options);
+    this.#concurrency = apiConcurrency(this.#options);
     this.#app.use(async (context, next) => {
       context.set('requestId', randomUUID());
       await next();
@@ -89,7 +87,6 @@ export class HttpApi {
     return response;
   }
 
-  /** Ends long-lived responses when the service stops. */
   endStreams(): void {
     this.#ending.abort();
   }
@@ -132,7 +129,8 @@ export class HttpApi {
     }
     if (raw.method === 'HEAD') {
       // HEAD: Hono would run GET and drop the stream without ending it.
-      await this.#api.check(name, input, caller);
+      await authorize(this.#api.services.store.db, name, input.path, caller);
+      parseRouteInput(name, input);
       return streamHead(format, streamHeadersOf(name, format, requestId));
     }
     const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
@@ -174,7 +172,9 @@ export class HttpApi {
     const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
     const revoked = new AbortController();
-    const check = async () => this.#api.reauthorize(name, input, await identifyAgain());
+    const check = async () => {
+      await authorize(this.#api.services.store.db, name, input.path, await identifyAgain());
+    };
     const stopRechecks =
       format === 'events' ? recheck(check, recheckMs, () => revoked.abort()) : () => undefined;
     const onEnd = (): void => {
@@ -243,7 +243,6 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-/** An error response before authentication. */
 export function problemResponse(problem: unknown): Response {
   const { status, headers, body } = problemOf(problem, randomUUID());
   return jsonResponse(status, body, headers);
@@ -254,7 +253,6 @@ const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
 
 type StreamFormat = 'csv' | 'jsonl' | 'events';
 
-/** With the file name for downloads. */
 function streamHeadersOf(
   name: ContractName,
   format: StreamFormat,

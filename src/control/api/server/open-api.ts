@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
-import type { Route, RouteFormat } from '../contract/route.ts';
-import { strictOf } from '../contract/route.ts';
+import { type Route, type RouteFormat, strictOf } from '../contract/route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidFields, notFound } from '../api-error.ts';
 import { type ContractName, type ParsedRouteInput, routeOf } from '../contract/contract.ts';
 import { strictOf } from '../contract/route.ts';
 
@@ -89,8 +89,7 @@ export function readQuery(url: string): Record<string, string> {
   for (const [name, value] of new URL(url).searchParams) {
     const printable = name.slice(0, 64);
     const fault = fields.has(name) ? 'is given twice' : NUL.test(value) ? 'contains a NUL character' : null;
-    if (fault !== null)
-      throw new ApiError(422, 'INVALID_FIELDS', `${printable} ${fault}`, { fields: { [printable]: fault } });
+    if (fault !== null) throw invalidFields(`${printable} ${fault}`, { [printable]: fault });
     fields.set(name, value);
   }
   return Object.fromEntries(fields);
@@ -115,21 +114,13 @@ function fieldsOf(error: z.ZodError, part: string): Record<string, string> {
   return Object.fromEntries(named.slice(0, FIELDS_MAX));
 }
 
-/** @throws ApiError 422 that names each field. */
 function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'body'): unknown {
   if (schema === undefined) return null;
   const parsed = strictOf(schema).safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = fieldsOf(parsed.error, part);
   const messages = Object.entries(fields).map(([field, text]) => `${field}: ${text}`);
-  throw new ApiError(
-    422,
-    'INVALID_FIELDS',
-    `The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000),
-    {
-      fields,
-    },
-  );
+  throw invalidFields(`The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000), fields);
 }
 
 /**
@@ -142,8 +133,7 @@ export function parseRouteInput<Name extends ContractName>(
 ): ParsedRouteInput<Name> {
   const { query, body } = routeOf(name);
   for (const part of Object.values(raw.path)) {
-    if (!PARAMETER.test(part))
-      throw new ApiError(404, 'NOT_FOUND', 'There is no such resource. See the list for the ids.');
+    if (!PARAMETER.test(part)) throw notFound('There is no such resource. See the list for the ids.');
   }
   if (query === undefined && Object.keys(raw.query).length > 0) read(z.object({}), raw.query, 'query');
   return {

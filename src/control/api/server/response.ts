@@ -2,7 +2,6 @@ import { securityHeaders } from '../../../protocol/security-headers.ts';
 import { ApiError } from '../api-error.ts';
 import type { RouteFormat } from '../contract/route.ts';
 
-/** Error body of every route. */
 type ProblemJson = Readonly<{
   error: Readonly<{
     code: string;
@@ -66,7 +65,6 @@ type StreamOptions = Readonly<{
   onError: (thrown: unknown) => void;
 }>;
 
-/** Streams lines with backpressure; events get keep-alive comments. */
 function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();

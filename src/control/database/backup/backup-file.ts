@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { syncFolder } from '../../../base/files.ts';
+import { linesOf } from '../../../base/text/lines-of.ts';
 import type { Store } from '../open.ts';
 import { BackupError, type BackupPart, backupTables, type TableCount, takeBackup } from './backup.ts';
 
@@ -41,13 +42,6 @@ function lineOf(part: BackupPart): string {
   return JSON.stringify({ rows: part.table, columns, values });
 }
 
-/** Makes a rename durable. */
-async function syncFolder(file: string): Promise<void> {
-  const folder = await open(dirname(file), 'r');
-  await folder.sync();
-  await folder.close();
-}
-
 /**
  * Writes a backup, readable by its owner only; the file appears when it is complete and durable.
  * @throws BackupError if the file exists
@@ -81,7 +75,7 @@ export async function writeBackupFile(
     packed.end();
     await written;
     renameSync(unfinished, file);
-    await syncFolder(file);
+    await syncFolder(dirname(file));
     return counts;
   } catch (error) {
     rmSync(unfinished, { force: true });
@@ -92,7 +86,6 @@ export async function writeBackupFile(
 
 const tableNames = new Set(backupTables.map(({ name }) => name));
 
-/** @throws BackupError */
 function partOf(line: string, number: number): BackupPart {
   let parsed: unknown;
   try {
@@ -124,16 +117,6 @@ function partOf(line: string, number: number): BackupPart {
 }
 
 /** Splits at line feeds only: readline also splits at U+2028 and U+2029, which JSON may contain. */
-async function* linesOf(unpacked: Readable): AsyncGenerator<string> {
-  let rest = '';
-  for await (const piece of unpacked.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
-}
-
 /** @throws BackupError if the file is not a backup or is corrupt. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
@@ -142,7 +125,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> 
   packed.pipe(unpacked);
   let number = 0;
   try {
-    for await (const line of linesOf(unpacked)) yield partOf(line, ++number);
+    for await (const line of linesOf(unpacked.setEncoding('utf8'))) yield partOf(line, ++number);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new BackupError(`There is no file ${file}. Give the path of a backup.`);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { migrations } from '../migrations.ts';
 import type { Store } from '../open.ts';
+import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
 
 /** Rows are read in the order of the key columns. */
@@ -63,22 +64,17 @@ const PAGE_ROWS = 1_000;
 /** Values per statement; SQLite allows 32,766 and PostgreSQL 65,535. */
 const VALUES_MAX = 30_000;
 
-/** Pages of rows in key order. */
-async function* readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
+function readRows(db: Kysely<Schema>, { name, key }: BackupTable): AsyncGenerator<readonly Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
-  let last: Row | null = null;
-  for (;;) {
-    const behind: ReturnType<typeof sql> =
-      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last![column]))})`;
-    const { rows }: { rows: Row[] } = await sql<Row>`select * from ${sql.table(name)} ${behind}
-      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`.execute(db);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    last = rows.at(-1)!;
-  }
+  return pagesOf<Row>(PAGE_ROWS, async (last) => {
+    const behind =
+      last === null ? sql`` : sql`where (${columns}) > (${sql.join(key.map((column) => last[column]))})`;
+    const page = sql<Row>`select * from ${sql.table(name)} ${behind}
+      order by ${columns} limit ${sql.lit(PAGE_ROWS)}`;
+    return (await page.execute(db)).rows;
+  });
 }
 
-/** Inserts rows with identical columns. */
 async function writeRows(db: Kysely<Schema>, table: string, rows: readonly Row[]): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
@@ -127,10 +123,7 @@ export type BackupPart = Readonly<
 
 /** The message says how to fix it. */
 export class BackupError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BackupError';
-  }
+  override name = 'BackupError';
 }
 
 export const schemaNumber = (): number => migrations.at(-1)?.number ?? 0;
@@ -163,7 +156,6 @@ async function* partsOf(db: Kysely<Schema>, table: BackupTable): AsyncGenerator<
 /** Tables that are empty in an unused store. */
 const tablesInUse = ['api_key', 'audit', 'auth_user', 'usage_minute', 'semi_wallet'] as const;
 
-/** @throws BackupError if the store contains data. */
 async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> {
   for (const table of tablesInUse) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
@@ -187,7 +179,6 @@ async function countOf(db: Kysely<Schema>, name: string): Promise<TableCount> {
   return { table: name, rows: digest.rows, digest: digest.hex };
 }
 
-/** @throws BackupError if the stored rows differ from the backup. */
 async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<void> {
   const found = await countOf(db, expected.table);
   if (found.rows === expected.rows && found.digest === expected.digest) return;
@@ -226,7 +217,6 @@ export async function restoreBackup(
   });
 }
 
-/** @throws BackupError */
 function checkSchema(schema: number): void {
   if (schema === schemaNumber()) return;
   throw new BackupError(

@@ -5,15 +5,77 @@ import { executeSql } from '../execute-sql.ts';
 /** Users, members and tokens. Times are Unix milliseconds unless noted. */
 export interface AccountTables {
   customer: CustomerTable;
-  member: MemberTable;
+  member: {
+    customer_id: string;
+    user_id: string;
+    role: MemberRole;
+    created_at: number;
+  };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
-  auth_user: AuthUserTable;
-  auth_session: AuthSessionTable;
-  auth_account: AuthAccountTable;
-  auth_verification: AuthVerificationTable;
-  auth_two_factor: AuthTwoFactorTable;
-  auth_tried_code: AuthTriedCodeTable;
+  /** Tables of the sign-in library, with ISO times and 0/1 booleans on both dialects. */
+  auth_user: {
+    id: string;
+    name: string;
+    email: string;
+    emailVerified: number;
+    image: string | null;
+    twoFactorEnabled: number | null;
+    isOperator: number;
+    createdAt: string;
+    updatedAt: string;
+  };
+  auth_session: {
+    id: string;
+    /** `sha256:` and the digest of the cookie value, hex. */
+    token: string;
+    userId: string;
+    expiresAt: string;
+    ipAddress: string | null;
+    userAgent: string | null;
+    createdAt: string;
+    updatedAt: string;
+  };
+  auth_account: {
+    id: string;
+    accountId: string;
+    providerId: string;
+    userId: string;
+    accessToken: string | null;
+    refreshToken: string | null;
+    idToken: string | null;
+    accessTokenExpiresAt: string | null;
+    refreshTokenExpiresAt: string | null;
+    scope: string | null;
+    password: string | null;
+    createdAt: string;
+    updatedAt: string;
+  };
+  auth_verification: {
+    id: string;
+    identifier: string;
+    value: string;
+    expiresAt: string;
+    createdAt: string;
+    updatedAt: string;
+  };
+  auth_two_factor: {
+    id: string;
+    userId: string;
+    /** Encrypted by the library, like the backup codes. */
+    secret: string;
+    backupCodes: string;
+    verified: number | null;
+    failedVerificationCount: number | null;
+    lockedUntil: string | null;
+  };
+  /** Used second-factor codes, to prevent replay. */
+  auth_tried_code: {
+    user_id: string;
+    /** SHA-256 of the code, hex. */
+    code_digest: string;
+    tried_at: number;
+  };
 }
 
 /** Owner of keys. The built-in customer always exists. */
@@ -25,13 +87,6 @@ export interface CustomerTable {
   state: CustomerState;
   created_at: number;
   version: number;
-}
-
-export interface MemberTable {
-  customer_id: string;
-  user_id: string;
-  role: MemberRole;
-  created_at: number;
 }
 
 /** The token is stored as a digest only. */
@@ -67,75 +122,6 @@ export interface AdminTokenTable {
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
-}
-
-/** Tables of the sign-in library, with ISO times and 0/1 booleans on both dialects. */
-export interface AuthUserTable {
-  id: string;
-  name: string;
-  email: string;
-  emailVerified: number;
-  image: string | null;
-  twoFactorEnabled: number | null;
-  isOperator: number;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface AuthSessionTable {
-  id: string;
-  /** `sha256:` and the digest of the cookie value, hex. */
-  token: string;
-  userId: string;
-  expiresAt: string;
-  ipAddress: string | null;
-  userAgent: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface AuthAccountTable {
-  id: string;
-  accountId: string;
-  providerId: string;
-  userId: string;
-  accessToken: string | null;
-  refreshToken: string | null;
-  idToken: string | null;
-  accessTokenExpiresAt: string | null;
-  refreshTokenExpiresAt: string | null;
-  scope: string | null;
-  password: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface AuthVerificationTable {
-  id: string;
-  identifier: string;
-  value: string;
-  expiresAt: string;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface AuthTwoFactorTable {
-  id: string;
-  userId: string;
-  /** Encrypted by the library, like the backup codes. */
-  secret: string;
-  backupCodes: string;
-  verified: number | null;
-  failedVerificationCount: number | null;
-  lockedUntil: string | null;
-}
-
-/** Used second-factor codes, to prevent replay. */
-export interface AuthTriedCodeTable {
-  user_id: string;
-  /** SHA-256 of the code, hex. */
-  code_digest: string;
-  tried_at: number;
 }
 
 export const createAccounts = (db: Kysely<unknown>): Promise<void> =>

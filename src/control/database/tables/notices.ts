@@ -4,7 +4,17 @@ import { executeSql } from '../execute-sql.ts';
 /** Quota notifications and their deliveries. Times are Unix milliseconds. */
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
-  quota_notice: QuotaNoticeTable;
+  /** A reached quota threshold: one row, whichever gateway saw it first. */
+  quota_notice: {
+    /** Start of the month. */
+    month: number;
+    customer_id: string;
+    plan_id: string;
+    percent: number;
+    used: number;
+    credits: number;
+    at: number;
+  };
   notice_delivery: NoticeDeliveryTable;
 }
 
@@ -25,18 +35,6 @@ export interface NoticeTargetTable {
   last_problem: string | null;
   /** Last test request, whatever its result; 0: none. */
   tested_at: number;
-}
-
-/** A reached quota threshold: one row, whichever gateway saw it first. */
-export interface QuotaNoticeTable {
-  /** Start of the month. */
-  month: number;
-  customer_id: string;
-  plan_id: string;
-  percent: number;
-  used: number;
-  credits: number;
-  at: number;
 }
 
 /** One notification to one target until delivered or abandoned. */

@@ -11,9 +11,23 @@ export interface RequestTables {
   submission: SubmissionTable;
   gateway: GatewayTable;
   connection: ConnectionTable;
-  connection_close: ConnectionCloseTable;
+  /** Close requests; the gateway with the connection deletes the row. */
+  connection_close: {
+    connection_id: string;
+    gateway: string;
+    asked_at: number;
+  };
   lagged_minute: LaggedMinuteTable;
-  node_cordon: NodeCordonTable;
+  /** Nodes that the operator took out of service. */
+  node_cordon: {
+    network: Network;
+    node: string;
+    reason: string;
+    actor: string;
+    at: number;
+    /** 1: receives no calls even if no other node is left. */
+    is_drain: number;
+  };
 }
 
 /** Logged requests. Times are Unix milliseconds. */
@@ -101,13 +115,6 @@ export interface ConnectionTable {
   facts: string;
 }
 
-/** Close requests; the gateway with the connection deletes the row. */
-export interface ConnectionCloseTable {
-  connection_id: string;
-  gateway: string;
-  asked_at: number;
-}
-
 /** Connections closed for lag: running totals of one process per minute. */
 export interface LaggedMinuteTable {
   gateway: string;
@@ -115,17 +122,6 @@ export interface LaggedMinuteTable {
   /** Unix minutes. */
   minute: number;
   connections: number;
-}
-
-/** Nodes that the operator took out of service. */
-export interface NodeCordonTable {
-  network: Network;
-  node: string;
-  reason: string;
-  actor: string;
-  at: number;
-  /** 1: receives no calls even if no other node is left. */
-  is_drain: number;
 }
 
 /** `rpc_code` is a bigint, because nodes may send any number. */

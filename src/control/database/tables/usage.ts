@@ -15,11 +15,39 @@ export interface UsageTables {
   usage_total: UsageTotalTable;
   usage_method: UsageMethodTable;
   usage_mark: UsageMarkTable;
-  usage_horizon: UsageHorizonTable;
-  usage_epoch: UsageEpochTable;
-  usage_claim: UsageClaimTable;
-  usage_check: UsageCheckTable;
-  usage_seen: UsageSeenTable;
+  /** First retained bucket; earlier usage is deleted and no longer accepted. */
+  usage_horizon: {
+    step: UsageStep;
+    bucket: number;
+  };
+  /** Process runs that wrote usage. */
+  usage_epoch: {
+    epoch: string;
+    /** Unix milliseconds. */
+    written_at: number;
+  };
+  /** Leases for work that one of several gateways does. */
+  usage_claim: {
+    name: string;
+    holder: string;
+    /** Unix milliseconds. */
+    until: number;
+  };
+  /** Latest results of the consistency checks. */
+  usage_check: {
+    name: string;
+    ran_at: number;
+    violations: number;
+    example: string | null;
+  };
+  /** High-water marks of an hour's minutes, to detect decreases. */
+  usage_seen: {
+    hour: number;
+    epoch: string;
+    requests: number;
+    messages: number;
+    credits: number;
+  };
 }
 
 export interface UsageCounters {
@@ -27,8 +55,9 @@ export interface UsageCounters {
   bytes_in: number;
   bytes_out: number;
   credits: number;
+  /** Messages of subscriptions and streams; their bytes are part of bytes_out. */
   messages: number;
-  /** As in usage_minute. */
+  /** Histogram of base/histogram.ts: `bucket:count` pairs, ascending, joined by commas. */
   latency: string;
 }
 
@@ -47,26 +76,24 @@ export interface UsageDetailTable extends UsageCounters {
 export const usageSteps = ['minute', 'hour', 'day'] as const;
 export type UsageStep = (typeof usageSteps)[number];
 
-/** Totals over methods and keys, for summaries and quotas. */
-export interface UsageTotalTable extends UsageCounters {
+interface UsageSumTable extends UsageCounters {
   step: UsageStep;
   /** Unix minutes, hours or days. */
   bucket: number;
   customer_id: string;
-  /** Plan of the keys at the time of the call. */
-  plan_id: string;
   product: Product;
   status: UsageStatus;
 }
 
+/** Totals over methods and keys, for summaries and quotas. */
+export interface UsageTotalTable extends UsageSumTable {
+  /** Plan of the keys at the time of the call. */
+  plan_id: string;
+}
+
 /** Totals over keys, by method. */
-export interface UsageMethodTable extends UsageCounters {
-  step: UsageStep;
-  bucket: number;
-  customer_id: string;
-  product: Product;
+export interface UsageMethodTable extends UsageSumTable {
   method: string;
-  status: UsageStatus;
 }
 
 /** Scope of a mark: totals of a minute, hour or day, or the rows by key of an hour or day. */
@@ -85,44 +112,6 @@ export interface UsageMarkTable {
   epoch: string;
   /** Random for each change. */
   token: number;
-}
-
-/** First retained bucket; earlier usage is deleted and no longer accepted. */
-export interface UsageHorizonTable {
-  step: UsageStep;
-  bucket: number;
-}
-
-/** Process runs that wrote usage. */
-export interface UsageEpochTable {
-  epoch: string;
-  /** Unix milliseconds. */
-  written_at: number;
-}
-
-/** Leases for work that one of several gateways does. */
-export interface UsageClaimTable {
-  name: string;
-  holder: string;
-  /** Unix milliseconds. */
-  until: number;
-}
-
-/** Latest results of the consistency checks. */
-export interface UsageCheckTable {
-  name: string;
-  ran_at: number;
-  violations: number;
-  example: string | null;
-}
-
-/** High-water marks of an hour's minutes, to detect decreases. */
-export interface UsageSeenTable {
-  hour: number;
-  epoch: string;
-  requests: number;
-  messages: number;
-  credits: number;
 }
 
 const counters = `requests bigint not null, bytes_in bigint not null, bytes_out bigint not null,
