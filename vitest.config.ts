@@ -8,10 +8,7 @@ const ISOLATED = [
   'test/control/keys/pepper-durable.test.ts',
   'test/servers/http.test.ts',
   'test/servers/websocket-endings.test.ts',
-  'test/soak/figures/ends-watch.test.ts',
-  'test/storage/uploads.test.ts',
   'test/upstream/health.test.ts',
-  'test/upstream/off-chain/slow-hosts.test.ts',
 ];
 
 export default defineConfig({
