@@ -50,6 +50,17 @@ describe("packets without the leader's signature", () => {
     pushAll(rig.deshredder, packets.slice(32, 63));
     expect(names(rig.batches)).toEqual(batches.map(nameOf));
   });
+
+  it('with a valid signature of another key are invalid', () => {
+    const { packets } = generateSlot(9, [20_000], stranger);
+    const rig = deshredding({ leaderOf });
+    pushAll(rig.deshredder, packets);
+    pushAll(rig.deshredder, packets);
+    expect(rig.deshredder.stats.drops.invalidSignature).toBe(128);
+    // The same signature of the same root is not verified again.
+    expect(rig.deshredder.stats.signatures).toBe(1);
+    expect(rig.slots).toEqual([]);
+  });
 });
 
 describe('a misbehaving leader', () => {

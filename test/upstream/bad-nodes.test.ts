@@ -37,7 +37,7 @@ const old = { slot: head, genesis, result: STALE };
 const READS = 8;
 const limits: Partial<UpstreamLimits> = {
   ...{ attemptTimeoutMs: 1_000, timeoutMs: 3_000, attemptsMax: 3, pollTimeoutMs: 800 },
-  ...{ reconnectMaxMs: 50, throttleWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
+  ...{ reconnectMaxMs: 50, throttleMs: 20_000, throttleWaitMaxMs: 50, stallMs: 100, hedgeMaxMs: 300 },
 };
 
 /** For slow nodes, and slow machines. */

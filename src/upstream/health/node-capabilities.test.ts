@@ -30,4 +30,12 @@ describe('NodeCapabilities', () => {
     expect(node.isMissing('getBlock', 999n, 0)).toBe(true);
     expect(node.isMissing('getBlock', 1_000n, 0)).toBe(false);
   });
+
+  it('remembers a limited number of methods', () => {
+    const node = fresh();
+    for (let i = 0; i < 1_000; i++) node.recordMissing('method', `method-${i}`, null, 0);
+    expect(node.missing(0)).toHaveLength(64);
+    expect(node.isMissing('method-999', null, 0)).toBe(true);
+    expect(node.isMissing('method-1', null, 0)).toBe(false);
+  });
 });

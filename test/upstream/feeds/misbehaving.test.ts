@@ -56,6 +56,18 @@ describe('a PubSub feed', () => {
     expect(mock?.count('voteSubscribe')).toBe(1);
   });
 
+  it('spreads load over nodes and rejects at once when all are full', async () => {
+    const limits = { connectionSubscriptionsMax: 2, nodeConnectionsMax: 1, openTimeoutMs: 60_000 };
+    const { feed, mocks } = await set([healthy, healthy], { limits });
+    const root = subscriptionOf('root');
+    const end = await feed.open(vote, new Recorder());
+    await feed.open(account, new Recorder());
+    expect(mocks.map((mock) => mock.count('voteSubscribe') + mock.count('accountSubscribe'))).toEqual([1, 1]);
+    expect(await refusal(feed.open(root, new Recorder()))).toMatchObject({ code: 'OVERLOADED' });
+    end();
+    await feed.open(root, new Recorder());
+  });
+
   it.each([
     ['never responds', mute],
     ['responds to another request', wrongIds],
@@ -81,6 +93,13 @@ describe('a PubSub feed', () => {
     const refused = await refusal(feed.open(account, new Recorder()));
     expect(refused).toMatchObject({ code: -32602, message: 'Invalid Request: Invalid pubkey provided' });
     expect(mocks.map((mock) => mock.count('accountSubscribe')).sort()).toEqual([0, 1]);
+  });
+
+  it('rejects requests that no node would accept', async () => {
+    const { feed, mocks } = await set([healthy], { limits: { requestMaxBytes: 120 } });
+    const refused = await refusal(feed.open(account, new Recorder()));
+    expect(refused).toMatchObject({ code: 'MESSAGE_TOO_LARGE', facts: { messageMaxBytes: 120 } });
+    expect(mocks[0]?.received).toEqual([]);
   });
 
   it.each([

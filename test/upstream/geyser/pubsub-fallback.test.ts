@@ -66,6 +66,19 @@ describe('a network without Geyser', () => {
     expect(stage.lost).toEqual([]);
   });
 
+  it('emits older blocks for a filter set with from_slot', async () => {
+    const { stage, filterSet } = await start(99);
+    await filterSet.ready;
+    stage.blocks.set(101, blockOf(101, 1));
+    stage.slot(102);
+    await stage.until(() => stage.emitted.includes('101 confirmed'));
+    expect(stage.emitted.filter((line) => line.endsWith('processed'))).toEqual([
+      '99 processed',
+      '100 processed',
+      '101 processed',
+    ]);
+  });
+
   it('continues with slots after their subscription failed, and keeps no state of failed ones', async () => {
     const { stage, filterSet } = await start();
     await filterSet.ready;

@@ -130,6 +130,29 @@ describe('streamed response', () => {
     expect(raw.sockets).toHaveLength(1);
   });
 
+  it.each<[string, (text: string, id: number) => string, string]>([
+    ['breaks off', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
+    [
+      'is somebody else’s',
+      (text, id) => http(text.replace(`"id":${id}`, `"id":${id + 1}`)),
+      'UPSTREAM_UNAVAILABLE',
+    ],
+    [
+      'goes on for longer than it may',
+      (text) => chunked(`${text.slice(0, -20)}${'z'.repeat(MIB)}`),
+      'ANSWER_TOO_LARGE',
+    ],
+  ])('that %s is rejected', async (_name, framed, code) => {
+    await open(({ socket, id }) => socket.end(framed(envelope(id, long(MIB)), id)), {
+      responseMaxBytes: 1.5 * MIB,
+    });
+    const got = await reading();
+    await until(() => got.end !== null);
+    expect(got.end).toMatchObject({ code });
+    await until(() => raw.open() === 0);
+    expect(node.inFlight).toBe(0);
+  });
+
   it('is paused while its reader is slow', async () => {
     const size = 64 * MIB;
     let written = 0;

@@ -122,6 +122,14 @@ describe('cached documents', () => {
     expect(await read(await start(), '/1')).toEqual([{ at: '/1' }]);
     expect(host.requestedPaths.length).toBe(2);
   });
+
+  it('work without a writable disk', async () => {
+    const client = await start();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'a file in place of the folder');
+    expect(await read(client, '/1')).toEqual([{ at: '/1' }]);
+    await client.close();
+  });
 });
 
 describe('disk cache', () => {
