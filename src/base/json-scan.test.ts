@@ -31,6 +31,13 @@ function membersOf(text: string): Record<string, string> {
 }
 
 describe('JSON scanner', () => {
+  it.each(['"\\u12g4"', '"\\u004g"', '"\\ug041"', '01', '1e+', '"\t"'])(
+    'rejects %j like JSON.parse',
+    (text) => {
+      expect([parses(text), isJson(Buffer.from(text), DEPTH)]).toEqual([false, false]);
+    },
+  );
+
   it('agrees with JSON.parse on documents with one byte changed, removed or doubled', () => {
     const damage = fc.tuple(
       fc.json({ maxDepth: 4 }),

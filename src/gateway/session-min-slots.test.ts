@@ -20,7 +20,9 @@ describe('minimum slots of sessions', () => {
     const minSlot = sessions.minSlotOf('key', 'devnet', 's');
     now = 100;
     expect(sessions.minSlotOf('key', 'devnet', 's')).toBe(minSlot);
-    now = 201;
+    now = 200;
+    expect(sessions.minSlotOf('key', 'devnet', 's')).toBe(minSlot);
+    now = 301;
     expect(sessions.minSlotOf('key', 'devnet', 's')).not.toBe(minSlot);
     expect(sessions.size).toBe(1);
   });

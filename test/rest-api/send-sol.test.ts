@@ -72,13 +72,4 @@ describe('wallet/send_sol', () => {
     const failure = await failureOf(sendSol, fieldsOf(amount as WritableJson), caller);
     expect(failure).toMatchObject({ code: 'INVALID_FIELDS', problems: [{ field: 'amount' }] });
   });
-
-  it('names every missing field', async () => {
-    const failure = await failureOf(sendSol, {}, caller);
-    expect(failure.problems).toMatchObject([
-      { field: 'from_address' },
-      { field: 'to_address' },
-      { field: 'amount', message: 'is missing: send an amount in SOL' },
-    ]);
-  });
 });

@@ -3,7 +3,7 @@ import { createKey, pepperOf } from '../../../test/gateway/keys.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { generateApiKey } from './api-key.ts';
 import { KeyAuthenticator } from './key-authenticator.ts';
-import type { KeyRecord } from './key-record.ts';
+import { defaultPlanLimits, type KeyRecord, unrestrictedRules } from './key-record.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const peppers = new Map([1, 2].map((version) => [version, pepperOf(version)]));
@@ -158,6 +158,21 @@ describe('key authenticator', () => {
     expect(apply(first?.text ?? null)).toBe(first?.record.id);
     expect(apply(second?.text ?? null)).toBe(second?.record.id);
     expect(apply(third?.text ?? null)).toBe('KEYS_UNAVAILABLE');
+  });
+
+  it('shares equal limits and rules between keys, and no others', () => {
+    const changes = [{}, { prices: {} }, { prices: { getSlot: 2 } }, { rpcPerSecond: 1 }];
+    const limits = changes.map((change) => ({ ...defaultPlanLimits, ...change }));
+    const heldLimits = limits.map((own) => directory.find(admit({ limits: own }).record.id)?.limits);
+    expect(heldLimits).toEqual(limits);
+    expect(new Set(heldLimits).size).toBe(3);
+    const rules = [['getSlot'], ['getSlot'], ['getBlock']].map((methods) => ({
+      ...unrestrictedRules,
+      methods,
+    }));
+    const heldRules = rules.map((own) => directory.find(admit({ rules: own }).record.id)?.rules);
+    expect(heldRules).toEqual(rules);
+    expect(new Set(heldRules).size).toBe(2);
   });
 
   it('requires a pepper of 16 bytes', () => {

@@ -25,6 +25,13 @@ it('never returns the value of another credential after an eviction', () => {
   expect(found.filter((each) => each !== null).length).toBeGreaterThan(2_000);
 });
 
+it('holds nearly all of 10,000 keys', () => {
+  const known = new VerifiedCredentialCache<number>();
+  const texts = Array.from({ length: 10_000 }, () => generateApiKey('rpc').text);
+  for (const [at, text] of texts.entries()) known.put(text, at);
+  expect(texts.filter((text, at) => known.find(text) === at).length).toBeGreaterThan(9_900);
+});
+
 it('removes an entry, but not its successor at the same index', () => {
   const known = new VerifiedCredentialCache<string>();
   // The same last characters: all of them have the same places.

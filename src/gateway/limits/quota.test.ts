@@ -117,6 +117,13 @@ describe('quota', () => {
     expect(refusal(() => ledger.reserve(key, NOON))).toBeNull();
   });
 
+  it('divides accounts created while gateways have no contact', () => {
+    const ledger = new QuotaLedger();
+    ledger.divide(2);
+    ledger.spend(key, 5, NOON);
+    expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
+  });
+
   it('charges messages by bytes and carries the remainder over', () => {
     const ledger = new QuotaLedger();
     const streams = keyOf({ streamCredits: 3 });

@@ -53,15 +53,6 @@ describe.skipIf(!present)('a cuckoo filter that the Rust library made (../shared
       ]);
     }
   });
-
-  it('says of every address in it that it is, wherever that stands', () => {
-    const cuckoo = filter();
-    const message = new Uint8Array(100);
-    for (let i = 0; i < vectors!.insertCount; i++) {
-      message.set(key(i), 5);
-      expect([i, cuckoo.has(message, 5)]).toEqual([i, true]);
-    }
-  });
 });
 
 describe('a cuckoo filter', () => {
