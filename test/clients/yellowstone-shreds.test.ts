@@ -5,7 +5,7 @@ import { GrpcServer } from '../../src/servers/grpc/server.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { UnauthenticatedHandler } from '../../src/streams/geyser/geyser-handler.ts';
-import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
+import { BatchReader } from '../../src/upstream/shreds/shred-stage.ts';
 import {
   type GeneratedTransaction,
   generateBatch,

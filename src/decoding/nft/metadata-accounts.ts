@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
-import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { parseExtension } from '../../solana/parsed/account/token.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
 import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
 

@@ -3,11 +3,9 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { ChainView } from './chain-view.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
-import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
   type GeyserListener,
@@ -15,11 +13,10 @@ import {
   type ResetReason,
   unfilteredSource,
 } from './geyser-source.ts';
-import { HubStream } from './hub-stream.ts';
-import { ReplayScheduler } from './replay-scheduler.ts';
-import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
-import { SlotStore } from './slot-store.ts';
-import { respondUnary } from './unary-responses.ts';
+import { type GeyserHubOptions, geyserHubOptions, HubStream } from './hub-stream.ts';
+import { ReplayScheduler } from './replay.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent, SlotStore } from './slot-store.ts';
+import { ChainView, respondUnary } from './unary-responses.ts';
 
 /** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {

@@ -5,7 +5,7 @@ import { account, entry, meta, status } from '../../../test/streams/raw-slots.ts
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { readRawUpdate } from '../../protocol/geyser/read-raw-update.ts';
 import { slot } from '../../solana/units.ts';
-import { type RawContent, SlotContent } from './slot-content.ts';
+import { type RawContent, SlotContent } from './slot-store.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,7 @@
 import type { Address } from '../../solana/address.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { AccountNotification } from './account-notification.ts';
-import type { BlockNotification } from './block-notification.ts';
+import type { BlockNotification } from './block-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 
 /** Emitted level of a slot: `none`, or the highest emitted commitment. */

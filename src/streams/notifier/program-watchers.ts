@@ -1,6 +1,5 @@
 import { bytesKey } from '../../base/text/bytes-key.ts';
-import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
-import { matchesAccountFilter } from '../../protocol/rpc/account-passes.ts';
+import { type AccountFilter, matchesAccountFilter } from '../../protocol/rpc/account-filter.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';

@@ -14,28 +14,20 @@ import { attempt } from '../retry/attempt.ts';
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
 /** Times in milliseconds, sizes in bytes. */
-export type DasLimits = Readonly<{
+export const dasLimits = {
   /** Per request, all servers together. */
-  timeoutMs: number;
-  /** Per server when another may follow. */
-  tryTimeoutMs: number;
-  connectTimeoutMs: number;
-  responseMaxBytes: number;
-  /** Per server. */
-  connectionsMax: number;
-  /** Requests in flight or queued per server. */
-  inFlightMax: number;
-}>;
-
-/** For pages of a thousand assets. */
-export const dasLimits: DasLimits = {
   timeoutMs: 15_000,
+  /** Per server when another may follow. */
   tryTimeoutMs: 8_000,
   connectTimeoutMs: 3_000,
   responseMaxBytes: 16 * 1024 * 1024,
+  /** Per server. */
   connectionsMax: 32,
+  /** Requests in flight or queued per server. */
   inFlightMax: 256,
 };
+
+export type DasLimits = Readonly<typeof dasLimits>;
 
 /** Response, retryable error, or no response. */
 type ServerResult =

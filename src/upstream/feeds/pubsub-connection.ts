@@ -5,8 +5,8 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
+import { readRoot } from './gap/create-gap-recovery.ts';
 import { newer } from './gap/gap-recovery.ts';
-import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,

@@ -135,7 +135,7 @@ export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;
   readonly #acks: RequestAcks;
   #active: ActiveStream | null = null;
-  #isUp = false;
+  isUp = false;
   #isClosed = false;
   #scope = 0;
   /** Scope of `#accepted`. */
@@ -146,7 +146,7 @@ export class EndpointConnection {
   /** Last request known to be accepted. */
   #accepted: Buffer | null = null;
   /** The server rejects the current request. */
-  #isRejected = false;
+  isRejected = false;
   #isReplayRejected = false;
   #failures = 0;
   #requestTimer: NodeJS.Timeout | null = null;
@@ -162,15 +162,6 @@ export class EndpointConnection {
     return this.#options.node;
   }
 
-  get isUp(): boolean {
-    return this.#isUp;
-  }
-
-  /** Whether the server rejects the current request. */
-  get isRejected(): boolean {
-    return this.#isRejected;
-  }
-
   get scope(): RequestScope {
     return requestScopes[this.#scope] ?? 'broad';
   }
@@ -178,7 +169,7 @@ export class EndpointConnection {
   /** Schedules the changed request. Resolves with whether the server accepted it in time. */
   updateRequest(): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#isRejected = false;
+    this.isRejected = false;
     if (this.#active !== null) {
       this.#requestTimer ??= setTimeout(() => this.#sendChangedRequest(), this.#requestDelay());
     }
@@ -206,7 +197,7 @@ export class EndpointConnection {
       { node, limits, log, reader },
       {
         onOpen: () => {
-          this.#isUp = true;
+          this.isUp = true;
           this.#acks.markOpen();
         },
         onPong: (id) => {
@@ -241,7 +232,7 @@ export class EndpointConnection {
 
   #sendRequest(): void {
     const request = this.#options.request(this.scope);
-    const effective = this.#isRejected && this.#accepted !== null ? this.#accepted : request;
+    const effective = this.isRejected && this.#accepted !== null ? this.#accepted : request;
     const isFirst = this.#active?.reader.request === '';
     if (isFirst || this.#lastRequest === null || !effective.equals(this.#lastRequest)) {
       this.#active?.reader.setRequest(isFirst ? keyOf(effective) : null);
@@ -274,7 +265,7 @@ export class EndpointConnection {
   #handleEnd(status: GrpcStatus): void {
     const active = this.#active;
     this.#active = null;
-    this.#isUp = false;
+    this.isUp = false;
     this.#acks.reset();
     this.#clearTimers();
     if (active !== null) this.#options.removeReader(active.reader);
@@ -307,8 +298,8 @@ export class EndpointConnection {
       this.#scope = 0;
       return false;
     }
-    const wasRejected = this.#isRejected;
-    this.#isRejected = true;
+    const wasRejected = this.isRejected;
+    this.isRejected = true;
     this.#scope = this.#acceptedScope;
     if (!this.#acks.reject()) this.#options.onRejected();
     return !wasRejected && this.#accepted !== null;

@@ -26,15 +26,11 @@ export class SeenKeys {
   /** Rows of two hash words and a count; count 0 marks a free row. */
   #rows = new Int32Array(ROWS_FIRST * 3);
   #mask = ROWS_FIRST - 1;
-  #size = 0;
+  size = 0;
 
   /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /**
@@ -53,13 +49,13 @@ export class SeenKeys {
     const count = this.#rows[at + 2]!;
     if (count >= to) return false;
     if (count === 0) {
-      if (this.#size >= this.#max) return true;
+      if (this.size >= this.#max) return true;
       this.#rows[at] = one;
       this.#rows[at + 1] = two;
-      this.#size++;
+      this.size++;
     }
     this.#rows[at + 2] = to;
-    if (this.#size * 2 > this.#mask) this.#grow();
+    if (this.size * 2 > this.#mask) this.#grow();
     return true;
   }
 

@@ -76,7 +76,7 @@ export class StreamReader {
   readonly #sink: UpdateSink;
   readonly #views = new Map<Slot, SlotView>();
   #last: SlotView | null = null;
-  #isReplaying = false;
+  isReplaying = false;
   #sendsBanks = false;
   #ended = 0;
   /** Consecutive slots without a block message. */
@@ -93,10 +93,6 @@ export class StreamReader {
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
     this.#options = options;
     this.#sink = sink;
-  }
-
-  get isReplaying(): boolean {
-    return this.#isReplaying;
   }
 
   /** Whether the stream may still send the slot completely. */
@@ -309,8 +305,8 @@ export class StreamReader {
   /** A server that ignores `from_slot` starts at its current slot. */
   #detectReplay(slot: Slot): void {
     const { from, tip } = this.#options;
-    if (this.#isReplaying || from === null || this.newest !== null) return;
-    if (slot >= from && tip !== null && slot <= tip) this.#isReplaying = true;
+    if (this.isReplaying || from === null || this.newest !== null) return;
+    if (slot >= from && tip !== null && slot <= tip) this.isReplaying = true;
   }
 
   get #isBankless(): boolean {
@@ -319,7 +315,7 @@ export class StreamReader {
 
   #isCompleteFromHere(slot: Slot): boolean {
     const { from } = this.#options;
-    if (this.#isReplaying && from !== null && slot >= from) return true;
+    if (this.isReplaying && from !== null && slot >= from) return true;
     return this.#isBankless && this.newest !== null && slot > this.newest;
   }
 }

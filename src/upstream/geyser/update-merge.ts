@@ -44,11 +44,12 @@ export class UpdateMerge implements UpdateSink {
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
   /** First slot of the source: nothing waits for earlier ones. */
-  #first: Slot | null = null;
+  first: Slot | null = null;
   /** The newest slots before the first one by status. */
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
-  #newestStarted: Slot | null = null;
+  /** The newest slot with a bank update or a replay; null for none. */
+  newestStarted: Slot | null = null;
   /** Slots up to this one were evicted. */
   #evictedUpTo: Slot | null = null;
 
@@ -58,19 +59,9 @@ export class UpdateMerge implements UpdateSink {
     this.#plausibility = new SlotPlausibility({ quietMs: limits.stallMs, head, streams: this.#readers });
   }
 
-  /** First slot of the source. */
-  get first(): Slot | null {
-    return this.#first;
-  }
-
   /** The newest completed slot. */
   get newest(): Slot | null {
-    return this.#newest ?? this.#first;
-  }
-
-  /** The newest slot with a bank update or a replay; null for none. */
-  get newestStarted(): Slot | null {
-    return this.#newestStarted;
+    return this.#newest ?? this.first;
   }
 
   addReader(options: StreamReaderOptions): StreamReader {
@@ -131,7 +122,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   isEarlier(slot: Slot): boolean {
-    return this.#first !== null && slot < this.#first;
+    return this.first !== null && slot < this.first;
   }
 
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number {
@@ -140,11 +131,11 @@ export class UpdateMerge implements UpdateSink {
     const { slot } = record;
     this.#plausibility.recordSlot(slot);
     if (bank !== null) record.parent ??= bank.parent;
-    if (this.#first === null) {
-      this.#first = slot;
+    if (this.first === null) {
+      this.first = slot;
       this.#options.onStart();
     }
-    if (this.#newestStarted === null || slot > this.#newestStarted) this.#newestStarted = slot;
+    if (this.newestStarted === null || slot > this.newestStarted) this.newestStarted = slot;
     this.#emitStatus(record, bank ?? this.#statusOf(record, 'createdBank', null));
     return record.version;
   }
@@ -183,8 +174,8 @@ export class UpdateMerge implements UpdateSink {
 
   advanceSlot(update: RawSlot): void {
     const level = update.status;
-    if (this.#first === null || (level !== 'confirmed' && level !== 'finalized')) return;
-    if (update.slot < this.#first && !this.#records.has(update.slot)) {
+    if (this.first === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    if (update.slot < this.first && !this.#records.has(update.slot)) {
       this.#advanceEarlier(update, level);
       return;
     }
@@ -210,7 +201,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   emitProgress(update: RawSlot): void {
-    if (this.#first === null || update.slot < this.#first) return;
+    if (this.first === null || update.slot < this.first) return;
     const record = this.record(update.slot);
     if (record === null || record.isSettled) return;
     if (record.addStatus(update.status)) this.#options.listener.onUpdate(update);
@@ -244,7 +235,7 @@ export class UpdateMerge implements UpdateSink {
   #isSettled(slot: Slot): boolean {
     const existing = this.#records.get(slot);
     if (existing?.isSettled === true) return true;
-    if (this.#first === null || slot < this.#first) return true;
+    if (this.first === null || slot < this.first) return true;
     if (this.#evictedUpTo !== null && slot <= this.#evictedUpTo) return true;
     return this.#lostRanges.some(({ from, to }) => from <= slot && slot <= to);
   }
@@ -261,7 +252,7 @@ export class UpdateMerge implements UpdateSink {
       if (record.isSettled && record.slot < slot && (settledSlot === null || record.slot > settledSlot))
         settledSlot = record.slot;
     }
-    return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
+    return settledSlot === null ? (this.first ?? slot) : slotOf(settledSlot + 1n);
   }
 
   /** Emits waiting slots whose parents are settled. */
@@ -318,7 +309,7 @@ export class UpdateMerge implements UpdateSink {
   /** Slots below a finalized one that were not emitted are forks, unless they are replayed history. */
   #dropForks(root: Slot): void {
     for (const [slot, record] of this.#records) {
-      if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
+      if (slot > root || record.isSettled || this.first === null || slot < this.first) continue;
       record.state = 'lost';
       record.end = null;
       this.#waiting.delete(record);
@@ -327,7 +318,7 @@ export class UpdateMerge implements UpdateSink {
 
   /** Slots up to this one were evicted or are far behind the newest; null for none. */
   #finishedUpTo(): Slot | null {
-    const newestStarted = this.#newestStarted;
+    const newestStarted = this.newestStarted;
     const oldestAllowed =
       newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
         ? null
@@ -339,7 +330,7 @@ export class UpdateMerge implements UpdateSink {
 
   /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
   #resetIfBehind(): void {
-    if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
+    if (this.newestStarted !== null && this.#plausibility.isBehind(this.newestStarted)) this.reset('chain');
   }
 
   /**
@@ -356,9 +347,9 @@ export class UpdateMerge implements UpdateSink {
     this.#pendingLevels.clear();
     this.#lostRanges.length = 0;
     for (const reader of this.#readers) reader.reset();
-    this.#first = null;
+    this.first = null;
     this.#newest = null;
-    this.#newestStarted = null;
+    this.newestStarted = null;
     this.#evictedUpTo = null;
     this.#plausibility.reset();
     this.#earlier.confirmed = null;

@@ -107,7 +107,8 @@ export class YellowstoneSource implements GeyserSource {
   #narrowUpTo: Slot | null = null;
   /** `performance.now()` of the last slot update of any server. */
   #progressAt = 0;
-  #isDown = false;
+  /** Whether no server has sent a slot for too long. */
+  isDown = false;
 
   constructor(options: YellowstoneSourceOptions) {
     this.#options = options;
@@ -167,11 +168,6 @@ export class YellowstoneSource implements GeyserSource {
     return this.#nodes.length > 0;
   }
 
-  /** Whether no server has sent a slot for too long. */
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
   /** The newest completed slot. */
   get newest(): Slot | null {
     return this.#merge.newest;
@@ -220,7 +216,7 @@ export class YellowstoneSource implements GeyserSource {
     this.#updateRequests();
     const [isAccepted] = await Promise.all([this.#requestApplied, this.#firstSlot()]);
     if (this.#merge.first === null) this.#markDown();
-    return isAccepted && !this.#isDown;
+    return isAccepted && !this.isDown;
   }
 
   /** Replaces the servers; streams of unchanged nodes continue. Without servers, everything is reset. */
@@ -267,8 +263,8 @@ export class YellowstoneSource implements GeyserSource {
 
   #recordProgress({ name }: GeyserNode): void {
     this.#progressAt = performance.now();
-    if (!this.#isDown) return;
-    this.#isDown = false;
+    if (!this.isDown) return;
+    this.isDown = false;
     this.#options.log.info({ node: name }, 'Geyser server recovered');
   }
 
@@ -278,8 +274,8 @@ export class YellowstoneSource implements GeyserSource {
   }
 
   #markDown(): void {
-    if (this.#isDown || this.#end.signal.aborted) return;
-    this.#isDown = true;
+    if (this.isDown || this.#end.signal.aborted) return;
+    this.isDown = true;
     this.#options.log.warn('No Geyser server delivers slots');
     for (const each of this.#listeners) each.onDown?.();
   }

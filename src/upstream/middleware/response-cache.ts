@@ -50,17 +50,13 @@ export class ResponseCache implements RpcDispatcher {
   }
 }
 
-export type MemoryCacheLimits = Readonly<{
-  entriesMax: number;
-  maxBytes: number;
-  answerMaxBytes: number;
-}>;
-
-export const memoryCacheLimits: MemoryCacheLimits = {
+export const memoryCacheLimits = {
   entriesMax: 65_536,
   maxBytes: 128 * 1024 * 1024,
   answerMaxBytes: 1024 * 1024,
 };
+
+export type MemoryCacheLimits = Readonly<typeof memoryCacheLimits>;
 
 export type MemoryCacheOptions = Readonly<{
   slots?: SlotTracker;

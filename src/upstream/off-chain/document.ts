@@ -111,15 +111,11 @@ export class DocumentMemoryCache {
   readonly #entries = new Map<string, CachedDocument>();
   readonly #maxBytes: number;
   readonly #now: () => number;
-  #bytes = 0;
+  bytes = 0;
 
   constructor(maxBytes: number, now: () => number) {
     this.#maxBytes = maxBytes;
     this.#now = now;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get(uri: string): CachedDocument | null {
@@ -135,7 +131,7 @@ export class DocumentMemoryCache {
     this.delete(uri);
     this.#insert(uri, cached);
     for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.bytes <= this.#maxBytes) return;
       this.delete(oldest);
     }
   }
@@ -144,11 +140,11 @@ export class DocumentMemoryCache {
     const cached = this.#entries.get(uri);
     if (cached === undefined) return;
     this.#entries.delete(uri);
-    this.#bytes -= sizeOf(uri, cached);
+    this.bytes -= sizeOf(uri, cached);
   }
 
   #insert(uri: string, cached: CachedDocument): void {
     this.#entries.set(uri, cached);
-    this.#bytes += sizeOf(uri, cached);
+    this.bytes += sizeOf(uri, cached);
   }
 }

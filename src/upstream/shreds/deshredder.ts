@@ -19,14 +19,10 @@ class PendingPackets {
   readonly #bytesMax: number;
   #packets: { slot: Slot; packet: Uint8Array }[] = [];
   #first = 0;
-  #bytes = 0;
+  bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get size(): number {
@@ -36,10 +32,10 @@ class PendingPackets {
   /** @returns the number of evicted packets. */
   add(slot: Slot, packet: Uint8Array): number {
     this.#packets.push({ slot, packet: new Uint8Array(packet) });
-    this.#bytes += packet.length + OVERHEAD_BYTES;
+    this.bytes += packet.length + OVERHEAD_BYTES;
     let evicted = 0;
-    for (; this.#bytes > this.#bytesMax && this.size > 0; evicted++) {
-      this.#bytes -= (this.#packets[this.#first]?.packet.length ?? 0) + OVERHEAD_BYTES;
+    for (; this.bytes > this.#bytesMax && this.size > 0; evicted++) {
+      this.bytes -= (this.#packets[this.#first]?.packet.length ?? 0) + OVERHEAD_BYTES;
       this.#first++;
     }
     if (this.#first * 2 > this.#packets.length) {
@@ -57,7 +53,7 @@ class PendingPackets {
     const taken = all.filter(({ slot }) => slots.get(slot) === true);
     this.#packets = all.filter(({ slot }) => slots.get(slot) !== true);
     this.#first = 0;
-    this.#bytes -= taken.reduce((sum, { packet }) => sum + packet.length + OVERHEAD_BYTES, 0);
+    this.bytes -= taken.reduce((sum, { packet }) => sum + packet.length + OVERHEAD_BYTES, 0);
     return taken.map(({ packet }) => packet);
   }
 }

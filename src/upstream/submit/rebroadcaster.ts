@@ -73,7 +73,7 @@ export class Rebroadcaster {
   #timer: NodeJS.Timeout | null = null;
   #bytes = 0;
   #inFlight = 0;
-  #shed = 0;
+  shed = 0;
   #isClosed = false;
 
   constructor(parts: RebroadcasterParts) {
@@ -82,10 +82,6 @@ export class Rebroadcaster {
 
   get size(): number {
     return this.#byKey.size;
-  }
-
-  get shed(): number {
-    return this.#shed;
   }
 
   add(network: Network, key: string, request: SubmitRequest, submitters: readonly SubmitterInfo[]): void {
@@ -193,7 +189,7 @@ export class Rebroadcaster {
     const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
     const [first] = mostRebroadcast ?? [];
     if (first === undefined) throw new RangeError('no pending submission to drop');
-    this.#shed++;
+    this.shed++;
     this.#end(first, { name: 'shed', ...notLanded });
   }
 

@@ -10,7 +10,7 @@ import { encodeEntries, measureEntries, readEntries, readTransactions } from '..
 import { InvalidShortVec } from '../../../src/solana/short-vec.ts';
 import { decodeTransaction } from '../../../src/solana/transaction/decode-transaction.ts';
 import { slot } from '../../../src/solana/units.ts';
-import { BatchReader } from '../../../src/upstream/shreds/batch-reader.ts';
+import { BatchReader } from '../../../src/upstream/shreds/shred-stage.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../../shreds/deshred-rig.ts';
 import { accepted } from '../engine/accepted.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';

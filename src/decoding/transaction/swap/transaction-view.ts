@@ -3,8 +3,7 @@ import { isTokenProgram, programs } from '../../../solana/programs.ts';
 import type { ProgramEvent } from '../action.ts';
 import { isEventCall } from '../events/read-events.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-import { unexplainedLamports } from './balances.ts';
-import { type Movement, readMovements } from './movements.ts';
+import { type Movement, readMovements, unexplainedLamports } from './movements.ts';
 
 export type Span = Readonly<{ at: number; end: number }>;
 

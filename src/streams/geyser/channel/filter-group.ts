@@ -2,7 +2,7 @@ import { Lru } from '../../../base/cache/lru.ts';
 import { bytesKey } from '../../../base/text/bytes-key.ts';
 import { encodeNames } from '../../../protocol/geyser/encode/envelope.ts';
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
-import { slicesKey } from '../filters/data-slices.ts';
+import { slicesKey } from '../filters/block-choice.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
 /** Maximum cached name sets, a few hundred bytes each. */
@@ -83,12 +83,8 @@ function isSame(existing: Int32Array, ordinals: Int32Array, count: number): bool
 /** The filter groups that match one update. Reused for each update. */
 export class Matches {
   readonly #groups: (FilterGroup | null)[] = [];
-  #count = 0;
+  count = 0;
   #generation = 0;
-
-  get count(): number {
-    return this.#count;
-  }
 
   /** Starts matching another update. */
   start(): void {
@@ -104,14 +100,14 @@ export class Matches {
 
   add(watcher: Watcher<unknown>): void {
     const { group } = watcher;
-    if (group.addMatch(watcher)) this.#groups[this.#count++] = group;
+    if (group.addMatch(watcher)) this.#groups[this.count++] = group;
   }
 
   /** Removes and returns one matched group; null if none is left. */
   take(): FilterGroup | null {
-    if (this.#count === 0) return null;
-    const group = this.#groups[--this.#count] as FilterGroup;
-    this.#groups[this.#count] = null;
+    if (this.count === 0) return null;
+    const group = this.#groups[--this.count] as FilterGroup;
+    this.#groups[this.count] = null;
     return group;
   }
 }

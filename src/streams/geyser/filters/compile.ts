@@ -1,18 +1,40 @@
-import type { Commitment } from '../../../protocol/commitment.ts';
+import { type Commitment, commitments } from '../../../protocol/commitment.ts';
 import type { FilterKind } from '../../../protocol/geyser/request/request-faults.ts';
 import type {
   DataSlice,
   NamedFilters,
+  SlotsFilter,
   SubscribeDeshredRequest,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
+import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
+import { compileOne, InvalidFilter, orInvalidArgument } from './account-data-rule.ts';
 import { AccountRule } from './account-rule.ts';
-import { BlockChoice } from './block-choice.ts';
-import { checkSlices } from './data-slices.ts';
-import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
-import { SlotRule } from './slot-rule.ts';
+import { BlockChoice, checkSlices } from './block-choice.ts';
 import { TransactionRule } from './transaction-rule.ts';
+
+const isCommitment = (status: SlotStatus): boolean => (commitments as readonly string[]).includes(status);
+
+export class SlotRule {
+  readonly name: string;
+  readonly #isByCommitment: boolean;
+  readonly #hasInterslot: boolean;
+  readonly #commitment: Commitment | null;
+
+  /** @param commitment - of the request; null if the stream has none. */
+  constructor(name: string, filter: SlotsFilter, commitment: Commitment | null) {
+    this.name = name;
+    this.#isByCommitment = filter.filterByCommitment ?? false;
+    this.#hasInterslot = filter.interslotUpdates ?? false;
+    this.#commitment = commitment;
+  }
+
+  passes(status: SlotStatus): boolean {
+    if (this.#isByCommitment && status !== this.#commitment) return false;
+    return this.#hasInterslot || isCommitment(status);
+  }
+}
 
 /** Compiled filters of a stream. */
 export type Filters = Readonly<{

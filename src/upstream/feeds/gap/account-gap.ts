@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
-import { matchesAccountFilter } from '../../../protocol/rpc/account-passes.ts';
+import { matchesAccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';

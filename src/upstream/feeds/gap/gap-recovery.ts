@@ -112,15 +112,11 @@ export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;
-  #evictedUpTo: Slot = slotOf(-1n);
+  /** The newest slot of an evicted name; -1 for none. */
+  evictedUpTo: Slot = slotOf(-1n);
 
   constructor(max: number) {
     this.#max = max;
-  }
-
-  /** The newest slot of an evicted name; -1 for none. */
-  get evictedUpTo(): Slot {
-    return this.#evictedUpTo;
   }
 
   has(name: string): boolean {
@@ -140,7 +136,7 @@ export class SeenSlots {
   #evictOldest(): void {
     for (const [name, slot] of this.#slots) {
       this.#slots.delete(name);
-      if (slot > this.#evictedUpTo) this.#evictedUpTo = slot;
+      if (slot > this.evictedUpTo) this.evictedUpTo = slot;
       return;
     }
   }

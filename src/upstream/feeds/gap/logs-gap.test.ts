@@ -4,8 +4,8 @@ import type { Signature } from '../../../solana/signature.ts';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
+import { SignatureGap } from './create-gap-recovery.ts';
 import type { Gap } from './gap-recovery.ts';
-import { SignatureGap } from './logs-gap.ts';
 
 const at = (value: number) => ({ slot: slot(value), parent: slot(value), root: slot(value - 32) });
 const tips: Readonly<Record<Commitment, number>> = { processed: 130, confirmed: 129, finalized: 98 };

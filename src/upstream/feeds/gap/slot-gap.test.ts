@@ -3,8 +3,8 @@ import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
+import { SlotGap } from './create-gap-recovery.ts';
 import type { Gap } from './gap-recovery.ts';
-import { SlotGap } from './slot-gap.ts';
 
 const at = (value: number): SlotInfo => ({
   slot: slot(value),
