@@ -32,28 +32,19 @@ interface UpdateStreamListener {
 const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
 /** One update stream of one server. Passes updates to a reader and answers pings. */
-export class UpdateStream {
-  readonly #options: UpdateStreamOptions;
-  readonly #listener: UpdateStreamListener;
-  readonly #stream: MonitoredStream<ReturnType<typeof readRawUpdate>>;
+export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdate>> {
+  readonly #reader: StreamReader;
+  readonly #updates: UpdateStreamListener;
   #slot = -1n;
 
-  constructor(options: UpdateStreamOptions, listener: UpdateStreamListener) {
-    this.#options = options;
-    this.#listener = listener;
-    const { node, limits, log } = options;
+  constructor({ node, limits, log, reader }: UpdateStreamOptions, listener: UpdateStreamListener) {
     const { grpc: url, headers = {}, name } = node;
     // Identifies this stream: write versions are comparable only within it, since a restarted server counts from
     // zero.
     const origin = {};
-    this.#stream = new MonitoredStream(
+    super(
       {
-        ...limits,
-        url,
-        headers,
-        method: SUBSCRIBE,
-        log,
-        logFields: { node: name },
+        ...{ ...limits, url, headers, method: SUBSCRIBE, log, logFields: { node: name } },
         decode: (bytes) => readRawUpdate(bytes, Date.now(), origin),
       },
       {
@@ -62,19 +53,12 @@ export class UpdateStream {
         onEnd: (status) => listener.onEnd(status),
       },
     );
-  }
-
-  send(request: Uint8Array): void {
-    this.#stream.send(request);
+    this.#reader = reader;
+    this.#updates = listener;
   }
 
   ping(id: number): void {
-    this.#stream.send(encodeSubscribeRequest({ ping: id }));
-  }
-
-  /** Ends the stream without notifying the listener. */
-  close(): void {
-    this.#stream.close();
+    this.send(encodeSubscribeRequest({ ping: id }));
   }
 
   #handleUpdate(update: ReturnType<typeof readRawUpdate>): void {
@@ -84,17 +68,17 @@ export class UpdateStream {
         this.ping(PONG_ID);
         return;
       case 'pong':
-        if (update.id > PONG_ID) this.#listener.onPong(update.id);
+        if (update.id > PONG_ID) this.#updates.onPong(update.id);
         return;
       case 'slot':
         // A slot far below the last one is progress too: the last one was implausible.
         if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
           this.#slot = update.slot;
-          this.#stream.recordProgress();
+          this.recordProgress();
         }
     }
-    this.#options.reader.handleUpdate(update);
-    if (progressKinds.has(update.kind)) this.#listener.onSlot();
+    this.#reader.handleUpdate(update);
+    if (progressKinds.has(update.kind)) this.#updates.onSlot();
   }
 }
 
