@@ -143,20 +143,17 @@ function recordMember(
   }
 }
 
-/** Whether a JSON number is an unsigned 64-bit integer. */
-function isU64(body: Buffer, start: number, end: number): boolean {
-  if (end - start > U64_MAX.length) return false;
-  for (let at = start; at < end; at++) {
-    const byte = body[at] as number;
-    if (byte < 0x30 || byte > 0x39) return false;
-  }
-  return end - start < U64_MAX.length || body.toString('latin1', start, end) <= U64_MAX;
-}
-
 /** Whether Agave accepts the id. */
 function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
   const kind = kindOf(body[idStart]);
-  if (kind === 'number') return isU64(body, idStart, idEnd);
+  if (kind === 'number') {
+    if (idEnd - idStart > U64_MAX.length) return false;
+    for (let at = idStart; at < idEnd; at++) {
+      const byte = body[at] as number;
+      if (byte < 0x30 || byte > 0x39) return false;
+    }
+    return idEnd - idStart < U64_MAX.length || body.toString('latin1', idStart, idEnd) <= U64_MAX;
+  }
   return kind === 'null' || kind === 'string';
 }
 
@@ -192,11 +189,7 @@ function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
   }
   if (!hasId) return { kind: 'notification', bytes };
   if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
-  return callItem(state, id, params, bytes);
-}
-
-/** Named params are allowed for unknown methods only; Solana's take an array. */
-function callItem(state: DecodeState, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
+  // Named params are allowed for unknown methods only; Solana's take an array.
   const start = state.methodStart + 1;
   const end = state.methodEnd - 1;
   const method = methodNameAt(state.body, start, end) ?? decodeString(state.body, start, end);

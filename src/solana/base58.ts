@@ -130,16 +130,6 @@ function readLimbs(text: string, start: number): number {
   return used;
 }
 
-function decodeShortBase58(text: string): Uint8Array | null {
-  let zeros = 0;
-  while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
-  const limbCount = readLimbs(text, zeros);
-  if (limbCount < 0) return null;
-  if (limbCount === 0) return new Uint8Array(zeros);
-  const used = convert(limbs, limbCount, LIMBS_TO_WORDS, words, WORD);
-  return bytesOf(used, zeros);
-}
-
 function bytesOf(wordCount: number, zeros: number): Uint8Array {
   let used = wordCount;
   while (used > 0 && words[used - 1] === 0) used--;
@@ -249,6 +239,14 @@ function decodeLong(text: string): Uint8Array | null {
  * @returns null for an invalid character or a longer text.
  */
 export function decodeBase58(text: string): Uint8Array | null {
-  if (text.length <= SHORT_MAX_DIGITS) return decodeShortBase58(text);
+  if (text.length <= SHORT_MAX_DIGITS) {
+    let zeros = 0;
+    while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
+    const limbCount = readLimbs(text, zeros);
+    if (limbCount < 0) return null;
+    if (limbCount === 0) return new Uint8Array(zeros);
+    const used = convert(limbs, limbCount, LIMBS_TO_WORDS, words, WORD);
+    return bytesOf(used, zeros);
+  }
   return text.length > TEXT_MAX ? null : decodeLong(text);
 }

@@ -135,15 +135,6 @@ function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthori
   return tag === 2 ? { updateAuthority: null, collection: readAddress(reader) } : null;
 }
 
-function readAsset(reader: ByteReader, data: Uint8Array): CoreAsset | null {
-  const owner = readAddress(reader);
-  const authority = readUpdateAuthority(reader);
-  if (authority === null) return null;
-  const texts = { name: readText(reader), uri: readText(reader) };
-  readOption(reader, (seq) => seq.u64());
-  return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
-}
-
 function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
   const updateAuthority = readAddress(reader);
   const texts = { name: readText(reader), uri: readText(reader) };
@@ -155,7 +146,14 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
-    if (key === ASSET_V1) return readAsset(reader, data);
+    if (key === ASSET_V1) {
+      const owner = readAddress(reader);
+      const authority = readUpdateAuthority(reader);
+      if (authority === null) return null;
+      const texts = { name: readText(reader), uri: readText(reader) };
+      readOption(reader, (seq) => seq.u64());
+      return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
+    }
     return key === COLLECTION_V1 ? readCollection(reader, data) : null;
   });
 }

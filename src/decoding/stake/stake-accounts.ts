@@ -48,29 +48,7 @@ export function activityOf({ effective, activating, deactivating }: StakeActivat
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
-async function addressesOf(chain: Chain, wallet: Address): Promise<Address[]> {
-  const scans = Object.values(authorityOffsets).map((offset) =>
-    chain.programAccounts(
-      programs.stake,
-      [{ dataSize: STAKE_STATE_BYTES }, { memcmp: { offset, bytes: wallet } }],
-      TAG_SLICE,
-    ),
-  );
-  const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
-  return [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
-}
-
 type Now = Readonly<{ epoch: Epoch; history: StakeHistoryLookup }>;
-
-/** @throws Failure UPSTREAM_UNAVAILABLE for a node without sysvars. */
-function nowOf(accounts: ReadonlyMap<Address, Account>): Now {
-  const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
-  const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
-  if (clock === null || history === null) {
-    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
-  }
-  return { epoch: clock.epoch, history: stakeHistoryLookup(history) };
-}
 
 function stakeAccount(
   address: Address,
@@ -94,11 +72,24 @@ export async function stakeAccountsOf(
   page: number,
   size: number,
 ): Promise<StakeAccounts> {
-  const all = await addressesOf(chain, wallet);
+  const scans = Object.values(authorityOffsets).map((offset) =>
+    chain.programAccounts(
+      programs.stake,
+      [{ dataSize: STAKE_STATE_BYTES }, { memcmp: { offset, bytes: wallet } }],
+      TAG_SLICE,
+    ),
+  );
+  const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
+  const all = await [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
   const pageAddresses = all.slice((page - 1) * size, page * size);
   if (pageAddresses.length === 0) return { accounts: [], total: all.length };
   const accounts = await chain.accounts([...pageAddresses, sysvars.clock, sysvars.stakeHistory]);
-  const now = nowOf(accounts);
+  const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
+  const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
+  if (clock === null || history === null) {
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
+  }
+  const now = { epoch: clock.epoch, history: stakeHistoryLookup(history) };
   // An account closed in the meantime is left out.
   const read = pageAddresses.map((address) => stakeAccount(address, accounts.get(address), now));
   return { accounts: read.filter((account) => account !== null), total: all.length };

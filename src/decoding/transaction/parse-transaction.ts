@@ -121,11 +121,6 @@ export type ParsedTransaction = Readonly<{
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-function mainAction(actions: readonly Action[]): Action | undefined {
-  const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
-  return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
-}
-
 /** Without actions, the first program. */
 function mainProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
@@ -151,7 +146,9 @@ export function parsedTransaction(
   { events, raw }: RenderOptions,
 ): ParsedTransaction {
   const { feePayer, signers, signatures, err } = transaction;
-  const chief = mainAction(effects.actions);
+  const actions = effects.actions;
+  const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
+  const chief = recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
   return {
     ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
     ...{ fee_payer: feePayer, signers, signatures },

@@ -189,14 +189,11 @@ type SentMessage = Readonly<{
   instructions: readonly JsonValue[];
 }>;
 
-const keyOf = (key: JsonValue): Address | null =>
-  addressOf(typeof key === 'string' ? key : membersOf(key).pubkey);
-
 /** Stops at the first invalid key: later ones would shift position. */
 function keysOf(list: JsonValue | undefined): Address[] {
   const keys: Address[] = [];
   for (const item of itemsOf(list, KEYS_MAX)) {
-    const key = keyOf(item);
+    const key = addressOf(typeof item === 'string' ? item : membersOf(item).pubkey);
     if (key === null) break;
     keys.push(key);
   }

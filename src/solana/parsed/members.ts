@@ -20,14 +20,12 @@ export type Types = Readonly<Record<string, Type>>;
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
-
 /** All zeros mean none. */
 const nonzero =
   <T>(length: number, none: T, show: (bytes: Uint8Array) => string) =>
   (data: ByteReader): string | T => {
     const bytes = data.bytes(length);
-    return isZero(bytes) ? none : show(bytes);
+    return bytes.every((byte) => byte === 0) ? none : show(bytes);
   };
 
 const undefinedOr =

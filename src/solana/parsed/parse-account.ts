@@ -86,12 +86,9 @@ function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => read(new ByteReader(data)));
 }
 
-const isUninitialized = (data: Uint8Array): boolean =>
-  data.length >= 4 && data.subarray(0, 4).every((byte) => byte === 0);
-
 /** Source: account-decoder/src/parse_address_lookup_table.rs */
 function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
-  if (isUninitialized(data)) return { type: 'uninitialized' };
+  if (data.length >= 4 && data.subarray(0, 4).every((byte) => byte === 0)) return { type: 'uninitialized' };
   const table = decodeAddressLookupTable(data);
   if (table === null) return null;
   return {

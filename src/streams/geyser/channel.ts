@@ -5,7 +5,6 @@ import type {
   RawBlock,
   RawBlockMeta,
   RawEntry,
-  RawSlot,
   RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
@@ -189,11 +188,18 @@ export class Channel {
         this.#emitAccount(update);
         break;
       case 'transaction':
-        this.#emitTransaction(update);
-        this.#emitStatus(update);
+        this.#matches.start();
+        this.#index.matchTransaction(update, this.#matches);
+        if (this.#matches.count > 0) this.#pushAll(update.tail);
+        this.#matches.start();
+        this.#index.matchStatus(update, this.#matches);
+        if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(update));
         break;
       case 'slot':
-        this.#emitSlot(update);
+        for (const { listener, slots } of this.#index.slots) {
+          const names = slots?.namesOf(update.status) ?? null;
+          if (names !== null) listener.sink.push(names, update.tail);
+        }
         break;
       case 'entry':
         this.#emitNamed(this.#index.entry, ({ entry }) => entry, update);
@@ -233,30 +239,11 @@ export class Channel {
     return tail;
   }
 
-  #emitTransaction(transaction: RawTransaction): void {
-    this.#matches.start();
-    this.#index.matchTransaction(transaction, this.#matches);
-    if (this.#matches.count > 0) this.#pushAll(transaction.tail);
-  }
-
-  #emitStatus(transaction: RawTransaction): void {
-    this.#matches.start();
-    this.#index.matchStatus(transaction, this.#matches);
-    if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(transaction));
-  }
-
   #pushAll(tail: Uint8Array): void {
     const matches = this.#matches;
     for (let group = matches.take(); group !== null; group = matches.take()) {
       const names = group.takeNames();
       if (!group.listener.isRemoved) group.listener.sink.push(names, tail);
-    }
-  }
-
-  #emitSlot(slot: RawSlot): void {
-    for (const { listener, slots } of this.#index.slots) {
-      const names = slots?.namesOf(slot.status) ?? null;
-      if (names !== null) listener.sink.push(names, slot.tail);
     }
   }
 

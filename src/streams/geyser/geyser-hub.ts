@@ -64,8 +64,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     if (this.#liveFrom === null || (!this.#hasPast && update.slot < this.#liveFrom)) {
       this.#liveFrom = update.slot;
     }
-    if (update.kind === 'slot') this.#handleSlot(update);
-    else if (update.kind === 'blockMeta') this.#handleBlockMeta(update);
+    if (update.kind === 'slot') {
+      const level = levelOfStatus(update.status);
+      if (level === undefined) this.#emitLifecycle(update);
+      else this.#advanceSlot(update, level);
+    } else if (update.kind === 'blockMeta') this.#handleBlockMeta(update);
     else this.#emitContent(update);
   }
 
@@ -136,12 +139,6 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#chain.add(meta);
   }
 
-  #handleSlot(status: RawSlot): void {
-    const level = levelOfStatus(status.status);
-    if (level === undefined) this.#emitLifecycle(status);
-    else this.#advanceSlot(status, level);
-  }
-
   #emitLifecycle(status: RawSlot): void {
     const content = this.#slotStore.getOrCreate(status.slot);
     if (content === null) return;
@@ -169,7 +166,16 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const chain =
       level === 0 ? (content.isProcessed ? [] : [content]) : this.#slotStore.ancestors(slot, level);
     for (const each of chain) this.#raise(each, level, status);
-    this.#prune();
+    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
+    if (unfinished.length === 0) return;
+    for (const stream of [...this.#streams]) {
+      const missing = unfinished.filter(({ level }) => level < stream.level);
+      const [first] = missing;
+      if (first === undefined) continue;
+      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
+      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
+      stream.end({ code: 'DATA_LOSS', message });
+    }
   }
 
   /** Emits each level up to the new one, including skipped ones. */
@@ -212,18 +218,5 @@ export class GeyserHub implements GeyserListener, StreamOpener {
 
   #emitAll(status: RawSlot): void {
     for (const channel of this.#channels) if (channel.size > 0) channel.emit(status);
-  }
-
-  #prune(): void {
-    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
-    if (unfinished.length === 0) return;
-    for (const stream of [...this.#streams]) {
-      const missing = unfinished.filter(({ level }) => level < stream.level);
-      const [first] = missing;
-      if (first === undefined) continue;
-      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
-      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
-      stream.end({ code: 'DATA_LOSS', message });
-    }
   }
 }

@@ -108,7 +108,15 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
-    await this.#readyInTime(filterSet);
+    const { ready } = filterSet;
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
+    try {
+      await Promise.race([ready, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
     if (generation !== this.#generation || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);
@@ -137,18 +145,6 @@ export class HubStream implements OpenedStream {
     this.#kinds = requestedKinds(subscribeRequest);
     this.level = levelOf(subscribeRequest.commitment);
     return filterSet;
-  }
-
-  /** Later requests wait too. @throws Failure UPSTREAM_UNAVAILABLE */
-  async #readyInTime({ ready }: FilterSet): Promise<void> {
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
-    try {
-      await Promise.race([ready, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #detach(): void {

@@ -27,16 +27,6 @@ function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
 const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
   resultIn(slot, { slot, block, err });
 
-function blockResult(block: Block, shape: BlockShape): Buffer {
-  const encoded = encodeBlock(block, shape);
-  return 'json' in encoded
-    ? blockUpdate(block.slot, inDeclaredOrder(encoded.json, blockOrder), null)
-    : blockUpdate(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
-}
-
-/** Result for an unavailable block. */
-const noBlockResult = (slot: Slot): Buffer => blockUpdate(slot, null, 'BlockStoreError');
-
 /** A block, encoded once per shape. */
 export class BlockNotification {
   readonly block: Block;
@@ -62,7 +52,11 @@ export class BlockNotification {
   #resultFor(name: string, block: Block, shape: BlockShape): Buffer {
     const existing = this.#results.get(name);
     if (existing !== undefined) return existing;
-    const result = blockResult(block, shape);
+    const encoded = encodeBlock(block, shape);
+    const result =
+      'json' in encoded
+        ? blockUpdate(block.slot, inDeclaredOrder(encoded.json, blockOrder), null)
+        : blockUpdate(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
     this.#results.set(name, result);
     return result;
   }
@@ -104,7 +98,8 @@ export class BlockWatchers {
    * Reports an unavailable block. Watchers of mentions are not notified, since the block may contain none.
    */
   notifyMissing(slot: Slot): void {
-    for (const { listener } of this.#all) listener.onNotification(noBlockResult(slot), false);
+    for (const { listener } of this.#all)
+      listener.onNotification(blockUpdate(slot, null, 'BlockStoreError'), false);
   }
 
   /** The block's transactions by the watched address that they mention. */

@@ -45,21 +45,19 @@ class ProgramGroup {
 
   add(watcher: Watcher): () => void {
     const memcmp = watcher.filters.find(isMemcmp);
-    if (memcmp !== undefined) return this.#addTo(memcmp, watcher);
+    if (memcmp !== undefined) {
+      const name = `${memcmp.offset}+${memcmp.bytes.length}`;
+      const range = this.#ranges.get(name) ?? new MemcmpRange(memcmp);
+      const bytes = bytesKey(memcmp.bytes);
+      this.#ranges.set(name, range);
+      range.byBytes.add(bytes, watcher);
+      return () => {
+        range.byBytes.delete(bytes, watcher);
+        if (range.byBytes.isEmpty && this.#ranges.get(name) === range) this.#ranges.delete(name);
+      };
+    }
     this.#others.add(watcher);
     return () => this.#others.delete(watcher);
-  }
-
-  #addTo(memcmp: Memcmp, watcher: Watcher): () => void {
-    const name = `${memcmp.offset}+${memcmp.bytes.length}`;
-    const range = this.#ranges.get(name) ?? new MemcmpRange(memcmp);
-    const bytes = bytesKey(memcmp.bytes);
-    this.#ranges.set(name, range);
-    range.byBytes.add(bytes, watcher);
-    return () => {
-      range.byBytes.delete(bytes, watcher);
-      if (range.byBytes.isEmpty && this.#ranges.get(name) === range) this.#ranges.delete(name);
-    };
   }
 
   *candidates(account: Account): Iterable<Watcher> {

@@ -52,7 +52,11 @@ export class PowerOfTwoSelector {
     this.#considered++;
     if (this.#considered === 1) this.#one = node;
     else if (this.#considered === 2) this.#other = node;
-    else this.#replaceAtRandom(node);
+    else {
+      const index = Math.floor(this.#random() * this.#considered);
+      if (index === 0) this.#one = node;
+      else if (index === 1) this.#other = node;
+    }
   }
 
   /** Returns the selected node, or null, and resets the selector. */
@@ -69,13 +73,6 @@ export class PowerOfTwoSelector {
     this.#considered = 0;
     this.#one = null;
     this.#other = null;
-  }
-
-  /** Reservoir sampling: each candidate has the same chance. */
-  #replaceAtRandom(node: UpstreamNode): void {
-    const index = Math.floor(this.#random() * this.#considered);
-    if (index === 0) this.#one = node;
-    else if (index === 1) this.#other = node;
   }
 }
 
@@ -100,14 +97,12 @@ export class Primary {
     );
     if (current === null || !healthy.includes(current)) this.#move(best);
     else if (best === null || !isClearlyBetter(best, current)) this.#challenger = null;
-    else this.#challenge(best, now);
-  }
-
-  #challenge(node: UpstreamNode, now: number): void {
-    if (this.#challenger !== node) {
-      this.#challenger = node;
-      this.#since = now;
-    } else if (now - this.#since >= this.#limits.stickyMs) this.#move(node);
+    else {
+      if (this.#challenger !== best) {
+        this.#challenger = best;
+        this.#since = now;
+      } else if (now - this.#since >= this.#limits.stickyMs) this.#move(best);
+    }
   }
 
   #move(node: UpstreamNode | null): void {

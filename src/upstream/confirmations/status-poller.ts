@@ -87,27 +87,23 @@ export class StatusPoller {
     this.#timer = null;
     this.#isPolling = true;
     try {
-      await this.#pollDue();
+      const now = performance.now();
+      const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
+      const { pollMs, subscribedPollMs } = this.#limits;
+      // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
+      // call is polled again.
+      for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
+      const view = await this.#findExpired(due, now);
+      const signatures = [...new Set(due.map(({ signature }) => signature))];
+      const watchedOf = Map.groupBy(due, ({ signature }) => signature);
+      await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+        this.#queryStatuses(batch, watchedOf, view),
+      );
     } catch {
       // Requested again in the next poll.
     }
     this.#isPolling = false;
     this.#schedule();
-  }
-
-  async #pollDue(): Promise<void> {
-    const now = performance.now();
-    const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
-    const { pollMs, subscribedPollMs } = this.#limits;
-    // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
-    // call is polled again.
-    for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
-    const view = await this.#findExpired(due, now);
-    const signatures = [...new Set(due.map(({ signature }) => signature))];
-    const watchedOf = Map.groupBy(due, ({ signature }) => signature);
-    await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
-      this.#queryStatuses(batch, watchedOf, view),
-    );
   }
 
   async #queryStatuses(

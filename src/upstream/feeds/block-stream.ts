@@ -128,18 +128,13 @@ export class BlockStream {
         if (await this.#step(tip)) this.#isRerunRequested = true;
         this.#faults = 0;
       } catch (fault) {
-        this.#logFault(fault);
+        const { network, commitment, log } = this.#options;
+        const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
+        log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
       }
     }
     this.#isRunning = false;
     if (this.#isTooFarBehind(tip)) this.giveUp('too far behind');
-  }
-
-  /** Warns once per series of failures. */
-  #logFault(fault: unknown): void {
-    const { network, commitment, log } = this.#options;
-    const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
-    log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
   }
 
   giveUp(reason: string): void {
@@ -203,7 +198,14 @@ export class BlockStream {
 
   #emit(block: Block): void {
     const { slot } = block;
-    this.#emitResumed(block);
+    // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
+    for (const resumed of this.#resumed) {
+      const { subscription, watcher, emitted } = resumed;
+      if (emitted.newest === null || block.slot > emitted.newest) {
+        this.#resumed.delete(resumed);
+        watcher.end = this.#notifier.add(subscription, watcher.listener);
+      } else emitMissed(block, resumed);
+    }
     const at = BigInt(Date.now());
     block.transactions.forEach((executed, index) => {
       const isVote = isSimpleVote(executed.transaction);
@@ -215,17 +217,6 @@ export class BlockStream {
     this.#notifier.emit({ kind: 'confirmed', slot, at });
     this.#notifier.emit({ kind: 'rooted', slot, at });
     this.#last = slot;
-  }
-
-  /** Emits what another feed missed. After its newest slot, a resumed subscription joins the others. */
-  #emitResumed(block: Block): void {
-    for (const resumed of this.#resumed) {
-      const { subscription, watcher, emitted } = resumed;
-      if (emitted.newest === null || block.slot > emitted.newest) {
-        this.#resumed.delete(resumed);
-        watcher.end = this.#notifier.add(subscription, watcher.listener);
-      } else emitMissed(block, resumed);
-    }
   }
 
   #isTooFarBehind(tip: Slot): boolean {

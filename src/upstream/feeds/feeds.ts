@@ -171,9 +171,6 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Whether the feed failed, as opposed to rejecting the subscription. */
-const isUnavailable = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
-
 /**
  * Creates the feed of a network: blocks and transactions from blocks, other kinds from PubSub, and the kinds
  * that the preferred feed serves from it while available.
@@ -224,7 +221,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         try {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
-          if (!isUnavailable(fault)) throw fault;
+          // Whether the feed failed, as opposed to rejecting the subscription.
+          if (!(fault instanceof Failure && fault.row.owner === 'upstream')) throw fault;
           log.warn({ network, kind: subscription.kind }, 'Geyser unavailable; falling back to PubSub');
         }
       }

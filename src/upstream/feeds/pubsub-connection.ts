@@ -70,9 +70,6 @@ function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
 
-/** A response that is no handshake; 5xx comes from a proxy of a node that is restarting. */
-const isRejection = (status: number): boolean => status < 500;
-
 /**
  * HTTP parse errors count as rejection; connect failures and timeouts do not. For other handshake errors, ws
  * sets no code.
@@ -209,7 +206,8 @@ export class PubsubConnection {
     );
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      const end = isRejection(statusCode) ? 'handshake rejected' : 'connect failed';
+      // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
+      const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
       this.end(end, `HTTP status ${statusCode}`);
     });
     socket.on('close', () => this.end('closed by the node'));

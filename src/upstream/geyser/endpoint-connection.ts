@@ -186,7 +186,11 @@ export class EndpointConnection {
         },
         onPong: (id) => {
           // The answer to an older ping does not acknowledge the newest request.
-          if (id === this.#pingId) this.#handleAccepted(reader);
+          if (id === this.#pingId) {
+            this.#accepted = this.#lastRequest;
+            this.#acceptedScope = this.#scope;
+            reader.setRequest(keyOf(this.#lastRequest));
+          }
           this.#acks.acknowledge(id);
         },
         onSlot: () => {
@@ -199,12 +203,6 @@ export class EndpointConnection {
     );
     this.#active = { stream, reader, from };
     this.#sendRequest();
-  }
-
-  #handleAccepted(reader: StreamReader): void {
-    this.#accepted = this.#lastRequest;
-    this.#acceptedScope = this.#scope;
-    reader.setRequest(keyOf(this.#lastRequest));
   }
 
   #sendChangedRequest(): void {

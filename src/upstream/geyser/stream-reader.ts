@@ -190,7 +190,13 @@ export class StreamReader {
         return;
       case 'dead': {
         const view = this.#viewOf(update.slot);
-        if (view !== null) this.#handleDead(view, update);
+        if (view !== null) {
+          const { record, isComplete } = view;
+          const deaths = view.deaths + 1;
+          this.#deleteView(view);
+          if (!this.#isBankless) this.#storeView(newView(record, deaths));
+          if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);
+        }
         return;
       }
       case 'confirmed':
@@ -214,15 +220,6 @@ export class StreamReader {
     if (existing?.isComplete === true) return;
     if (existing !== undefined) this.#deleteView(existing);
     this.#startView(update.slot, true, update, existing?.deaths);
-  }
-
-  /** Drops the slot until its bank is created again. */
-  #handleDead(view: SlotView, update: RawSlot): void {
-    const { record, isComplete } = view;
-    const deaths = view.deaths + 1;
-    this.#deleteView(view);
-    if (!this.#isBankless) this.#storeView(newView(record, deaths));
-    if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);
   }
 
   #takeProcessed(update: RawSlot): void {

@@ -108,7 +108,16 @@ export class UpdateMerge implements UpdateSink {
   record(slot: Slot): SlotRecord | null {
     const existing = this.#records.get(slot);
     if (existing !== undefined) return existing;
-    const finishedUpTo = this.#finishedUpTo();
+    // Slots up to this one were evicted or are far behind the newest; null for none.
+    const newestStarted = this.newestStarted;
+    const oldestAllowed =
+      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
+        ? null
+        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
+    const finishedUpTo =
+      this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
+        ? oldestAllowed
+        : this.#evictedUpTo;
     if (finishedUpTo !== null && slot <= finishedUpTo && this.#plausibility.isChainReset(finishedUpTo))
       this.reset('chain');
     if ((this.#evictedUpTo !== null && slot <= this.#evictedUpTo) || !this.#plausibility.isPlausible(slot))
@@ -152,7 +161,9 @@ export class UpdateMerge implements UpdateSink {
   }
 
   endSlot(record: SlotRecord, end: SlotEnd): void {
-    if (record.state === 'emitted' && record.blockhash !== end.meta.blockhash) this.#resetIfBehind();
+    if (record.state === 'emitted' && record.blockhash !== end.meta.blockhash) {
+      if (this.newestStarted !== null && this.#plausibility.isBehind(this.newestStarted)) this.reset('chain');
+    }
     if (record.state !== 'open') return;
     record.end = end;
     record.parent = end.meta.parentSlot;
@@ -293,7 +304,15 @@ export class UpdateMerge implements UpdateSink {
         this.#emitStatus(each, this.#statusOf(each, level, createdAt));
       }
     }
-    if (record.level === 'finalized') this.#dropForks(record.slot);
+    if (record.level === 'finalized') {
+      const root = record.slot;
+      for (const [slot, record] of this.#records) {
+        if (slot > root || record.isSettled || this.first === null || slot < this.first) continue;
+        record.state = 'lost';
+        record.end = null;
+        this.#waiting.delete(record);
+      }
+    }
   }
 
   /** A status that the server omitted. @param createdAt - null for now. */
@@ -304,33 +323,6 @@ export class UpdateMerge implements UpdateSink {
   ): RawSlot {
     const at = createdAt ?? encodeTimestamp(BigInt(Date.now()));
     return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
-  }
-
-  /** Slots below a finalized one that were not emitted are forks, unless they are replayed history. */
-  #dropForks(root: Slot): void {
-    for (const [slot, record] of this.#records) {
-      if (slot > root || record.isSettled || this.first === null || slot < this.first) continue;
-      record.state = 'lost';
-      record.end = null;
-      this.#waiting.delete(record);
-    }
-  }
-
-  /** Slots up to this one were evicted or are far behind the newest; null for none. */
-  #finishedUpTo(): Slot | null {
-    const newestStarted = this.newestStarted;
-    const oldestAllowed =
-      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
-        ? null
-        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
-    return this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
-      ? oldestAllowed
-      : this.#evictedUpTo;
-  }
-
-  /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
-  #resetIfBehind(): void {
-    if (this.newestStarted !== null && this.#plausibility.isBehind(this.newestStarted)) this.reset('chain');
   }
 
   /**
@@ -367,16 +359,12 @@ export class UpdateMerge implements UpdateSink {
       if (highest === null || record.slot > highest.slot) highest = record;
     }
     if (lowest === null || highest === null) return;
-    if (head !== null && highest.slot - head > head - lowest.slot) this.#evictAhead(highest);
-    else this.#evictOldest(lowest);
-  }
-
-  /** Evicts an implausible slot; it starts again when the chain reaches it. */
-  #evictAhead(record: SlotRecord): void {
-    this.#records.delete(record.slot);
-    this.#pendingLevels.delete(record.slot);
-    this.#waiting.delete(record);
-    record.state = 'lost';
+    if (head !== null && highest.slot - head > head - lowest.slot) {
+      this.#records.delete(highest.slot);
+      this.#pendingLevels.delete(highest.slot);
+      this.#waiting.delete(highest);
+      highest.state = 'lost';
+    } else this.#evictOldest(lowest);
   }
 
   #evictOldest(oldest: SlotRecord): void {

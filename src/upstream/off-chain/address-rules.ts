@@ -53,20 +53,18 @@ const familyOf = (address: string): Family | null => {
   return version === 4 ? 'ipv4' : 'ipv6';
 };
 
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', bits, ...rest] = network.split('/');
-  const family = familyOf(address);
-  const width = family === 'ipv4' ? 32 : 128;
-  const prefix = bits === undefined ? width : Number(bits);
-  if (family === null || rest.length > 0 || bits === '' || !(prefix >= 0 && prefix <= width)) {
-    throw new RangeError(`not a network such as 10.0.0.0/8 or fd00::/8: ${network}`);
-  }
-  list.addSubnet(address, prefix, family);
-}
-
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const network of networks) addNetwork(list, network);
+  for (const network of networks) {
+    const [address = '', bits, ...rest] = network.split('/');
+    const family = familyOf(address);
+    const width = family === 'ipv4' ? 32 : 128;
+    const prefix = bits === undefined ? width : Number(bits);
+    if (family === null || rest.length > 0 || bits === '' || !(prefix >= 0 && prefix <= width)) {
+      throw new RangeError(`not a network such as 10.0.0.0/8 or fd00::/8: ${network}`);
+    }
+    list.addSubnet(address, prefix, family);
+  }
   return list;
 }
 

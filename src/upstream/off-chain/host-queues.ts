@@ -118,18 +118,25 @@ export class HostQueues {
       release: (outcome) => {
         if (isReleased) return;
         isReleased = true;
-        this.#release(queue, outcome);
+        queue.active--;
+        this.active--;
+        this.#recordOutcome(queue.host, outcome);
+        if (this.#isBackingOff(queue.host))
+          for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
+        this.#updateReady(queue);
+        while (this.active < this.#limits.inFlightMax) {
+          const [queue] = this.#ready;
+          if (queue === undefined) return;
+          const [waiter] = queue.waiting as Set<Waiter>;
+          this.#ready.delete(queue);
+          if (waiter === undefined) continue;
+          queue.waiting.delete(waiter);
+          this.waiting--;
+          waiter(this.#start(queue));
+          this.#updateReady(queue);
+        }
       },
     };
-  }
-
-  #release(queue: HostQueue, outcome: HostOutcome): void {
-    queue.active--;
-    this.active--;
-    this.#recordOutcome(queue.host, outcome);
-    if (this.#isBackingOff(queue.host)) for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
-    this.#updateReady(queue);
-    this.#dispatchWaiting();
   }
 
   #recordOutcome(host: string, outcome: HostOutcome): void {
@@ -156,20 +163,5 @@ export class HostQueues {
     if (queue.waiting.size > 0 && this.#hasSlot(queue)) this.#ready.add(queue);
     else this.#ready.delete(queue);
     if (queue.waiting.size === 0 && queue.active === 0) this.#queues.delete(queue.host);
-  }
-
-  /** Grants free permits, alternating between hosts. */
-  #dispatchWaiting(): void {
-    while (this.active < this.#limits.inFlightMax) {
-      const [queue] = this.#ready;
-      if (queue === undefined) return;
-      const [waiter] = queue.waiting as Set<Waiter>;
-      this.#ready.delete(queue);
-      if (waiter === undefined) continue;
-      queue.waiting.delete(waiter);
-      this.waiting--;
-      waiter(this.#start(queue));
-      this.#updateReady(queue);
-    }
   }
 }

@@ -99,10 +99,6 @@ function slotOf(result: ProbeResult): Slot | null {
   return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
 }
 
-function versionOf(result: ProbeResult): string | null {
-  return /"solana-core":"([^"\\]{1,100})"/.exec(resultText(result) ?? '')?.[1] ?? null;
-}
-
 function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
   if (hash === null || hash === genesisHashes[network]) return [];
   const actual = (Object.keys(genesisHashes) as Network[]).find((name) => genesisHashes[name] === hash);
@@ -149,7 +145,7 @@ function reportOf(config: NodeConfig, network: Network, results: ProbeResults): 
     network,
     reachable,
     latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
-    version: versionOf(results.getVersion),
+    version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
     genesisHash: stringOf(results.getGenesisHash),
     healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
     slot: slotOf(results.getSlot),

@@ -139,8 +139,11 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     // Select and count in one tick, so that a burst of calls is spread over the nodes.
     const node = selectNode(state, now);
     if (node !== null && state.attemptsAt(node) === 0) this.#sendTo(node, now);
-    else if (node !== null) this.#retryNode(node, now);
-    else this.#retryLater(now);
+    else if (node !== null) {
+      const ms = roundBackoffMs(this.#state, node);
+      if (ms === 0) this.#sendTo(node, now);
+      else this.#pause(ms);
+    } else this.#retryLater(now);
   }
 
   checkHedge(now: number): void {
@@ -171,7 +174,10 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     const state = this.#state;
     const wasSettled = this.#isSettled;
     if (wasSettled && !this.#isCanceled) {
-      reportSuperseded(state, node, elapsedMs);
+      // Records an attempt that was aborted because another node responded first. It does not count as a
+      // failure.
+      node.recordSuperseded(state.call.row, elapsedMs);
+      if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');
       return;
     }
     try {
@@ -199,12 +205,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       response.cancel();
       this.#fail(thrown);
     }
-  }
-
-  #retryNode(node: UpstreamNode, now: number): void {
-    const ms = roundBackoffMs(this.#state, node);
-    if (ms === 0) this.#sendTo(node, now);
-    else this.#pause(ms);
   }
 
   #retryLater(now: number): void {
@@ -355,12 +355,4 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
 function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const isGood = outcome.kind === 'response' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
-}
-
-/**
- * Records an attempt that was aborted because another node responded first. It does not count as a failure.
- */
-function reportSuperseded(state: RetryState, node: UpstreamNode, elapsedMs: number): void {
-  node.recordSuperseded(state.call.row, elapsedMs);
-  if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');
 }

@@ -166,7 +166,9 @@ export class Deshredder {
     const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
     if (leader !== null) return this.#verify(shred, leader, tracked);
     if (!mayBuffer) return 'unknownLeader';
-    this.#buffer(shred.slot, packet);
+    const slot = shred.slot;
+    this.#stats.pending++;
+    this.#stats.drops.unknownLeader += this.#pending.add(slot, packet);
     return null;
   }
 
@@ -177,11 +179,6 @@ export class Deshredder {
     if (version !== null && version !== versionOf(packet)) return 'version';
     const slot = slotOf(packet);
     return this.#window.faultOf(slot) ?? (this.#slots.get(slot)?.isClosed === true ? 'slotClosed' : null);
-  }
-
-  #buffer(slot: Slot, packet: Uint8Array): void {
-    this.#stats.pending++;
-    this.#stats.drops.unknownLeader += this.#pending.add(slot, packet);
   }
 
   #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
@@ -204,19 +201,15 @@ export class Deshredder {
   #scheduleVerification(): void {
     this.#verifyTimer ??= setTimeout(() => {
       this.#verifyTimer = null;
-      this.#verifyWaiting();
+      // Limited per run, so that other work is not blocked.
+      for (let count = 0; count < VERIFY_BATCH; count++) {
+        const packet = this.#verifier.takeWaiting();
+        if (packet === null) break;
+        this.#drop(this.#processPacket(packet, false));
+      }
+      this.#releaseOnNewSlot();
+      if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
     }, VERIFY_INTERVAL_MS).unref();
-  }
-
-  /** Limited per run, so that other work is not blocked. */
-  #verifyWaiting(): void {
-    for (let count = 0; count < VERIFY_BATCH; count++) {
-      const packet = this.#verifier.takeWaiting();
-      if (packet === null) break;
-      this.#drop(this.#processPacket(packet, false));
-    }
-    this.#releaseOnNewSlot();
-    if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
   /** @param first - set for the first shred of its set. */
@@ -243,7 +236,12 @@ export class Deshredder {
     this.#openSlots++;
     this.#hasNewSlot = true;
     this.#window.recordSlot(shred.slot);
-    this.#evictSlots();
+    for (const [slot, shreds] of this.#slots) {
+      if (this.#window.faultOf(slot) === null) continue;
+      this.#giveUp(shreds);
+      this.#slots.delete(slot);
+    }
+    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
     const parent = shred.kind === 'data' ? ((shred.slot - BigInt(shred.parentOffset)) as Slot) : null;
     if (!slot.isClosed) this.#emitSlot(shred.slot, parent, 'firstShredReceived');
     return slot;
@@ -251,16 +249,6 @@ export class Deshredder {
 
   #emitSlot(slot: Slot, parent: Slot | null, status: 'firstShredReceived' | 'completed'): void {
     this.#listener.onSlot({ slot, parent, status, at: BigInt(Date.now()) });
-  }
-
-  /** Evicts implausible slots and enforces `slotsMax`. */
-  #evictSlots(): void {
-    for (const [slot, shreds] of this.#slots) {
-      if (this.#window.faultOf(slot) === null) continue;
-      this.#giveUp(shreds);
-      this.#slots.delete(slot);
-    }
-    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
   /**
@@ -301,7 +289,10 @@ export class Deshredder {
     this.#bytes += slot.bytes - before;
     for (const batch of batches) if (!slot.wasEmittedEarly(batch)) this.#emitBatch(slot.slot, batch);
     this.#emitEarlyBatch(slot);
-    this.#enforceBytesMax();
+    while (this.#bytes > this.#limits.bytesMax) {
+      const slots = [...this.#slots.values()];
+      this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
+    }
   }
 
   /** The entries of a batch may be complete before its shreds: the rest is padding. */
@@ -326,13 +317,6 @@ export class Deshredder {
     const entries = payload.subarray(0, length);
     const indexes = { firstShredIndex: first, endShredIndex: last + 1 };
     this.#listener.onBatch({ slot, entries, ...indexes, at: BigInt(Date.now()) });
-  }
-
-  #enforceBytesMax(): void {
-    while (this.#bytes > this.#limits.bytesMax) {
-      const slots = [...this.#slots.values()];
-      this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
-    }
   }
 
   #recover(slot: SlotShreds, set: FecSet): void {

@@ -145,16 +145,12 @@ export class FecSet {
     // Another try would use the same invalid code shreds.
     this.#isRecoveryTried = true;
     if (isProven) return [...shreds.values()];
-    this.#dropCode();
-    return null;
-  }
-
-  /** Discards the code shreds and proofs; received data may still be valid. */
-  #dropCode(): void {
+    // Discards the code shreds and proofs; received data may still be valid.
     this.#code.length = 0;
     this.#codeCount = 0;
     this.bytes = this.#dataCount * this.#dataLayout.bytes;
     if (this.proven !== null) this.proven = new ProvenNodes(this.#dataLayout.proofEntries, this.proven.root);
+    return null;
   }
 
   #shardsOf(shreds: readonly (Uint8Array | undefined)[], length: number, layout: ShredLayout) {

@@ -161,7 +161,13 @@ export class LeaderSchedule {
       const isKnown = await this.#readEpoch(info.epoch, info.first);
       // Nodes know the next schedule only from some point of this epoch on.
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
-      this.#evictOld(info.epoch);
+      const current = info.epoch;
+      for (const epoch of this.#epochs.keys()) {
+        if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
+          this.#epochs.delete(epoch);
+          this.#readAt.delete(epoch);
+        }
+      }
       return isKnown && hasVersion;
     } catch (error) {
       if (this.#abort.signal.aborted) return true;
@@ -201,14 +207,5 @@ export class LeaderSchedule {
     if (!this.#options.discoverShredVersion || this.shredVersion !== null) return true;
     this.shredVersion = readShredVersion(await this.#request('getClusterNodes', []));
     return this.shredVersion !== null;
-  }
-
-  #evictOld(current: Epoch): void {
-    for (const epoch of this.#epochs.keys()) {
-      if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
-        this.#epochs.delete(epoch);
-        this.#readAt.delete(epoch);
-      }
-    }
   }
 }

@@ -140,14 +140,8 @@ export const lookupTableRequest: SubscribeRequest = {
 /** 32 bytes each, in instruction index order. */
 export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
-type LookupTablesOptions = Readonly<{
-  reader: Pick<ChainReader, 'request'>;
-  limits: Pick<
-    ShredLimits,
-    'tablesMax' | 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'
-  >;
-  log: Logger;
-}>;
+type LookupTablesOptions = Omit<TableLoaderOptions, 'onTable'> &
+  Readonly<{ limits: Pick<ShredLimits, 'tablesMax'> }>;
 
 type CachedTable = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>;
 

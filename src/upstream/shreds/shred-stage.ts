@@ -210,7 +210,7 @@ export class ShredStage {
       {
         shredVersion: () => shredVersion ?? this.#schedule.shredVersion,
         leaderOf: (slot) => this.#schedule.leaderOf(slot),
-        newestSlot: () => this.#newestSlot(),
+        newestSlot: () => (performance.now() - this.#newestAt > NEWEST_MAX_AGE_MS ? null : this.#newest),
         unverified: 'hold',
         ...(options.deshredLimits === undefined ? {} : { limits: options.deshredLimits }),
       },
@@ -279,9 +279,5 @@ export class ShredStage {
       this.#newestAt = performance.now();
     }
     this.#merge.onSlot({ slot, parent, status, deadError, at: BigInt(Date.now()) });
-  }
-
-  #newestSlot(): Slot | null {
-    return performance.now() - this.#newestAt > NEWEST_MAX_AGE_MS ? null : this.#newest;
   }
 }

@@ -220,10 +220,17 @@ export class ShredVerifier {
     if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : INVALID;
     const message = isLegacy ? shred.bytes.subarray(SIGNATURE_BYTES) : merkleRoot(shred);
     if (message === null) return INVALID;
-    const claim = claimOf(shred, message, leader);
+    // Identifies leader, signature and message: a copied signature with another root is another claim.
+    const { bytes, layout } = shred;
+    const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
+    const claim = bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);
     if (this.#rejected.get(claim) === true) return INVALID;
     if (this.#unverified.has(claim, shred.leafIndex)) return DUPLICATE;
-    if (!this.#invalidLimit.allows(this.#unverified.sizeOf(claim) + 1)) return this.#defer(shred, claim, set);
+    if (!this.#invalidLimit.allows(this.#unverified.sizeOf(claim) + 1)) {
+      if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
+      const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
+      return evicted === 0 ? WAITING : { kind: 'deferred', evicted };
+    }
     const isSigned = this.isSigned(shred, message, leader);
     const waiting = this.#unverified.take(claim);
     if (!isSigned) {
@@ -253,20 +260,7 @@ export class ShredVerifier {
   clearWaiting(): void {
     this.#unverified.clear();
   }
-
-  /** A different signature for a known set cannot add anything. */
-  #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
-    if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
-    const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
-    return evicted === 0 ? WAITING : { kind: 'deferred', evicted };
-  }
 }
 
 const isUnder = (set: FecSet, root: Uint8Array, shred: Shred): boolean =>
   set.proven !== null && Buffer.compare(set.proven.root, root) === 0 && set.proves(shred);
-
-/** Identifies leader, signature and message: a copied signature with another root is another claim. */
-function claimOf({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): string {
-  const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
-  return bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);
-}

@@ -130,11 +130,7 @@ export class SlotShreds {
     if (shred.isLastInSlot && this.#lastIndex >= 0) return true;
     return this.#lastIndex >= 0
       ? shred.index > this.#lastIndex
-      : shred.isLastInSlot && this.#isBefore(shred.index);
-  }
-
-  #isBefore(index: number): boolean {
-    return this.#ranges.highest > index;
+      : shred.isLastInSlot && this.#ranges.highest > shred.index;
   }
 
   /** @param root - verified; null for legacy shreds. */

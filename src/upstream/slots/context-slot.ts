@@ -17,12 +17,10 @@ const VALUE_BYTES = 48;
 const WORD_VALUE = /^\s*:\s*"([a-z]+)"/;
 const NUMBER_VALUE = /^\s*:\s*(\d{1,20})\s*[,}]/;
 
-const isU64 = (value: bigint): boolean => value <= U64_MAX;
-
 function u64(digits: string | undefined): bigint | null {
   if (digits === undefined) return null;
   const value = BigInt(digits);
-  return isU64(value) ? value : null;
+  return value <= U64_MAX ? value : null;
 }
 
 /** Fast path for a context that starts with the slot. */

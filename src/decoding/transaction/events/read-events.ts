@@ -81,7 +81,14 @@ class LogParser {
   enter(program: string, height: number): void {
     // A height that the stack does not allow means missing lines.
     if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
-    if (height === 1) this.#skipToOuter(program);
+    if (height === 1) {
+      const last = this.#instructions.length;
+      const isOuter = (one: ExecutedInstruction): boolean =>
+        one.caller === null && !programsWithoutLogs.has(one.program);
+      let at = this.startedInstructions;
+      while (at < last && !isOuter(this.#instructions[at] as ExecutedInstruction)) at++;
+      if (this.#instructions[at]?.program === program) this.startedInstructions = at;
+    }
     const instruction = this.#instructions[this.startedInstructions];
     const found = instruction?.program === program && (instruction.height ?? height) === height;
     if (found) this.startedInstructions++;
@@ -90,16 +97,6 @@ class LogParser {
 
   exit(program: string): void {
     if (this.running?.program === program) this.#open.pop();
-  }
-
-  /** Skips instructions without log lines up to the next outer one. */
-  #skipToOuter(program: string): void {
-    const last = this.#instructions.length;
-    const isOuter = (one: ExecutedInstruction): boolean =>
-      one.caller === null && !programsWithoutLogs.has(one.program);
-    let at = this.startedInstructions;
-    while (at < last && !isOuter(this.#instructions[at] as ExecutedInstruction)) at++;
-    if (this.#instructions[at]?.program === program) this.startedInstructions = at;
   }
 }
 

@@ -118,21 +118,6 @@ export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
 
 type ParsedActions = ReturnType<ReadInstruction>;
 
-function createdPool(
-  { accounts }: ExecutedInstruction,
-  { creator, pool, mints, vaults }: PoolCreation,
-): ParsedActions {
-  const info = {
-    pool_creator: accounts[creator],
-    liquidity_pool_address: accounts[pool],
-    token_mint_one: accounts[mints[0]],
-    token_mint_two: accounts[mints[1]],
-    token_vault_one: accounts[vaults[0]],
-    token_vault_two: accounts[vaults[1]],
-  };
-  return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
-}
-
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
@@ -187,7 +172,19 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
     const creation = table?.creations.get(which);
-    if (creation !== undefined) return createdPool(instruction, creation);
+    if (creation !== undefined) {
+      const { accounts } = instruction;
+      const { creator, pool, mints, vaults } = creation;
+      const info = {
+        pool_creator: accounts[creator],
+        liquidity_pool_address: accounts[pool],
+        token_mint_one: accounts[mints[0]],
+        token_mint_two: accounts[mints[1]],
+        token_vault_one: accounts[vaults[0]],
+        token_vault_two: accounts[vaults[1]],
+      };
+      return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
+    }
     const change = table?.changes.get(which);
     if (change !== undefined) return changedLiquidity(instruction, change, transaction);
   }

@@ -218,22 +218,19 @@ class SwapSearch {
     const instruction = this.#view.instruction(at);
     const dex = dexPrograms.get(instruction.program);
     if (dex === undefined) return null;
-    if (dex.kind === 'wrapper') return this.#delegatedSwaps(at);
+    if (dex.kind === 'wrapper') {
+      const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
+      const [only] = swaps;
+      return only === undefined || swaps.length > 1
+        ? swaps
+        : [{ ...only, ...sourceInstruction(this.#view, at) }];
+    }
     if (dex.kind === 'pool') {
       const swap = swapOfPool(this.#view, at, this.#signers);
       return swap === null ? null : [swap];
     }
     const routed = readRouted(this.#view, at, dex);
     return routed === null ? null : [{ ...sourceInstruction(this.#view, at), ...routed }];
-  }
-
-  /** A single forwarded swap is reported as the wrapper's. */
-  #delegatedSwaps(at: number): Swap[] {
-    const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
-    const [only] = swaps;
-    return only === undefined || swaps.length > 1
-      ? swaps
-      : [{ ...only, ...sourceInstruction(this.#view, at) }];
   }
 }
 

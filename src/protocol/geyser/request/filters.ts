@@ -132,15 +132,6 @@ function readTokenAccounts(reader: ProtobufReader, faults: RequestFaults): 'all'
   return mode ?? 'all';
 }
 
-function readSignature(
-  draft: Draft<TransactionsFilter>,
-  reader: ProtobufReader,
-  faults: RequestFaults,
-): void {
-  const signature = readSignatureText(reader, faults);
-  if (signature !== undefined) draft.signature = signature;
-}
-
 export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFaults): TransactionsFilter {
   const draft: Draft<TransactionsFilter> = {};
   while (reader.next()) {
@@ -150,8 +141,10 @@ export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFa
       draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
     else if (reader.field === 4)
       draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
-    else if (reader.field === 5) readSignature(draft, reader, faults);
-    else if (reader.field === 6)
+    else if (reader.field === 5) {
+      const signature = readSignatureText(reader, faults);
+      if (signature !== undefined) draft.signature = signature;
+    } else if (reader.field === 6)
       draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
     else if (reader.field === 7) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
     else if (reader.field === 30) draft.tokenAccounts = readTokenAccounts(reader, faults);

@@ -22,12 +22,6 @@ export function closeWithOffsets(
   return moved;
 }
 
-function writeHeader(writer: ProtobufWriter, counts: Uint8Array): void {
-  const start = writer.open(1);
-  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
-  writer.close(start);
-}
-
 function writeInstruction(writer: ProtobufWriter, wire: ByteReader): void {
   const start = writer.open(4);
   writer.uint32OrNone(1, wire.u8());
@@ -48,7 +42,9 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
   const first = wire.bytes(1);
   const versioned = (first[0] as number) >= VERSION_PREFIX;
   const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
-  writeHeader(writer, counts);
+  const start = writer.open(1);
+  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
+  writer.close(start);
   for (let left = readShortVec(wire); left > 0; left--) {
     writer.bytes(2, wire.bytes(ADDRESS_BYTES));
     offsets.push(writer.length - ADDRESS_BYTES);

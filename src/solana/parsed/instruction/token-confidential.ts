@@ -1,4 +1,3 @@
-import type { ByteReader } from '../../../base/bytes.ts';
 import { membersReader } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants } from './variant.ts';
@@ -24,9 +23,6 @@ function withOneProof(type: string, names: readonly string[], authority: string,
 }
 
 type Offsets = ReadonlyMap<string, number>;
-
-const readOffsets = (data: ByteReader, proofs: readonly string[]): Offsets =>
-  new Map(proofs.map((proof) => [proof, (data.u8() << 24) >> 24]));
 
 /** Proof account names; the instructions sysvar comes first. */
 function proofAccountNames(offsets: Offsets): string[] {
@@ -64,7 +60,7 @@ function withProofs(type: string, form: ProofLayout): Variant {
     let offsets: Offsets = new Map();
     const members = exactly((rest) => {
       const first = read(rest);
-      offsets = readOffsets(rest, proofs);
+      offsets = new Map(proofs.map((proof) => [proof, (rest.u8() << 24) >> 24]));
       return { ...first, ...offsetMembers(offsets) };
     })(data);
     const available = given.length - accounts.length - reserved.length - 1;

@@ -14,8 +14,6 @@ import { AccountRule } from './account-rule.ts';
 import { BlockChoice, checkSlices } from './block-choice.ts';
 import { TransactionRule } from './transaction-rule.ts';
 
-const isCommitment = (status: SlotStatus): boolean => (commitments as readonly string[]).includes(status);
-
 export class SlotRule {
   readonly name: string;
   readonly #isByCommitment: boolean;
@@ -32,7 +30,7 @@ export class SlotRule {
 
   passes(status: SlotStatus): boolean {
     if (this.#isByCommitment && status !== this.#commitment) return false;
-    return this.#hasInterslot || isCommitment(status);
+    return this.#hasInterslot || (commitments as readonly string[]).includes(status);
   }
 }
 

@@ -13,9 +13,9 @@ import {
   gapWindow,
   type NotificationDecision,
   newer,
-  rawMembers,
   SeenSlots,
   type SlotWindow,
+  valueString,
 } from './gap-recovery.ts';
 import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
 
@@ -44,10 +44,6 @@ function sorted(value: JsonValue): JsonValue {
 /** Normalized JSON of an account, independent of member order. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
-/** A small view would retain the whole receive buffer. */
-const copiedIfView = (result: Buffer): Buffer =>
-  result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
-
 /**
  * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
  * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
@@ -69,7 +65,8 @@ export class AccountGap implements GapRecovery {
       if (slot !== null && slot <= this.#validUpTo) return 'drop';
       this.#validUpTo = null;
     }
-    this.#last = copiedIfView(result);
+    // A small view would retain the whole receive buffer.
+    this.#last = result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
     return 'pass';
   }
 
@@ -116,21 +113,7 @@ export class AccountGap implements GapRecovery {
   }
 }
 
-const PUBKEY_PREFIX = Buffer.from('"value":{"pubkey":"');
-/** Agave writes the address within this many bytes. */
-const HEAD_BYTES = 80;
-const QUOTE = 0x22;
-
-function addressOf(result: Buffer): Address | null {
-  const at = result.subarray(0, HEAD_BYTES).indexOf(PUBKEY_PREFIX);
-  if (at >= 0) {
-    const start = at + PUBKEY_PREFIX.length;
-    const end = result.indexOf(QUOTE, start);
-    return end < 0 ? null : (result.toString('latin1', start, end) as Address);
-  }
-  const raw = rawMembers(contextValue(result)).get('pubkey');
-  return raw === undefined ? null : (raw.toString('latin1').slice(1, -1) as Address);
-}
+const addressOf = valueString('pubkey') as (result: Buffer) => Address | null;
 
 /**
  * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
@@ -172,8 +155,18 @@ export class ProgramGap implements GapRecovery {
       const matching = read.filter(({ account }) => account !== null && this.#matches(account));
       if (matching.length === 0) continue;
       const encodedQuery = { ...query, encoding, addresses: matching.map(({ address }) => address) };
-      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal))
-        this.#emit(accounts, gap);
+      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal)) {
+        const live = new Set(gap.buffered().map(addressOf));
+        for (const { address, slot, keyedResult } of accounts) {
+          // A node that is behind may return an older state.
+          const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
+          const result = isOld || live.has(address) ? null : keyedResult();
+          if (result === null) continue;
+          this.#seenAccounts.add(address, slot);
+          this.#filledTo = newer(this.#filledTo, slot);
+          gap.emit(result);
+        }
+      }
     }
   }
 
@@ -198,21 +191,5 @@ export class ProgramGap implements GapRecovery {
       },
     );
     return [...missed];
-  }
-
-  #emit(
-    accounts: readonly { address: Address; slot: Slot; keyedResult: () => Buffer | null }[],
-    gap: Gap,
-  ): void {
-    const live = new Set(gap.buffered().map(addressOf));
-    for (const { address, slot, keyedResult } of accounts) {
-      // A node that is behind may return an older state.
-      const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
-      const result = isOld || live.has(address) ? null : keyedResult();
-      if (result === null) continue;
-      this.#seenAccounts.add(address, slot);
-      this.#filledTo = newer(this.#filledTo, slot);
-      gap.emit(result);
-    }
   }
 }

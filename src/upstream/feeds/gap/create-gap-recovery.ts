@@ -17,8 +17,8 @@ import {
   gapWindow,
   type NotificationDecision,
   newer,
-  rawMembers,
   SeenSlots,
+  valueString,
   withContext,
 } from './gap-recovery.ts';
 
@@ -111,20 +111,7 @@ export class SlotGap implements GapRecovery {
   }
 }
 
-const VALUE = Buffer.from('"value":{"signature":"');
-/** Agave writes the signature within this many bytes. */
-const HEAD_BYTES = 80;
-const QUOTE = 0x22;
-
-function signatureOf(result: Buffer): string | null {
-  const at = result.subarray(0, HEAD_BYTES).indexOf(VALUE);
-  if (at >= 0) {
-    const start = at + VALUE.length;
-    const end = result.indexOf(QUOTE, start);
-    return end < 0 ? null : result.toString('latin1', start, end);
-  }
-  return rawMembers(contextValue(result)).get('signature')?.toString('latin1').slice(1, -1) ?? null;
-}
+const signatureOf = valueString('signature');
 
 /**
  * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized

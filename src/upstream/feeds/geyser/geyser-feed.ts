@@ -299,15 +299,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  #countSlot(): void {
-    for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
-  }
-
   #handleCommitment({ kind }: LedgerEvent): void {
     switch (kind) {
       case 'processed':
         this.#position = this.#sequence.position;
-        this.#countSlot();
+        for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
         this.#lateSignatures.onCommitment('processed');
         return;
       case 'confirmed':

@@ -29,8 +29,12 @@ export class MintQueue {
 
   push(queued: QueuedUpdate): void {
     this.#queue.push(queued);
-    if (this.#queue.length > this.#options.queueMax) this.#emitAll();
-    else if (this.#fetch === null) this.#drain();
+    if (this.#queue.length > this.#options.queueMax) {
+      this.#fetch = null;
+      const queue = this.#queue;
+      this.#queue = [];
+      for (const queued of queue) this.#options.emit(queued);
+    } else if (this.#fetch === null) this.#drain();
   }
 
   clear(): void {
@@ -42,31 +46,20 @@ export class MintQueue {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       const fetched = this.#options.prefetch(next);
       if (fetched !== null) {
-        this.#wait(fetched);
+        const fetch = {};
+        this.#fetch = fetch;
+        void fetched.then(() => {
+          if (this.#fetch !== fetch) return;
+          this.#fetch = null;
+          const next = this.#queue.shift();
+          if (next !== undefined) this.#options.emit(next);
+          this.#drain();
+        });
         return;
       }
       this.#queue.shift();
       this.#options.emit(next);
     }
-  }
-
-  #wait(fetched: Promise<void>): void {
-    const fetch = {};
-    this.#fetch = fetch;
-    void fetched.then(() => {
-      if (this.#fetch !== fetch) return;
-      this.#fetch = null;
-      const next = this.#queue.shift();
-      if (next !== undefined) this.#options.emit(next);
-      this.#drain();
-    });
-  }
-
-  #emitAll(): void {
-    this.#fetch = null;
-    const queue = this.#queue;
-    this.#queue = [];
-    for (const queued of queue) this.#options.emit(queued);
   }
 }
 
@@ -109,7 +102,11 @@ export class GapQueue {
     if (missing === null) return;
     // The source completes a slot only after its ancestors.
     if (update.kind === 'slot' && update.status === 'processed' && update.slot >= missing) {
-      this.#release(missing);
+      const held = this.#held;
+      this.#held = [];
+      this.#missing = null;
+      this.#settledUpTo = missing;
+      for (const queued of held) this.push(queued);
     } else if (this.#held.length > this.#options.heldMax) this.#options.onOverflow();
   }
 
@@ -137,13 +134,5 @@ export class GapQueue {
     const [first = slot] = this.#started;
     this.#started.delete(first);
     this.#oldest = this.#started.values().next().value ?? slot;
-  }
-
-  #release(missing: Slot): void {
-    const held = this.#held;
-    this.#held = [];
-    this.#missing = null;
-    this.#settledUpTo = missing;
-    for (const queued of held) this.push(queued);
   }
 }

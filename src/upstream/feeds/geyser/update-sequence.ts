@@ -149,8 +149,17 @@ export class UpdateSequence {
   eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
     if (this.root !== null && slot <= this.root) return [];
-    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized'))
-      return this.#committedEvents(slot, update.status, at);
+    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized')) {
+      const status = update.status;
+      if (status === 'confirmed') {
+        const state = this.#slots.get(slot);
+        if (state !== undefined) state.isConfirmed = true;
+        return [{ kind: 'confirmed', slot, at }];
+      }
+      this.root = slot;
+      for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
+      return [{ kind: 'rooted', slot, at }];
+    }
     const { completeUpTo } = this.#options;
     if (completeUpTo !== null && slot <= completeUpTo) return [];
     if (this.#slots.get(slot)?.isWhole && !(update.kind === 'slot' && update.status === 'dead')) return [];
@@ -224,17 +233,5 @@ export class UpdateSequence {
 
   #rootAt(slot: Slot): Slot {
     return this.root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
-  }
-
-  /** The source reports each slot of the chain, in order. */
-  #committedEvents(slot: Slot, status: 'confirmed' | 'finalized', at: bigint): LedgerEvent[] {
-    if (status === 'confirmed') {
-      const state = this.#slots.get(slot);
-      if (state !== undefined) state.isConfirmed = true;
-      return [{ kind: 'confirmed', slot, at }];
-    }
-    this.root = slot;
-    for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
-    return [{ kind: 'rooted', slot, at }];
   }
 }
