@@ -165,9 +165,7 @@ function versionOf({ body, versionStart, versionEnd }: DecodeState): 'right' | '
   return isText && decodeString(body, versionStart + 1, versionEnd - 1) === '2.0' ? 'right' : 'wrong';
 }
 
-type ParamsKind = 'none' | 'array' | 'object' | 'illegal';
-
-function paramsOf({ body, paramsStart }: DecodeState): ParamsKind {
+function paramsOf({ body, paramsStart }: DecodeState): 'none' | 'array' | 'object' | 'illegal' {
   if (paramsStart === MALFORMED) return 'none';
   const kind = kindOf(body[paramsStart]);
   if (kind === 'null') return 'none';
@@ -235,7 +233,6 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
   return { batch, items: state.items, bytes: body.length };
 }
 
-/** Known names by length. */
 const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
 /** Compares from the end, because most names have the same start. */

@@ -75,7 +75,6 @@ export function endSingle(pieces: Buffer[]): Buffer[] {
   return pieces;
 }
 
-/** Joins the responses of a batch in order. */
 export function joinBatch(responses: readonly Buffer[][]): Buffer[] {
   const pieces: Buffer[] = [];
   for (const response of responses) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...response);

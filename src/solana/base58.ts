@@ -77,12 +77,6 @@ function convert(
   return used + 1;
 }
 
-function countZeros(bytes: Uint8Array): number {
-  let count = 0;
-  while (count < bytes.length && bytes[count] === 0) count++;
-  return count;
-}
-
 /** @returns the number of words. */
 function readWords(bytes: Uint8Array, start: number): number {
   let used = 0;
@@ -94,24 +88,6 @@ function readWords(bytes: Uint8Array, start: number): number {
   if (at - start === 2) words[used++] = ((bytes[start] as number) << 8) | (bytes[start + 1] as number);
   else if (at - start === 1) words[used++] = bytes[start] as number;
   return used;
-}
-
-function encodeShortBase58(bytes: Uint8Array): string {
-  const zeros = countZeros(bytes);
-  const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
-  let start = codes.length;
-  for (let at = 0; at < used; at++) {
-    const limb = limbs[at] as number;
-    const high = Math.floor(limb / PAIR);
-    const [upper, lower] = [PAIR_CODES[high] as number, PAIR_CODES[limb - high * PAIR] as number];
-    codes[--start] = lower;
-    codes[--start] = lower >> 8;
-    codes[--start] = upper;
-    codes[--start] = upper >> 8;
-  }
-  while (start < codes.length && codes[start] === ZERO_CODE) start++;
-  for (let left = zeros; left > 0; left--) codes[--start] = ZERO_CODE;
-  return codes.toString('latin1', start);
 }
 
 /** @returns the number of limbs; -1 for an invalid character. */
@@ -155,7 +131,24 @@ const TEXT_MAX = 13_985;
 const DIGITS_PER_DOUBLE = 9;
 
 export function encodeBase58(bytes: Uint8Array): string {
-  if (bytes.length <= SHORT_MAX_BYTES) return encodeShortBase58(bytes);
+  if (bytes.length <= SHORT_MAX_BYTES) {
+    let zeros = 0;
+    while (zeros < bytes.length && bytes[zeros] === 0) zeros++;
+    const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
+    let start = codes.length;
+    for (let at = 0; at < used; at++) {
+      const limb = limbs[at] as number;
+      const high = Math.floor(limb / PAIR);
+      const [upper, lower] = [PAIR_CODES[high] as number, PAIR_CODES[limb - high * PAIR] as number];
+      codes[--start] = lower;
+      codes[--start] = lower >> 8;
+      codes[--start] = upper;
+      codes[--start] = upper >> 8;
+    }
+    while (start < codes.length && codes[start] === ZERO_CODE) start++;
+    for (let left = zeros; left > 0; left--) codes[--start] = ZERO_CODE;
+    return codes.toString('latin1', start);
+  }
   return bytes.length > LIBRARY_MAX_BYTES ? encodeLong(bytes) : base58.encode(bytes);
 }
 

@@ -18,7 +18,6 @@ function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${reversed.toString('hex')}`);
 }
 
-/** Trailing zero bits. */
 function trailingZeros(value: bigint): bigint {
   let zeros = 0n;
   let rest = value;

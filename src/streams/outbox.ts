@@ -147,7 +147,10 @@ export class Outbox {
     this.#copiesImmediately = socket instanceof Socket;
     this.#options = options;
     this.#onLagging = onLagging;
-    socket.on('drain', () => this.#handleDrain());
+    socket.on('drain', () => {
+      this.#clearUnsent();
+      this.flush();
+    });
   }
 
   get queuedBytes(): number {
@@ -267,11 +270,6 @@ export class Outbox {
       if (!this.#copiesImmediately || this.#socket.writableLength > 0) lastBatch.retain();
     }
     frames.length = 0;
-  }
-
-  #handleDrain(): void {
-    this.#clearUnsent();
-    this.flush();
   }
 
   #clearUnsent(): void {

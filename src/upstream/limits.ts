@@ -9,7 +9,6 @@ export const defaultUpstreamLimits = {
   timeoutMs: 30_000,
   /** Timeout of an attempt when another may follow. */
   attemptTimeoutMs: 10_000,
-  /** Timeout of an attempt of sendTransaction. */
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
   /** Idle time of a connection before it is closed. */

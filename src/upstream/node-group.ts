@@ -19,7 +19,6 @@ type LagLimits = Readonly<{ lagMaxSlots: number; stallMs: number }>;
 
 const slotOf = (node: NodeHealth): Slot | null => node.slots.processed;
 
-/** Whether other nodes advanced recently. */
 const othersAdvance = (
   nodes: readonly NodeHealth[],
   one: NodeHealth,

@@ -123,7 +123,6 @@ export type CoreCollection = Readonly<{
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
-/** Offsets for searches by owner. */
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
 /** `Key::AssetV1` in base58, for searches. */
 export const CORE_ASSET_KEY_BASE58 = '2';

@@ -22,7 +22,6 @@ export type TokenMint = Readonly<{
   address: Address;
   program: Address;
   mint: Mint;
-  /** Account data, for Token-2022 extensions. */
   data: Uint8Array;
   /** From the metadata account, else from the mint's extension; without owner. null when there is neither. */
   metadata: OnChainNft | null;

@@ -15,7 +15,7 @@ import {
   type SwapSide,
 } from './action.ts';
 import { readEvents } from './events/read-events.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from './executed-transaction.ts';
+import type { ExecutedTransaction } from './executed-transaction.ts';
 import type { FetchedTransaction } from './fetch-transactions.ts';
 import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
@@ -69,16 +69,6 @@ type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonl
 
 const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
 
-function actionsOf(instruction: ExecutedInstruction, transaction: ExecutedTransaction): Action[] {
-  const { program, parentProgram, index } = instruction;
-  const parsed = programParsers.get(program)?.read(instruction, transaction) ?? [UNKNOWN];
-  return parsed.map(({ info, type }) => ({
-    ...{ info, source_protocol: protocolOf(program), type },
-    ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
-    ix_index: index,
-  }));
-}
-
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 
 /** Program actions, then token transfers, then SOL transfers, each in execution order. */
@@ -94,7 +84,15 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
   const events = readEvents(transaction);
   const swaps = recognizeSwaps(transaction, events);
-  const actions = transaction.instructions.flatMap((one) => actionsOf(one, transaction));
+  const actions = transaction.instructions.flatMap((one) => {
+    const { program, parentProgram, index } = one;
+    const parsed = programParsers.get(program)?.read(one, transaction) ?? [UNKNOWN];
+    return parsed.map(({ info, type }) => ({
+      ...{ info, source_protocol: protocolOf(program), type },
+      ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
+      ix_index: index,
+    }));
+  });
   if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
   const swapActions = swaps
     .map((swap) => swapAction(swap, transaction))
@@ -162,15 +160,13 @@ export function parsedTransaction(
   };
 }
 
-type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
-
 const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
 
 export async function parseTransactions(
   chain: Chain,
   fetched: readonly FetchedTransaction[],
   tokenNames: TokenNames,
-  { events, raw }: IncludeOptions,
+  { events, raw }: Readonly<{ events: boolean; raw: boolean }>,
 ): Promise<ParsedTransaction[]> {
   const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
   for (const one of fetched) {

@@ -27,7 +27,6 @@ const HEIGHT_MAX = 255;
 const DATA_TEXT_MAX = 131_072;
 const NO_DATA = new Uint8Array(0);
 
-/** Lazily decoded data. */
 type LateData = () => Uint8Array | null;
 
 type InstructionFields = Pick<ExecutedInstruction, 'program' | 'accounts' | 'parsed'> &
@@ -37,17 +36,6 @@ function viewOf(parsed: JsonValue): ParsedView | null {
   if (typeof parsed === 'string') return { type: 'memo', info: { memo: parsed } };
   const { type, info } = membersOf(parsed);
   return typeof type === 'string' ? { type, info: membersOf(info ?? {}) } : null;
-}
-
-/** Accounts by index or name. Stops at the first invalid one: later ones would shift position. */
-function accountsOf(list: JsonValue | undefined, keys: readonly Address[]): Address[] {
-  const accounts: Address[] = [];
-  for (const item of itemsOf(list, ACCOUNTS_MAX)) {
-    const account = typeof item === 'number' ? keys[item] : addressOf(item);
-    if (account === undefined || account === null) break;
-    accounts.push(account);
-  }
-  return accounts;
 }
 
 /** Decodes instruction data within `DATA_TEXT_MAX`. */
@@ -90,7 +78,14 @@ function read(raw: JsonMembers, keys: readonly Address[], data: DataOfTransactio
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const parsedView = raw.parsed === undefined ? null : viewOf(raw.parsed);
-  const accounts = accountsOf(raw.accounts, keys);
+  // Accounts by index or name. Stops at the first invalid one: later ones would shift position.
+  const list = raw.accounts;
+  const accounts: Address[] = [];
+  for (const item of itemsOf(list, ACCOUNTS_MAX)) {
+    const account = typeof item === 'number' ? keys[item] : addressOf(item);
+    if (account === undefined || account === null) break;
+    accounts.push(account);
+  }
   const whole = accounts.length === itemsOf(raw.accounts).length;
   const late = data.of(raw.data);
   return { program, accounts, late, parsed: parsedView ?? (whole ? ownView(program, accounts, late) : null) };
@@ -107,7 +102,6 @@ const withPosition = (
   },
 });
 
-/** Open calls by height. */
 class Calls {
   readonly #open: number[] = [];
 
@@ -128,16 +122,6 @@ class Calls {
   }
 }
 
-/** Inner instructions by outer index; the first of duplicate lists counts. */
-function innerLists(innerInstructions: JsonValue | undefined): Map<number, readonly JsonValue[]> {
-  const lists = new Map<number, readonly JsonValue[]>();
-  for (const item of itemsOf(innerInstructions)) {
-    const { index, instructions } = membersOf(item);
-    if (typeof index === 'number' && !lists.has(index)) lists.set(index, itemsOf(instructions));
-  }
-  return lists;
-}
-
 /**
  * Flattens instructions in execution order: each outer one, then its inner ones. An instruction without a
  * valid program keeps its index and is left out.
@@ -147,7 +131,12 @@ function flattenInstructions(
   innerInstructions: JsonValue | undefined,
   keys: readonly Address[],
 ): ExecutedInstruction[] {
-  const inners = innerLists(innerInstructions);
+  // Inner instructions by outer index; the first of duplicate lists counts.
+  const inners = new Map<number, readonly JsonValue[]>();
+  for (const item of itemsOf(innerInstructions)) {
+    const { index, instructions } = membersOf(item);
+    if (typeof index === 'number' && !inners.has(index)) inners.set(index, itemsOf(instructions));
+  }
   const flat: ExecutedInstruction[] = [];
   const calls = new Calls();
   const data = new DataOfTransaction();
@@ -181,7 +170,6 @@ const LOGS_MAX = 5_000;
 /** Nesting depth. */
 const DEPTH_MAX = 64;
 
-/** Message independent of its encoding. */
 type SentMessage = Readonly<{
   signatures: readonly string[];
   keys: readonly Address[];

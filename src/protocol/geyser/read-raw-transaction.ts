@@ -15,7 +15,6 @@ type Info = {
   index: number;
   meta: Uint8Array | null;
   err: Uint8Array | null;
-  /** Offsets. */
   readonly keys: number[];
   readonly writable: number[];
   readonly readonly: number[];

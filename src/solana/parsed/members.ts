@@ -75,7 +75,6 @@ const types: Types = {
   elGamal: (data) => base64(data.bytes(ELGAMAL_KEY_BYTES)),
   'elGamal~': nonzero(ELGAMAL_KEY_BYTES, null, base64),
   ciphertext: (data) => base64(data.bytes(ELGAMAL_CIPHERTEXT_BYTES)),
-  /** Decryptable balance. */
   balance: (data) => base64(data.bytes(AE_CIPHERTEXT_BYTES)),
   /** Not shown: an address that is also among the accounts, and the two auditor ciphertexts. */
   skippedPubkey: (data) => void data.skipBytes(32),

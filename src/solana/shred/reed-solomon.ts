@@ -76,7 +76,6 @@ function invertMatrix(matrix: Matrix): Matrix | null {
   return makeMatrix(size, size, (row, column) => work[row * width + size + column] as number);
 }
 
-/** Swaps a row with a nonzero pivot into position. */
 function swapPivotRow(work: Uint8Array, width: number, size: number, pivot: number): boolean {
   let row = pivot;
   while (row < size && work[row * width + pivot] === 0) row++;
@@ -88,7 +87,6 @@ function swapPivotRow(work: Uint8Array, width: number, size: number, pivot: numb
   return true;
 }
 
-/** Clears the pivot column of a row. */
 function subtractRow(work: Uint8Array, width: number, row: number, pivot: number): void {
   const factor = work[row * width + pivot] as number;
   if (factor === 0) return;

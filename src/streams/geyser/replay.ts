@@ -102,7 +102,6 @@ export class Replay implements ReplayTask {
   /** Feeds only this stream. */
   readonly #channel: Channel;
   readonly #member: Member;
-  /** Emitted statuses by slot. */
   readonly #statusCounts = new Map<Slot, number>();
   #level: Level;
   #next: Slot;

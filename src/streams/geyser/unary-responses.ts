@@ -22,7 +22,6 @@ const BLOCKHASH_AGE_MAX = 150n;
 /** Maximum stored blocks, including forks: more than a blockhash lives. */
 const BLOCKS_MAX = 400;
 
-/** A block as unary calls return it. */
 type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
 
 type TrackedBlock = ChainBlock & { level: Level | -1 };
@@ -91,7 +90,6 @@ export class ChainView {
   }
 }
 
-/** Chain state that responses are built from. */
 type ChainState = Readonly<{
   chain: ChainView;
   /** JSON text. */
@@ -99,8 +97,6 @@ type ChainState = Readonly<{
   /** The lowest slot that a stream may start at; null for none. */
   firstAvailable: Slot | null;
 }>;
-
-type UnaryHandler = (request: Uint8Array, state: ChainState) => Uint8Array;
 
 function requireAvailable<T>(value: T | null): T {
   if (value === null) throw new GrpcError('INTERNAL', 'block is not available yet');
@@ -136,7 +132,7 @@ function slot(request: Uint8Array, { chain }: ChainState): Uint8Array {
   return encodeGetSlotResponse(requireAvailable(chain.slot(commitment)));
 }
 
-const handlers: Readonly<Record<UnaryRpc, UnaryHandler>> = {
+const handlers: Readonly<Record<UnaryRpc, (request: Uint8Array, state: ChainState) => Uint8Array>> = {
   SubscribeReplayInfo: (_request, { firstAvailable }) => encodeSubscribeReplayInfoResponse(firstAvailable),
   Ping: (request) => encodePongResponse(decodePingRequest(request)),
   GetLatestBlockhash: latestBlockhash,

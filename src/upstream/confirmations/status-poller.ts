@@ -223,15 +223,6 @@ export class RespondingNode implements CallTrace {
 
 type Statuses = readonly (LandedStatus | null)[];
 
-/** The lower of two statuses; null if they disagree. */
-function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): LandedStatus | null {
-  if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
-  return {
-    ...one,
-    hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
-  };
-}
-
 /**
  * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
  * it by a round. Without a second response the first counts.
@@ -249,7 +240,14 @@ export async function crossCheckStatuses(
   if (response === null) return reported;
   const { statuses } = readSignatureStatuses(response.body);
   const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at] ?? null]));
-  return signatures.map((signature, at) =>
-    agreedStatus(reported[at] ?? null, secondStatuses.get(signature) ?? null),
-  );
+  return signatures.map((signature, at) => {
+    // The lower of two statuses; null if they disagree.
+    const one = reported[at] ?? null;
+    const other = secondStatuses.get(signature) ?? null;
+    if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
+    return {
+      ...one,
+      hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
+    };
+  });
 }

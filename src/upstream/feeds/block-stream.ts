@@ -66,7 +66,6 @@ export class BlockStream {
   readonly #watchers = new Set<Watcher>();
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();
-  /** The last emitted block. */
   #last: Slot | null = null;
   /** Start of a resumed stream: the last block up to this slot. */
   #start: Slot | null = null;

@@ -20,7 +20,6 @@ export type SubscriptionContext = Readonly<{
   network: Network;
   nodes: PubsubNodes;
   reader: ChainReader;
-  /** Limits concurrent moves to another node. */
   moveSemaphore: Semaphore;
   /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;

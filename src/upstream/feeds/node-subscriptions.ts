@@ -27,7 +27,6 @@ type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  /** Callbacks that wait for the acknowledgement. */
   readonly waiting: ((response: SubscribeResponse) => void)[];
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;

@@ -16,7 +16,6 @@ import {
 } from './node-subscriptions.ts';
 import { readNodeMessage, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
 
-/** The newest slot in a notification; null if its kind has none. */
 function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
   switch (kind) {
     case 'slot': {
@@ -55,7 +54,6 @@ type PubsubConnectionOptions = Readonly<{
   /** Has a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
-  /** The highest plausible slot; null while unknown. */
   maxPlausibleSlot: () => Slot | null;
   /**
    * Called once. @param detail - code of a network or TLS error, or the HTTP status of a rejected handshake.
@@ -122,11 +120,23 @@ export class PubsubConnection {
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
       isRevealing: (bytes) => revealsOneOf(secrets, bytes),
-      isCredible: (kind, result) => this.#isPlausible(kind, result),
+      isCredible: (kind, result) => {
+        // Ends the connection on an implausible slot, which would suppress all later notifications.
+        const slot = notificationSlot(kind, result);
+        if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
+        this.#plausibleUpTo = this.#options.maxPlausibleSlot();
+        if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
+        this.end('implausible slot');
+        return false;
+      },
       onDuplicateId: () => this.end('duplicate subscription id'),
     });
     this.#listen();
-    this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+    this.#pings = setInterval(() => {
+      const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
+      if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
+      else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    }, limits.pingIntervalMs);
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
@@ -217,7 +227,15 @@ export class PubsubConnection {
     this.#isUp = true;
     const first = this.nextSlot();
     const response = await this.#subscriptions.subscribe(SLOTS, {
-      onNotification: (result) => this.#handleSlot(result),
+      onNotification: (result) => {
+        const info = readSlotInfo(result);
+        if (info === null) return;
+        if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
+          this.lastSlot = info;
+          this.progressAt = performance.now();
+        }
+        for (const resolve of this.#slotResolvers.splice(0)) resolve(info);
+      },
       onLost: () => {},
     });
     if (response.kind === 'timeout') this.end('invalid PubSub response');
@@ -247,31 +265,5 @@ export class PubsubConnection {
       // An error in the listener ends only this connection.
       this.end('invalid PubSub response');
     }
-  }
-
-  /** Ends the connection on an implausible slot, which would suppress all later notifications. */
-  #isPlausible(kind: SubscriptionKind, result: Buffer): boolean {
-    const slot = notificationSlot(kind, result);
-    if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
-    this.#plausibleUpTo = this.#options.maxPlausibleSlot();
-    if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
-    this.end('implausible slot');
-    return false;
-  }
-
-  #handleSlot(result: Buffer): void {
-    const info = readSlotInfo(result);
-    if (info === null) return;
-    if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
-      this.lastSlot = info;
-      this.progressAt = performance.now();
-    }
-    for (const resolve of this.#slotResolvers.splice(0)) resolve(info);
-  }
-
-  #ping(): void {
-    const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
-    if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
-    else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 }

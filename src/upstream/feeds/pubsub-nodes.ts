@@ -35,7 +35,6 @@ type NodeEntry = {
   failures: number;
   failedAt: number;
   backoffUntil: number;
-  /** The last handshake was rejected. */
   rejectsHandshake: boolean;
 };
 
@@ -57,7 +56,6 @@ export type NodeSubscribeResult = Readonly<{
 /** Assumed distance of the root for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
-/** Longest accepted Retry-After. */
 const RETRY_AFTER_MAX_MS = 60_000;
 /** Older poll results are ignored. */
 const POLL_FRESH_MS = 30_000;

@@ -49,7 +49,25 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
       },
       {
         onOpen: () => listener.onOpen(),
-        onMessage: (update) => this.#handleUpdate(update),
+        onMessage: (update) => {
+          if (update === null) return;
+          switch (update.kind) {
+            case 'ping':
+              this.ping(PONG_ID);
+              return;
+            case 'pong':
+              if (update.id > PONG_ID) this.#updates.onPong(update.id);
+              return;
+            case 'slot':
+              // A slot far below the last one is progress too: the last one was implausible.
+              if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
+                this.#slot = update.slot;
+                this.recordProgress();
+              }
+          }
+          this.#reader.handleUpdate(update);
+          if (progressKinds.has(update.kind)) this.#updates.onSlot();
+        },
         onEnd: (status) => listener.onEnd(status),
       },
     );
@@ -60,33 +78,12 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
   ping(id: number): void {
     this.send(encodeSubscribeRequest({ ping: id }));
   }
-
-  #handleUpdate(update: ReturnType<typeof readRawUpdate>): void {
-    if (update === null) return;
-    switch (update.kind) {
-      case 'ping':
-        this.ping(PONG_ID);
-        return;
-      case 'pong':
-        if (update.id > PONG_ID) this.#updates.onPong(update.id);
-        return;
-      case 'slot':
-        // A slot far below the last one is progress too: the last one was implausible.
-        if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
-          this.#slot = update.slot;
-          this.recordProgress();
-        }
-    }
-    this.#reader.handleUpdate(update);
-    if (progressKinds.has(update.kind)) this.#updates.onSlot();
-  }
 }
 
 type EndpointConnectionOptions = Readonly<{
   node: GeyserNode;
   limits: GeyserSourceOptions;
   log: Logger;
-  /** The encoded request. */
   request: (scope: RequestScope) => Buffer;
   /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
@@ -198,7 +195,23 @@ export class EndpointConnection {
           this.#isReplayRejected = false;
           this.#options.onProgress();
         },
-        onEnd: (status) => this.#handleEnd(status),
+        onEnd: (status) => {
+          const active = this.#active;
+          this.#active = null;
+          this.isUp = false;
+          this.#acks.reset();
+          this.#clearTimers();
+          if (active !== null) this.#options.removeReader(active.reader);
+          if (this.#isClosed) return;
+          if (this.#reduceScope(status, active)) {
+            this.#connect();
+            return;
+          }
+          const { reconnectMs, reconnectMaxMs } = this.#options.limits;
+          const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
+          // Not unref'd: the process must stay alive while reconnecting.
+          this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
+        },
       },
     );
     this.#active = { stream, reader, from };
@@ -242,24 +255,6 @@ export class EndpointConnection {
     if (this.#active === null || this.#active.reader.isReplaying || this.#active.reader.newest !== null)
       return null;
     return this.#active.from;
-  }
-
-  #handleEnd(status: GrpcStatus): void {
-    const active = this.#active;
-    this.#active = null;
-    this.isUp = false;
-    this.#acks.reset();
-    this.#clearTimers();
-    if (active !== null) this.#options.removeReader(active.reader);
-    if (this.#isClosed) return;
-    if (this.#reduceScope(status, active)) {
-      this.#connect();
-      return;
-    }
-    const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
-    // Not unref'd: the process must stay alive while reconnecting.
-    this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
   }
 
   /** Chooses another request after a rejection. @returns whether to reconnect at once. */

@@ -7,7 +7,6 @@ import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/sta
 export type GrpcStreamLimits = Readonly<{
   /** From connect until the server accepts the stream. */
   connectTimeoutMs: number;
-  /** Interval of HTTP/2 pings. */
   pingIntervalMs: number;
   pongTimeoutMs: number;
   /** Longest message, before and after decompression. */

@@ -11,7 +11,6 @@ export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
     /** @throws InvalidProtobuf for a malformed message, which is skipped. */
     decode: (bytes: Buffer) => Message;
     log: Logger;
-    /** Identifies the server in logs. */
     logFields: Readonly<Record<string, string>>;
   }>;
 
@@ -37,12 +36,26 @@ export class MonitoredStream<Message> extends GrpcStream {
   constructor(options: MonitoredStreamOptions<Message>, listener: MonitoredStreamListener<Message>) {
     super(options, {
       onOpen: () => listener.onOpen(),
-      onMessage: (bytes) => this.#handleMessage(bytes, listener),
+      onMessage: (bytes) => {
+        let message: Message;
+        try {
+          message = this.#monitored.decode(bytes);
+        } catch (error) {
+          if (!(error instanceof InvalidProtobuf)) throw error;
+          this.#warnMalformed(error.message);
+          return;
+        }
+        listener.onMessage(message);
+      },
       onEnd: (status) => this.#handleEnd(status),
     });
     this.#monitored = options;
     this.#onEnd = (status) => listener.onEnd(status);
-    this.#stallTimer = setInterval(() => this.#checkStall(), options.stallMs / CHECKS_PER_STALL);
+    this.#stallTimer = setInterval(() => {
+      if (performance.now() - this.#progressAt < this.#monitored.stallMs) return;
+      super.close();
+      this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for longer than stall_ms' });
+    }, options.stallMs / CHECKS_PER_STALL);
   }
 
   recordProgress(): void {
@@ -54,29 +67,11 @@ export class MonitoredStream<Message> extends GrpcStream {
     super.close();
   }
 
-  #handleMessage(bytes: Buffer, listener: MonitoredStreamListener<Message>): void {
-    let message: Message;
-    try {
-      message = this.#monitored.decode(bytes);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      this.#warnMalformed(error.message);
-      return;
-    }
-    listener.onMessage(message);
-  }
-
   #warnMalformed(reason: string): void {
     if (this.#hasWarnedMalformed) return;
     this.#hasWarnedMalformed = true;
     const { log, logFields, method } = this.#monitored;
     log.warn({ ...logFields, method, reason }, 'Skipped a malformed gRPC message');
-  }
-
-  #checkStall(): void {
-    if (performance.now() - this.#progressAt < this.#monitored.stallMs) return;
-    super.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for longer than stall_ms' });
   }
 
   #handleEnd(status: GrpcStatus): void {

@@ -42,7 +42,6 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
-/** State of one slot on one stream. */
 type SlotView = {
   readonly record: SlotRecord;
   /** Received from the beginning of the slot. */
@@ -60,7 +59,6 @@ type SlotView = {
   ownWrites: Map<string, { version: bigint; count: number }> | null;
 };
 
-/** Tracked slots per stream. */
 const VIEWS_MAX = 256;
 /** Slots ending without a bank update after which the server counts as sending none. */
 const BANKLESS_SLOTS = 3;
@@ -83,7 +81,6 @@ export class StreamReader {
   #unsealed = 0;
   /** The server's request; null while a change is not acknowledged. */
   request: string | null = '';
-  /** The newest completed slot. */
   newest: Slot | null = null;
   /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;

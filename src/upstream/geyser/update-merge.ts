@@ -17,7 +17,6 @@ type UpdateMergeOptions = Readonly<{
   head?: () => ObservedSlot | null;
   /** A commitment of a slot before the first one, in ascending order. */
   onEarlierStatus?: (update: RawSlot) => void;
-  /** Called with the first slot. */
   onStart: () => void;
   /** A slot waits for an earlier one that may be missing: see `missingRange`. */
   onWaiting: () => void;
@@ -26,7 +25,6 @@ type UpdateMergeOptions = Readonly<{
 /** Range of slots, both ends included, that no stream is about to send. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
-/** Tracked ranges of lost slots. */
 const LOST_RANGES_MAX = 64;
 
 /**
@@ -59,7 +57,6 @@ export class UpdateMerge implements UpdateSink {
     this.#plausibility = new SlotPlausibility({ quietMs: limits.stallMs, head, streams: this.#readers });
   }
 
-  /** The newest completed slot. */
   get newest(): Slot | null {
     return this.#newest ?? this.first;
   }

@@ -16,7 +16,6 @@ import { UpdateMerge } from './update-merge.ts';
 
 type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
-/** A queued replay and its waiters. */
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
 /**
@@ -160,7 +159,10 @@ export class YellowstoneSource implements GeyserSource {
   start(): void {
     if (this.#timer !== null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
-    this.#timer = setInterval(() => this.#check(), this.#limits.stallMs / CHECKS_PER_STALL);
+    this.#timer = setInterval(() => {
+      this.#repair.check();
+      if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
+    }, this.#limits.stallMs / CHECKS_PER_STALL);
     this.#connections = this.#nodes.map((node) => this.#connectTo(node));
   }
 
@@ -168,7 +170,6 @@ export class YellowstoneSource implements GeyserSource {
     return this.#nodes.length > 0;
   }
 
-  /** The newest completed slot. */
   get newest(): Slot | null {
     return this.#merge.newest;
   }
@@ -253,11 +254,20 @@ export class YellowstoneSource implements GeyserSource {
       limits: this.#limits,
       log: this.#options.log,
       request: (scope) => this.#filterMerger.encode(scope),
-      resumeAt: () => this.#resumeAt(),
+      resumeAt: () => {
+        // First slot of a stream that replaces a broken one.
+        const { newest } = this.#merge;
+        if (newest === null) return null;
+        const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
+        return slotOf(from > 0n ? from : 0n);
+      },
       addReader: (from, seals) => merge.addReader({ from, tip: merge.newest, fillsIn: false, seals }),
       removeReader: (reader) => merge.removeReader(reader),
       onProgress: () => this.#recordProgress(node),
-      onRejected: () => this.#handleRejected(),
+      onRejected: () => {
+        if (!this.#connections.every(({ isRejected }) => isRejected)) return;
+        for (const each of this.#listeners) each.onRejected?.();
+      },
     });
   }
 
@@ -268,21 +278,11 @@ export class YellowstoneSource implements GeyserSource {
     this.#options.log.info({ node: name }, 'Geyser server recovered');
   }
 
-  #check(): void {
-    this.#repair.check();
-    if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
-  }
-
   #markDown(): void {
     if (this.isDown || this.#end.signal.aborted) return;
     this.isDown = true;
     this.#options.log.warn('No Geyser server delivers slots');
     for (const each of this.#listeners) each.onDown?.();
-  }
-
-  #handleRejected(): void {
-    if (!this.#connections.every(({ isRejected }) => isRejected)) return;
-    for (const each of this.#listeners) each.onRejected?.();
   }
 
   async #firstSlot(): Promise<void> {
@@ -304,14 +304,6 @@ export class YellowstoneSource implements GeyserSource {
       this.#narrowUpTo = this.#merge.newestStarted;
       return isAccepted;
     });
-  }
-
-  /** First slot of a stream that replaces a broken one. */
-  #resumeAt(): Slot | null {
-    const { newest } = this.#merge;
-    if (newest === null) return null;
-    const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
-    return slotOf(from > 0n ? from : 0n);
   }
 
   /** Waits for a replay of slots that were emitted without the requested updates. Never rejects. */

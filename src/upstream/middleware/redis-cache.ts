@@ -181,17 +181,15 @@ export class ChainIds {
     if (now - (this.#requestedAt.get(network) ?? Number.NEGATIVE_INFINITY) >= REFRESH_INTERVAL_MS) {
       this.#requestedAt.set(network, now);
       this.#source.dispatch(genesisCall(network), {
-        onResponse: (response) => this.#record(network, response),
+        onResponse: (response) => {
+          const hash = parseGenesisHash(response);
+          if (hash === null) this.#chainIds.delete(network);
+          else this.#chainIds.set(network, hash);
+        },
         // Retried with the next call.
         onError: () => this.#requestedAt.delete(network),
       });
     }
     return this.#chainIds.get(network) ?? null;
-  }
-
-  #record(network: Network, response: RpcResponse): void {
-    const hash = parseGenesisHash(response);
-    if (hash === null) this.#chainIds.delete(network);
-    else this.#chainIds.set(network, hash);
   }
 }

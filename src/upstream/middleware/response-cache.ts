@@ -72,7 +72,6 @@ type CacheEntry = Readonly<{
   chain: number;
   weight: number;
   expiresAt: number;
-  /** Slot in the response; null if it has none. */
   observedSlot: Slot | null;
   /** Newest slot known when the response was valid; null: valid until it expires. */
   slot: Slot | null;
@@ -113,7 +112,9 @@ export class MemoryCache implements CoalescedListener {
     this.#slots = slots;
     this.#now = now ?? (() => performance.now());
     this.#entries = new WeightedLru(this.#limits.entriesMax, this.#limits.maxBytes);
-    this.roots = new FinalizedRoots(slots, (network) => this.#onChainReset(network));
+    this.roots = new FinalizedRoots(slots, (network) => {
+      this.#chains.set(network, this.#chainOf(network) + 1);
+    });
   }
 
   get entries(): number {
@@ -172,10 +173,6 @@ export class MemoryCache implements CoalescedListener {
 
   #chainOf(network: Network): number {
     return this.#chains.get(network) ?? 0;
-  }
-
-  #onChainReset(network: Network): void {
-    this.#chains.set(network, this.#chainOf(network) + 1);
   }
 
   #isFresh(entry: CacheEntry, { network }: Call, { policy, commitment }: CallKey): boolean {

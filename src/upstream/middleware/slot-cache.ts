@@ -151,7 +151,6 @@ export class SlotCache implements RpcDispatcher {
     ofNetwork.set(commitment, { slot, atMs: this.#now(), response });
   }
 
-  /** Slot to return; null: call a node. */
   #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
     const current = this.#slots.slotAt(network, commitment);
     if (current === null || !this.#isFresh(current.atMs)) return null;

@@ -45,9 +45,7 @@ const NAT64_TO_SPECIAL: readonly string[] = SPECIAL_V4.map((network) => {
   return `64:ff9b::${address}/${96 + Number(bits)}`;
 });
 
-type Family = 'ipv4' | 'ipv6';
-
-const familyOf = (address: string): Family | null => {
+const familyOf = (address: string): 'ipv4' | 'ipv6' | null => {
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return null;
   return version === 4 ? 'ipv4' : 'ipv6';
@@ -73,7 +71,6 @@ const globalV6 = listOf(GLOBAL_V6);
 const specialV6 = listOf(SPECIAL_V6);
 const nat64ToSpecial = listOf(NAT64_TO_SPECIAL);
 
-/** Whether the address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);
   if (family === null) return false;

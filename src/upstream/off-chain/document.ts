@@ -106,7 +106,6 @@ const BYTES_PER_CHARACTER = 2;
 const sizeOf = (uri: string, { document }: CachedDocument): number =>
   ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
 
-/** LRU cache of documents in memory. */
 export class DocumentMemoryCache {
   readonly #entries = new Map<string, CachedDocument>();
   readonly #maxBytes: number;

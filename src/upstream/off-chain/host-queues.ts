@@ -21,8 +21,6 @@ export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 /** Permit for one exchange; must be released once. */
 export type HostSlot = Readonly<{ release(outcome: HostOutcome): void }>;
 
-type HostHealth = { readonly circuit: CircuitBreaker; proven: boolean };
-
 type Waiter = (slot: HostSlot | null) => void;
 
 type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active: number };
@@ -36,7 +34,7 @@ export class HostQueues {
   readonly #queues = new Map<string, HostQueue>();
   /** Queues that can proceed; longest waiting first. */
   readonly #ready = new Set<HostQueue>();
-  readonly #health: Lru<string, HostHealth>;
+  readonly #health: Lru<string, { readonly circuit: CircuitBreaker; proven: boolean }>;
   readonly #now: () => number;
   active = 0;
   waiting = 0;

@@ -73,7 +73,6 @@ export type ProbeReport = Readonly<{
   genesisHash: string | null;
   healthy: boolean | null;
   slot: Slot | null;
-  /** null without history. */
   firstAvailableBlock: Slot | null;
   findings: readonly ProbeFinding[];
 }>;
@@ -136,26 +135,6 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
   return findings;
 }
 
-function reportOf(config: NodeConfig, network: Network, results: ProbeResults): ProbeReport {
-  const all = Object.values(results);
-  const responded = all.filter(({ outcome }) => outcome.kind === 'response');
-  const reachable = responded.length > 0;
-  return {
-    node: config.name,
-    network,
-    reachable,
-    latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
-    version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
-    genesisHash: stringOf(results.getGenesisHash),
-    healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
-    slot: slotOf(results.getSlot),
-    firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
-    findings: reachable
-      ? findingsOf(results, network)
-      : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
-  };
-}
-
 /**
  * Queries version, health, slot, genesis and history. Never rejects.
  * @param timeoutMs - per call; calls are sequential.
@@ -172,20 +151,36 @@ export async function probeNode(
     const getVersion = await request('getVersion');
     // Skip the rest if the first call got no response.
     const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
-    return reportOf(config, network, {
+    const results = {
       getVersion,
       getGenesisHash: await next('getGenesisHash'),
       getHealth: await next('getHealth'),
       getSlot: await next('getSlot'),
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
-    });
+    };
+    const all = Object.values(results);
+    const responded = all.filter(({ outcome }) => outcome.kind === 'response');
+    const reachable = responded.length > 0;
+    return {
+      node: config.name,
+      network,
+      reachable,
+      latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
+      version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
+      genesisHash: stringOf(results.getGenesisHash),
+      healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
+      slot: slotOf(results.getSlot),
+      firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
+      findings: reachable
+        ? findingsOf(results, network)
+        : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
+    };
   } finally {
     node.close();
   }
 }
 
 export type SenderReport = Readonly<{
-  /** null without a response. */
   latencyMs: number | null;
   findings: readonly ProbeFinding[];
 }>;

@@ -57,7 +57,6 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     this.#remaining = bytes === null ? Number.POSITIVE_INFINITY : bytes - start.length;
   }
 
-  /** Whether a body with this start can be streamed. */
   static canStream(start: Buffer): boolean {
     if (start.length < RESULT_PREFIX.length + BUFFERED_MIN_BYTES || !matchesAt(start, 0, RESULT_PREFIX))
       return false;

@@ -44,7 +44,6 @@ export function executeWithRetry(group: NodeGroup, call: Call, handler: Response
 
 const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
-/** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
   kind: 'response',
   response: { body: Buffer.alloc(0), errorCode: 0 },
@@ -158,7 +157,13 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
     node.hedges++;
     if (state.activeNode === null) this.#sendTo(node, now);
-    else this.#sendHedge(node, now);
+    else {
+      const state = this.#state;
+      const hedge = new HedgeAttempt(this);
+      this.#hedge = hedge;
+      state.hedgeNode = node;
+      hedge.send(state.call, node, timeoutOf(state, now), now);
+    }
   }
 
   #expireFailing(now: number): void {
@@ -253,14 +258,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (this.#isSettled || this.#attempts !== attempt || state.activeNode === null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.abort();
-  }
-
-  #sendHedge(node: UpstreamNode, now: number): void {
-    const state = this.#state;
-    const hedge = new HedgeAttempt(this);
-    this.#hedge = hedge;
-    state.hedgeNode = node;
-    hedge.send(state.call, node, timeoutOf(state, now), now);
   }
 
   #conclude(): void {

@@ -164,7 +164,22 @@ export class Deshredder {
     if (tracked?.has(shred) === true) return 'duplicate';
     if (shred.index >= this.#limits.shredsPerSlotMax) return 'slotFull';
     const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
-    if (leader !== null) return this.#verify(shred, leader, tracked);
+    if (leader !== null) {
+      const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
+      if (decision.kind === 'deferred') {
+        this.#stats.drops.unverified += decision.evicted;
+        this.#scheduleVerification();
+        return null;
+      }
+      const { kind, waiting } = decision;
+      if (kind !== 'sibling' && kind !== 'first') {
+        this.#stats.drops[kind] += waiting.length;
+        return kind;
+      }
+      const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
+      for (const packet of waiting) this.#drop(this.#processPacket(packet, false));
+      return reason;
+    }
     if (!mayBuffer) return 'unknownLeader';
     const slot = shred.slot;
     this.#stats.pending++;
@@ -179,23 +194,6 @@ export class Deshredder {
     if (version !== null && version !== versionOf(packet)) return 'version';
     const slot = slotOf(packet);
     return this.#window.faultOf(slot) ?? (this.#slots.get(slot)?.isClosed === true ? 'slotClosed' : null);
-  }
-
-  #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
-    const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
-    if (decision.kind === 'deferred') {
-      this.#stats.drops.unverified += decision.evicted;
-      this.#scheduleVerification();
-      return null;
-    }
-    const { kind, waiting } = decision;
-    if (kind !== 'sibling' && kind !== 'first') {
-      this.#stats.drops[kind] += waiting.length;
-      return kind;
-    }
-    const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
-    for (const packet of waiting) this.#drop(this.#processPacket(packet, false));
-    return reason;
   }
 
   #scheduleVerification(): void {

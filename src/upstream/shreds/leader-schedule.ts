@@ -19,8 +19,6 @@ type EpochLeaders = Readonly<{
   positions: Uint32Array;
 }>;
 
-type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
-
 const NO_LEADER = 0xffff_ffff;
 /** Maximum slots per epoch: twice those of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
@@ -37,7 +35,7 @@ const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
 /** Parses getEpochInfo. @returns null if malformed. */
-export function readEpochInfo(json: string): EpochInfo | null {
+export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: bigint; slots: number }> | null {
   const info: unknown = JSON.parse(json);
   if (typeof info !== 'object' || info === null) return null;
   const { absoluteSlot, epoch, slotIndex, slotsInEpoch } = info as Record<string, unknown>;

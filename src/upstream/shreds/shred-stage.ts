@@ -156,7 +156,6 @@ type ShredStageCounts = Readonly<{
   unknown: number;
   /** Received from another source before. */
   duplicates: number;
-  /** With unknown lookup tables. */
   unresolved: number;
   /** Known lookup tables. */
   tables: number;

@@ -133,7 +133,6 @@ class UnverifiedShreds {
   }
 }
 
-/** Burst allowance. */
 const BURST_MS = 250;
 
 /**

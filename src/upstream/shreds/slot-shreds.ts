@@ -78,10 +78,8 @@ class BatchRanges {
 
 type Piece = Readonly<{ payload: Uint8Array; set: FecSet }>;
 
-/** The payload of a complete batch. */
 export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
-/** The verified shreds of one slot. */
 export class SlotShreds {
   readonly slot: Slot;
   /** 32 bytes. */

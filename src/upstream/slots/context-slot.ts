@@ -65,7 +65,6 @@ export function commitmentOf({ row, params }: Call): Commitment {
   return value === 'processed' || value === 'confirmed' ? value : 'finalized';
 }
 
-/** minContextSlot; null if absent. */
 export function minContextSlotOf({ row, params }: Call): bigint | null {
   if (row.config === null || params === null) return null;
   const text = textAfter(params, MIN_CONTEXT_SLOT);
@@ -111,7 +110,6 @@ function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
   return value <= U64_MAX ? slot(value) : null;
 }
 
-/** null if the member is not a slot. */
 function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   const found = find(bytes, at, name);
   return found === null ? null : slotIn(bytes, found.start, found.end);
@@ -129,7 +127,6 @@ export function contextSlot(result: Buffer): Slot | null {
 export const reportsSlot = (row: MethodRow): boolean =>
   row.context || row === methods.getSlot || row === methods.getEpochInfo;
 
-/** Slot in the result; null if absent. */
 export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   if (row.context) return contextSlot(result);
   if (row === methods.getEpochInfo) return slotOfResult(result, 'absoluteSlot');

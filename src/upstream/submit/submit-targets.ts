@@ -52,7 +52,6 @@ export class SubmitTargets {
     return this.#sendOnly.get(node.network)?.includes(node) === true;
   }
 
-  /** Closes send-only endpoints. */
   close(): void {
     for (const node of [...this.#sendOnly.values()].flat()) node.close();
   }

@@ -129,7 +129,6 @@ export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => (
 /** Senders of the same transaction in flight; they share the response. */
 export class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
-  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];

@@ -16,7 +16,6 @@ type MintedNft = Readonly<{
   metadata: Address;
   tokenAccount: Address;
   owner: Address | null;
-  /** Collection verified in this transaction. */
   collection: Address | null;
   index: number;
 }>;
@@ -36,7 +35,6 @@ const mintLayouts: ReadonlyMap<number, MintLayout> = new Map<number, MintLayout>
   [55, { mint: 2, metadata: 0, rank: 2 }],
 ]);
 
-/** Verify, and its argument for collections. */
 const VERIFY = 52;
 const VERIFY_COLLECTION = 1;
 
@@ -52,7 +50,14 @@ const verifyLayouts: ReadonlyMap<number, VerifyLayout> = new Map<number, VerifyL
 const numberOf = ({ program, data }: ExecutedInstruction): number =>
   program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
-function verifiedCollections(instructions: readonly ExecutedInstruction[]): Map<Address, Address> {
+function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
+  const { tokenAccounts, decimals } = transaction;
+  const holders = new Map<Address, TransactionTokenAccount>();
+  for (const account of tokenAccounts.values()) {
+    const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
+    if (whole && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
+  }
+  const instructions = transaction.instructions;
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
     const number = numberOf(instruction);
@@ -62,24 +67,6 @@ function verifiedCollections(instructions: readonly ExecutedInstruction[]): Map<
     const collection = instruction.accounts[layout.collection];
     if (metadata !== undefined && collection !== undefined) collections.set(metadata, collection);
   }
-  return collections;
-}
-
-function findOnlyTokens({
-  tokenAccounts,
-  decimals,
-}: ExecutedTransaction): Map<Address, TransactionTokenAccount> {
-  const holders = new Map<Address, TransactionTokenAccount>();
-  for (const account of tokenAccounts.values()) {
-    const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
-    if (whole && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
-  }
-  return holders;
-}
-
-function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
-  const holders = findOnlyTokens(transaction);
-  const collections = verifiedCollections(transaction.instructions);
   const made = new Map<Address, MintedNft & { rank: number }>();
   for (const instruction of transaction.instructions) {
     const layout = mintLayouts.get(numberOf(instruction));

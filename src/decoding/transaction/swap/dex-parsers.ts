@@ -1,4 +1,3 @@
-import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { appPrograms } from '../../program-addresses.ts';
@@ -116,8 +115,6 @@ export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
   ]),
 );
 
-type ParsedActions = ReturnType<ReadInstruction>;
-
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
@@ -132,25 +129,12 @@ function calledBy(
   return instructions.slice(first, end);
 }
 
-function toTokenAmount(
-  mint: Address,
-  raw: bigint,
-  { decimals }: ExecutedTransaction,
-): Record<string, WritableJson> {
-  const decimalPlaces = decimals.get(mint);
-  return {
-    token_address: mint,
-    ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
-    amount_raw: rawAmount(raw),
-  };
-}
-
 /** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
 function changedLiquidity(
   instruction: ExecutedInstruction,
   change: LiquidityChange,
   transaction: ExecutedTransaction,
-): ParsedActions {
+): ReturnType<ReadInstruction> {
   const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
   if (provider === undefined || pool === undefined) return null;
   const sums = new Map<Address, bigint>();
@@ -161,7 +145,15 @@ function changedLiquidity(
     sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
   }
   if (sums.size === 0) return null;
-  const amounts = [...sums].map(([mint, raw]) => toTokenAmount(mint, raw, transaction));
+  const amounts = [...sums].map(([mint, raw]) => {
+    const { decimals } = transaction;
+    const decimalPlaces = decimals.get(mint);
+    return {
+      token_address: mint,
+      ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
+      amount_raw: rawAmount(raw),
+    };
+  });
   const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
   return change.adds
     ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]

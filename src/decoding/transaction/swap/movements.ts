@@ -70,19 +70,6 @@ function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean
 }
 
 /**
- * Times each account is moved from or to: a balance explains one movement only if the account is named once.
- */
-function countNamed(moves: readonly (Moved | null)[]): Map<Address, number> {
-  const named = new Map<Address, number>();
-  for (const moved of moves) {
-    for (const account of [moved?.source, moved?.destination]) {
-      if (account) named.set(account, (named.get(account) ?? 0) + 1);
-    }
-  }
-  return named;
-}
-
-/**
  * Amount after the transfer fee of Token-2022. Only `transferCheckedWithFee` states the fee; otherwise the
  * balance change of the recipient shows it.
  */
@@ -132,7 +119,14 @@ export function movementOf(
 /** All movements between owners, in order. Unknown mints are left out. */
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
-  const named = countNamed(moves);
+  // Times each account is moved from or to: a balance explains one movement only if the account is named
+  // once.
+  const named = new Map<Address, number>();
+  for (const moved of moves) {
+    for (const account of [moved?.source, moved?.destination]) {
+      if (account) named.set(account, (named.get(account) ?? 0) + 1);
+    }
+  }
   return moves.flatMap((moved, at) => {
     const instruction = transaction.instructions[at] as ExecutedInstruction;
     const movement = moved === null ? null : movementFrom(moved, instruction, transaction, named);
@@ -183,7 +177,6 @@ function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   return gained;
 }
 
-/** Removes lamports that movements explain. */
 function subtractMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
   for (const { mint, from, to, sent, received } of movements) {
     if (mint !== nativeMint || from === to) continue;

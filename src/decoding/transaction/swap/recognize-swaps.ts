@@ -13,29 +13,6 @@ import { type Span, TransactionView } from './transaction-view.ts';
 
 type Routed = Readonly<Pick<Swap, 'swapper' | 'in' | 'out' | 'pools' | 'slippagePercent' | 'quotedOut'>>;
 
-/**
- * Pools of a route, from movements. Accounts to which the route moves tokens of the swapper's side join that
- * side.
- */
-function poolsIn(view: TransactionView, span: Span, swappers: readonly Address[]): PoolSwap[] {
-  const side = new Set(swappers);
-  const route = view.instruction(span.at).index;
-  const pools: PoolSwap[] = [];
-  for (let at = span.at + 1; at < span.end; ) {
-    const leg = readPoolLeg(view, at, side);
-    if (leg !== null) {
-      pools.push(leg.swap);
-      for (const taker of leg.takers) side.add(taker);
-    } else if (view.instruction(at).caller === route) {
-      for (const { from, to } of view.movedIn({ at, end: at + 1 })) {
-        if (from !== null && to !== null && side.has(from)) side.add(to);
-      }
-    }
-    at = leg === null ? at + 1 : view.span(at).end;
-  }
-  return pools;
-}
-
 /** Exchange between the first and last mint of the pools; other movements do not count. */
 function exchangeAlong(
   net: ReadonlyMap<Address, bigint>,
@@ -89,7 +66,23 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   const { program, data } = view.instruction(span.at);
   const moved = view.movedIn(span);
   const { signers } = view.transaction;
-  const pools = poolsIn(view, span, signers);
+  // Pools of a route, from movements. Accounts to which the route moves tokens of the swapper's side join
+  // that side.
+  const side = new Set(signers);
+  const route = view.instruction(span.at).index;
+  const pools: PoolSwap[] = [];
+  for (let at = span.at + 1; at < span.end; ) {
+    const leg = readPoolLeg(view, at, side);
+    if (leg !== null) {
+      pools.push(leg.swap);
+      for (const taker of leg.takers) side.add(taker);
+    } else if (view.instruction(at).caller === route) {
+      for (const { from, to } of view.movedIn({ at, end: at + 1 })) {
+        if (from !== null && to !== null && side.has(from)) side.add(to);
+      }
+    }
+    at = leg === null ? at + 1 : view.span(at).end;
+  }
   const exchange = exchangedBy(moved, signers, pools);
   if (exchange === null) return null;
   const { swapper } = exchange;
@@ -190,7 +183,6 @@ class SwapSearch {
 
   find({ at, end }: Span): Swap[] {
     const found: Swap[] = [];
-    /** Span of the last swap. */
     let last: Span | null = null;
     for (let next = at; next < end; ) {
       const swaps = this.#swapsAt(next);

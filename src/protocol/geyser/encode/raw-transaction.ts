@@ -12,7 +12,6 @@ const TYPICAL_BYTES = 2_000;
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
-/** Positions in the writer. */
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {

@@ -23,7 +23,6 @@ const MEMCMP_MAX_BYTES = 128;
 const BASE58_MAX_BYTES = 175;
 const BASE64_MAX_BYTES = 172;
 
-/** Decoded bytes, or the error text. */
 type Decoded = Uint8Array | Readonly<{ fault: string; text?: string }>;
 
 function fromBase58(text: string): Decoded {

@@ -3,7 +3,6 @@ import { decimalText, uiAmount } from '../../../solana/encoding/ui-token-amount.
 import { encodeTransactionError } from '../../../solana/transaction/transaction-error.ts';
 import {
   type BlockReward,
-  type InnerInstruction,
   type InnerInstructions,
   type ReturnData,
   rewardTypes,
@@ -12,20 +11,18 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruction): void {
-  const start = writer.open(2);
-  writer.uint32OrNone(1, instruction.programIdIndex);
-  writer.bytesOrNone(2, instruction.accounts);
-  writer.bytesOrNone(3, instruction.data);
-  if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
-  writer.close(start);
-}
-
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
   // Nearly all have a length prefix of two bytes.
   const start = writer.open(5, 128);
   writer.uint32OrNone(1, index);
-  for (const instruction of instructions) writeInnerInstruction(writer, instruction);
+  for (const instruction of instructions) {
+    const start = writer.open(2);
+    writer.uint32OrNone(1, instruction.programIdIndex);
+    writer.bytesOrNone(2, instruction.accounts);
+    writer.bytesOrNone(3, instruction.data);
+    if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
+    writer.close(start);
+  }
   writer.close(start);
 }
 

@@ -34,14 +34,12 @@ function proofAccountNames(offsets: Offsets): string[] {
 const offsetMembers = (offsets: Offsets): Members =>
   Object.fromEntries([...offsets].map(([proof, offset]) => [`${proof}InstructionOffset`, offset]));
 
-/** Layout of an instruction with several proofs. */
 type ProofLayout = Readonly<{
   /** Accounts before the proofs. */
   accounts: readonly string[];
   /** Optional accounts between proofs and authority. */
   reserved?: readonly string[];
   authority?: string;
-  /** Minimum number of accounts. */
   minimum?: number;
   /** Members before the proof offsets. */
   data: string;

@@ -3,7 +3,6 @@ import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
-/** A pending block message of a stream. */
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /**
@@ -25,7 +24,6 @@ type BlockTarget = Readonly<{
 /** A block that is not sent completely yet, and the messages queued behind it. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
-  /** Number of block messages not sent yet. */
   remaining: number;
   /** Alternating names and tails of the queued messages. */
   readonly after: Uint8Array[];
@@ -97,7 +95,6 @@ class OrderedSink implements GeyserSink {
     return pendingBlock;
   }
 
-  /** Whether a block is the next to be sent. */
   isNext(pendingBlock: PendingBlock): boolean {
     return this.#pendingBlocks[0] === pendingBlock;
   }
@@ -148,7 +145,6 @@ export type BlockSchedulerLimits = OrderedSinkLimits &
     blocksTimeSliceMs: number;
   }>;
 
-/** Default limits of block scheduling. */
 export const blockSchedulerDefaults: BlockSchedulerLimits = {
   blocksTimeSliceMs: 5,
   blocksWaitingMax: 64,
@@ -180,7 +176,6 @@ export class BlockScheduler {
     this.#limits = { ...blockSchedulerDefaults, ...limits };
   }
 
-  /** The ordered sink of a stream. */
   ordered(sink: GeyserSink): OrderedSink {
     if (sink instanceof OrderedSink) return sink;
     const existing = this.#sinks.get(sink);
@@ -190,7 +185,6 @@ export class BlockScheduler {
     return created;
   }
 
-  /** Whether a block is pending on the stream. */
   hasPendingBlock(sink: GeyserSink): boolean {
     return this.#sinks.get(sink)?.hasPendingBlock === true;
   }

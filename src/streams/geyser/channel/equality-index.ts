@@ -27,7 +27,6 @@ let shapes = 0;
  * the hash of a key is stored, so a match must be checked with the account itself.
  */
 class KeyShape {
-  /** Sequence number of the shape. */
   readonly number = ++shapes;
   readonly text: string;
   /** End of the compared data; shorter data has no key. */
@@ -120,7 +119,6 @@ class ShapeList {
     shared.uses -= 1;
   }
 
-  /** Index of a shape, or where it would be inserted. */
   #indexOf(shape: KeyShape): number {
     let [from, to] = [0, this.#uses.length];
     while (from < to) {

@@ -31,12 +31,10 @@ export function sharedNames(names: readonly string[]): Uint8Array {
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
-type NameSet = Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>;
-
 /** Cache of the encoded names of filters that match together. */
 class NameSets {
   readonly #names: readonly string[];
-  readonly #sets = new Map<number, NameSet>();
+  readonly #sets = new Map<number, Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>>();
   #bytes = 0;
 
   /** @param names - of the filters, by their ordinals. */
@@ -131,7 +129,6 @@ export class Listener {
 /** Longer lists are sorted by the engine, which needs a typed array view. */
 const INSERTION_SORT_MAX = 32;
 
-/** A filter of a group. */
 type GroupFilter = {
   readonly ordinal: number;
   /** Its encoded name, cached because most updates match one filter; null until needed. */
@@ -197,7 +194,6 @@ function sortFirst(values: Int32Array, count: number): void {
   }
 }
 
-/** An entry in the chain of watchers of one key. */
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
 /**

@@ -6,7 +6,6 @@ import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 import { FilterGroup, Listener, sharedNames, Watcher } from './filter-group.ts';
 
-/** The slot filters of one member. */
 class SlotFilterGroup {
   readonly #rules: readonly SlotRule[];
   readonly #names = new Map<SlotStatus, Uint8Array | null>();

@@ -41,7 +41,6 @@ class AddressBloomFilter {
 }
 
 const MIN_CAPACITY = 8;
-/** End of a chain. */
 const END_OF_CHAIN = -1;
 
 export function sameAddress(left: Uint8Array, leftAt: number, right: Uint8Array, rightAt: number): boolean {

@@ -38,7 +38,6 @@ export class SlotRule {
 export type Filters = Readonly<{
   /** Selects the channel; null at the shred stage, which has only one. */
   commitment: Commitment | null;
-  /** Slices of account data; null: all data. */
   slices: readonly DataSlice[] | null;
   accounts: readonly AccountRule[];
   slots: readonly SlotRule[];
@@ -50,7 +49,6 @@ export type Filters = Readonly<{
 }>;
 
 type FilterLimits = Readonly<{
-  /** Bytes per filter name. */
   nameMaxBytes: number;
 }>;
 

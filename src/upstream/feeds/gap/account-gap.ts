@@ -14,7 +14,6 @@ import {
   type NotificationDecision,
   newer,
   SeenSlots,
-  type SlotWindow,
   valueString,
 } from './gap-recovery.ts';
 import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
@@ -89,27 +88,25 @@ export class AccountGap implements GapRecovery {
   }
 
   async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
-    if (this.#last === null) return await this.#wasTouched(gap);
+    if (this.#last === null) {
+      const { commitment } = this.#subscription;
+      const history = commitment === 'finalized' ? commitment : 'confirmed';
+      try {
+        const { from, to } = gapWindow(gap, commitment, null);
+        const slots = await gap.reader.slots(from, to, history, gap.signal);
+        let touched = false;
+        await gap.reader.eachBlock(slots, gap.signal, (block) => {
+          touched ||= writtenAccounts(block).has(this.#subscription.address);
+        });
+        return touched;
+      } catch (fault) {
+        if (fault instanceof GapTooLong) return true;
+        throw fault;
+      }
+    }
     const before = contextSlot(this.#last);
     if (before !== null && read.slot < before) return false;
     return canonicalJson(contextValue(read.result())) !== canonicalJson(contextValue(this.#last));
-  }
-
-  async #wasTouched(gap: Gap): Promise<boolean> {
-    const { commitment } = this.#subscription;
-    const history = commitment === 'finalized' ? commitment : 'confirmed';
-    try {
-      const { from, to } = gapWindow(gap, commitment, null);
-      const slots = await gap.reader.slots(from, to, history, gap.signal);
-      let touched = false;
-      await gap.reader.eachBlock(slots, gap.signal, (block) => {
-        touched ||= writtenAccounts(block).has(this.#subscription.address);
-      });
-      return touched;
-    } catch (fault) {
-      if (fault instanceof GapTooLong) return true;
-      throw fault;
-    }
   }
 }
 
@@ -149,7 +146,22 @@ export class ProgramGap implements GapRecovery {
     const { commitment, encoding } = this.#subscription;
     const window = gapWindow(gap, commitment, this.#newestSlot);
     this.#filledTo = newer(this.#filledTo, this.#newestSlot);
-    const addresses = await this.#missed(gap, window);
+    // Accounts written in the gap after they were last emitted.
+    const { from, to } = window;
+    const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
+    const slots = await gap.reader.slots(from, to, history, gap.signal);
+    const missed = new Set<Address>();
+    await gap.reader.eachBlock(
+      slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),
+      gap.signal,
+      (block) => {
+        for (const address of writtenAccounts(block)) {
+          const emittedSlot = this.#seenAccounts.get(address);
+          if (emittedSlot === undefined || emittedSlot < block.slot) missed.add(address);
+        }
+      },
+    );
+    const addresses = [...missed];
     const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
     for await (const read of readAccounts(gap.reader, query, gap.signal)) {
       const matching = read.filter(({ account }) => account !== null && this.#matches(account));
@@ -173,23 +185,5 @@ export class ProgramGap implements GapRecovery {
   #matches(account: Parameters<typeof matchesAccountFilter>[1]): boolean {
     const { program, filters } = this.#subscription;
     return account.owner === program && filters.every((filter) => matchesAccountFilter(filter, account));
-  }
-
-  /** Accounts written in the gap after they were last emitted. */
-  async #missed(gap: Gap, { from, to }: SlotWindow): Promise<Address[]> {
-    const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
-    const slots = await gap.reader.slots(from, to, history, gap.signal);
-    const missed = new Set<Address>();
-    await gap.reader.eachBlock(
-      slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),
-      gap.signal,
-      (block) => {
-        for (const address of writtenAccounts(block)) {
-          const emittedSlot = this.#seenAccounts.get(address);
-          if (emittedSlot === undefined || emittedSlot < block.slot) missed.add(address);
-        }
-      },
-    );
-    return [...missed];
   }
 }

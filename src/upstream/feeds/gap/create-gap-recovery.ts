@@ -226,7 +226,6 @@ const noRecovery: GapRecovery = {
 /** Kinds that PubSub feeds; the others are fed from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;
 
-/** Creates the gap recovery of a subscription. */
 export function createGapRecovery(subscription: PubsubSubscription, seenMax: number): GapRecovery {
   switch (subscription.kind) {
     case 'account':

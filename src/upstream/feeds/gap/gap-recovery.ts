@@ -79,9 +79,6 @@ export function gapWindow(
 
 const DEPTH_MAX = 256;
 
-/** Raw JSON members by name, as views. */
-type RawMembers = ReadonlyMap<string, Buffer>;
-
 function noteMember(
   target: { bytes: Buffer; members: Map<string, Buffer> },
   nameStart: number,
@@ -93,7 +90,7 @@ function noteMember(
 }
 
 /** Empty if the bytes are no JSON object. */
-export function rawMembers(bytes: Buffer): RawMembers {
+export function rawMembers(bytes: Buffer): ReadonlyMap<string, Buffer> {
   const members = new Map<string, Buffer>();
   const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
   return end === MALFORMED ? new Map() : members;

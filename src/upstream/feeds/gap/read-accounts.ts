@@ -16,7 +16,6 @@ import { AccountNotification } from '../../../streams/notifier/account-notificat
 import type { ChainReader } from '../chain-reader.ts';
 import { withContext } from './gap-recovery.ts';
 
-/** Batching delay. */
 const GATHER_MS = 5;
 /** Concurrent requests. */
 const REQUESTS_MAX = 16;
@@ -27,8 +26,6 @@ type PendingRead = Readonly<{
   resolve: (result: ReadAccount) => void;
   reject: (fault: unknown) => void;
 }>;
-
-const isTooLarge = (fault: unknown): boolean => fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE';
 
 /** Batches single reads into shared requests. */
 class ReadBatcher {
@@ -66,7 +63,7 @@ class ReadBatcher {
         else resolve(result);
       }
     } catch (fault) {
-      if (pending.length > 1 && isTooLarge(fault)) {
+      if (pending.length > 1 && fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE') {
         const half = Math.ceil(pending.length / 2);
         await this.#send(pending.slice(0, half));
         await this.#send(pending.slice(half));

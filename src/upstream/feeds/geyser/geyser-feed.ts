@@ -111,7 +111,12 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#mintQueue = new MintQueue({
       queueMax: heldMax,
       emit: (queued) => this.#emit(queued),
-      prefetch: ({ update }) => this.#prefetch(update),
+      prefetch: ({ update }) => {
+        // What must be fetched before an update is emitted; null for nothing.
+        if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
+        const { address, account } = update.write;
+        return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
+      },
     });
     this.#gapQueue = new GapQueue({
       ...{ heldMax, slotsMax },
@@ -283,13 +288,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       entry.listener.onError(failure);
     }
     this.#emittedAtEnd = null;
-  }
-
-  /** What must be fetched before an update is emitted; null for nothing. */
-  #prefetch(update: FeedUpdate): Promise<void> | null {
-    if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
-    const { address, account } = update.write;
-    return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
   }
 
   #emit({ update, at }: QueuedUpdate): void {

@@ -20,7 +20,6 @@ type MintQueueOptions = Readonly<{
 export class MintQueue {
   readonly #options: MintQueueOptions;
   #queue: QueuedUpdate[] = [];
-  /** The awaited fetch; null for none. */
   #fetch: object | null = null;
 
   constructor(options: MintQueueOptions) {
