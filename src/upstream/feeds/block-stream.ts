@@ -170,7 +170,26 @@ export class BlockStream {
       if (this.#last === null || block.slot <= this.#last) return;
       // The node's list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
-      this.#emit(block);
+      const { slot } = block;
+      // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
+      for (const resumed of this.#resumed) {
+        const { subscription, watcher, emitted } = resumed;
+        if (emitted.newest === null || block.slot > emitted.newest) {
+          this.#resumed.delete(resumed);
+          watcher.end = this.#notifier.add(subscription, watcher.listener);
+        } else emitMissed(block, resumed);
+      }
+      const at = BigInt(Date.now());
+      block.transactions.forEach((executed, index) => {
+        const isVote = isSimpleVote(executed.transaction);
+        this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
+      });
+      this.#notifier.emit({ kind: 'block', block });
+      // All subscriptions have this commitment or `processed`.
+      this.#notifier.emit({ kind: 'processed', slot });
+      this.#notifier.emit({ kind: 'confirmed', slot, at });
+      this.#notifier.emit({ kind: 'rooted', slot, at });
+      this.#last = slot;
       await nextTurn();
     });
     return slots.length > FULL_STRIDE_BLOCKS;
@@ -193,29 +212,6 @@ export class BlockStream {
     if (near.length > 0 || tip <= last + 2n * STRIDE) return near;
     const far = await reader.availableSlots(slotOf(last + 1n), tip, commitment);
     return far.slice(0, Number(STRIDE));
-  }
-
-  #emit(block: Block): void {
-    const { slot } = block;
-    // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
-    for (const resumed of this.#resumed) {
-      const { subscription, watcher, emitted } = resumed;
-      if (emitted.newest === null || block.slot > emitted.newest) {
-        this.#resumed.delete(resumed);
-        watcher.end = this.#notifier.add(subscription, watcher.listener);
-      } else emitMissed(block, resumed);
-    }
-    const at = BigInt(Date.now());
-    block.transactions.forEach((executed, index) => {
-      const isVote = isSimpleVote(executed.transaction);
-      this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
-    });
-    this.#notifier.emit({ kind: 'block', block });
-    // All subscriptions have this commitment or `processed`.
-    this.#notifier.emit({ kind: 'processed', slot });
-    this.#notifier.emit({ kind: 'confirmed', slot, at });
-    this.#notifier.emit({ kind: 'rooted', slot, at });
-    this.#last = slot;
   }
 
   #isTooFarBehind(tip: Slot): boolean {

@@ -131,7 +131,29 @@ export class PubsubConnection {
       },
       onDuplicateId: () => this.end('duplicate subscription id'),
     });
-    this.#listen();
+    const socket = this.#socket;
+    socket.on('open', () => void this.#handleOpen());
+    socket.on('message', (data, isBinary) => this.#handleMessage(data as Buffer, isBinary));
+    socket.on('pong', () => {
+      this.#receivedAt = performance.now();
+    });
+    socket.on('error', (fault) =>
+      this.end(
+        this.#isUp
+          ? 'closed by the node'
+          : isHandshakeRejected(fault)
+            ? 'handshake rejected'
+            : 'connect failed',
+        codeOf(fault),
+      ),
+    );
+    socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
+      this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
+      // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
+      const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
+      this.end(end, `HTTP status ${statusCode}`);
+    });
+    socket.on('close', () => this.end('closed by the node'));
     this.#pings = setInterval(() => {
       const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
       if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
@@ -195,32 +217,6 @@ export class PubsubConnection {
     for (const resolve of this.#slotResolvers.splice(0)) resolve(null);
     this.#options.onEnd(end, detail);
     this.#subscriptions.closeAll();
-  }
-
-  #listen(): void {
-    const socket = this.#socket;
-    socket.on('open', () => void this.#handleOpen());
-    socket.on('message', (data, isBinary) => this.#handleMessage(data as Buffer, isBinary));
-    socket.on('pong', () => {
-      this.#receivedAt = performance.now();
-    });
-    socket.on('error', (fault) =>
-      this.end(
-        this.#isUp
-          ? 'closed by the node'
-          : isHandshakeRejected(fault)
-            ? 'handshake rejected'
-            : 'connect failed',
-        codeOf(fault),
-      ),
-    );
-    socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
-      this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
-      const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
-      this.end(end, `HTTP status ${statusCode}`);
-    });
-    socket.on('close', () => this.end('closed by the node'));
   }
 
   async #handleOpen(): Promise<void> {

@@ -357,7 +357,7 @@ export const nodeResultsTarget: Target = {
     'upstream/confirmations/watched-transaction.ts',
     'upstream/feeds/gap/account-gap.ts',
     'upstream/feeds/gap/gap-recovery.ts',
-    'upstream/feeds/gap/slot-gap.ts',
+    'upstream/feeds/gap/create-gap-recovery.ts',
     'upstream/feeds/signature-statuses.ts',
     'upstream/feeds/pubsub-message.ts',
     'upstream/shreds/leader-schedule.ts',

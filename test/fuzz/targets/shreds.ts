@@ -87,7 +87,7 @@ const place = { slot: slot(9), at: 5n, firstShredIndex: 0, endShredIndex: 1 };
 
 export const entryBatchTarget: Target = {
   from: 'leaders, through shreds',
-  covers: ['protocol/geyser/storage/encode-transaction.ts', 'upstream/shreds/batch-reader.ts'],
+  covers: ['protocol/geyser/storage/encode-transaction.ts', 'upstream/shreds/shred-stage.ts'],
   seeds: entriesTarget.seeds,
   /** Keys lie inside the transactions, which can be encoded as protobuf. */
   fuzz(entries: Uint8Array): boolean {

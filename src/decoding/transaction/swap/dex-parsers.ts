@@ -129,37 +129,6 @@ function calledBy(
   return instructions.slice(first, end);
 }
 
-/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
-function changedLiquidity(
-  instruction: ExecutedInstruction,
-  change: LiquidityChange,
-  transaction: ExecutedTransaction,
-): ReturnType<ReadInstruction> {
-  const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
-  if (provider === undefined || pool === undefined) return null;
-  const sums = new Map<Address, bigint>();
-  for (const called of calledBy(transaction, instruction)) {
-    const moved = movementOf(called, transaction);
-    if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
-    if ((change.adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
-    sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
-  }
-  if (sums.size === 0) return null;
-  const amounts = [...sums].map(([mint, raw]) => {
-    const { decimals } = transaction;
-    const decimalPlaces = decimals.get(mint);
-    return {
-      token_address: mint,
-      ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
-      amount_raw: rawAmount(raw),
-    };
-  });
-  const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
-  return change.adds
-    ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
-    : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
-}
-
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
@@ -178,7 +147,32 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
       return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
     }
     const change = table?.changes.get(which);
-    if (change !== undefined) return changedLiquidity(instruction, change, transaction);
+    if (change !== undefined) {
+      // Sums transfers between provider and pool; minted and burnt LP tokens do not count.
+      const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
+      if (provider === undefined || pool === undefined) return null;
+      const sums = new Map<Address, bigint>();
+      for (const called of calledBy(transaction, instruction)) {
+        const moved = movementOf(called, transaction);
+        if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
+        if ((change.adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
+        sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
+      }
+      if (sums.size === 0) return null;
+      const amounts = [...sums].map(([mint, raw]) => {
+        const { decimals } = transaction;
+        const decimalPlaces = decimals.get(mint);
+        return {
+          token_address: mint,
+          ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
+          amount_raw: rawAmount(raw),
+        };
+      });
+      const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
+      return change.adds
+        ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
+        : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
+    }
   }
   return null;
 };
