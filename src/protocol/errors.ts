@@ -25,9 +25,6 @@ export type FailureRow = Readonly<{
   versionless?: true;
 }>;
 
-/** Optional columns. */
-type Extra = Partial<Omit<FailureRow, 'owner' | 'http' | 'rpc' | 'grpc' | 'close' | 'text'>>;
-
 const row = (
   owner: Owner,
   http: number,
@@ -35,7 +32,7 @@ const row = (
   grpc: number,
   close: number,
   text: string,
-  extra: Extra = {},
+  extra: Partial<Omit<FailureRow, 'owner' | 'http' | 'rpc' | 'grpc' | 'close' | 'text'>> = {},
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
 /**
@@ -212,7 +209,6 @@ export class Failure extends Error {
     return this.#withFacts(this.row.grpcText ?? this.row.text);
   }
 
-  /** Text for REST clients. */
   get restText(): string {
     return this.#withFacts(this.row.restText ?? this.row.text);
   }

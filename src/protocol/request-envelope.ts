@@ -143,20 +143,17 @@ function recordMember(
   }
 }
 
-/** Whether a JSON number is an unsigned 64-bit integer. */
-function isU64(body: Buffer, start: number, end: number): boolean {
-  if (end - start > U64_MAX.length) return false;
-  for (let at = start; at < end; at++) {
-    const byte = body[at] as number;
-    if (byte < 0x30 || byte > 0x39) return false;
-  }
-  return end - start < U64_MAX.length || body.toString('latin1', start, end) <= U64_MAX;
-}
-
 /** Whether Agave accepts the id. */
 function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
   const kind = kindOf(body[idStart]);
-  if (kind === 'number') return isU64(body, idStart, idEnd);
+  if (kind === 'number') {
+    if (idEnd - idStart > U64_MAX.length) return false;
+    for (let at = idStart; at < idEnd; at++) {
+      const byte = body[at] as number;
+      if (byte < 0x30 || byte > 0x39) return false;
+    }
+    return idEnd - idStart < U64_MAX.length || body.toString('latin1', idStart, idEnd) <= U64_MAX;
+  }
   return kind === 'null' || kind === 'string';
 }
 
@@ -168,9 +165,7 @@ function versionOf({ body, versionStart, versionEnd }: DecodeState): 'right' | '
   return isText && decodeString(body, versionStart + 1, versionEnd - 1) === '2.0' ? 'right' : 'wrong';
 }
 
-type ParamsKind = 'none' | 'array' | 'object' | 'illegal';
-
-function paramsOf({ body, paramsStart }: DecodeState): ParamsKind {
+function paramsOf({ body, paramsStart }: DecodeState): 'none' | 'array' | 'object' | 'illegal' {
   if (paramsStart === MALFORMED) return 'none';
   const kind = kindOf(body[paramsStart]);
   if (kind === 'null') return 'none';
@@ -192,11 +187,7 @@ function classifyItem(state: DecodeState, bytes: number): EnvelopeItem {
   }
   if (!hasId) return { kind: 'notification', bytes };
   if (version === 'absent') return fault(id, 'UNSUPPORTED_VERSION', bytes);
-  return callItem(state, id, params, bytes);
-}
-
-/** Named params are allowed for unknown methods only; Solana's take an array. */
-function callItem(state: DecodeState, id: Buffer, params: ParamsKind, bytes: number): EnvelopeItem {
+  // Named params are allowed for unknown methods only; Solana's take an array.
   const start = state.methodStart + 1;
   const end = state.methodEnd - 1;
   const method = methodNameAt(state.body, start, end) ?? decodeString(state.body, start, end);
@@ -242,7 +233,6 @@ export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLi
   return { batch, items: state.items, bytes: body.length };
 }
 
-/** Known names by length. */
 const namesByLength = byLength(Object.keys(methods).map((text) => ({ text, name: Buffer.from(text) })));
 
 /** Compares from the end, because most names have the same start. */

@@ -23,9 +23,6 @@ const NEWLINE = Buffer.from('\n');
 /** Caches serialized errors, which are needed twice: for the length and for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
-/** JSON-RPC's own codes; Agave sends them without `data`. */
-const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_600;
-
 /**
  * Raw `error` member of a failure. For our own codes `data` contains the row's name as `code`, the facts,
  * and `retryAfter` in seconds. Never the cause.
@@ -33,14 +30,12 @@ const isStandardCode = (rpc: number): boolean => rpc >= -32_700 && rpc <= -32_60
 export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
   if (cached !== undefined) return cached;
-  const body = serializeError(failure);
+  const { code, row, text, facts, retryAfter } = failure;
+  // JSON-RPC's own codes; Agave sends them without `data`.
+  const data = row.rpc >= -32_700 && row.rpc <= -32_600 ? undefined : { code, ...facts, retryAfter };
+  const body = Buffer.from(writeJson({ code: row.rpc, message: text, data }));
   serializedErrors.set(failure, body);
   return body;
-}
-
-function serializeError({ code, row, text, facts, retryAfter }: Failure): Buffer {
-  const data = isStandardCode(row.rpc) ? undefined : { code, ...facts, retryAfter };
-  return Buffer.from(writeJson({ code: row.rpc, message: text, data }));
 }
 
 const suffixBytes = (idBytes: number): number => ID.length + idBytes + END.length;
@@ -80,7 +75,6 @@ export function endSingle(pieces: Buffer[]): Buffer[] {
   return pieces;
 }
 
-/** Joins the responses of a batch in order. */
 export function joinBatch(responses: readonly Buffer[][]): Buffer[] {
   const pieces: Buffer[] = [];
   for (const response of responses) pieces.push(pieces.length === 0 ? BATCH_OPEN : BATCH_NEXT, ...response);

@@ -29,7 +29,6 @@ export type SubmissionResult = Readonly<{
   slot: Slot | null;
   /** Chain error: name or JSON; null if invalid. */
   err: string | null;
-  /** Number of rebroadcasts to all nodes. */
   rebroadcasts: number;
   rebroadcastAttempts: readonly RebroadcastAttempt[];
 }>;

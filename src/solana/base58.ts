@@ -77,12 +77,6 @@ function convert(
   return used + 1;
 }
 
-function countZeros(bytes: Uint8Array): number {
-  let count = 0;
-  while (count < bytes.length && bytes[count] === 0) count++;
-  return count;
-}
-
 /** @returns the number of words. */
 function readWords(bytes: Uint8Array, start: number): number {
   let used = 0;
@@ -94,24 +88,6 @@ function readWords(bytes: Uint8Array, start: number): number {
   if (at - start === 2) words[used++] = ((bytes[start] as number) << 8) | (bytes[start + 1] as number);
   else if (at - start === 1) words[used++] = bytes[start] as number;
   return used;
-}
-
-function encodeShortBase58(bytes: Uint8Array): string {
-  const zeros = countZeros(bytes);
-  const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
-  let start = codes.length;
-  for (let at = 0; at < used; at++) {
-    const limb = limbs[at] as number;
-    const high = Math.floor(limb / PAIR);
-    const [upper, lower] = [PAIR_CODES[high] as number, PAIR_CODES[limb - high * PAIR] as number];
-    codes[--start] = lower;
-    codes[--start] = lower >> 8;
-    codes[--start] = upper;
-    codes[--start] = upper >> 8;
-  }
-  while (start < codes.length && codes[start] === ZERO_CODE) start++;
-  for (let left = zeros; left > 0; left--) codes[--start] = ZERO_CODE;
-  return codes.toString('latin1', start);
 }
 
 /** @returns the number of limbs; -1 for an invalid character. */
@@ -128,16 +104,6 @@ function readLimbs(text: string, start: number): number {
     limbs[used++] = limb;
   }
   return used;
-}
-
-function decodeShortBase58(text: string): Uint8Array | null {
-  let zeros = 0;
-  while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
-  const limbCount = readLimbs(text, zeros);
-  if (limbCount < 0) return null;
-  if (limbCount === 0) return new Uint8Array(zeros);
-  const used = convert(limbs, limbCount, LIMBS_TO_WORDS, words, WORD);
-  return bytesOf(used, zeros);
 }
 
 function bytesOf(wordCount: number, zeros: number): Uint8Array {
@@ -165,7 +131,24 @@ const TEXT_MAX = 13_985;
 const DIGITS_PER_DOUBLE = 9;
 
 export function encodeBase58(bytes: Uint8Array): string {
-  if (bytes.length <= SHORT_MAX_BYTES) return encodeShortBase58(bytes);
+  if (bytes.length <= SHORT_MAX_BYTES) {
+    let zeros = 0;
+    while (zeros < bytes.length && bytes[zeros] === 0) zeros++;
+    const used = convert(words, readWords(bytes, zeros), WORDS_TO_LIMBS, limbs, LIMB);
+    let start = codes.length;
+    for (let at = 0; at < used; at++) {
+      const limb = limbs[at] as number;
+      const high = Math.floor(limb / PAIR);
+      const [upper, lower] = [PAIR_CODES[high] as number, PAIR_CODES[limb - high * PAIR] as number];
+      codes[--start] = lower;
+      codes[--start] = lower >> 8;
+      codes[--start] = upper;
+      codes[--start] = upper >> 8;
+    }
+    while (start < codes.length && codes[start] === ZERO_CODE) start++;
+    for (let left = zeros; left > 0; left--) codes[--start] = ZERO_CODE;
+    return codes.toString('latin1', start);
+  }
   return bytes.length > LIBRARY_MAX_BYTES ? encodeLong(bytes) : base58.encode(bytes);
 }
 
@@ -249,6 +232,14 @@ function decodeLong(text: string): Uint8Array | null {
  * @returns null for an invalid character or a longer text.
  */
 export function decodeBase58(text: string): Uint8Array | null {
-  if (text.length <= SHORT_MAX_DIGITS) return decodeShortBase58(text);
+  if (text.length <= SHORT_MAX_DIGITS) {
+    let zeros = 0;
+    while (zeros < text.length && text.charCodeAt(zeros) === ZERO_CODE) zeros++;
+    const limbCount = readLimbs(text, zeros);
+    if (limbCount < 0) return null;
+    if (limbCount === 0) return new Uint8Array(zeros);
+    const used = convert(limbs, limbCount, LIMBS_TO_WORDS, words, WORD);
+    return bytesOf(used, zeros);
+  }
   return text.length > TEXT_MAX ? null : decodeLong(text);
 }

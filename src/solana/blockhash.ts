@@ -3,9 +3,7 @@ import { decodeBase58, encodeBase58 } from './base58.ts';
 
 export type Blockhash = Brand<string, 'Blockhash'>;
 
-type BlockhashFault = 'Invalid' | 'WrongSize';
-
-export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault: BlockhashFault } {
+export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault: 'Invalid' | 'WrongSize' } {
   if (text.length > 44) return { fault: 'WrongSize' };
   const bytes = decodeBase58(text);
   if (bytes === null) return { fault: 'Invalid' };

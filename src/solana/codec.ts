@@ -22,10 +22,8 @@ export function decodedOrNull<T>(read: () => T): T | null {
   }
 }
 
-type Primitive = 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool';
-
 /** For `bool`, any byte but 0 is true. */
-const primitive = <Name extends Primitive>(name: Name) =>
+const primitive = <Name extends 'u8' | 'u16' | 'u32' | 'u64' | 'i64' | 'f64' | 'bool'>(name: Name) =>
   ({
     read: (reader: ByteReader) => reader[name](),
     write: (writer: ByteWriter, value: never) => writer[name](value),

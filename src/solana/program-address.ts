@@ -18,7 +18,6 @@ function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${reversed.toString('hex')}`);
 }
 
-/** Trailing zero bits. */
 function trailingZeros(value: bigint): bigint {
   let zeros = 0n;
   let rest = value;
@@ -27,11 +26,16 @@ function trailingZeros(value: bigint): bigint {
   return zeros + BigInt(31 - Math.clz32(low & -low));
 }
 
-/**
- * Whether n has a square root in the field, by the Jacobi symbol, which is much faster than Euler's
- * criterion.
- */
-function hasRoot(n: bigint): boolean {
+/** Whether 32 bytes are a curve point (Solana: `is_on_curve`). */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  const y = littleEndian(bytes) % P;
+  const square = (y * y) % P;
+  const over = (square - 1n + P) % P;
+  const under = (D * square + 1n) % P;
+  // x² = over / under has a root if over · under does.
+  // Whether n has a square root in the field, by the Jacobi symbol, which is much faster than Euler's
+  // criterion.
+  const n = (over * under) % P;
   let [upper, lower, isRoot] = [n, P, true];
   while (upper !== 0n) {
     const zeros = trailingZeros(upper);
@@ -42,16 +46,6 @@ function hasRoot(n: bigint): boolean {
     [upper, lower] = [lower % upper, upper];
   }
   return isRoot || lower !== 1n;
-}
-
-/** Whether 32 bytes are a curve point (Solana: `is_on_curve`). */
-export function isOnCurve(bytes: Uint8Array): boolean {
-  const y = littleEndian(bytes) % P;
-  const square = (y * y) % P;
-  const over = (square - 1n + P) % P;
-  const under = (D * square + 1n) % P;
-  // x² = over / under has a root if over · under does.
-  return hasRoot((over * under) % P);
 }
 
 /** Hash of seeds, bump and program; a valid address when off the curve. */

@@ -27,7 +27,6 @@ export const programs = {
   zkElGamalProof: address('ZkE1Gama1Proof11111111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
-/** Whether the owner is Token or Token-2022. */
 export const isTokenProgram = (owner: Address): boolean =>
   owner === programs.token || owner === programs.token2022;
 

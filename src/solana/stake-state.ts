@@ -46,7 +46,6 @@ const stake = struct<Stake>({
   creditsObserved: u64,
 });
 
-/** Content by tag. */
 const layouts = {
   uninitialized: struct({}),
   initialized: struct({ meta }),

@@ -7,7 +7,7 @@ import type { Slot } from '../solana/units.ts';
 import type { FeedListener } from './feed.ts';
 import type { LedgerEvent } from './ledger-event.ts';
 import { AccountNotification } from './notifier/account-notification.ts';
-import { BlockNotification } from './notifier/block-notification.ts';
+import { BlockNotification } from './notifier/block-watchers.ts';
 import { CommitmentWatchers } from './notifier/commitment-watchers.ts';
 import {
   type Level,

@@ -30,7 +30,12 @@ class WriteBatch {
     }
     this.#end = this.#start;
     this.#frames.length = 0;
-    for (const frame of frames) this.#add(frame);
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      if (frame instanceof Uint8Array) this.#slab.set(frame, this.#end);
+      else frame.write(this.#slab, this.#end);
+      this.#end += frame.length;
+    }
     this.#joined = this.#slab.subarray(this.#start, this.#end);
     return this.#joined;
   }
@@ -38,13 +43,6 @@ class WriteBatch {
   /** Keeps the last batch: a socket has not written all of it. */
   retain(): void {
     this.#start = this.#end;
-  }
-
-  #add(frame: Frame): void {
-    this.#frames.push(frame);
-    if (frame instanceof Uint8Array) this.#slab.set(frame, this.#end);
-    else frame.write(this.#slab, this.#end);
-    this.#end += frame.length;
   }
 
   #isLast(frames: readonly Frame[]): boolean {
@@ -149,7 +147,10 @@ export class Outbox {
     this.#copiesImmediately = socket instanceof Socket;
     this.#options = options;
     this.#onLagging = onLagging;
-    socket.on('drain', () => this.#handleDrain());
+    socket.on('drain', () => {
+      this.#clearUnsent();
+      this.flush();
+    });
   }
 
   get queuedBytes(): number {
@@ -172,8 +173,24 @@ export class Outbox {
   /** Queues a frame, which must not be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
-    if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) this.#lag(frame);
-    else this.#queue(frame);
+    if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) {
+      const { bytes, messages } = this.#unsent;
+      const backlog = {
+        bytes: this.#bytes + bytes + frame.length,
+        messages: this.#frames.length + messages + 1,
+      };
+      this.drop();
+      this.#onLagging(backlog);
+    } else {
+      this.#bytes += frame.length;
+      // A frame queued beyond this turn must not retain the receive buffer of its result.
+      this.#frames.push(this.#unsent === NO_BACKLOG ? frame : bytesOf(frame));
+      if (this.#bytes > BATCH_MAX_BYTES) this.flush();
+      else if (!this.#isFlushScheduled) {
+        this.#isFlushScheduled = true;
+        flushScheduler.schedule(this);
+      }
+    }
   }
 
   /** Replaces a queued pong: only the latest ping needs an answer (RFC 6455 §5.5.3). */
@@ -206,17 +223,6 @@ export class Outbox {
     if (at === this.#frames.length - 1) this.#frames.pop();
     else this.#frames[at] = EMPTY;
     this.#pongAt = -1;
-  }
-
-  #queue(frame: Frame): void {
-    this.#bytes += frame.length;
-    // A frame queued beyond this turn must not retain the receive buffer of its result.
-    this.#frames.push(this.#unsent === NO_BACKLOG ? frame : bytesOf(frame));
-    if (this.#bytes > BATCH_MAX_BYTES) this.flush();
-    else if (!this.#isFlushScheduled) {
-      this.#isFlushScheduled = true;
-      flushScheduler.schedule(this);
-    }
   }
 
   /** Writes the queue unless the socket is full; then it is written on drain. */
@@ -255,37 +261,19 @@ export class Outbox {
     const bytes = this.#bytes;
     this.#bytes = 0;
     this.#pongAt = -1;
-    if (bytes > BATCH_MAX_BYTES) this.#writeEach(frames);
-    else {
+    if (bytes > BATCH_MAX_BYTES) {
+      this.#socket.cork();
+      for (const frame of frames) this.#socket.write(bytesOf(frame));
+      this.#socket.uncork();
+    } else {
       this.#socket.write(lastBatch.join(frames, bytes));
       if (!this.#copiesImmediately || this.#socket.writableLength > 0) lastBatch.retain();
     }
     frames.length = 0;
   }
 
-  #writeEach(frames: readonly Frame[]): void {
-    this.#socket.cork();
-    for (const frame of frames) this.#socket.write(bytesOf(frame));
-    this.#socket.uncork();
-  }
-
-  #handleDrain(): void {
-    this.#clearUnsent();
-    this.flush();
-  }
-
   #clearUnsent(): void {
     this.#unsent = NO_BACKLOG;
     this.#responseBytes = 0;
-  }
-
-  #lag(frame: Frame): void {
-    const { bytes, messages } = this.#unsent;
-    const backlog = {
-      bytes: this.#bytes + bytes + frame.length,
-      messages: this.#frames.length + messages + 1,
-    };
-    this.drop();
-    this.#onLagging(backlog);
   }
 }

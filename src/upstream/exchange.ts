@@ -32,7 +32,6 @@ export interface BodyListener {
   onError(exchange: Exchange): void;
 }
 
-/** Request to a node, and listener of its result. */
 export interface NodeRequest extends ExchangeListener {
   readonly id: number;
   readonly method: string;

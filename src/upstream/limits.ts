@@ -1,143 +1,94 @@
-/** Limits of the pool. Times in milliseconds, sizes in bytes. */
-export type UpstreamLimits = Readonly<{
-  /** Attempts per call, including the first. */
-  attemptsMax: number;
-  /** Timeout of a call over all attempts. */
-  timeoutMs: number;
-  /** Timeout of an attempt when another may follow. */
-  attemptTimeoutMs: number;
-  /** Timeout of an attempt of sendTransaction. */
-  sendAttemptTimeoutMs: number;
-  connectTimeoutMs: number;
-  /** Idle time of a connection before it is closed. */
-  idleTimeoutMs: number;
-  /** Maximum connections per node. */
-  connectionsMax: number;
-  /** Calls in flight or queued per node; a full node is skipped. */
-  inFlightMax: number;
-  /** Largest response. */
-  responseMaxBytes: number;
-  /** Memory for buffered responses of all nodes. */
-  responseBufferMaxBytes: number;
-  /** Responses from this size on are streamed to callers that accept it; they cannot be retried. */
-  longAnswerFromBytes: number;
-  /** A streamed response without progress for this long is aborted. */
-  longAnswerStallMs: number;
-  /** Streamed responses per node, at most half of its connections; others are buffered. */
-  longAnswersMax: number;
-  /** Consecutive failures that open the circuit. */
-  circuitFailuresMax: number;
-  /** First open time; doubles up to eight times this. */
-  circuitOpenMs: number;
-  /** Throttling time after a 429 without Retry-After. */
-  throttleMs: number;
-  /** Upper bound for Retry-After. */
-  throttleMaxMs: number;
-  /** Longest a call waits for a throttled node when no other is available. */
-  throttleWaitMaxMs: number;
-  /** Ejection time of a node that reported itself unhealthy (-32005). */
-  cordonMs: number;
-  /** First backoff before a failed node is retried; doubles each time. */
-  backoffMs: number;
-  /** How long a call is retried while no connection can be made; such attempts are not counted. */
-  reconnectMaxMs: number;
-  pollIntervalMs: number;
-  pollTimeoutMs: number;
-  /** Slots a node may be behind the best node, or behind the shreds it has received. */
-  lagMaxSlots: number;
-  /** A node whose slot does not advance for this long, while others do, is skipped. */
-  stallMs: number;
-  /** A node that runs ahead of all others by more slots per second is not trusted. */
-  slotsPerSecondMax: number;
-  /** Interval of shred slot polls. */
-  shredsIntervalMs: number;
-  /** Interval of first-available-block polls. */
-  historyIntervalMs: number;
-  /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
-  loadBalancing: BalancingStrategy;
-  stickyMs: number;
-  /** Sliding window for outlier ejection. */
-  windowMs: number;
-  /** Attempts in the window below which no node is ejected. */
-  exclusionAttemptsMin: number;
-  /** Ratios of failed and of throttled attempts that eject a node. */
-  failedShareMax: number;
-  throttledShareMax: number;
-  /** A node is ejected if its latency exceeds this and three times that of the others. */
-  slowMs: number;
-  /** Longest ejection. */
-  exclusionMaxMs: number;
-  /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
-  recoveryProbeRatio: number;
-  copiesMax: number;
-  /** Consecutive successes that re-admit a node. */
-  readmitSuccessesMin: number;
-  /** Consecutive successful polls that re-admit a node on probation. */
-  readmitPollsMin: number;
-  /** Share of reads that may be hedged. */
-  hedgeRatio: number;
-  /** Hedges allowed in a row. */
-  hedgeBurst: number;
-  /** Latency quantile after which a call is hedged. */
-  hedgeQuantile: number;
-  /** Bounds of the hedge delay. */
-  hedgeMinMs: number;
-  hedgeMaxMs: number;
-  /** How long a missing capability is remembered. */
-  capabilityMs: number;
-  /** Whether a null transaction result is confirmed by a second node. */
-  confirmNullResults: boolean;
-}>;
-
 export const balancingStrategies = ['spread', 'sticky'] as const;
 export type BalancingStrategy = (typeof balancingStrategies)[number];
 
-export const defaultUpstreamLimits: UpstreamLimits = {
+/** Limits of the pool. Times in milliseconds, sizes in bytes. */
+export const defaultUpstreamLimits = {
+  /** Attempts per call, including the first. */
   attemptsMax: 24,
+  /** Timeout of a call over all attempts. */
   timeoutMs: 30_000,
+  /** Timeout of an attempt when another may follow. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
+  /** Idle time of a connection before it is closed. */
   idleTimeoutMs: 15_000,
+  /** Maximum connections per node. */
   connectionsMax: 128,
+  /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: 4_096,
+  /** Largest response. */
   responseMaxBytes: 128 * 1024 * 1024,
+  /** Memory for buffered responses of all nodes. */
   responseBufferMaxBytes: 1024 * 1024 * 1024,
+  /** Responses from this size on are streamed to callers that accept it; they cannot be retried. */
   longAnswerFromBytes: 1024 * 1024,
+  /** A streamed response without progress for this long is aborted. */
   longAnswerStallMs: 30_000,
+  /** Streamed responses per node, at most half of its connections; others are buffered. */
   longAnswersMax: 32,
+  /** Consecutive failures that open the circuit. */
   circuitFailuresMax: 5,
+  /** First open time; doubles up to eight times this. */
   circuitOpenMs: 2_000,
+  /** Throttling time after a 429 without Retry-After. */
   throttleMs: 1_000,
+  /** Upper bound for Retry-After. */
   throttleMaxMs: 60_000,
+  /** Longest a call waits for a throttled node when no other is available. */
   throttleWaitMaxMs: 2_000,
+  /** Ejection time of a node that reported itself unhealthy (-32005). */
   cordonMs: 2_000,
+  /** First backoff before a failed node is retried; doubles each time. */
   backoffMs: 50,
+  /** How long a call is retried while no connection can be made; such attempts are not counted. */
   reconnectMaxMs: 5_000,
   pollIntervalMs: 1_000,
   pollTimeoutMs: 3_000,
+  /** Slots a node may be behind the best node, or behind the shreds it has received. */
   lagMaxSlots: 100,
+  /** A node whose slot does not advance for this long, while others do, is skipped. */
   stallMs: 15_000,
+  /** A node that runs ahead of all others by more slots per second is not trusted. */
   slotsPerSecondMax: 25,
+  /** Interval of shred slot polls. */
   shredsIntervalMs: 5_000,
+  /** Interval of first-available-block polls. */
   historyIntervalMs: 60_000,
-  loadBalancing: 'spread',
+  /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
+  loadBalancing: 'spread' as BalancingStrategy,
   stickyMs: 30_000,
+  /** Sliding window for outlier ejection. */
   windowMs: 30_000,
+  /** Attempts in the window below which no node is ejected. */
   exclusionAttemptsMin: 11,
+  /** Ratios of failed and of throttled attempts that eject a node. */
   failedShareMax: 0.7,
   throttledShareMax: 0.4,
+  /** A node is ejected if its latency exceeds this and three times that of the others. */
   slowMs: 3_000,
+  /** Longest ejection. */
   exclusionMaxMs: 300_000,
+  /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
   copiesMax: 4,
+  /** Consecutive successes that re-admit a node. */
   readmitSuccessesMin: 10,
+  /** Consecutive successful polls that re-admit a node on probation. */
   readmitPollsMin: 5,
+  /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,
+  /** Hedges allowed in a row. */
   hedgeBurst: 10,
+  /** Latency quantile after which a call is hedged. */
   hedgeQuantile: 0.95,
+  /** Bounds of the hedge delay. */
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
+  /** How long a missing capability is remembered. */
   capabilityMs: 60_000,
-  confirmNullResults: true,
+  /** Whether a null transaction result is confirmed by a second node. */
+  confirmNullResults: true as boolean,
 };
+
+export type UpstreamLimits = Readonly<typeof defaultUpstreamLimits>;

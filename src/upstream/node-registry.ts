@@ -111,7 +111,14 @@ export class NodeRegistry {
   #prepared(nodes: NodesByNetwork): ReadonlyMap<Network, readonly Member[]> {
     const membersOf = (network: Network): Member[] => {
       const previous = this.sets.get(network);
-      return (nodes[network] ?? []).map((config) => this.#memberOf(config, network, previous));
+      return (nodes[network] ?? []).map((config) => {
+        const existing = previous?.members.find((member) => isDeepStrictEqual(member.config, config));
+        if (existing !== undefined) return existing;
+        const node = new UpstreamNode(config, network, this.#limits, this.#responseBudget);
+        // A cordon outlasts a change of addresses.
+        node.cordon = this.find(network, config.name)?.cordon ?? null;
+        return { node, config };
+      });
     };
     return new Map(networks.map((network) => [network, membersOf(network)]));
   }
@@ -124,15 +131,6 @@ export class NodeRegistry {
         members.every((member, at) => member === previous.members[at]);
       if (!isSame) this.#replace(network, previous, members);
     }
-  }
-
-  #memberOf(config: NodeConfig, network: Network, previous: NetworkNodes | undefined): Member {
-    const existing = previous?.members.find((member) => isDeepStrictEqual(member.config, config));
-    if (existing !== undefined) return existing;
-    const node = new UpstreamNode(config, network, this.#limits, this.#responseBudget);
-    // A cordon outlasts a change of addresses.
-    node.cordon = this.find(network, config.name)?.cordon ?? null;
-    return { node, config };
   }
 
   #replace(network: Network, previous: NetworkNodes | undefined, members: readonly Member[]): void {

@@ -121,16 +121,14 @@ export function ownStateOf(node: NodeHealth, now: number): NodeState {
 /** Explanation of the state; null if there is none. */
 export function reasonOf(node: NodeHealth, now: number): string | null {
   if (node.wrongChain) return 'genesis hash does not match its network';
-  if (node.cordon === null) return ownReasonOf(node, now);
+  if (node.cordon === null) {
+    const { slotFault, ejectionReason, lagSlots } = node;
+    if (node.isThrottled(now)) return 'throttled (HTTP 429)';
+    if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
+    if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
+    if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
+    if (ejectionReason !== null) return textOfEjection[ejectionReason];
+    return node.isOverBudget(now) ? 'request budget exhausted' : null;
+  }
   return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;
-}
-
-function ownReasonOf(node: NodeHealth, now: number): string | null {
-  const { slotFault, ejectionReason, lagSlots } = node;
-  if (node.isThrottled(now)) return 'throttled (HTTP 429)';
-  if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
-  if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
-  if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
-  if (ejectionReason !== null) return textOfEjection[ejectionReason];
-  return node.isOverBudget(now) ? 'request budget exhausted' : null;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../src/protocol/geyser/fields.ts';
 import { ProtobufReader } from '../../src/protocol/geyser/protobuf.ts';
 import { readMeta, readReward } from '../../src/protocol/geyser/storage/meta.ts';
-import { readTransaction } from '../../src/protocol/geyser/storage/transaction.ts';
+import { readTransaction } from '../../src/protocol/geyser/update/transaction.ts';
 import type { Block, ExecutedTransaction } from '../../src/solana/block.ts';
 import type { Blockhash } from '../../src/solana/blockhash.ts';
 import type { Transaction } from '../../src/solana/transaction/transaction.ts';

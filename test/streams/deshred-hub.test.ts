@@ -7,8 +7,8 @@ import { decodeTransaction } from '../../src/solana/transaction/decode-transacti
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot } from '../../src/streams/deshred/deshred-event.ts';
 import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
-import { BatchReader } from '../../src/upstream/shreds/batch-reader.ts';
 import type { LoadedAddresses } from '../../src/upstream/shreds/lookup-tables.ts';
+import { BatchReader } from '../../src/upstream/shreds/shred-stage.ts';
 import { oracleTransaction } from '../geyser/oracle.ts';
 import {
   type GeneratedTransaction,

@@ -123,7 +123,6 @@ export type CoreCollection = Readonly<{
 const ASSET_V1 = 1;
 const COLLECTION_V1 = 5;
 
-/** Offsets for searches by owner. */
 export const coreAssetOffsets = { key: 0, owner: 1 } as const;
 /** `Key::AssetV1` in base58, for searches. */
 export const CORE_ASSET_KEY_BASE58 = '2';
@@ -133,15 +132,6 @@ function readUpdateAuthority(reader: ByteReader): Pick<CoreAsset, 'updateAuthori
   if (tag === 0) return { updateAuthority: null, collection: null };
   if (tag === 1) return { updateAuthority: readAddress(reader), collection: null };
   return tag === 2 ? { updateAuthority: null, collection: readAddress(reader) } : null;
-}
-
-function readAsset(reader: ByteReader, data: Uint8Array): CoreAsset | null {
-  const owner = readAddress(reader);
-  const authority = readUpdateAuthority(reader);
-  if (authority === null) return null;
-  const texts = { name: readText(reader), uri: readText(reader) };
-  readOption(reader, (seq) => seq.u64());
-  return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
 }
 
 function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
@@ -155,7 +145,14 @@ function readCollection(reader: ByteReader, data: Uint8Array): CoreCollection {
 export function decodeCoreAccount(data: Uint8Array): CoreAsset | CoreCollection | null {
   return readBorsh(data, (reader) => {
     const key = reader.u8();
-    if (key === ASSET_V1) return readAsset(reader, data);
+    if (key === ASSET_V1) {
+      const owner = readAddress(reader);
+      const authority = readUpdateAuthority(reader);
+      if (authority === null) return null;
+      const texts = { name: readText(reader), uri: readText(reader) };
+      readOption(reader, (seq) => seq.u64());
+      return { type: 'asset', owner, ...authority, ...texts, plugins: readCorePlugins(data, reader.offset) };
+    }
     return key === COLLECTION_V1 ? readCollection(reader, data) : null;
   });
 }

@@ -1,6 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
-import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { parseExtension } from '../../solana/parsed/account/token.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
 import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
 
@@ -107,10 +107,6 @@ const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: M
   [MIGRATION]: 'Migration',
 });
 
-/** Accounts older than the field end here. */
-const readLockedTransfer = (reader: ByteReader): Address | null =>
-  reader.remaining === 0 ? null : readOption(reader, readAddress);
-
 /**
  * Source: mpl-token-metadata, `state/programmable.rs`.
  * @returns null when the data is no token record.
@@ -119,6 +115,7 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
     reader.skipBytes(1); // Bump.
+    // Accounts older than the field end here.
     return {
       address: at,
       key: 'TokenRecord',
@@ -126,7 +123,7 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
       rule_set_revision: readOption(reader, (revision) => revision.u64()),
       delegate: readOption(reader, readAddress),
       token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
-      locked_transfer: readLockedTransfer(reader),
+      locked_transfer: reader.remaining === 0 ? null : readOption(reader, readAddress),
     };
   });
 }

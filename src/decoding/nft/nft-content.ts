@@ -8,7 +8,6 @@ export type NftContent = Readonly<{
   externalUrl: string;
   traits: readonly Trait[];
   files: readonly NftFile[];
-  /** Unverified name and family. */
   collection: Readonly<{ name?: string; family?: string }>;
 }>;
 

@@ -26,11 +26,9 @@ export type Holder = Readonly<{ owner: Address; tokenAccount: Address }>;
 
 type Accounts = ReadonlyMap<Address, Account>;
 
-/** Accounts that NFTs reference. */
 type ReferencedAccounts = Readonly<{
   accounts: Accounts;
   collections: ReadonlyMap<Address, CoreCollection>;
-  /** Collection names. */
   names: ReadonlyMap<Address, string>;
 }>;
 
@@ -66,15 +64,6 @@ function nameOf(
   return beside?.owner === metadataProgram ? (decodeMetaplexMetadata(beside.data)?.name ?? null) : null;
 }
 
-async function collectionsOf(accounts: Accounts): Promise<Map<Address, CoreCollection>> {
-  const collections = new Map<Address, CoreCollection>();
-  await mapTimeSliced(accounts, ([at, { owner, data }]) => {
-    const core = owner === coreProgram ? decodeCoreAccount(data) : null;
-    if (core?.type === 'collection') collections.set(at, core);
-  });
-  return collections;
-}
-
 const collectionOf = (draft: NftDraft): Address | null => {
   if (draft.type === 'core') return draft.core.type === 'asset' ? draft.core.collection : null;
   return (draft.type === 'token' ? draft.onChain : draft.nft.onChain).collection?.address ?? null;
@@ -90,7 +79,11 @@ export async function readReferencedAccounts(
 ): Promise<ReferencedAccounts> {
   const pointers = await mapTimeSliced(drafts, pointersOf);
   const accounts = await chain.accounts(pointers.flat());
-  const collections = await collectionsOf(accounts);
+  const collections = new Map<Address, CoreCollection>();
+  await mapTimeSliced(accounts, ([at, { owner, data }]) => {
+    const core = owner === coreProgram ? decodeCoreAccount(data) : null;
+    if (core?.type === 'collection') collections.set(at, core);
+  });
   const names = new Map<Address, string>();
   await mapTimeSliced(new Set(drafts.flatMap((draft) => collectionOf(draft) ?? [])), (at) => {
     const name = nameOf(at, accounts, collections);

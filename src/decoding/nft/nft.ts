@@ -16,7 +16,6 @@ export type TokenStandard = (typeof tokenStandards)[number];
 
 export type Creator = Readonly<{ address: Address; share: number; verified: boolean }>;
 
-/** On-chain part of an NFT. */
 export type OnChainNft = Readonly<{
   mint: Address;
   name: string;

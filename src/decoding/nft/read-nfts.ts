@@ -8,9 +8,9 @@ import { readAddress } from '../../solana/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
 import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
-import { readMintAccounts, readMints } from '../token/read-mints.ts';
 import { allHoldingsOf } from '../token/token-holdings.ts';
 import { tokenMintOf } from '../token/token-mint.ts';
+import { readMintAccounts, readMints } from '../token/token-names.ts';
 import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
 import { dasAssets, dasAssetsOfWallet } from './das-assets.ts';
 import { decodeTokenRecord } from './metadata-accounts.ts';
@@ -95,29 +95,22 @@ function recordAddress({ onChain, tokenAccount }: FoundNft): Address | null {
   return isProgrammable && tokenAccount !== null ? tokenRecordAddress(onChain.mint, tokenAccount) : null;
 }
 
-function withRecord(nft: FoundNft, accounts: ReadonlyMap<Address, Account>): FoundNft {
-  const at = recordAddress(nft);
-  const account = at === null ? undefined : accounts.get(at);
-  if (at === null || account?.owner !== metadataProgram) return nft;
-  return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
-}
-
 export async function withTokenRecords(chain: Chain, nfts: readonly FoundNft[]): Promise<FoundNft[]> {
   const recordAddresses = await mapTimeSliced(nfts, recordAddress);
   const accounts = await chain.accounts(recordAddresses.filter((at) => at !== null));
-  return mapTimeSliced(nfts, (nft) => withRecord(nft, accounts));
+  return mapTimeSliced(nfts, (nft) => {
+    const at = recordAddress(nft);
+    const account = at === null ? undefined : accounts.get(at);
+    if (at === null || account?.owner !== metadataProgram) return nft;
+    return { ...nft, tokenRecord: decodeTokenRecord(at, account.data) };
+  });
 }
 
-async function readSingles(chain: Chain, wallet: Address): Promise<Map<Address, Holder>> {
+async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
   const singles = new Map<Address, Holder>();
   for (const { mint, amount, account } of await allHoldingsOf(chain, wallet)) {
     if (amount === 1n) singles.set(mint, { owner: wallet, tokenAccount: account });
   }
-  return singles;
-}
-
-async function readTokens(chain: Chain, wallet: Address): Promise<NftDraft[]> {
-  const singles = await readSingles(chain, wallet);
   const { mints } = await readMints(chain, singles.keys());
   return [...mints.values()].flatMap((token) => {
     const { metadata: onChain, isNft, address } = token;

@@ -10,14 +10,6 @@ const NOTHING: NftContent = {
 
 const BASIS_POINTS_OF_A_PERCENT = 100;
 
-/** Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones. */
-function attributeMap(content: NftContent, onChain: OnChainNft): Record<string, JsonValue> {
-  const map: Record<string, JsonValue> = Object.create(null);
-  const all: readonly Trait[] = [...content.traits, ...onChain.traits];
-  for (const { trait, value } of all) map[trait] = value;
-  return map;
-}
-
 /** On-chain names override off-chain ones, which anybody may write. */
 function toCollection({ collection }: OnChainNft, content: NftContent): Nft['collection'] {
   if (collection === null) return content.collection;
@@ -43,7 +35,10 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
 /** Source: rest-api.md §2.12. @param content - null when the off-chain JSON is unavailable. */
 export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null): Nft {
   const added = content ?? NOTHING;
-  const attributes = attributeMap(added, onChain);
+  // Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones.
+  const attributes: Record<string, JsonValue> = Object.create(null);
+  const all: readonly Trait[] = [...added.traits, ...onChain.traits];
+  for (const { trait, value } of all) attributes[trait] = value;
   return {
     name: onChain.name,
     symbol: onChain.symbol,

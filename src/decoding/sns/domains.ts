@@ -30,7 +30,6 @@ import {
 const MINT_SEED = Buffer.from('tokenized_name');
 const RECORD_SEED = Buffer.from('nft_record');
 
-/** Mint authority of every domain NFT. */
 const domainMintAuthority: Address = findProgramAddress(
   [addressBytes(snsPrograms.tokenizer)],
   snsPrograms.tokenizer,
@@ -97,22 +96,8 @@ export const snsLimits: SnsLimits = { domainsMax: 10_000 };
 /** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
 
-const byName = (a: Domain, b: Domain): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-
 /** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
-
-async function reverseAccounts(chain: Chain, addresses: readonly Address[]): Promise<Address[]> {
-  const derived: Address[] = [];
-  for (const address of addresses) {
-    derived.push(reverseAccount(address, null));
-    if (derived.length % DERIVED_AT_A_TIME === 0) {
-      await nextTurn();
-      chain.signal.throwIfAborted();
-    }
-  }
-  return derived;
-}
 
 async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): Promise<Address[]> {
   const filters = [
@@ -136,7 +121,14 @@ export async function ownedDomains(
   limits: SnsLimits = snsLimits,
 ): Promise<Domain[]> {
   const [owned, mints] = await Promise.all([ownedAccounts(chain, wallet, limits), nftMints(chain, wallet)]);
-  const reverses = await reverseAccounts(chain, owned);
+  const reverses: Address[] = [];
+  for (const address of owned) {
+    reverses.push(reverseAccount(address, null));
+    if (reverses.length % DERIVED_AT_A_TIME === 0) {
+      await nextTurn();
+      chain.signal.throwIfAborted();
+    }
+  }
   const accounts = await chain.accounts([...reverses, ...mints]);
   const named = owned.flatMap((address, at) => {
     const name = decodeReverseName(accounts.get(reverses[at] as Address));
@@ -146,7 +138,7 @@ export async function ownedDomains(
     chain,
     mints.filter((mint) => isDomainMint(accounts.get(mint))),
   );
-  return [...named, ...tokenized].sort(byName);
+  return [...named, ...tokenized].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
 async function nameOf(chain: Chain, address: Address, { parent }: NameAccount): Promise<string | null> {

@@ -29,7 +29,6 @@ const NONE = new Uint8Array(32);
 const HEADER_BYTES = 96;
 const FAVORITE_SEED = Buffer.from('favourite_domain');
 
-/** Prefix of subdomain labels. */
 const SUBDOMAIN_MARK = '\0';
 
 /** Domains have no class. */

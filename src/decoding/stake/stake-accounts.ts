@@ -1,17 +1,11 @@
 import { Failure } from '../../protocol/errors.ts';
-import type { Account } from '../../solana/account/account.ts';
 import { type Address, compareAddresses } from '../../solana/address.ts';
 import { MalformedJson } from '../../solana/encoding/read-json.ts';
 import { programs, sysvars } from '../../solana/programs.ts';
-import {
-  type StakeActivation,
-  type StakeHistoryLookup,
-  stakeActivation,
-  stakeHistoryLookup,
-} from '../../solana/stake-activation.ts';
+import { type StakeActivation, stakeActivation, stakeHistoryLookup } from '../../solana/stake-activation.ts';
 import { decodeStakeState, STAKE_STATE_BYTES, type StakeState } from '../../solana/stake-state.ts';
 import { decodeClock, decodeStakeHistory } from '../../solana/sysvars.ts';
-import type { Epoch, Lamports } from '../../solana/units.ts';
+import type { Lamports } from '../../solana/units.ts';
 import type { AccountAt, Chain } from '../chain/chain.ts';
 
 /** Offsets of the authorities. Source: solana-stake-interface, `state::Meta`. */
@@ -22,18 +16,14 @@ const TAG_SLICE = { offset: 0, length: 4 } as const;
 const INITIALIZED = 1;
 const DELEGATED = 2;
 
-type OwnedState = Extract<StakeState, { meta: unknown }>;
-
 type StakeActivity = 'active' | 'inactive' | 'activating' | 'deactivating';
 
 export type StakeAccount = Readonly<{
   address: Address;
   lamports: Lamports;
-  state: OwnedState;
+  state: Extract<StakeState, { meta: unknown }>;
   activation: StakeActivation;
 }>;
-
-type StakeAccounts = Readonly<{ accounts: readonly StakeAccount[]; total: number }>;
 
 const NOTHING: StakeActivation = { effective: 0n, activating: 0n, deactivating: 0n };
 
@@ -48,41 +38,6 @@ export function activityOf({ effective, activating, deactivating }: StakeActivat
 const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
-async function addressesOf(chain: Chain, wallet: Address): Promise<Address[]> {
-  const scans = Object.values(authorityOffsets).map((offset) =>
-    chain.programAccounts(
-      programs.stake,
-      [{ dataSize: STAKE_STATE_BYTES }, { memcmp: { offset, bytes: wallet } }],
-      TAG_SLICE,
-    ),
-  );
-  const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
-  return [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
-}
-
-type Now = Readonly<{ epoch: Epoch; history: StakeHistoryLookup }>;
-
-/** @throws Failure UPSTREAM_UNAVAILABLE for a node without sysvars. */
-function nowOf(accounts: ReadonlyMap<Address, Account>): Now {
-  const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
-  const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
-  if (clock === null || history === null) {
-    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
-  }
-  return { epoch: clock.epoch, history: stakeHistoryLookup(history) };
-}
-
-function stakeAccount(
-  address: Address,
-  account: Account | undefined,
-  { epoch, history }: Now,
-): StakeAccount | null {
-  const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;
-  if (account === undefined || state === null || !('meta' in state)) return null;
-  const activation = 'stake' in state ? stakeActivation(state.stake.delegation, epoch, history) : NOTHING;
-  return { address, lamports: account.lamports, state, activation };
-}
-
 /**
  * Stake accounts whose staker or withdrawer is the wallet, by address. Two scans find them; one call reads
  * the page with clock and stake history, so that all are of one slot.
@@ -93,13 +48,33 @@ export async function stakeAccountsOf(
   wallet: Address,
   page: number,
   size: number,
-): Promise<StakeAccounts> {
-  const all = await addressesOf(chain, wallet);
+): Promise<Readonly<{ accounts: readonly StakeAccount[]; total: number }>> {
+  const scans = Object.values(authorityOffsets).map((offset) =>
+    chain.programAccounts(
+      programs.stake,
+      [{ dataSize: STAKE_STATE_BYTES }, { memcmp: { offset, bytes: wallet } }],
+      TAG_SLICE,
+    ),
+  );
+  const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
+  const all = await [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
   const pageAddresses = all.slice((page - 1) * size, page * size);
   if (pageAddresses.length === 0) return { accounts: [], total: all.length };
   const accounts = await chain.accounts([...pageAddresses, sysvars.clock, sysvars.stakeHistory]);
-  const now = nowOf(accounts);
+  const clock = decodeClock(accounts.get(sysvars.clock)?.data ?? new Uint8Array());
+  const history = decodeStakeHistory(accounts.get(sysvars.stakeHistory)?.data ?? new Uint8Array());
+  if (clock === null || history === null) {
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
+  }
+  const now = { epoch: clock.epoch, history: stakeHistoryLookup(history) };
   // An account closed in the meantime is left out.
-  const read = pageAddresses.map((address) => stakeAccount(address, accounts.get(address), now));
+  const read = pageAddresses.map((address) => {
+    const account = accounts.get(address);
+    const { epoch, history } = now;
+    const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;
+    if (account === undefined || state === null || !('meta' in state)) return null;
+    const activation = 'stake' in state ? stakeActivation(state.stake.delegation, epoch, history) : NOTHING;
+    return { address, lamports: account.lamports, state, activation };
+  });
   return { accounts: read.filter((account) => account !== null), total: all.length };
 }

@@ -2,7 +2,7 @@ import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
 import { mintTokenAmount } from '../../solana/encoding/ui-token-amount.ts';
-import { parseExtension } from '../../solana/parsed/account/token-extension.ts';
+import { parseExtension } from '../../solana/parsed/account/token.ts';
 import { inWireOrder } from '../../solana/parsed/wire-order.ts';
 import { isTokenProgram, programs } from '../../solana/programs.ts';
 import { decodeMintScale, readExtensions } from '../../solana/token/extensions.ts';
@@ -22,7 +22,6 @@ export type TokenMint = Readonly<{
   address: Address;
   program: Address;
   mint: Mint;
-  /** Account data, for Token-2022 extensions. */
   data: Uint8Array;
   /** From the metadata account, else from the mint's extension; without owner. null when there is neither. */
   metadata: OnChainNft | null;

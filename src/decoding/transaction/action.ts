@@ -14,15 +14,13 @@ export const actionTypes = [
   ...['SWAP', 'CREATE_POOL', 'ADD_LIQUIDITY', 'REMOVE_LIQUIDITY', 'COLLECT_FEES', 'COLLECT_REWARD'],
 ] as const;
 
-type ActionType = string;
-
 export type Protocol = Readonly<{ address: Address; name: string }>;
 
 /** One effect of a transaction, members in the order of the interface. */
 export type Action = Readonly<{
   info: Readonly<Record<string, WritableJson>>;
   source_protocol: Protocol;
-  type: ActionType;
+  type: string;
   /** Program of the outer instruction; absent for outer instructions. */
   parent_protocol?: Address;
   /** `ExecutedInstruction.index` */

@@ -1,34 +1,73 @@
 import { setImmediate } from 'node:timers/promises';
+import type { WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { programs } from '../../solana/programs.ts';
-import { solOf } from '../amounts.ts';
+import { rawAmount, solOf, uiAmountOf } from '../amounts.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { TokenNames } from '../token/token-names.ts';
-import { type Action, actionTypes, type ProgramEvent, type Protocol } from './action.ts';
+import {
+  type Action,
+  actionTypes,
+  type ProgramEvent,
+  type Protocol,
+  type Swap,
+  type SwapSide,
+} from './action.ts';
 import { readEvents } from './events/read-events.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from './executed-transaction.ts';
+import type { ExecutedTransaction } from './executed-transaction.ts';
 import type { FetchedTransaction } from './fetch-transactions.ts';
 import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
 import { recognizeSwaps } from './swap/recognize-swaps.ts';
-import { swapAction } from './swap-action.ts';
 import { type TokenBalanceChange, tokenBalanceChanges } from './token-accounts.ts';
+
+type Decimals = ExecutedTransaction['decimals'];
+
+function tokensOf(decimals: Decimals, mint: Address, amount: bigint): number | null {
+  const decimalPlaces = decimals.get(mint);
+  return decimalPlaces === undefined ? null : uiAmountOf(amount, decimalPlaces);
+}
+
+const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
+  ...{ token_address: mint, name: '', symbol: '', image_uri: '' },
+  ...{ amount: tokensOf(decimals, mint, raw), amount_raw: rawAmount(raw) },
+});
+
+/** Quoted minus received output in tokens; negative when more was received. */
+function slippagePaid({ quotedOut, out }: Swap, decimals: Decimals): number | null {
+  if (quotedOut === null) return null;
+  const missing = quotedOut - out.raw;
+  const tokens = tokensOf(decimals, out.mint, missing < 0n ? -missing : missing);
+  return tokens === null || missing >= 0n ? tokens : -tokens;
+}
+
+function infoOf(swap: Swap, decimals: Decimals): Action['info'] {
+  return {
+    swapper: swap.swapper,
+    tokens_swapped: { in: unnamedAmount(decimals, swap.in), out: unnamedAmount(decimals, swap.out) },
+    swaps: swap.pools.map(({ pool, source, in: from, out }) => ({
+      ...{ liquidity_pool_address: pool, name: '', source },
+      ...{ in: unnamedAmount(decimals, from), out: unnamedAmount(decimals, out) },
+    })),
+    slippage_in_percent: swap.slippagePercent,
+    quoted_out_amount: swap.quotedOut === null ? null : rawAmount(swap.quotedOut),
+    slippage_paid: slippagePaid(swap, decimals),
+  };
+}
+
+export const swapAction = (swap: Swap, { decimals }: ExecutedTransaction): Action => ({
+  info: infoOf(swap, decimals),
+  source_protocol: protocolOf(swap.program),
+  type: 'SWAP',
+  ...(swap.parentProgram === null ? {} : { parent_protocol: swap.parentProgram }),
+  ix_index: swap.index,
+});
 
 /** Effects without token names. */
 type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
 const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
-
-function actionsOf(instruction: ExecutedInstruction, transaction: ExecutedTransaction): Action[] {
-  const { program, parentProgram, index } = instruction;
-  const parsed = programParsers.get(program)?.read(instruction, transaction) ?? [UNKNOWN];
-  return parsed.map(({ info, type }) => ({
-    ...{ info, source_protocol: protocolOf(program), type },
-    ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
-    ix_index: index,
-  }));
-}
 
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 
@@ -45,7 +84,15 @@ function inOrderOfInterface(actions: readonly Action[]): Action[] {
 export function parseEffects(transaction: ExecutedTransaction): TransactionEffects {
   const events = readEvents(transaction);
   const swaps = recognizeSwaps(transaction, events);
-  const actions = transaction.instructions.flatMap((one) => actionsOf(one, transaction));
+  const actions = transaction.instructions.flatMap((one) => {
+    const { program, parentProgram, index } = one;
+    const parsed = programParsers.get(program)?.read(one, transaction) ?? [UNKNOWN];
+    return parsed.map(({ info, type }) => ({
+      ...{ info, source_protocol: protocolOf(program), type },
+      ...(parentProgram === null ? {} : { parent_protocol: parentProgram }),
+      ix_index: index,
+    }));
+  });
   if (swaps.length === 0) return { actions: inOrderOfInterface(actions), events };
   const swapActions = swaps
     .map((swap) => swapAction(swap, transaction))
@@ -72,11 +119,6 @@ export type ParsedTransaction = Readonly<{
 
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
-function mainAction(actions: readonly Action[]): Action | undefined {
-  const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
-  return recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
-}
-
 /** Without actions, the first program. */
 function mainProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
@@ -102,7 +144,9 @@ export function parsedTransaction(
   { events, raw }: RenderOptions,
 ): ParsedTransaction {
   const { feePayer, signers, signatures, err } = transaction;
-  const chief = mainAction(effects.actions);
+  const actions = effects.actions;
+  const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
+  const chief = recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
   return {
     ...{ timestamp: timestampOf(transaction.blockTime), fee: solOf(transaction.fee) },
     ...{ fee_payer: feePayer, signers, signatures },
@@ -116,15 +160,13 @@ export function parsedTransaction(
   };
 }
 
-type IncludeOptions = Readonly<{ events: boolean; raw: boolean }>;
-
 const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
 
 export async function parseTransactions(
   chain: Chain,
   fetched: readonly FetchedTransaction[],
   tokenNames: TokenNames,
-  { events, raw }: IncludeOptions,
+  { events, raw }: Readonly<{ events: boolean; raw: boolean }>,
 ): Promise<ParsedTransaction[]> {
   const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
   for (const one of fetched) {

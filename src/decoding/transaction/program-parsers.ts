@@ -4,7 +4,6 @@ import { nftPrograms } from './nft/nft-programs.ts';
 import { basePrograms } from './programs/base-programs.ts';
 import { dexParsers } from './swap/dex-parsers.ts';
 
-/** Program parsers by address. */
 export const programParsers: ReadonlyMap<Address, ProgramParser> = new Map<Address, ProgramParser>([
   ...basePrograms,
   ...dexParsers,

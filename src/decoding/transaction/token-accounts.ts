@@ -109,22 +109,12 @@ export function collectTokens(
       ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
     });
   }
-  addFromInstructions(tokenAccounts, instructions, decimals);
-  return { tokenAccounts, decimals };
-}
-
-/** Adds what the balances lack. */
-function addFromInstructions(
-  accounts: Map<Address, TransactionTokenAccount>,
-  instructions: readonly ExecutedInstruction[],
-  decimals: ReadonlyMap<Address, number>,
-): void {
   for (const instruction of instructions) {
     for (const { address, mint, owner, program } of accountsFrom(instruction)) {
       if (!address || !mint) continue;
-      const had = accounts.get(address);
+      const had = tokenAccounts.get(address);
       const accountMint = had?.mint ?? mint;
-      accounts.set(address, {
+      tokenAccounts.set(address, {
         address,
         mint: accountMint,
         owner: had?.owner ?? owner ?? null,
@@ -135,6 +125,7 @@ function addFromInstructions(
       });
     }
   }
+  return { tokenAccounts, decimals };
 }
 
 const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
@@ -158,7 +149,6 @@ export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amo
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 
 export type TokenBalanceChange = Readonly<{
-  /** Token account. */
   address: string;
   decimals: number | null;
   change_amount: WritableJson;

@@ -33,16 +33,12 @@ export const fieldBytes = (field: number, length: number): number =>
  */
 export class ProtobufWriter {
   #bytes: Buffer;
-  #length = 0;
+  /** Bytes written so far. */
+  length = 0;
 
   /** @param capacityBytes - expected size; avoids copies. */
   constructor(capacityBytes: number = FIRST_CAPACITY_BYTES) {
     this.#bytes = Buffer.allocUnsafe(Math.max(VARINT_MAX_BYTES, capacityBytes));
-  }
-
-  /** Bytes written so far. */
-  get length(): number {
-    return this.#length;
   }
 
   /** @param value - 0 to 2^64 - 1. */
@@ -74,7 +70,7 @@ export class ProtobufWriter {
   double(field: number, value: number): this {
     this.#tag(field, FIXED_64);
     this.#reserve(8);
-    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
+    this.length = this.#bytes.writeDoubleLE(value, this.length);
     return this;
   }
 
@@ -88,7 +84,7 @@ export class ProtobufWriter {
     // Most strings are ASCII, so the length prefix needs no move.
     const start = this.open(field, value.length);
     this.#reserve(value.length * CHARACTER_MAX_BYTES);
-    this.#length += this.#bytes.write(value, this.#length, 'utf8');
+    this.length += this.#bytes.write(value, this.length, 'utf8');
     this.close(start);
     return this;
   }
@@ -129,8 +125,8 @@ export class ProtobufWriter {
   /** Encoded fields. */
   raw(value: Uint8Array): this {
     this.#reserve(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
+    this.#bytes.set(value, this.length);
+    this.length += value.length;
     return this;
   }
 
@@ -147,40 +143,40 @@ export class ProtobufWriter {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);
     this.#reserve(reservedBytes);
-    this.#length += reservedBytes;
+    this.length += reservedBytes;
     // Until `close` writes the length, the first byte holds the size of the prefix.
-    this.#bytes[this.#length - 1] = reservedBytes;
-    return this.#length;
+    this.#bytes[this.length - 1] = reservedBytes;
+    return this.length;
   }
 
   /** @param start - from `open`. @returns the new start of its fields. */
   close(start: number): number {
     const reservedBytes = this.#bytes[start - 1] as number;
-    const length = this.#length - start;
+    const length = this.length - start;
     const needed = varintBytes(length);
     if (needed > reservedBytes) this.#reserve(needed - reservedBytes);
-    if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.#length);
-    this.#length = start - reservedBytes;
+    if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.length);
+    this.length = start - reservedBytes;
     // Must not grow the buffer: that would drop the message bytes, which `#length` does not count at this point.
     this.#putVarint(length);
-    this.#length += length;
+    this.length += length;
     return start - reservedBytes + needed;
   }
 
   clear(): void {
-    this.#length = 0;
+    this.length = 0;
   }
 
   /** View of the buffer. The writer must not be used afterwards. */
   finish(): Uint8Array {
-    return plain(this.#bytes, this.#length);
+    return plain(this.#bytes, this.length);
   }
 
   /** Copies the bytes and clears the writer. */
   take(): Uint8Array {
-    const taken = Buffer.allocUnsafe(this.#length);
-    this.#bytes.copy(taken, 0, 0, this.#length);
-    this.#length = 0;
+    const taken = Buffer.allocUnsafe(this.length);
+    this.#bytes.copy(taken, 0, 0, this.length);
+    this.length = 0;
     return plain(taken, taken.length);
   }
 
@@ -189,10 +185,10 @@ export class ProtobufWriter {
   }
 
   #reserve(length: number): void {
-    const requiredBytes = this.#length + length;
+    const requiredBytes = this.length + length;
     if (requiredBytes <= this.#bytes.length) return;
     const grown = Buffer.allocUnsafe(Math.max(requiredBytes, this.#bytes.length * 2));
-    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes.copy(grown, 0, 0, this.length);
     this.#bytes = grown;
   }
 
@@ -202,7 +198,7 @@ export class ProtobufWriter {
     let high = halves[1] as number;
     this.#reserve(VARINT_MAX_BYTES);
     while (high !== 0) {
-      this.#bytes[this.#length++] = (low & 0x7f) | 0x80;
+      this.#bytes[this.length++] = (low & 0x7f) | 0x80;
       low = ((low >>> 7) | (high << 25)) >>> 0;
       high >>>= 7;
     }
@@ -217,10 +213,10 @@ export class ProtobufWriter {
   #putVarint(value: number): this {
     let left = value;
     while (left > 0x7f) {
-      this.#bytes[this.#length++] = (left % 0x80) | 0x80;
+      this.#bytes[this.length++] = (left % 0x80) | 0x80;
       left = Math.floor(left / 0x80);
     }
-    this.#bytes[this.#length++] = left;
+    this.#bytes[this.length++] = left;
     return this;
   }
 }

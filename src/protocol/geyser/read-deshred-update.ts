@@ -35,7 +35,6 @@ export type DeshredUpdate = Readonly<
 export type SubscribeUpdateDeshred = Readonly<{
   /** Unix milliseconds. */
   createdAt: bigint | null;
-  /** null for an unknown kind. */
   update: DeshredUpdate | null;
 }>;
 

@@ -15,7 +15,6 @@ type Info = {
   index: number;
   meta: Uint8Array | null;
   err: Uint8Array | null;
-  /** Offsets. */
   readonly keys: number[];
   readonly writable: number[];
   readonly readonly: number[];
@@ -33,15 +32,6 @@ export function readStaticKeys(transaction: ProtobufReader, keys: number[]): voi
       if (message.field === 2) keys.push(message.fixedSpan(ADDRESS_BYTES));
       else message.skipField();
     }
-  }
-}
-
-function readMeta(meta: ProtobufReader, info: Info): void {
-  while (meta.next()) {
-    if (meta.field === 1) info.err = meta.bytes();
-    else if (meta.field === 12) info.writable.push(meta.fixedSpan(ADDRESS_BYTES));
-    else if (meta.field === 13) info.readonly.push(meta.fixedSpan(ADDRESS_BYTES));
-    else meta.skipField();
   }
 }
 
@@ -65,7 +55,13 @@ function readInfo(message: Uint8Array, start: number, end: number): Info {
     else if (reader.field === 4) {
       const metaStart = reader.span();
       info.meta = message.subarray(metaStart, reader.offset);
-      readMeta(new ProtobufReader(message, metaStart, reader.offset), info);
+      const meta = new ProtobufReader(message, metaStart, reader.offset);
+      while (meta.next()) {
+        if (meta.field === 1) info.err = meta.bytes();
+        else if (meta.field === 12) info.writable.push(meta.fixedSpan(ADDRESS_BYTES));
+        else if (meta.field === 13) info.readonly.push(meta.fixedSpan(ADDRESS_BYTES));
+        else meta.skipField();
+      }
     } else if (reader.field === 5) info.index = reader.count();
     else reader.skipField();
   }

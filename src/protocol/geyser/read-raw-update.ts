@@ -139,7 +139,6 @@ type MessageLayout = {
   contentStart: number;
   contentEnd: number;
   createdAt: Uint8Array | null;
-  /** End of the leading names. */
   namesEnd: number;
   /** Whether names also follow other fields. */
   hasTrailingNames: boolean;

@@ -32,21 +32,19 @@ function swap(at: number): void {
   state[at + 1] = high;
 }
 
-function round(): void {
-  add(0, 2);
-  rotateXor(2, 13, 0);
-  swap(0);
-  add(4, 6);
-  rotateXor(6, 16, 4);
-  add(0, 6);
-  rotateXor(6, 21, 0);
-  add(4, 2);
-  rotateXor(2, 17, 4);
-  swap(4);
-}
-
 function rounds(count: number): void {
-  for (let left = count; left > 0; left--) round();
+  for (let left = count; left > 0; left--) {
+    add(0, 2);
+    rotateXor(2, 13, 0);
+    swap(0);
+    add(4, 6);
+    rotateXor(6, 16, 4);
+    add(0, 6);
+    rotateXor(6, 21, 0);
+    add(4, 2);
+    rotateXor(2, 17, 4);
+    swap(4);
+  }
 }
 
 function word(high: number, low: number): void {

@@ -136,19 +136,17 @@ function lamportsFilter(writer: ProtobufWriter, compare: LamportsComparison, val
   writer.close(start);
 }
 
-function dataFilter(writer: ProtobufWriter, filter: AccountsDataFilter): void {
-  const start = writer.open(4);
-  if (filter.kind === 'memcmp') memcmp(writer, filter.offset, filter.bytes);
-  else if (filter.kind === 'dataSize') writer.uint64(2, filter.bytes);
-  else if (filter.kind === 'tokenAccountState') writer.bool(3, true);
-  else lamportsFilter(writer, filter.compare, filter.value);
-  writer.close(start);
-}
-
 function accountsFilter(writer: ProtobufWriter, filter: AccountsFilter): void {
   strings(writer, 2, filter.account);
   strings(writer, 3, filter.owner);
-  for (const each of filter.filters ?? []) dataFilter(writer, each);
+  for (const each of filter.filters ?? []) {
+    const start = writer.open(4);
+    if (each.kind === 'memcmp') memcmp(writer, each.offset, each.bytes);
+    else if (each.kind === 'dataSize') writer.uint64(2, each.bytes);
+    else if (each.kind === 'tokenAccountState') writer.bool(3, true);
+    else lamportsFilter(writer, each.compare, each.value);
+    writer.close(start);
+  }
   flag(writer, 5, filter.nonemptyTxnSignature);
   cuckooFilter(writer, 6, filter.cuckooAccounts);
 }

@@ -30,7 +30,6 @@ export type MessageSizes = Readonly<{
   unpackedFreeBytes: number;
 }>;
 
-/** Maximum decompressed size of a message. */
 export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSizes): number {
   const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = sizes;
   return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, compressedBytes * unpackedRatioMax));

@@ -104,19 +104,17 @@ function filesField(file: ProtoFile | undefined, requested: string): ResponseFie
   return { field: 4, content };
 }
 
-function servicesField(): ResponseField {
-  const content = new ProtobufWriter();
-  for (const { services } of loadRegistry().byName.values()) {
-    for (const name of services) content.message(1, new ProtobufWriter().string(1, name));
-  }
-  return { field: 6, content };
-}
-
 /** @param field - of the request. Proto3 has no extensions. */
 function responseTo(field: number, requested: string): ResponseField {
   if (field === 3) return filesField(loadRegistry().byName.get(requested), requested);
   if (field === 4) return filesField(loadRegistry().bySymbol.get(requested), requested);
-  if (field === 7) return servicesField();
+  if (field === 7) {
+    const content = new ProtobufWriter();
+    for (const { services } of loadRegistry().byName.values()) {
+      for (const name of services) content.message(1, new ProtobufWriter().string(1, name));
+    }
+    return { field: 6, content };
+  }
   return errorField('UNIMPLEMENTED', 'not supported');
 }
 

@@ -4,7 +4,6 @@ import { Failure, type FailureCode } from '../errors.ts';
 /** JSON-RPC error of a node; public. */
 export type NodeError = Readonly<{ code: number; message: string; data?: JsonValue }>;
 
-/** Maximum characters of the message sent to the client. */
 const MESSAGE_MAX = 1_000;
 /** Maximum bytes of `data` sent to the client: enough for the logs of a simulation. */
 const DATA_MAX_BYTES = 16 * 1024;

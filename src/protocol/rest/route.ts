@@ -29,7 +29,6 @@ export type Upload = Readonly<{
 export type RestInput = Readonly<{
   /** All values per parameter, in order. */
   query: ReadonlyMap<string, readonly string[]>;
-  /** JSON body; undefined if absent. */
   body: JsonValue | undefined;
   /** Part `file` of a multipart body; null for JSON routes. */
   file: Upload | null;

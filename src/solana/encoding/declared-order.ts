@@ -58,9 +58,7 @@ export const blockOrder = orderOf(
   { transactions: transactionWithMetaOrder, rewards },
 );
 
-type Members = { readonly [name: string]: WritableJson };
-
-const isMembers = (value: WritableJson): value is Members =>
+const isMembers = (value: WritableJson): value is { readonly [name: string]: WritableJson } =>
   typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson);
 
 /** Orders the members of a value and of its list elements; unknown members come last. */

@@ -24,20 +24,12 @@ function recordMember(
   members.set(bytes.toString('latin1', nameStart, nameEnd), bytes.subarray(from, to));
 }
 
-function membersOf(bytes: Buffer): Members {
-  const members: Members = new Map();
-  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
-  if (end === MALFORMED) throw new MalformedJson('a block');
-  return members;
-}
-
 function readBlockhash(value: JsonValue | undefined): Blockhash {
   const parsed = parseBlockhash(stringOf(value, 'a blockhash'));
   if ('fault' in parsed) throw new MalformedJson('a blockhash');
   return parsed.blockhash;
 }
 
-/** null if the transaction version is unknown. */
 function readExecuted(text: string): ExecutedTransaction | null {
   const { meta, transaction } = objectOf(parseJson(text), 'a transaction');
   const wire = Buffer.from(stringOf(listOf(transaction, 'a transaction')[0], 'a transaction'), 'base64');
@@ -46,7 +38,6 @@ function readExecuted(text: string): ExecutedTransaction | null {
   return { transaction: decoded.transaction, meta: readMeta(meta ?? null) };
 }
 
-/** Byte spans of the transactions. */
 function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   const spans: [number, number][] = [];
   const end = scanArray(bytes, 0, DEPTH_MAX, spans, (list, from, to) => list.push([from, to]));
@@ -65,7 +56,9 @@ const TRANSACTIONS_AT_ONCE = 8;
  * @throws MalformedJson, SyntaxError
  */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
-  const members = membersOf(bytes);
+  const members: Members = new Map();
+  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
+  if (end === MALFORMED) throw new MalformedJson('a block');
   const list = members.get('transactions') ?? Buffer.alloc(0);
   const spans = transactionSpans(list);
   const transactions: ExecutedTransaction[] = [];

@@ -41,7 +41,6 @@ const tokenBalance =
     uiTokenAmount: amountOf(amount, decimals),
   });
 
-/** Token balances of a simulation. */
 export function encodeTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
   return balances?.map(tokenBalance(uiTokenAmount)) ?? null;
 }

@@ -64,17 +64,15 @@ export function encodeMessage(message: Message): Uint8Array {
     writeBytes(writer, instruction.accounts);
     writeBytes(writer, instruction.data);
   }
-  if (message.version !== 'legacy') writeLookups(writer, message);
-  return writer.finish();
-}
-
-function writeLookups(writer: ByteWriter, message: Message): void {
-  writeShortVec(writer, message.addressTableLookups.length);
-  for (const lookup of message.addressTableLookups) {
-    writer.bytes(addressBytes(lookup.accountKey));
-    writeBytes(writer, lookup.writableIndexes);
-    writeBytes(writer, lookup.readonlyIndexes);
+  if (message.version !== 'legacy') {
+    writeShortVec(writer, message.addressTableLookups.length);
+    for (const lookup of message.addressTableLookups) {
+      writer.bytes(addressBytes(lookup.accountKey));
+      writeBytes(writer, lookup.writableIndexes);
+      writeBytes(writer, lookup.readonlyIndexes);
+    }
   }
+  return writer.finish();
 }
 
 function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
@@ -129,7 +127,10 @@ export function readMessage(reader: ByteReader): Message {
   const first = reader.u8();
   const version: MessageVersion = (first & VERSION_PREFIX) === 0 ? 'legacy' : versionOf(first);
   const header = readHeader(reader, version === 'legacy' ? first : null);
-  const accountKeys = readAddresses(reader);
+  // Reads the items in one piece, so that a fault names the total size.
+  const length = readShortVec(reader);
+  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
+  const accountKeys = Array.from({ length }, () => readAddress(bytes));
   const recentBlockhash = blockhashFromBytes(reader.bytes(32));
   const instructions = readList(reader, readInstruction);
   const addressTableLookups = version === 'legacy' ? [] : readList(reader, readLookup);
@@ -149,13 +150,6 @@ function readHeader(reader: ByteReader, first: number | null): Message['header']
     numReadonlySignedAccounts: bytes.u8(),
     numReadonlyUnsignedAccounts: bytes.u8(),
   };
-}
-
-/** Reads the items in one piece, so that a fault names the total size. */
-function readAddresses(reader: ByteReader): Address[] {
-  const length = readShortVec(reader);
-  const bytes = new ByteReader(reader.bytes(length * ADDRESS_BYTES));
-  return Array.from({ length }, () => readAddress(bytes));
 }
 
 function readList<T>(reader: ByteReader, readItem: (reader: ByteReader) => T): T[] {

@@ -20,14 +20,12 @@ export type Types = Readonly<Record<string, Type>>;
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
-
 /** All zeros mean none. */
 const nonzero =
   <T>(length: number, none: T, show: (bytes: Uint8Array) => string) =>
   (data: ByteReader): string | T => {
     const bytes = data.bytes(length);
-    return isZero(bytes) ? none : show(bytes);
+    return bytes.every((byte) => byte === 0) ? none : show(bytes);
   };
 
 const undefinedOr =
@@ -77,7 +75,6 @@ const types: Types = {
   elGamal: (data) => base64(data.bytes(ELGAMAL_KEY_BYTES)),
   'elGamal~': nonzero(ELGAMAL_KEY_BYTES, null, base64),
   ciphertext: (data) => base64(data.bytes(ELGAMAL_CIPHERTEXT_BYTES)),
-  /** Decryptable balance. */
   balance: (data) => base64(data.bytes(AE_CIPHERTEXT_BYTES)),
   /** Not shown: an address that is also among the accounts, and the two auditor ciphertexts. */
   skippedPubkey: (data) => void data.skipBytes(32),

@@ -1,17 +1,107 @@
+import { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
+import { decodeAddressLookupTable } from '../address-lookup-table.ts';
+import { decodedOrNull } from '../codec.ts';
+import { decodeNonce, NONCE_BYTES } from '../nonce.ts';
 import { programs, sysvarOwner } from '../programs.ts';
-import { parseAddressLookupTable } from './account/address-lookup-table.ts';
-import { parseBpfUpgradeableLoader } from './account/bpf-upgradeable-loader.ts';
+import { decodeStakeState, type Stake, type StakeMeta } from '../stake-state.ts';
 import { parseConfig } from './account/config.ts';
 import type { AccountLookup, AccountParts } from './account/parsed-account.ts';
-import { parseStake } from './account/stake.ts';
-import { parseNonce } from './account/system-nonce.ts';
 import { parseSysvar } from './account/sysvar.ts';
 import { parseToken } from './account/token.ts';
 import { parseVote } from './account/vote.ts';
-import { inWireOrder } from './wire-order.ts';
+import { readAddress, readOption } from './bincode.ts';
+import { inWireOrder, type Members } from './wire-order.ts';
+
+/**
+ * The account may be larger than needed. Uninitialized ones are not shown as nonces. Source:
+ * account-decoder/src/parse_nonce.rs
+ */
+function parseNonce(data: Uint8Array): AccountParts | null {
+  const nonce = decodeNonce(data.subarray(0, NONCE_BYTES))?.data ?? null;
+  if (nonce === null) return null;
+  const feeCalculator = { lamportsPerSignature: String(nonce.lamportsPerSignature) };
+  return {
+    type: 'initialized',
+    info: { authority: nonce.authority, blockhash: nonce.durableNonce, feeCalculator },
+  };
+}
+
+const meta = ({ rentExemptReserve, authorized, lockup }: StakeMeta): Members => ({
+  rentExemptReserve: String(rentExemptReserve),
+  authorized,
+  lockup,
+});
+
+/** The warm-up rate is not shown since Agave 4.1. */
+const stake = ({ delegation, creditsObserved }: Stake): Members => ({
+  delegation: {
+    voter: delegation.voter,
+    stake: String(delegation.stake),
+    activationEpoch: String(delegation.activationEpoch),
+    deactivationEpoch: String(delegation.deactivationEpoch),
+  },
+  creditsObserved,
+});
+
+/** Source: account-decoder/src/parse_stake.rs */
+function parseStake(data: Uint8Array): AccountParts | null {
+  const state = decodeStakeState(data);
+  if (state === null) return null;
+  if (state.type === 'uninitialized' || state.type === 'rewardsPool') return { type: state.type };
+  const shown = state.type === 'delegated' ? stake(state.stake) : null;
+  return { type: state.type, info: { meta: meta(state.meta), stake: shown } };
+}
+
+/** Data after the header: a program, or the part written so far. */
+const rest = (data: ByteReader) => [Buffer.from(data.bytes(data.remaining)).toString('base64'), 'base64'];
+
+function read(data: ByteReader): AccountParts | null {
+  switch (data.u32()) {
+    case 0:
+      return { type: 'uninitialized' };
+    case 1: {
+      const authority = readOption(data, () => readAddress(data));
+      return { type: 'buffer', info: { authority, data: rest(data) } };
+    }
+    case 2:
+      return { type: 'program', info: { programData: readAddress(data) } };
+    case 3: {
+      const slot = data.u64();
+      const authority = readOption(data, () => readAddress(data));
+      return { type: 'programData', info: { slot, authority, data: rest(data) } };
+    }
+    default:
+      return null;
+  }
+}
+
+/**
+ * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do. Source:
+ * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ */
+function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
+  return decodedOrNull(() => read(new ByteReader(data)));
+}
+
+/** Source: account-decoder/src/parse_address_lookup_table.rs */
+function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
+  if (data.length >= 4 && data.subarray(0, 4).every((byte) => byte === 0)) return { type: 'uninitialized' };
+  const table = decodeAddressLookupTable(data);
+  if (table === null) return null;
+  return {
+    type: 'lookupTable',
+    info: {
+      addresses: table.addresses,
+      authority: table.authority ?? undefined,
+      deactivationSlot: String(table.deactivationSlot),
+      lastExtendedSlot: String(table.lastExtendedSlot),
+      lastExtendedSlotStartIndex: table.lastExtendedSlotStartIndex,
+    },
+  };
+}
 
 /**
  * `jsonParsed` accounts as in Agave 4.2. Pure functions; null means that nodes show base64. Callers fetch

@@ -48,17 +48,6 @@ type Source = Readonly<{
   sign: (root: Uint8Array) => Uint8Array;
 }>;
 
-/** @throws RangeError for values that do not fit into a shred. */
-function assertSource({ slot, parentOffset, fecSetIndex, chainedRoot }: Source): void {
-  if (parentOffset > 0xffff || BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) {
-    throw new RangeError(`invalid parent offset ${parentOffset} for slot ${slot}`);
-  }
-  if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
-    throw new RangeError(`a slot can have at most ${SHREDS_PER_SLOT_MAX} data shreds`);
-  }
-  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a Merkle root must have 32 bytes');
-}
-
 function writeCommonHeader(shred: Uint8Array, layout: ShredLayout, source: Source, index: number): DataView {
   const view = new DataView(shred.buffer, shred.byteOffset, shred.byteLength);
   view.setUint8(VARIANT_OFFSET, layout.variant);
@@ -117,7 +106,14 @@ export function makeFecSet(
   end: SetEnd,
   isResigned: boolean,
 ): { packets: Uint8Array[]; root: Uint8Array } {
-  assertSource(source);
+  const { slot, parentOffset, fecSetIndex, chainedRoot } = source;
+  if (parentOffset > 0xffff || BigInt(parentOffset) > slot || (parentOffset === 0 && slot !== 0n)) {
+    throw new RangeError(`invalid parent offset ${parentOffset} for slot ${slot}`);
+  }
+  if (fecSetIndex + FEC_SET_DATA_SHREDS > SHREDS_PER_SLOT_MAX) {
+    throw new RangeError(`a slot can have at most ${SHREDS_PER_SLOT_MAX} data shreds`);
+  }
+  if (chainedRoot.length !== MERKLE_ROOT_BYTES) throw new RangeError('a Merkle root must have 32 bytes');
   const capacity = fecSetCapacity(isResigned);
   if (data.length > capacity)
     throw new RangeError(`data of ${data.length} bytes exceeds the set capacity of ${capacity}`);

@@ -81,9 +81,6 @@ const u16At = (bytes: Uint8Array, at: number): number =>
 const u32At = (bytes: Uint8Array, at: number): number =>
   (u16At(bytes, at) | (u16At(bytes, at + 2) << 16)) >>> 0;
 
-/** undefined when the packet is too short. */
-const variantOf = (packet: Uint8Array): number | undefined => packet[VARIANT_OFFSET];
-
 /** Requires the common header. */
 export const slotOf = (packet: Uint8Array): Slot =>
   asSlot(BigInt(u32At(packet, SLOT_OFFSET)) | (BigInt(u32At(packet, SLOT_OFFSET + 4)) << 32n));
@@ -113,7 +110,8 @@ function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';
-  const layout = shredLayout(variantOf(packet) ?? 0);
+  // undefined when the packet is too short.
+  const layout = shredLayout(packet[VARIANT_OFFSET] ?? 0);
   if (layout === null) return 'Variant';
   const bytes = paddedBytes(packet, layout);
   if (bytes === null) return 'Length';

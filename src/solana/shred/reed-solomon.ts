@@ -76,7 +76,6 @@ function invertMatrix(matrix: Matrix): Matrix | null {
   return makeMatrix(size, size, (row, column) => work[row * width + size + column] as number);
 }
 
-/** Swaps a row with a nonzero pivot into position. */
 function swapPivotRow(work: Uint8Array, width: number, size: number, pivot: number): boolean {
   let row = pivot;
   while (row < size && work[row * width + pivot] === 0) row++;
@@ -88,7 +87,6 @@ function swapPivotRow(work: Uint8Array, width: number, size: number, pivot: numb
   return true;
 }
 
-/** Clears the pivot column of a row. */
 function subtractRow(work: Uint8Array, width: number, row: number, pivot: number): void {
   const factor = work[row * width + pivot] as number;
   if (factor === 0) return;
@@ -229,24 +227,19 @@ function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: rea
     }
     if (column < matrix.columns) {
       fillTable(tableA, matrix, row, column);
-      addOne(inputs[column] as Uint8Array, length);
+      const input = inputs[column] as Uint8Array;
+      for (let i = 0; i < length; i++) sums[i] = (sums[i] as number) ^ (tableA[input[i] as number] as number);
     }
     for (let lane = 0; lane < LANES && row + lane < matrix.rows; lane++) {
-      takeLane(outputs[row + lane] as Uint8Array, 8 * lane, length);
+      const output = outputs[row + lane] as Uint8Array;
+      const shift = 8 * lane;
+      for (let i = 0; i < length; i++) output[i] = (sums[i] as number) >>> shift;
     }
   }
-}
-
-function addOne(input: Uint8Array, length: number): void {
-  for (let i = 0; i < length; i++) sums[i] = (sums[i] as number) ^ (tableA[input[i] as number] as number);
 }
 
 function addTwo(a: Uint8Array, b: Uint8Array, length: number): void {
   for (let i = 0; i < length; i++) {
     sums[i] = (sums[i] as number) ^ (tableA[a[i] as number] as number) ^ (tableB[b[i] as number] as number);
   }
-}
-
-function takeLane(output: Uint8Array, shift: number, length: number): void {
-  for (let i = 0; i < length; i++) output[i] = (sums[i] as number) >>> shift;
 }

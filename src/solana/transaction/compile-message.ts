@@ -22,7 +22,22 @@ export function compileMessage(source: {
   instructions: readonly Instruction[];
   recentBlockhash: Blockhash;
 }): Message {
-  const roles = collectRoles(source.feePayer, source.instructions);
+  const feePayer = source.feePayer;
+  const instructions = source.instructions;
+  const roles = new Map<Address, Roles>([[feePayer, { signer: true, writable: true }]]);
+  const mention = (key: Address, wanted: Roles): void => {
+    const role = roles.get(key);
+    if (role === undefined) {
+      roles.set(key, { signer: wanted.signer, writable: wanted.writable });
+      return;
+    }
+    role.signer ||= wanted.signer;
+    role.writable ||= wanted.writable;
+  };
+  for (const { programId, accounts } of instructions) {
+    for (const account of accounts) mention(account.address, account);
+    mention(programId, { signer: false, writable: false });
+  }
   const groupOf = (signer: boolean, writable: boolean): Address[] =>
     [...roles].filter(([, role]) => role.signer === signer && role.writable === writable).map(([key]) => key);
   const [readonlySigned, readonlyUnsigned] = [groupOf(true, false), groupOf(false, false)];
@@ -51,22 +66,4 @@ export function compileMessage(source: {
     })),
     addressTableLookups: [],
   };
-}
-
-function collectRoles(feePayer: Address, instructions: readonly Instruction[]): Map<Address, Roles> {
-  const roles = new Map<Address, Roles>([[feePayer, { signer: true, writable: true }]]);
-  const mention = (key: Address, wanted: Roles): void => {
-    const role = roles.get(key);
-    if (role === undefined) {
-      roles.set(key, { signer: wanted.signer, writable: wanted.writable });
-      return;
-    }
-    role.signer ||= wanted.signer;
-    role.writable ||= wanted.writable;
-  };
-  for (const { programId, accounts } of instructions) {
-    for (const account of accounts) mention(account.address, account);
-    mention(programId, { signer: false, writable: false });
-  }
-  return roles;
 }

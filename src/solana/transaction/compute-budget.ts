@@ -45,14 +45,12 @@ type Request = {
   heap?: { bytes: number; instruction: number };
 };
 
-type BudgetFault = { fault: TransactionError };
-
 /**
  * Requested budget, or the default: 200,000 units per instruction, 3,000 for builtins, at most 1,400,000.
  * Source: agave compute-budget-instruction.
  * @returns the budget, or in `fault` why Agave rejects the transaction.
  */
-export function computeBudgetOf(message: Message): ComputeBudget | BudgetFault {
+export function computeBudgetOf(message: Message): ComputeBudget | { fault: TransactionError } {
   const request: Request = {};
   for (const [index, { programIdIndex, data }] of message.instructions.entries()) {
     if (message.accountKeys[programIdIndex] !== programs.computeBudget) continue;

@@ -3,14 +3,6 @@ import { programs } from '../programs.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function displayMemo(data: Uint8Array): string {
-  try {
-    return `[${data.length}] ${utf8.decode(data)}`;
-  } catch {
-    return `[${data.length}] (unparseable)`;
-  }
-}
-
 /**
  * Memos as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status,
  * `extract_memos`.
@@ -22,6 +14,12 @@ export function memoOf(message: Message): string | null {
       const program = message.accountKeys[programIdIndex];
       return program === programs.memoV1 || program === programs.memoV3;
     })
-    .map(({ data }) => displayMemo(data));
+    .map(({ data }) => {
+      try {
+        return `[${data.length}] ${utf8.decode(data)}`;
+      } catch {
+        return `[${data.length}] (unparseable)`;
+      }
+    });
   return memos.length === 0 ? null : memos.join('; ');
 }

@@ -21,11 +21,8 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** Agave's error texts (`SanitizeError`). */
-type MessageFault = 'index out of bounds' | 'invalid value';
-
 /** As `sanitizeTransaction`, without the checks of signatures and of the instruction limit. */
-export function messageFault(message: Message): MessageFault | null {
+export function messageFault(message: Message): 'index out of bounds' | 'invalid value' | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
   if (numRequiredSignatures + numReadonlyUnsignedAccounts > staticKeys) return 'index out of bounds';
@@ -50,7 +47,6 @@ function areIndexesInside({ accountKeys, instructions }: Message, loadedKeys: nu
   );
 }
 
-/** null if a lookup loads no key. */
 function countLoadedKeys(message: Message): number | null {
   let count = 0;
   for (const { writableIndexes, readonlyIndexes } of message.addressTableLookups) {

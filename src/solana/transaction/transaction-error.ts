@@ -161,13 +161,6 @@ function writeVariant(writer: ByteWriter, variants: readonly string[], name: str
   return variant >= 0;
 }
 
-function writeInstructionError(writer: ByteWriter, error: InstructionError): boolean {
-  if (typeof error === 'string') return writeVariant(writer, instructionErrorVariants, error);
-  writeVariant(writer, instructionErrorVariants, 'Custom');
-  writer.u32(error.Custom);
-  return true;
-}
-
 function writeTransactionError(writer: ByteWriter, error: TransactionError): boolean {
   if (typeof error === 'string') return writeVariant(writer, transactionErrorVariants, error);
   const [[name, content]] = Object.entries(error) as [[string, unknown]];
@@ -175,7 +168,10 @@ function writeTransactionError(writer: ByteWriter, error: TransactionError): boo
   if ('InstructionError' in error) {
     const [index, inner] = error.InstructionError;
     writer.u8(index);
-    return writeInstructionError(writer, inner);
+    if (typeof inner === 'string') return writeVariant(writer, instructionErrorVariants, inner);
+    writeVariant(writer, instructionErrorVariants, 'Custom');
+    writer.u32(inner.Custom);
+    return true;
   }
   writer.u8(typeof content === 'number' ? content : (content as { account_index: number }).account_index);
   return true;

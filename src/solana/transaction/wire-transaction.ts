@@ -127,12 +127,6 @@ function scanSigned(scan: WireScan, shape: TransactionShape): void {
   shape.keyCount = scan.compact();
   shape.keysAt = scan.take(shape.keyCount * KEY_BYTES);
   scan.take(BLOCKHASH_BYTES);
-  scanInstructions(scan, shape);
-  if (shape.version === 0) scanLookups(scan, shape);
-  shape.messageEnd = scan.at;
-}
-
-function scanInstructions(scan: WireScan, shape: TransactionShape): void {
   const count = scan.compact();
   for (let i = 0; i < count && !scan.isBroken; i++) {
     const programIndex = scan.u8();
@@ -140,6 +134,16 @@ function scanInstructions(scan: WireScan, shape: TransactionShape): void {
     scan.take(scan.compact());
     if (i === 0 && count === 1) shape.isVote = isVote(scan, shape, programIndex);
   }
+  if (shape.version === 0) {
+    shape.lookupCount = scan.compact();
+    shape.lookupsAt = scan.at;
+    for (let i = 0; i < shape.lookupCount && !scan.isBroken; i++) {
+      scan.take(KEY_BYTES);
+      scan.take(scan.compact());
+      scan.take(scan.compact());
+    }
+  }
+  shape.messageEnd = scan.at;
 }
 
 /** As `isSimpleVote`. */
@@ -149,16 +153,6 @@ function isVote({ bytes }: WireScan, shape: TransactionShape, programIndex: numb
   const at = shape.keysAt + programIndex * KEY_BYTES;
   for (let i = 0; i < KEY_BYTES; i++) if (bytes[at + i] !== voteProgram[i]) return false;
   return true;
-}
-
-function scanLookups(scan: WireScan, shape: TransactionShape): void {
-  shape.lookupCount = scan.compact();
-  shape.lookupsAt = scan.at;
-  for (let i = 0; i < shape.lookupCount && !scan.isBroken; i++) {
-    scan.take(KEY_BYTES);
-    scan.take(scan.compact());
-    scan.take(scan.compact());
-  }
 }
 
 /** Four bytes per bit of a version 1 configuration; a u64 has two bits. */

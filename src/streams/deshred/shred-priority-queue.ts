@@ -65,18 +65,16 @@ export class ShredPriorityQueue implements GeyserListener {
     this.#accepted += read;
     const isBehind = read >= shredsPerTick && performance.now() - this.#waitingSince < waitMaxMs;
     if (isBehind) setImmediate(this.#check);
-    else this.#emitAll();
-  };
-
-  #emitAll(): void {
-    const events = this.#waiting;
-    this.#waiting = this.#reusable;
-    for (const one of events) {
-      if (typeof one === 'string') this.#listener.onReset(one);
-      else if (Array.isArray(one)) this.#listener.onLost(...(one as Parameters<GeyserListener['onLost']>));
-      else this.#listener.onUpdate(one as RawUpdate);
+    else {
+      const events = this.#waiting;
+      this.#waiting = this.#reusable;
+      for (const one of events) {
+        if (typeof one === 'string') this.#listener.onReset(one);
+        else if (Array.isArray(one)) this.#listener.onLost(...(one as Parameters<GeyserListener['onLost']>));
+        else this.#listener.onUpdate(one as RawUpdate);
+      }
+      events.length = 0;
+      this.#reusable = events;
     }
-    events.length = 0;
-    this.#reusable = events;
-  }
+  };
 }

@@ -5,18 +5,85 @@ import type {
   RawBlock,
   RawBlockMeta,
   RawEntry,
-  RawSlot,
   RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
-import { AccountIndex } from './channel/account-index.ts';
 import { type BlockReader, BlockScheduler } from './channel/block-scheduler.ts';
-import { type Listener, Matches } from './channel/filter-group.ts';
+import { EqualityIndex, isEqualWatcher } from './channel/equality-index.ts';
+import { type Listener, Matches, type Watcher } from './channel/filter-group.ts';
 import { MemberFilters } from './channel/member-filters.ts';
 import { TransactionIndex } from './channel/transaction-index.ts';
+import { WatchTable } from './channel/watch-table.ts';
+import type { AccountRule } from './filters/account-rule.ts';
 import type { Filters } from './filters/compile.ts';
 import { TokenOwners } from './filters/token-owners.ts';
 import type { GeyserSink } from './geyser-sink.ts';
+
+type AccountWatcher = Watcher<AccountRule>;
+
+/**
+ * Index of account filters. Each filter is in one place: by address, by its equality conditions, by owner, or
+ * in the list of filters that are checked with every account.
+ */
+class AccountIndex {
+  readonly #byAddress = new WatchTable<AccountRule>();
+  readonly #byEquality = new EqualityIndex();
+  readonly #byOwner = new WatchTable<AccountRule>();
+  #others: AccountWatcher[] = [];
+  #sweeps = 0;
+
+  add(watcher: AccountWatcher): void {
+    const { rule } = watcher;
+    if (isByAddress(rule)) {
+      this.#addByKeys(this.#byAddress, watcher, rule.addresses?.addresses);
+      watcher.isCertain = rule.isOnlyAddresses;
+    } else if (isEqualWatcher(watcher)) this.#byEquality.add(watcher);
+    else if (rule.owners !== null) this.#addByKeys(this.#byOwner, watcher, rule.owners.addresses);
+    else this.#others.push(watcher);
+  }
+
+  remove(watchers: readonly AccountWatcher[]): void {
+    const sweepId = ++this.#sweeps;
+    for (const watcher of watchers) watcher.isRemoved = true;
+    let others = 0;
+    for (const watcher of watchers) {
+      if (isByAddress(watcher.rule)) this.#byAddress.sweep(watcher.keys, sweepId);
+      else if (isEqualWatcher(watcher)) this.#byEquality.sweep(watcher, sweepId);
+      else if (watcher.rule.owners !== null) this.#byOwner.sweep(watcher.keys, sweepId);
+      else others += 1;
+    }
+    if (others > 0) this.#others = this.#others.filter(({ isRemoved }) => !isRemoved);
+  }
+
+  match(account: RawAccount, matches: Matches): void {
+    for (let entry = this.#byAddress.first(account.address, 0); entry !== null; entry = entry.next) {
+      const { watcher } = entry;
+      if (!matches.isNew(watcher)) continue;
+      if (watcher.isCertain || watcher.rule.passesRest(account)) matches.add(watcher);
+    }
+    this.#byEquality.match(account, matches);
+    for (let entry = this.#byOwner.first(account.owner, 0); entry !== null; entry = entry.next) {
+      const { watcher } = entry;
+      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
+    }
+    for (const watcher of this.#others) {
+      if (matches.isNew(watcher) && watcher.rule.passes(account)) matches.add(watcher);
+    }
+  }
+
+  #addByKeys(
+    table: WatchTable<AccountRule>,
+    watcher: AccountWatcher,
+    keys: readonly Uint8Array[] = [],
+  ): void {
+    watcher.keys = keys;
+    watcher.isOwnEntry = keys.length === 1;
+    table.add(watcher);
+  }
+}
+
+/** Whether listed addresses suffice as the index; not with a cuckoo filter beside them. */
+const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;
 
 /** Index of the filters of all members, by kind of update. */
 class FilterIndex {
@@ -84,16 +151,12 @@ export class Channel {
   /** Tails of the account being emitted, by requested slices of its data. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
-  #size = 0;
+  /** Number of members. */
+  size = 0;
 
   /** @param blocks - shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
-  }
-
-  /** Number of members. */
-  get size(): number {
-    return this.#size;
   }
 
   /** @returns a member without filters. */
@@ -105,7 +168,7 @@ export class Channel {
       memberFilters = filters === null ? null : new MemberFilters(this.#sinkFor(sink, filters), filters);
       if (memberFilters !== null) this.#index.add(memberFilters);
     };
-    this.#size += 1;
+    this.size += 1;
     return {
       replace: (filters) => {
         if (isOpen) replace(filters);
@@ -114,7 +177,7 @@ export class Channel {
         if (!isOpen) return;
         isOpen = false;
         replace(null);
-        this.#size -= 1;
+        this.size -= 1;
       },
     };
   }
@@ -125,11 +188,18 @@ export class Channel {
         this.#emitAccount(update);
         break;
       case 'transaction':
-        this.#emitTransaction(update);
-        this.#emitStatus(update);
+        this.#matches.start();
+        this.#index.matchTransaction(update, this.#matches);
+        if (this.#matches.count > 0) this.#pushAll(update.tail);
+        this.#matches.start();
+        this.#index.matchStatus(update, this.#matches);
+        if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(update));
         break;
       case 'slot':
-        this.#emitSlot(update);
+        for (const { listener, slots } of this.#index.slots) {
+          const names = slots?.namesOf(update.status) ?? null;
+          if (names !== null) listener.sink.push(names, update.tail);
+        }
         break;
       case 'entry':
         this.#emitNamed(this.#index.entry, ({ entry }) => entry, update);
@@ -169,30 +239,11 @@ export class Channel {
     return tail;
   }
 
-  #emitTransaction(transaction: RawTransaction): void {
-    this.#matches.start();
-    this.#index.matchTransaction(transaction, this.#matches);
-    if (this.#matches.count > 0) this.#pushAll(transaction.tail);
-  }
-
-  #emitStatus(transaction: RawTransaction): void {
-    this.#matches.start();
-    this.#index.matchStatus(transaction, this.#matches);
-    if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(transaction));
-  }
-
   #pushAll(tail: Uint8Array): void {
     const matches = this.#matches;
     for (let group = matches.take(); group !== null; group = matches.take()) {
       const names = group.takeNames();
       if (!group.listener.isRemoved) group.listener.sink.push(names, tail);
-    }
-  }
-
-  #emitSlot(slot: RawSlot): void {
-    for (const { listener, slots } of this.#index.slots) {
-      const names = slots?.namesOf(slot.status) ?? null;
-      if (names !== null) listener.sink.push(names, slot.tail);
     }
   }
 

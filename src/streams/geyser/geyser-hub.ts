@@ -3,11 +3,9 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import type { RawBlockMeta, RawSlot, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { ChainView } from './chain-view.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
-import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
   type GeyserListener,
@@ -15,11 +13,10 @@ import {
   type ResetReason,
   unfilteredSource,
 } from './geyser-source.ts';
-import { HubStream } from './hub-stream.ts';
-import { ReplayScheduler } from './replay-scheduler.ts';
-import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
-import { SlotStore } from './slot-store.ts';
-import { respondUnary } from './unary-responses.ts';
+import { type GeyserHubOptions, geyserHubOptions, HubStream } from './hub-stream.ts';
+import { ReplayScheduler } from './replay.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent, SlotStore } from './slot-store.ts';
+import { ChainView, respondUnary } from './unary-responses.ts';
 
 /** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
@@ -67,8 +64,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     if (this.#liveFrom === null || (!this.#hasPast && update.slot < this.#liveFrom)) {
       this.#liveFrom = update.slot;
     }
-    if (update.kind === 'slot') this.#handleSlot(update);
-    else if (update.kind === 'blockMeta') this.#handleBlockMeta(update);
+    if (update.kind === 'slot') {
+      const level = levelOfStatus(update.status);
+      if (level === undefined) this.#emitLifecycle(update);
+      else this.#advanceSlot(update, level);
+    } else if (update.kind === 'blockMeta') this.#handleBlockMeta(update);
     else this.#emitContent(update);
   }
 
@@ -139,12 +139,6 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#chain.add(meta);
   }
 
-  #handleSlot(status: RawSlot): void {
-    const level = levelOfStatus(status.status);
-    if (level === undefined) this.#emitLifecycle(status);
-    else this.#advanceSlot(status, level);
-  }
-
   #emitLifecycle(status: RawSlot): void {
     const content = this.#slotStore.getOrCreate(status.slot);
     if (content === null) return;
@@ -172,7 +166,16 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const chain =
       level === 0 ? (content.isProcessed ? [] : [content]) : this.#slotStore.ancestors(slot, level);
     for (const each of chain) this.#raise(each, level, status);
-    this.#prune();
+    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
+    if (unfinished.length === 0) return;
+    for (const stream of [...this.#streams]) {
+      const missing = unfinished.filter(({ level }) => level < stream.level);
+      const [first] = missing;
+      if (first === undefined) continue;
+      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
+      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
+      stream.end({ code: 'DATA_LOSS', message });
+    }
   }
 
   /** Emits each level up to the new one, including skipped ones. */
@@ -215,18 +218,5 @@ export class GeyserHub implements GeyserListener, StreamOpener {
 
   #emitAll(status: RawSlot): void {
     for (const channel of this.#channels) if (channel.size > 0) channel.emit(status);
-  }
-
-  #prune(): void {
-    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
-    if (unfinished.length === 0) return;
-    for (const stream of [...this.#streams]) {
-      const missing = unfinished.filter(({ level }) => level < stream.level);
-      const [first] = missing;
-      if (first === undefined) continue;
-      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
-      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
-      stream.end({ code: 'DATA_LOSS', message });
-    }
   }
 }

@@ -2,7 +2,6 @@ import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** The requested filters of one stream. */
 export interface FilterSet {
   /** Resolves once updates cover the request, from `fromSlot` on if given. Never rejects. */
   readonly ready: Promise<void>;

@@ -7,16 +7,18 @@ import type {
 } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import type { BlockScheduler } from './channel/block-scheduler.ts';
+import {
+  type BlockScheduler,
+  type BlockSchedulerLimits,
+  blockSchedulerDefaults,
+} from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import type { OpenedStream } from './geyser-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
-import { Replay, type ReplayLimits } from './replay.ts';
-import type { ReplayScheduler } from './replay-scheduler.ts';
-import { type Level, levelOf } from './slot-content.ts';
-import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
+import { Replay, type ReplayLimits, type ReplayScheduler, type ReplaySchedulerLimits } from './replay.ts';
+import { type Level, levelOf, type SlotStore, type SlotStoreLimits } from './slot-store.ts';
 
 const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
 
@@ -61,7 +63,7 @@ type HubStreamOptions = Readonly<{
 /** One `Subscribe` stream: its filters, its channel and its replay. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
-  #level: Level = 0;
+  level: Level = 0;
   #kinds: ReadonlySet<RawUpdate['kind']> = new Set();
   #member: Member | null = null;
   #filters: Filters | null = null;
@@ -77,10 +79,6 @@ export class HubStream implements OpenedStream {
 
   requestsAnyOf(kinds: ReadonlySet<RawUpdate['kind']>): boolean {
     return [...kinds].some((kind) => this.#kinds.has(kind));
-  }
-
-  get level(): Level {
-    return this.#level;
   }
 
   /**
@@ -100,7 +98,7 @@ export class HubStream implements OpenedStream {
     this.#filters = filters;
     // The rest of the earlier replay continues.
     if (from === null && this.#replay !== null) {
-      this.#replay.change(filters, this.#level);
+      this.#replay.change(filters, this.level);
       return;
     }
     this.#detach();
@@ -110,7 +108,15 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
-    await this.#readyInTime(filterSet);
+    const { ready } = filterSet;
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
+    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
+    try {
+      await Promise.race([ready, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
     if (generation !== this.#generation || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);
@@ -137,20 +143,8 @@ export class HubStream implements OpenedStream {
     this.#filterSet = filterSet;
     previous?.end();
     this.#kinds = requestedKinds(subscribeRequest);
-    this.#level = levelOf(subscribeRequest.commitment);
+    this.level = levelOf(subscribeRequest.commitment);
     return filterSet;
-  }
-
-  /** Later requests wait too. @throws Failure UPSTREAM_UNAVAILABLE */
-  async #readyInTime({ ready }: FilterSet): Promise<void> {
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
-    try {
-      await Promise.race([ready, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   #detach(): void {
@@ -161,7 +155,7 @@ export class HubStream implements OpenedStream {
   }
 
   #attach(filters: Filters): void {
-    this.#member = this.#options.channels[this.#level].add(this.#options.sink);
+    this.#member = this.#options.channels[this.level].add(this.#options.sink);
     this.#member.replace(filters);
   }
 
@@ -174,7 +168,7 @@ export class HubStream implements OpenedStream {
   #replayFrom(from: Slot, filters: Filters): void {
     const { slotStore, sink, limits, blocks, replays } = this.#options;
     this.#replay = new Replay({
-      ...{ from, level: this.#level, filters, slotStore, sink, limits, blocks, replays },
+      ...{ from, level: this.level, filters, slotStore, sink, limits, blocks, replays },
       onCaughtUp: () => {
         // Updates during the join may have ended the stream.
         if (!this.#isOpen) return;
@@ -191,3 +185,25 @@ export class HubStream implements OpenedStream {
     this.#replay.start();
   }
 }
+
+export type GeyserHubOptions = SlotStoreLimits &
+  HubStreamLimits &
+  ReplayLimits &
+  ReplaySchedulerLimits &
+  BlockSchedulerLimits &
+  Readonly<{
+    /** Response of GetVersion, as JSON text. */
+    version: string;
+  }>;
+
+export const geyserHubOptions: GeyserHubOptions = {
+  replaySlots: 150,
+  replayMaxBytes: 512 * 1024 * 1024,
+  waitingSlotsMax: 512,
+  replayAheadBytes: 1024 * 1024,
+  replayPauseMs: 5,
+  replaysMax: 32,
+  replayReadyTimeoutMs: 60_000,
+  ...blockSchedulerDefaults,
+  version: '{}',
+};

@@ -33,7 +33,6 @@ type LedgerUpdatesOptions = Readonly<{
   now: () => number;
 }>;
 
-/** Default options. */
 const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
 
 /** A drained account. Source: solana-account, `AccountSharedData::default`. */
@@ -45,7 +44,6 @@ const DRAINED: Account = {
   rentEpoch: 0n,
 };
 
-/** State of a slot that is not rooted yet. */
 type SlotState = { parent: Slot | null; entries: number };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;

@@ -4,9 +4,61 @@ import type { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
-import type { ReplayScheduler, ReplayTask } from './replay-scheduler.ts';
-import { type Level, levelOfStatus, type SlotContent } from './slot-content.ts';
-import type { SlotStore } from './slot-store.ts';
+import { type Level, levelOfStatus, type SlotContent, type SlotStore } from './slot-store.ts';
+
+interface ReplayTask {
+  /** @returns whether to schedule another slice. */
+  runSlice(): boolean;
+}
+
+export type ReplaySchedulerLimits = Readonly<{
+  /** Concurrent replays; others wait until one catches up or its client stops reading. */
+  replaysMax: number;
+}>;
+
+/** Schedules replays round-robin: one slot of one replay per turn of the event loop. */
+export class ReplayScheduler {
+  readonly #limits: ReplaySchedulerLimits;
+  /** In order of execution. */
+  readonly #active = new Set<ReplayTask>();
+  readonly #waiting = new Set<ReplayTask>();
+  #tick: NodeJS.Immediate | null = null;
+
+  constructor(limits: ReplaySchedulerLimits) {
+    this.#limits = limits;
+  }
+
+  /** Runs in the next turn at the earliest. */
+  schedule(task: ReplayTask): void {
+    this.#waiting.add(task);
+    this.#fill();
+  }
+
+  /** Idempotent. */
+  cancel(task: ReplayTask): void {
+    this.#waiting.delete(task);
+    if (this.#active.delete(task)) this.#fill();
+  }
+
+  #fill(): void {
+    for (const task of this.#waiting) {
+      if (this.#active.size >= this.#limits.replaysMax) break;
+      this.#waiting.delete(task);
+      this.#active.add(task);
+    }
+    if (this.#active.size > 0) this.#tick ??= setImmediate(() => this.#runNext());
+  }
+
+  #runNext(): void {
+    this.#tick = null;
+    const [task] = this.#active;
+    if (task !== undefined) {
+      const hasMore = task.runSlice();
+      if (this.#active.delete(task) && hasMore) this.#active.add(task);
+    }
+    this.#fill();
+  }
+}
 
 export type ReplayLimits = Readonly<{
   /** Unread bytes above which the replay pauses. */
@@ -50,7 +102,6 @@ export class Replay implements ReplayTask {
   /** Feeds only this stream. */
   readonly #channel: Channel;
   readonly #member: Member;
-  /** Emitted statuses by slot. */
   readonly #statusCounts = new Map<Slot, number>();
   #level: Level;
   #next: Slot;

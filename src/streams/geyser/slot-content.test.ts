@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { meta, status } from '../../../test/streams/raw-slots.ts';
 import type { RawBlockMeta, RawSlot } from '../../protocol/geyser/raw-update.ts';
 import { slot } from '../../solana/units.ts';
-import { SlotContent } from './slot-content.ts';
+import { SlotContent } from './slot-store.ts';
 
 describe('what a slot holds', () => {
   it('is counted with its statuses and how it ends, and forgotten when another version begins', () => {

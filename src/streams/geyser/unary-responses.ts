@@ -1,3 +1,5 @@
+import type { Commitment } from '../../protocol/commitment.ts';
+import type { RawBlockMeta } from '../../protocol/geyser/raw-update.ts';
 import {
   decodeCommitmentRequest,
   decodeIsBlockhashValidRequest,
@@ -12,10 +14,82 @@ import {
 } from '../../protocol/geyser/unary.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import { BLOCKHASH_AGE_MAX, type ChainView } from './chain-view.ts';
 import type { UnaryRpc } from './geyser-handler.ts';
+import { type Level, levelOf } from './slot-store.ts';
 
-/** Chain state that responses are built from. */
+/** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
+const BLOCKHASH_AGE_MAX = 150n;
+/** Maximum stored blocks, including forks: more than a blockhash lives. */
+const BLOCKS_MAX = 400;
+
+type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
+
+type TrackedBlock = ChainBlock & { level: Level | -1 };
+
+/** The newest blocks, for unary calls. */
+export class ChainView {
+  readonly #blocks = new Map<Slot, TrackedBlock>();
+  readonly #byHash = new Map<string, TrackedBlock>();
+  readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
+  readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
+
+  /** Adds a block, replacing one of an earlier version of the slot. Blocks without a height are ignored. */
+  add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
+    if (blockHeight === null) return;
+    this.#remove(this.#blocks.get(slot));
+    const block: TrackedBlock = { slot, blockhash, blockHeight, level: -1 };
+    this.#blocks.set(slot, block);
+    this.#byHash.set(blockhash, block);
+    if (this.#blocks.size > BLOCKS_MAX) this.#remove(this.#blocks.values().next().value);
+  }
+
+  /** The slot and its ancestors reached a level. */
+  advance(slot: Slot, level: Level): void {
+    const newest = this.#newestSlot[level];
+    if (newest === null || slot > newest) this.#newestSlot[level] = slot;
+    const block = this.#blocks.get(slot);
+    if (block === undefined) return;
+    if (block.level < level) block.level = level;
+    const newestBlock = this.#newestBlock[level];
+    if (newestBlock === null || slot >= newestBlock.slot) this.#newestBlock[level] = block;
+  }
+
+  /** null while unknown. */
+  slot(commitment: Commitment): Slot | null {
+    return this.#newestSlot[levelOf(commitment)];
+  }
+
+  /** null while unknown. */
+  block(commitment: Commitment): ChainBlock | null {
+    return this.#newestBlock[levelOf(commitment)];
+  }
+
+  /**
+   * Whether a transaction with the blockhash may still land; null if too few blocks are known to exclude it.
+   */
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean | null {
+    const level = levelOf(commitment);
+    const newest = this.#newestBlock[level];
+    if (newest === null) return null;
+    const tracked = this.#byHash.get(blockhash);
+    if (tracked !== undefined && tracked.level >= level) {
+      return newest.blockHeight - tracked.blockHeight <= BLOCKHASH_AGE_MAX;
+    }
+    return this.#hasBlocksSince(newest.blockHeight - BLOCKHASH_AGE_MAX) ? false : null;
+  }
+
+  #hasBlocksSince(blockHeight: bigint): boolean {
+    const [first] = this.#blocks.values();
+    return first !== undefined && (first.blockHeight <= blockHeight || first.blockHeight <= 1n);
+  }
+
+  #remove(block: TrackedBlock | undefined): void {
+    if (block === undefined) return;
+    this.#blocks.delete(block.slot);
+    if (this.#byHash.get(block.blockhash) === block) this.#byHash.delete(block.blockhash);
+  }
+}
+
 type ChainState = Readonly<{
   chain: ChainView;
   /** JSON text. */
@@ -23,8 +97,6 @@ type ChainState = Readonly<{
   /** The lowest slot that a stream may start at; null for none. */
   firstAvailable: Slot | null;
 }>;
-
-type UnaryHandler = (request: Uint8Array, state: ChainState) => Uint8Array;
 
 function requireAvailable<T>(value: T | null): T {
   if (value === null) throw new GrpcError('INTERNAL', 'block is not available yet');
@@ -60,7 +132,7 @@ function slot(request: Uint8Array, { chain }: ChainState): Uint8Array {
   return encodeGetSlotResponse(requireAvailable(chain.slot(commitment)));
 }
 
-const handlers: Readonly<Record<UnaryRpc, UnaryHandler>> = {
+const handlers: Readonly<Record<UnaryRpc, (request: Uint8Array, state: ChainState) => Uint8Array>> = {
   SubscribeReplayInfo: (_request, { firstAvailable }) => encodeSubscribeReplayInfoResponse(firstAvailable),
   Ping: (request) => encodePongResponse(decodePingRequest(request)),
   GetLatestBlockhash: latestBlockhash,

@@ -1,11 +1,66 @@
-import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { WritableJson } from '../../base/json.ts';
+import type { SubscriptionOf, TransactionView } from '../../protocol/subscriptions.ts';
 import type { Address } from '../../solana/address.ts';
-import type { ExecutedTransaction } from '../../solana/block.ts';
+import type { Block, ExecutedTransaction } from '../../solana/block.ts';
+import { blockOrder, inDeclaredOrder } from '../../solana/encoding/declared-order.ts';
+import { encodeBlock } from '../../solana/encoding/ui-block.ts';
 import { allKeys } from '../../solana/message/message-keys.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { FeedListener } from '../feed.ts';
+import { resultIn } from './account-notification.ts';
 import { WatchIndex } from './account-watchers.ts';
-import { type BlockNotification, type BlockShape, blockShape, noBlockResult } from './block-notification.ts';
+
+type BlockShape = TransactionView &
+  Readonly<{
+    /** Equal for equal shapes. */
+    name: string;
+  }>;
+
+/** The encoding options of a subscription, without its filter. */
+function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
+  const { encoding, details, rewards, maxVersion } = subscription;
+  const name = [encoding, details, rewards, maxVersion].join();
+  return { encoding, details, rewards, maxVersion, name };
+}
+
+/** Source: Agave rpc-client-types/src/response.rs, `RpcBlockUpdate`. */
+const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
+  resultIn(slot, { slot, block, err });
+
+/** A block, encoded once per shape. */
+export class BlockNotification {
+  readonly block: Block;
+  readonly #results = new Map<string, Buffer>();
+
+  constructor(block: Block) {
+    this.block = block;
+  }
+
+  result(shape: BlockShape): Buffer {
+    return this.#resultFor(shape.name, this.block, shape);
+  }
+
+  /** Only the transactions that mention an address. */
+  resultMentioning(
+    address: Address,
+    transactions: readonly ExecutedTransaction[],
+    shape: BlockShape,
+  ): Buffer {
+    return this.#resultFor(`${address},${shape.name}`, { ...this.block, transactions }, shape);
+  }
+
+  #resultFor(name: string, block: Block, shape: BlockShape): Buffer {
+    const existing = this.#results.get(name);
+    if (existing !== undefined) return existing;
+    const encoded = encodeBlock(block, shape);
+    const result =
+      'json' in encoded
+        ? blockUpdate(block.slot, inDeclaredOrder(encoded.json, blockOrder), null)
+        : blockUpdate(block.slot, null, { UnsupportedTransactionVersion: encoded.unsupportedVersion });
+    this.#results.set(name, result);
+    return result;
+  }
+}
 
 type Watcher = Readonly<{ shape: BlockShape; listener: FeedListener }>;
 
@@ -43,7 +98,8 @@ export class BlockWatchers {
    * Reports an unavailable block. Watchers of mentions are not notified, since the block may contain none.
    */
   notifyMissing(slot: Slot): void {
-    for (const { listener } of this.#all) listener.onNotification(noBlockResult(slot), false);
+    for (const { listener } of this.#all)
+      listener.onNotification(blockUpdate(slot, null, 'BlockStoreError'), false);
   }
 
   /** The block's transactions by the watched address that they mention. */

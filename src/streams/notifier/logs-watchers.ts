@@ -6,7 +6,6 @@ import type { TransactionNotification } from './transaction-notification.ts';
 
 type Watcher = Readonly<{ listener: FeedListener }>;
 
-/** Watchers of transaction logs. */
 export class LogsWatchers {
   readonly #all = new Set<Watcher>();
   readonly #allWithVotes = new Set<Watcher>();

@@ -1,7 +1,7 @@
 import type { Address } from '../../solana/address.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { AccountNotification } from './account-notification.ts';
-import type { BlockNotification } from './block-notification.ts';
+import type { BlockNotification } from './block-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 
 /** Emitted level of a slot: `none`, or the highest emitted commitment. */
@@ -103,7 +103,12 @@ export class PendingSlots {
    * that reached it before. The chain never abandons confirmed slots, so a root reaches all of them below it.
    */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
-    const ancestors = this.#ancestorsOf(slot);
+    const ancestors = new Set<Slot>([slot]);
+    let next = this.#slots.get(slot)?.parent ?? null;
+    while (next !== null && !ancestors.has(next)) {
+      ancestors.add(next);
+      next = this.#slots.get(next)?.parent ?? null;
+    }
     const reaching: PendingSlot[] = [];
     for (const pending of this.#slots.values()) {
       if (pending.slot > slot || pending.emittedLevel >= level) continue;
@@ -118,16 +123,6 @@ export class PendingSlots {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);
     }
-  }
-
-  #ancestorsOf(slot: Slot): Set<Slot> {
-    const ancestors = new Set<Slot>([slot]);
-    let next = this.#slots.get(slot)?.parent ?? null;
-    while (next !== null && !ancestors.has(next)) {
-      ancestors.add(next);
-      next = this.#slots.get(next)?.parent ?? null;
-    }
-    return ancestors;
   }
 
   /** Evicts the oldest slot other than the one being filled. */

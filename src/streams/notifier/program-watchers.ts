@@ -1,6 +1,5 @@
 import { bytesKey } from '../../base/text/bytes-key.ts';
-import type { AccountFilter } from '../../protocol/rpc/account-filter.ts';
-import { matchesAccountFilter } from '../../protocol/rpc/account-passes.ts';
+import { type AccountFilter, matchesAccountFilter } from '../../protocol/rpc/account-filter.ts';
 import type { SubscriptionOf } from '../../protocol/subscriptions.ts';
 import type { Account } from '../../solana/account/account.ts';
 import type { Address } from '../../solana/address.ts';
@@ -46,21 +45,19 @@ class ProgramGroup {
 
   add(watcher: Watcher): () => void {
     const memcmp = watcher.filters.find(isMemcmp);
-    if (memcmp !== undefined) return this.#addTo(memcmp, watcher);
+    if (memcmp !== undefined) {
+      const name = `${memcmp.offset}+${memcmp.bytes.length}`;
+      const range = this.#ranges.get(name) ?? new MemcmpRange(memcmp);
+      const bytes = bytesKey(memcmp.bytes);
+      this.#ranges.set(name, range);
+      range.byBytes.add(bytes, watcher);
+      return () => {
+        range.byBytes.delete(bytes, watcher);
+        if (range.byBytes.isEmpty && this.#ranges.get(name) === range) this.#ranges.delete(name);
+      };
+    }
     this.#others.add(watcher);
     return () => this.#others.delete(watcher);
-  }
-
-  #addTo(memcmp: Memcmp, watcher: Watcher): () => void {
-    const name = `${memcmp.offset}+${memcmp.bytes.length}`;
-    const range = this.#ranges.get(name) ?? new MemcmpRange(memcmp);
-    const bytes = bytesKey(memcmp.bytes);
-    this.#ranges.set(name, range);
-    range.byBytes.add(bytes, watcher);
-    return () => {
-      range.byBytes.delete(bytes, watcher);
-      if (range.byBytes.isEmpty && this.#ranges.get(name) === range) this.#ranges.delete(name);
-    };
   }
 
   *candidates(account: Account): Iterable<Watcher> {

@@ -74,11 +74,6 @@ const whirligigBody = (encoded: Encoded): { readonly [name: string]: WritableJso
     ? { error: { UnsupportedTransactionVersion: encoded.unsupportedVersion } }
     : { transaction: encoded.json };
 
-/** A transaction in the shape of a public dialect (reference §3.3); null if that omits it. */
-function transactionResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
-  return shape.dialect === 'helius' ? heliusResult(source, shape) : whirligigResult(source, shape);
-}
-
 /** With a loading failure only fees are charged: nothing is executed or logged. */
 function wasExecuted({ err, logMessages }: TransactionMeta): boolean {
   if (logMessages === null) return false;
@@ -154,7 +149,8 @@ export class TransactionNotification {
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;
-    const result = transactionResult(this, shape);
+    // A transaction in the shape of a public dialect (reference §3.3); null if that omits it.
+    const result = shape.dialect === 'helius' ? heliusResult(this, shape) : whirligigResult(this, shape);
     this.#results.set(shape.name, result);
     return result;
   }

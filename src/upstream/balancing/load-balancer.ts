@@ -52,7 +52,11 @@ export class PowerOfTwoSelector {
     this.#considered++;
     if (this.#considered === 1) this.#one = node;
     else if (this.#considered === 2) this.#other = node;
-    else this.#replaceAtRandom(node);
+    else {
+      const index = Math.floor(this.#random() * this.#considered);
+      if (index === 0) this.#one = node;
+      else if (index === 1) this.#other = node;
+    }
   }
 
   /** Returns the selected node, or null, and resets the selector. */
@@ -70,19 +74,12 @@ export class PowerOfTwoSelector {
     this.#one = null;
     this.#other = null;
   }
-
-  /** Reservoir sampling: each candidate has the same chance. */
-  #replaceAtRandom(node: UpstreamNode): void {
-    const index = Math.floor(this.#random() * this.#considered);
-    if (index === 0) this.#one = node;
-    else if (index === 1) this.#other = node;
-  }
 }
 
 /** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
 export class Primary {
   readonly #limits: Readonly<{ stickyMs: number }>;
-  #node: UpstreamNode | null = null;
+  node: UpstreamNode | null = null;
   #challenger: UpstreamNode | null = null;
   #since = 0;
 
@@ -90,32 +87,26 @@ export class Primary {
     this.#limits = limits;
   }
 
-  get node(): UpstreamNode | null {
-    return this.#node;
-  }
-
   /** @param nodes - the serving nodes. */
   review(nodes: readonly UpstreamNode[], now: number): void {
     const healthy = nodes.filter((node) => node.isHealthy(now));
-    const current = this.#node;
+    const current = this.node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
       null,
     );
     if (current === null || !healthy.includes(current)) this.#move(best);
     else if (best === null || !isClearlyBetter(best, current)) this.#challenger = null;
-    else this.#challenge(best, now);
-  }
-
-  #challenge(node: UpstreamNode, now: number): void {
-    if (this.#challenger !== node) {
-      this.#challenger = node;
-      this.#since = now;
-    } else if (now - this.#since >= this.#limits.stickyMs) this.#move(node);
+    else {
+      if (this.#challenger !== best) {
+        this.#challenger = best;
+        this.#since = now;
+      } else if (now - this.#since >= this.#limits.stickyMs) this.#move(best);
+    }
   }
 
   #move(node: UpstreamNode | null): void {
-    this.#node = node;
+    this.node = node;
     this.#challenger = null;
   }
 }

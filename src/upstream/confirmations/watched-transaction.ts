@@ -9,7 +9,6 @@ import type { FeedListener } from '../../streams/feed.ts';
 import type { LandedStatus } from '../feeds/signature-statuses.ts';
 
 export type Confirmation = Readonly<{
-  /** Reached commitment; null if it was not seen. */
   status: Commitment | null;
   /** Chain error of a failed transaction, else null. */
   err: JsonValue;
@@ -17,7 +16,6 @@ export type Confirmation = Readonly<{
   failure: Failure | null;
 }>;
 
-/** Confirmed slot and its block height. */
 export type Tip = Readonly<{ slot: Slot; blockHeight: bigint }>;
 
 /** Blockhash and the height after which it expires. */

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Call, Network } from '../../protocol/call.ts';
+import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
@@ -14,28 +14,20 @@ import { attempt } from '../retry/attempt.ts';
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
 /** Times in milliseconds, sizes in bytes. */
-export type DasLimits = Readonly<{
+export const dasLimits = {
   /** Per request, all servers together. */
-  timeoutMs: number;
-  /** Per server when another may follow. */
-  tryTimeoutMs: number;
-  connectTimeoutMs: number;
-  responseMaxBytes: number;
-  /** Per server. */
-  connectionsMax: number;
-  /** Requests in flight or queued per server. */
-  inFlightMax: number;
-}>;
-
-/** For pages of a thousand assets. */
-export const dasLimits: DasLimits = {
   timeoutMs: 15_000,
+  /** Per server when another may follow. */
   tryTimeoutMs: 8_000,
   connectTimeoutMs: 3_000,
   responseMaxBytes: 16 * 1024 * 1024,
+  /** Per server. */
   connectionsMax: 32,
+  /** Requests in flight or queued per server. */
   inFlightMax: 256,
 };
+
+export type DasLimits = Readonly<typeof dasLimits>;
 
 /** Response, retryable error, or no response. */
 type ServerResult =
@@ -65,7 +57,6 @@ function parseOutcome(outcome: Outcome): ServerResult {
   return { kind: 'rejection', error, isFinal: nodeErrorRow(errorCode).rule === 'accept' };
 }
 
-/** Client of DAS servers with failover. */
 export class DasClient {
   readonly #servers: readonly UpstreamNode[];
   readonly #limits: DasLimits;
@@ -102,12 +93,15 @@ export class DasClient {
       if (signal.aborted) throw new Failure('CLIENT_GONE');
       const remainingMs = deadline - performance.now();
       if (remainingMs <= 0) break;
-      const serverResult = await this.#requestFrom(
-        server,
-        call,
-        Math.min(remainingMs, this.#limits.tryTimeoutMs),
-        signal,
-      );
+      const timeoutMs = Math.min(remainingMs, this.#limits.tryTimeoutMs);
+      const { outcome, elapsedMs } = await attempt(server, call, timeoutMs, signal);
+      const serverResult = parseOutcome(outcome);
+      const isBroken = outcome.kind === 'response' && serverResult.kind === 'none';
+      server.recordOutcome(isBroken ? { kind: 'invalid' } : outcome, elapsedMs);
+      if (outcome.kind !== 'response' && outcome.kind !== 'aborted') {
+        const logFields = { server: server.name, network: server.network, method: call.method };
+        this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'DAS request failed');
+      }
       if (serverResult.kind === 'result') return serverResult.result;
       if (serverResult.kind === 'none') continue;
       rejection = serverResult.error;
@@ -129,22 +123,5 @@ export class DasClient {
     );
     const healthy = available.filter((server) => server.isUsable(now));
     return healthy.length > 0 ? healthy : available;
-  }
-
-  async #requestFrom(
-    server: UpstreamNode,
-    call: Call,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<ServerResult> {
-    const { outcome, elapsedMs } = await attempt(server, call, timeoutMs, signal);
-    const serverResult = parseOutcome(outcome);
-    const isBroken = outcome.kind === 'response' && serverResult.kind === 'none';
-    server.recordOutcome(isBroken ? { kind: 'invalid' } : outcome, elapsedMs);
-    if (outcome.kind !== 'response' && outcome.kind !== 'aborted') {
-      const logFields = { server: server.name, network: server.network, method: call.method };
-      this.#log?.warn({ ...logFields, outcome: outcomeText(outcome) }, 'DAS request failed');
-    }
-    return serverResult;
   }
 }

@@ -89,7 +89,25 @@ export class BlockFollower {
     if (this.#end.signal.aborted) return () => {};
     const commitment = subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
     const upTo = emitted.upTo(commitment) ?? opened;
-    if (upTo === null) return this.#openInBackground(subscription, listener);
+    if (upTo === null) {
+      // Opens a subscription that emitted nothing yet, at the tip.
+      let isEnded = false;
+      let end: (() => void) | null = null;
+      void this.open(subscription, listener).then(
+        (close) => {
+          end = close;
+          if (isEnded) close();
+        },
+        (cause: unknown) => {
+          const { network } = this.#options;
+          if (!isEnded) listener.onError(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause }));
+        },
+      );
+      return () => {
+        isEnded = true;
+        end?.();
+      };
+    }
     const notBefore = opened !== null && opened > upTo ? opened : upTo;
     const key = `${commitment} ${notBefore}`;
     const stream = this.#resumed.get(key) ?? new BlockStream({ ...this.#options, commitment });
@@ -112,26 +130,6 @@ export class BlockFollower {
   #throwIfClosed(): void {
     const { network } = this.#options;
     if (this.#end.signal.aborted) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
-  }
-
-  /** Opens a subscription that emitted nothing yet, at the tip. */
-  #openInBackground(subscription: BlockSubscription, listener: FeedListener): () => void {
-    let isEnded = false;
-    let end: (() => void) | null = null;
-    void this.open(subscription, listener).then(
-      (close) => {
-        end = close;
-        if (isEnded) close();
-      },
-      (cause: unknown) => {
-        const { network } = this.#options;
-        if (!isEnded) listener.onError(new Failure('UPSTREAM_UNAVAILABLE', { facts: { network }, cause }));
-      },
-    );
-    return () => {
-      isEnded = true;
-      end?.();
-    };
   }
 
   #streams(): readonly BlockStream[] {

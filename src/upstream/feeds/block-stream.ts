@@ -66,7 +66,6 @@ export class BlockStream {
   readonly #watchers = new Set<Watcher>();
   readonly #resumed = new Set<ResumedSubscription>();
   readonly #end = new AbortController();
-  /** The last emitted block. */
   #last: Slot | null = null;
   /** Start of a resumed stream: the last block up to this slot. */
   #start: Slot | null = null;
@@ -128,18 +127,13 @@ export class BlockStream {
         if (await this.#step(tip)) this.#isRerunRequested = true;
         this.#faults = 0;
       } catch (fault) {
-        this.#logFault(fault);
+        const { network, commitment, log } = this.#options;
+        const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
+        log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
       }
     }
     this.#isRunning = false;
     if (this.#isTooFarBehind(tip)) this.giveUp('too far behind');
-  }
-
-  /** Warns once per series of failures. */
-  #logFault(fault: unknown): void {
-    const { network, commitment, log } = this.#options;
-    const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
-    log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
   }
 
   giveUp(reason: string): void {
@@ -176,7 +170,26 @@ export class BlockStream {
       if (this.#last === null || block.slot <= this.#last) return;
       // The node's list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
-      this.#emit(block);
+      const { slot } = block;
+      // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
+      for (const resumed of this.#resumed) {
+        const { subscription, watcher, emitted } = resumed;
+        if (emitted.newest === null || block.slot > emitted.newest) {
+          this.#resumed.delete(resumed);
+          watcher.end = this.#notifier.add(subscription, watcher.listener);
+        } else emitMissed(block, resumed);
+      }
+      const at = BigInt(Date.now());
+      block.transactions.forEach((executed, index) => {
+        const isVote = isSimpleVote(executed.transaction);
+        this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
+      });
+      this.#notifier.emit({ kind: 'block', block });
+      // All subscriptions have this commitment or `processed`.
+      this.#notifier.emit({ kind: 'processed', slot });
+      this.#notifier.emit({ kind: 'confirmed', slot, at });
+      this.#notifier.emit({ kind: 'rooted', slot, at });
+      this.#last = slot;
       await nextTurn();
     });
     return slots.length > FULL_STRIDE_BLOCKS;
@@ -199,33 +212,6 @@ export class BlockStream {
     if (near.length > 0 || tip <= last + 2n * STRIDE) return near;
     const far = await reader.availableSlots(slotOf(last + 1n), tip, commitment);
     return far.slice(0, Number(STRIDE));
-  }
-
-  #emit(block: Block): void {
-    const { slot } = block;
-    this.#emitResumed(block);
-    const at = BigInt(Date.now());
-    block.transactions.forEach((executed, index) => {
-      const isVote = isSimpleVote(executed.transaction);
-      this.#notifier.emit({ kind: 'transaction', slot, index, executed, isVote });
-    });
-    this.#notifier.emit({ kind: 'block', block });
-    // All subscriptions have this commitment or `processed`.
-    this.#notifier.emit({ kind: 'processed', slot });
-    this.#notifier.emit({ kind: 'confirmed', slot, at });
-    this.#notifier.emit({ kind: 'rooted', slot, at });
-    this.#last = slot;
-  }
-
-  /** Emits what another feed missed. After its newest slot, a resumed subscription joins the others. */
-  #emitResumed(block: Block): void {
-    for (const resumed of this.#resumed) {
-      const { subscription, watcher, emitted } = resumed;
-      if (emitted.newest === null || block.slot > emitted.newest) {
-        this.#resumed.delete(resumed);
-        watcher.end = this.#notifier.add(subscription, watcher.listener);
-      } else emitMissed(block, resumed);
-    }
   }
 
   #isTooFarBehind(tip: Slot): boolean {

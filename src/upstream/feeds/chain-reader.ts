@@ -21,12 +21,10 @@ type BlockCacheOptions = Readonly<{
   idleMs: number;
 }>;
 
-type CachedBlock = { readonly read: Promise<Block>; bytes: number };
-
 /** LRU cache of decoded blocks and pending reads. */
 export class BlockCache {
   readonly #options: BlockCacheOptions;
-  readonly #blocks = new Map<Slot, CachedBlock>();
+  readonly #blocks = new Map<Slot, { readonly read: Promise<Block>; bytes: number }>();
   #bytes = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 

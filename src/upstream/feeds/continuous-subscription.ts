@@ -20,7 +20,6 @@ export type SubscriptionContext = Readonly<{
   network: Network;
   nodes: PubsubNodes;
   reader: ChainReader;
-  /** Limits concurrent moves to another node. */
   moveSemaphore: Semaphore;
   /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;
@@ -247,7 +246,9 @@ export class ContinuousSubscription {
         if (performance.now() > deadline) throw new Error('gap fill timeout');
       }
       this.#isAttached = true;
-      this.#flushBuffered();
+      const buffered = this.#buffered ?? [];
+      this.#buffered = null;
+      for (const result of buffered) if (!this.#end.signal.aborted) this.#process(result);
     } catch (fault) {
       this.#fail(fault);
     }
@@ -263,7 +264,13 @@ export class ContinuousSubscription {
     const gap = to === null ? null : this.#gap({ opened: this.#opened, from, to, signal });
     for (let pauses = 0; gap !== null && !isDetached(attachment); ) {
       try {
-        await this.#read(gap);
+        const fill = async (): Promise<void> => {
+          gap.signal.throwIfAborted();
+          await this.#gapRecovery.fill(gap);
+        };
+        // Account reads are batched, so they must not queue behind the semaphore.
+        if (this.#request.kind === 'account') await fill();
+        else await this.#context.fillSemaphore.run(fill);
         return true;
       } catch (fault) {
         if (fault instanceof GapTooLong || this.#end.signal.aborted) throw fault;
@@ -272,16 +279,6 @@ export class ContinuousSubscription {
       }
     }
     return false;
-  }
-
-  async #read(gap: Gap): Promise<void> {
-    const fill = async (): Promise<void> => {
-      gap.signal.throwIfAborted();
-      await this.#gapRecovery.fill(gap);
-    };
-    // Account reads are batched, so they must not queue behind the semaphore.
-    if (this.#request.kind === 'account') await fill();
-    else await this.#context.fillSemaphore.run(fill);
   }
 
   #gap(ends: Pick<Gap, 'opened' | 'from' | 'to' | 'signal'>): Gap {
@@ -299,12 +296,6 @@ export class ContinuousSubscription {
   async #firstSlot({ connection }: Attachment): Promise<SlotInfo | null> {
     if (connection === null) return null;
     return connection.sendsSlots ? await connection.nextSlot() : this.#context.nodes.position(connection);
-  }
-
-  #flushBuffered(): void {
-    const buffered = this.#buffered ?? [];
-    this.#buffered = null;
-    for (const result of buffered) if (!this.#end.signal.aborted) this.#process(result);
   }
 
   async #pause(ms: number): Promise<void> {

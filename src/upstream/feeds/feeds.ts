@@ -1,17 +1,134 @@
 import type { Logger } from '../../base/log.ts';
 import type { Network, RpcDispatcher } from '../../protocol/call.ts';
+import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
-import type { Subscription, SubscriptionKind } from '../../protocol/subscriptions.ts';
+import type { Subscription, SubscriptionKind, SubscriptionOf } from '../../protocol/subscriptions.ts';
+import type { Slot } from '../../solana/units.ts';
 import type { Feed, FeedError, FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
 import { BlockFollower } from './block-follower.ts';
+import type { EmittedTransactions } from './block-stream.ts';
 import { ChainReader } from './chain-reader.ts';
-import { createGapRecovery } from './gap/create-gap-recovery.ts';
+import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
+import type { GapRecovery } from './gap/gap-recovery.ts';
 import { type FeedLimits, feedLimits } from './limits.ts';
-import { openPreferred, openPreferredTransactions, type PositionedFeed } from './preferred-subscription.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
+import type { SlotInfo } from './pubsub-message.ts';
+
+interface PositionedFeed extends Feed {
+  /** The newest completed slot, also while subscriptions fail; null for none. */
+  position(): SlotInfo | null;
+  /**
+   * Transactions of slots up to this one were emitted at the commitment, or precede the feed; null for none.
+   */
+  emittedUpTo(commitment: Commitment): Slot | null;
+  /** Snapshot of the emitted transactions, also while a subscription fails. */
+  emittedTransactions(): EmittedTransactions;
+}
+
+type FailoverOptions<Opened, Position> = Readonly<{
+  /** Position when the feed opened the subscription. */
+  opened: () => Opened;
+  /** Position when the feed failed it. */
+  lastPosition: () => Position;
+  /** @returns a function that ends the subscription. */
+  resume: (opened: Opened | null, lastPosition: Position) => () => void;
+}>;
+
+async function openWith<Opened, Position>(
+  preferred: Feed,
+  subscription: Subscription,
+  listener: FeedListener,
+  failover: FailoverOptions<Opened, Position>,
+): Promise<() => void> {
+  let end: (() => void) | null = null;
+  let isEnded = false;
+  let opened: Opened | null = null;
+  let failOver: (() => void) | null = null;
+  const close = await preferred.open(subscription, {
+    onNotification: (result, last) => listener.onNotification(result, last),
+    onError() {
+      const lastPosition = failover.lastPosition();
+      failOver = () => {
+        if (!isEnded) end = failover.resume(opened, lastPosition);
+      };
+      if (end !== null) failOver();
+    },
+  });
+  end = close;
+  // It failed before `open` resolved.
+  if (failOver === null) opened = failover.opened();
+  else (failOver as () => void)();
+  return () => {
+    isEnded = true;
+    end?.();
+  };
+}
+
+type PreferredSubscriptionOptions = Readonly<{
+  preferred: PositionedFeed;
+  pubsub: PubsubFeed;
+  gapRecovery: GapRecovery;
+  onFailover: () => void;
+}>;
+
+/**
+ * Opens a subscription on the preferred feed and fails over to PubSub, which emits what was missed, once.
+ * @returns a function that ends the subscription.
+ * @throws as the preferred feed's `open` does.
+ */
+function openPreferred(
+  { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
+  subscription: PubsubSubscription,
+  listener: FeedListener,
+): Promise<() => void> {
+  const filtered: FeedListener = {
+    onNotification(result, last) {
+      if (gapRecovery.decide(result) !== 'drop') listener.onNotification(result, last);
+    },
+    onError: (failure) => listener.onError(failure),
+  };
+  return openWith(preferred, subscription, filtered, {
+    // Before its first slot, use the position of the nodes.
+    opened: () => preferred.position() ?? pubsub.position(),
+    lastPosition: () => preferred.position(),
+    resume(opened, from) {
+      onFailover();
+      // Without a position, either one precedes anything missed.
+      const start = opened ?? from ?? pubsub.position();
+      return pubsub.resume(subscription, listener, { gapRecovery, opened: start, from: from ?? start });
+    },
+  });
+}
+
+type PreferredTransactionsOptions = Readonly<{
+  preferred: PositionedFeed;
+  blocks: BlockFollower;
+  onFailover: () => void;
+}>;
+
+/**
+ * The same for a `transaction` subscription, which fails over to blocks; at `processed` it then emits
+ * confirmed transactions.
+ * @throws as the preferred feed's `open` does.
+ */
+function openPreferredTransactions(
+  { preferred, blocks, onFailover }: PreferredTransactionsOptions,
+  subscription: SubscriptionOf<'transaction'>,
+  listener: FeedListener,
+): Promise<() => void> {
+  const { commitment } = subscription;
+  return openWith(preferred, subscription, listener, {
+    opened: () => preferred.emittedUpTo(commitment),
+    lastPosition: () => preferred.emittedTransactions(),
+    resume(opened, emitted) {
+      onFailover();
+      return blocks.resume(subscription, listener, { emitted, opened });
+    },
+  });
+}
 
 /** A feed that takes precedence over PubSub for the kinds it serves. */
 export interface PreferredFeed extends PositionedFeed {
@@ -53,9 +170,6 @@ const noFeed = (network: Network): Failure =>
   new Failure('UPSTREAM_UNAVAILABLE', { facts: { network, feeds: 0 }, retryAfter: NO_FEED_RETRY_S });
 
 const NO_FEED_RETRY_S = 60;
-
-/** Whether the feed failed, as opposed to rejecting the subscription. */
-const isUnavailable = (fault: unknown): boolean => fault instanceof Failure && fault.row.owner === 'upstream';
 
 /**
  * Creates the feed of a network: blocks and transactions from blocks, other kinds from PubSub, and the kinds
@@ -107,7 +221,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         try {
           return await openFrom(preferred, subscription, listener);
         } catch (fault) {
-          if (!isUnavailable(fault)) throw fault;
+          // Whether the feed failed, as opposed to rejecting the subscription.
+          if (!(fault instanceof Failure && fault.row.owner === 'upstream')) throw fault;
           log.warn({ network, kind: subscription.kind }, 'Geyser unavailable; falling back to PubSub');
         }
       }

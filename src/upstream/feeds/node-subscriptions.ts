@@ -27,7 +27,6 @@ type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  /** Callbacks that wait for the acknowledgement. */
   readonly waiting: ((response: SubscribeResponse) => void)[];
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
@@ -123,7 +122,13 @@ export class NodeSubscriptions {
     const entry: Entry = { key, request, listeners: new Set(), waiting: [], id: null, timer: null };
     this.#byKey.set(key, entry);
     this.#byRequest.set(id, entry);
-    entry.timer = setTimeout(() => this.#handleTimeout(id, entry), this.#options.ackTimeoutMs);
+    entry.timer = setTimeout(() => {
+      this.#overdue.push(id);
+      if (this.#overdue.length > OVERDUE_MAX) this.#byRequest.delete(this.#overdue.shift()!);
+      this.#remove(entry);
+      entry.listeners.clear();
+      this.#settle(entry, { kind: 'timeout' });
+    }, this.#options.ackTimeoutMs);
     this.#options.send(requestBody(id, subscriptions[request.kind].subscribe, request.params));
     return entry;
   }
@@ -132,43 +137,27 @@ export class NodeSubscriptions {
     const entry = this.#byRequest.get(id);
     if (entry === undefined) return;
     this.#byRequest.delete(id);
-    if (errorCode !== 0) this.#handleError(entry, body);
-    else this.#handleAck(entry, subscriptionId(body));
+    if (errorCode !== 0) {
+      this.#remove(entry);
+      entry.listeners.clear();
+      const isRevealing = this.#options.isRevealing(body);
+      this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'rejected', error: rpcError(body) });
+    } else this.#handleAck(entry, subscriptionId(body));
   }
 
   #handleAck(entry: Entry, id: NodeSubscriptionId): void {
     const current = this.#byId.get(id);
     const isAwaited = entry.listeners.size > 0;
     if (current !== undefined && (isAwaited || current.key !== entry.key)) this.#options.onDuplicateId();
-    else if (!isAwaited) this.#unsubscribeLate(entry, id);
-    else {
+    else if (!isAwaited) {
+      // A newer equal subscription may share the id, as with Agave.
+      const { key, request } = entry;
+      if (!this.#byKey.has(key)) this.#sendUnsubscribe(request.kind, id);
+    } else {
       entry.id = id;
       this.#byId.set(id, entry);
       this.#settle(entry, { kind: 'opened', close: () => {} });
     }
-  }
-
-  /**
-   * Unsubscribes after a late acknowledgement, unless a newer equal subscription shares the id, as Agave
-   * does.
-   */
-  #unsubscribeLate({ key, request }: Entry, id: NodeSubscriptionId): void {
-    if (!this.#byKey.has(key)) this.#sendUnsubscribe(request.kind, id);
-  }
-
-  #handleError(entry: Entry, body: Buffer): void {
-    this.#remove(entry);
-    entry.listeners.clear();
-    const isRevealing = this.#options.isRevealing(body);
-    this.#settle(entry, isRevealing ? { kind: 'timeout' } : { kind: 'rejected', error: rpcError(body) });
-  }
-
-  #handleTimeout(id: number, entry: Entry): void {
-    this.#overdue.push(id);
-    if (this.#overdue.length > OVERDUE_MAX) this.#byRequest.delete(this.#overdue.shift()!);
-    this.#remove(entry);
-    entry.listeners.clear();
-    this.#settle(entry, { kind: 'timeout' });
   }
 
   #settle(entry: Entry, response: SubscribeResponse): void {

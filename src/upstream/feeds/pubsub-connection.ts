@@ -5,8 +5,8 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
+import { readRoot } from './gap/create-gap-recovery.ts';
 import { newer } from './gap/gap-recovery.ts';
-import { readRoot } from './gap/slot-gap.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,
@@ -16,7 +16,6 @@ import {
 } from './node-subscriptions.ts';
 import { readNodeMessage, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
 
-/** The newest slot in a notification; null if its kind has none. */
 function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
   switch (kind) {
     case 'slot': {
@@ -55,7 +54,6 @@ type PubsubConnectionOptions = Readonly<{
   /** Has a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
-  /** The highest plausible slot; null while unknown. */
   maxPlausibleSlot: () => Slot | null;
   /**
    * Called once. @param detail - code of a network or TLS error, or the HTTP status of a rejected handshake.
@@ -69,9 +67,6 @@ const ERROR_CODE = /^[A-Z0-9_]{1,64}$/;
 function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
-
-/** A response that is no handshake; 5xx comes from a proxy of a node that is restarting. */
-const isRejection = (status: number): boolean => status < 500;
 
 /**
  * HTTP parse errors count as rejection; connect failures and timeouts do not. For other handshake errors, ws
@@ -125,11 +120,45 @@ export class PubsubConnection {
       send: (request) => this.#socket.send(request, { binary: false }),
       ackTimeoutMs: limits.ackTimeoutMs,
       isRevealing: (bytes) => revealsOneOf(secrets, bytes),
-      isCredible: (kind, result) => this.#isPlausible(kind, result),
+      isCredible: (kind, result) => {
+        // Ends the connection on an implausible slot, which would suppress all later notifications.
+        const slot = notificationSlot(kind, result);
+        if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
+        this.#plausibleUpTo = this.#options.maxPlausibleSlot();
+        if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
+        this.end('implausible slot');
+        return false;
+      },
       onDuplicateId: () => this.end('duplicate subscription id'),
     });
-    this.#listen();
-    this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+    const socket = this.#socket;
+    socket.on('open', () => void this.#handleOpen());
+    socket.on('message', (data, isBinary) => this.#handleMessage(data as Buffer, isBinary));
+    socket.on('pong', () => {
+      this.#receivedAt = performance.now();
+    });
+    socket.on('error', (fault) =>
+      this.end(
+        this.#isUp
+          ? 'closed by the node'
+          : isHandshakeRejected(fault)
+            ? 'handshake rejected'
+            : 'connect failed',
+        codeOf(fault),
+      ),
+    );
+    socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
+      this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
+      // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
+      const end = statusCode < 500 ? 'handshake rejected' : 'connect failed';
+      this.end(end, `HTTP status ${statusCode}`);
+    });
+    socket.on('close', () => this.end('closed by the node'));
+    this.#pings = setInterval(() => {
+      const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
+      if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
+      else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    }, limits.pingIntervalMs);
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
@@ -190,36 +219,19 @@ export class PubsubConnection {
     this.#subscriptions.closeAll();
   }
 
-  #listen(): void {
-    const socket = this.#socket;
-    socket.on('open', () => void this.#handleOpen());
-    socket.on('message', (data, isBinary) => this.#handleMessage(data as Buffer, isBinary));
-    socket.on('pong', () => {
-      this.#receivedAt = performance.now();
-    });
-    socket.on('error', (fault) =>
-      this.end(
-        this.#isUp
-          ? 'closed by the node'
-          : isHandshakeRejected(fault)
-            ? 'handshake rejected'
-            : 'connect failed',
-        codeOf(fault),
-      ),
-    );
-    socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
-      this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
-      const end = isRejection(statusCode) ? 'handshake rejected' : 'connect failed';
-      this.end(end, `HTTP status ${statusCode}`);
-    });
-    socket.on('close', () => this.end('closed by the node'));
-  }
-
   async #handleOpen(): Promise<void> {
     this.#isUp = true;
     const first = this.nextSlot();
     const response = await this.#subscriptions.subscribe(SLOTS, {
-      onNotification: (result) => this.#handleSlot(result),
+      onNotification: (result) => {
+        const info = readSlotInfo(result);
+        if (info === null) return;
+        if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
+          this.lastSlot = info;
+          this.progressAt = performance.now();
+        }
+        for (const resolve of this.#slotResolvers.splice(0)) resolve(info);
+      },
       onLost: () => {},
     });
     if (response.kind === 'timeout') this.end('invalid PubSub response');
@@ -249,31 +261,5 @@ export class PubsubConnection {
       // An error in the listener ends only this connection.
       this.end('invalid PubSub response');
     }
-  }
-
-  /** Ends the connection on an implausible slot, which would suppress all later notifications. */
-  #isPlausible(kind: SubscriptionKind, result: Buffer): boolean {
-    const slot = notificationSlot(kind, result);
-    if (slot === null || (this.#plausibleUpTo !== null && slot <= this.#plausibleUpTo)) return true;
-    this.#plausibleUpTo = this.#options.maxPlausibleSlot();
-    if (this.#plausibleUpTo === null || slot <= this.#plausibleUpTo) return true;
-    this.end('implausible slot');
-    return false;
-  }
-
-  #handleSlot(result: Buffer): void {
-    const info = readSlotInfo(result);
-    if (info === null) return;
-    if (this.lastSlot === null || info.slot > this.lastSlot.slot) {
-      this.lastSlot = info;
-      this.progressAt = performance.now();
-    }
-    for (const resolve of this.#slotResolvers.splice(0)) resolve(info);
-  }
-
-  #ping(): void {
-    const { pingIntervalMs, pongTimeoutMs } = this.#options.limits;
-    if (performance.now() - this.#receivedAt > pingIntervalMs + pongTimeoutMs) this.end('ping timeout');
-    else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 }

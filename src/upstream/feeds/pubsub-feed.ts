@@ -10,8 +10,6 @@ import type { GapRecovery } from './gap/gap-recovery.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
-type PubsubFeedOptions = PubsubNodesOptions & Readonly<{ reader: ChainReader }>;
-
 /**
  * Feeds subscriptions from the nodes' PubSub. When a connection closes, stalls or lags, its subscriptions
  * move to other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a
@@ -22,7 +20,7 @@ export class PubsubFeed {
   readonly #open = new Set<ContinuousSubscription>();
   #isClosed = false;
 
-  constructor(options: PubsubFeedOptions) {
+  constructor(options: PubsubNodesOptions & Readonly<{ reader: ChainReader }>) {
     const { network, limits, log, reader } = options;
     this.#context = {
       network,

@@ -85,18 +85,6 @@ function readNotification(bytes: Buffer): NodeMessage | null {
   return skipSpace(bytes, end + 1) === bytes.length ? notificationOf(payload) : null;
 }
 
-function responseOf(envelope: Spans): NodeMessage | null {
-  const id = subscriptionId(envelope.of(0) ?? Buffer.from('null'));
-  if (typeof id !== 'number') return null;
-  const error = envelope.of(2);
-  if (error !== null && error.toString('latin1') !== 'null') {
-    const errorCode = errorCodeOf(error);
-    return errorCode === null ? null : { kind: 'response', id, body: error, errorCode };
-  }
-  const body = envelope.of(1);
-  return body === null ? null : { kind: 'response', id, body, errorCode: 0 };
-}
-
 /** Two passes for any order and spacing. */
 function readAny(bytes: Buffer): NodeMessage | null {
   const start = skipSpace(bytes, 0);
@@ -104,7 +92,17 @@ function readAny(bytes: Buffer): NodeMessage | null {
   const end = scanObject(bytes, start, DEPTH_MAX, envelope, note);
   if (end === MALFORMED || skipSpace(bytes, end) !== bytes.length) return null;
   const params = envelope.from[3] ?? -1;
-  if (params < 0) return responseOf(envelope);
+  if (params < 0) {
+    const id = subscriptionId(envelope.of(0) ?? Buffer.from('null'));
+    if (typeof id !== 'number') return null;
+    const error = envelope.of(2);
+    if (error !== null && error.toString('latin1') !== 'null') {
+      const errorCode = errorCodeOf(error);
+      return errorCode === null ? null : { kind: 'response', id, body: error, errorCode };
+    }
+    const body = envelope.of(1);
+    return body === null ? null : { kind: 'response', id, body, errorCode: 0 };
+  }
   const payload = new Spans(bytes, PAYLOAD);
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }

@@ -35,7 +35,6 @@ type NodeEntry = {
   failures: number;
   failedAt: number;
   backoffUntil: number;
-  /** The last handshake was rejected. */
   rejectsHandshake: boolean;
 };
 
@@ -57,7 +56,6 @@ export type NodeSubscribeResult = Readonly<{
 /** Assumed distance of the root for nodes that send no slots. */
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
-/** Longest accepted Retry-After. */
 const RETRY_AFTER_MAX_MS = 60_000;
 /** Older poll results are ignored. */
 const POLL_FRESH_MS = 30_000;
@@ -86,7 +84,18 @@ export class PubsubNodes {
   constructor(options: PubsubNodesOptions) {
     this.#options = options;
     this.setNodes(options.nodes);
-    this.#watch = setInterval(() => this.#checkConnections(), options.limits.stallMs / WATCHES_PER_STALL);
+    this.#watch = setInterval(() => {
+      // Ends connections that stall, lag or are on another chain.
+      const reference = this.networkSlot();
+      const statuses = this.#statusByName();
+      for (const entry of this.#entries) {
+        const isWrongChain = this.#stateOf(entry, statuses) === 'wrong-chain';
+        for (const connection of entry.connections) {
+          const end = isWrongChain ? 'wrong chain' : this.#fault(entry, connection, reference);
+          if (end !== null) connection.end(end);
+        }
+      }
+    }, options.limits.stallMs / WATCHES_PER_STALL);
     this.#watch.unref();
   }
 
@@ -189,11 +198,8 @@ export class PubsubNodes {
   close(): void {
     this.#stopped = true;
     clearInterval(this.#watch);
-    for (const connection of this.#all()) connection.end('closed by us');
-  }
-
-  #all(): PubsubConnection[] {
-    return this.#entries.flatMap(({ connections }) => [...connections]);
+    for (const connection of this.#entries.flatMap(({ connections }) => [...connections]))
+      connection.end('closed by us');
   }
 
   /** Chooses the least loaded node, preferring healthy nodes without a recent failure. */
@@ -210,16 +216,14 @@ export class PubsubNodes {
         this.#hasCapacity(entry),
     );
     const usable = open.filter((entry) => stateOf(entry) === 'healthy' || stateOf(entry) === 'unknown');
-    const reliable = usable.filter((entry) => !this.#failedRecently(entry, now));
+    const reliable = usable.filter(
+      (entry) => !(entry.failures > 0 && now - entry.failedAt < this.#options.limits.openTimeoutMs),
+    );
     const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
     return candidates.reduce<NodeEntry | null>(
       (best, entry) => (best === null || loadOf(entry) < loadOf(best) ? entry : best),
       null,
     );
-  }
-
-  #failedRecently({ failures, failedAt }: NodeEntry, now: number): boolean {
-    return failures > 0 && now - failedAt < this.#options.limits.openTimeoutMs;
   }
 
   #statusByName(): ReadonlyMap<string, NodeFeedStatus> {
@@ -321,19 +325,6 @@ export class PubsubNodes {
     return { node: node.name, network: this.#options.network };
   }
 
-  /** Ends connections that stall, lag or are on another chain. */
-  #checkConnections(): void {
-    const reference = this.networkSlot();
-    const statuses = this.#statusByName();
-    for (const entry of this.#entries) {
-      const isWrongChain = this.#stateOf(entry, statuses) === 'wrong-chain';
-      for (const connection of entry.connections) {
-        const end = isWrongChain ? 'wrong chain' : this.#fault(entry, connection, reference);
-        if (end !== null) connection.end(end);
-      }
-    }
-  }
-
   #fault(entry: NodeEntry, connection: PubsubConnection, reference: Slot | null): ConnectionEnd | null {
     if (reference === null || !connection.sendsSlots) return null;
     const { stallMs, lagMaxSlots } = this.#options.limits;
@@ -351,20 +342,16 @@ export class PubsubNodes {
       lastSlot !== null && lastSlot.slot + lag >= reference;
     const others = this.#entries.filter((entry) => entry !== laggard);
     if (others.some(({ connections }) => [...connections].some(isGood))) return true;
-    this.#connectUntried(others);
-    return false;
-  }
-
-  /** Connects to an unused node, to learn its slot. */
-  #connectUntried(entries: readonly NodeEntry[]): void {
+    // Connects to an unused node, to learn its slot.
     const now = performance.now();
     const statuses = this.#statusByName();
-    const untried = entries.find(
+    const untried = others.find(
       (entry) =>
         entry.connections.size === 0 &&
         entry.backoffUntil <= now &&
         this.#stateOf(entry, statuses) !== 'wrong-chain',
     );
     if (untried !== undefined) this.#connect(untried);
+    return false;
   }
 }

@@ -4,7 +4,6 @@ import { listOf, objectOf, u64Of } from '../../solana/encoding/read-json.ts';
 import type { TransactionError } from '../../solana/transaction/transaction-error.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 
-/** Status of a transaction that landed. */
 export type LandedStatus = Readonly<{
   slot: Slot;
   err: TransactionError | null;

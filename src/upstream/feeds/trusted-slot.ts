@@ -3,7 +3,6 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 import { newer } from './gap/gap-recovery.ts';
 
 type NodeSlots = Readonly<{
-  /** From a recent poll; null without one. */
   polled: Slot | null;
   /** The newest slot reported by its connections. */
   observed: Slot | null;

@@ -60,7 +60,13 @@ export class ConfirmedBlockFollower {
       seals: false,
     });
     this.#follow('slot', (result) => this.#advance(readSlotInfo(result)?.slot ?? null));
-    this.#follow('root', (result) => this.#handleRoot(result));
+    this.#follow('root', (result) => {
+      const text = result.toString('latin1');
+      if (!/^\d{1,20}$/.test(text)) return;
+      const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
+      const createdAt = encodeTimestamp(BigInt(Date.now()));
+      this.#streamReader.handleUpdate(rawSlot({ ...update, status: 'finalized' }, createdAt));
+    });
   }
 
   /** Resolves once the start block is known. */
@@ -126,14 +132,6 @@ export class ConfirmedBlockFollower {
       if (signal.aborted) end();
       else signal.addEventListener('abort', end, { signal: failed.signal });
     }, retry);
-  }
-
-  #handleRoot(result: Buffer): void {
-    const text = result.toString('latin1');
-    if (!/^\d{1,20}$/.test(text)) return;
-    const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
-    const createdAt = encodeTimestamp(BigInt(Date.now()));
-    this.#streamReader.handleUpdate(rawSlot({ ...update, status: 'finalized' }, createdAt));
   }
 
   #advance(tip: Slot | null): void {

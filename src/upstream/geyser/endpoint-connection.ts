@@ -32,69 +32,51 @@ interface UpdateStreamListener {
 const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockCounts']);
 
 /** One update stream of one server. Passes updates to a reader and answers pings. */
-export class UpdateStream {
-  readonly #options: UpdateStreamOptions;
-  readonly #listener: UpdateStreamListener;
-  readonly #stream: MonitoredStream<ReturnType<typeof readRawUpdate>>;
+export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdate>> {
+  readonly #reader: StreamReader;
+  readonly #updates: UpdateStreamListener;
   #slot = -1n;
 
-  constructor(options: UpdateStreamOptions, listener: UpdateStreamListener) {
-    this.#options = options;
-    this.#listener = listener;
-    const { node, limits, log } = options;
+  constructor({ node, limits, log, reader }: UpdateStreamOptions, listener: UpdateStreamListener) {
     const { grpc: url, headers = {}, name } = node;
     // Identifies this stream: write versions are comparable only within it, since a restarted server counts from
     // zero.
     const origin = {};
-    this.#stream = new MonitoredStream(
+    super(
       {
-        ...limits,
-        url,
-        headers,
-        method: SUBSCRIBE,
-        log,
-        logFields: { node: name },
+        ...{ ...limits, url, headers, method: SUBSCRIBE, log, logFields: { node: name } },
         decode: (bytes) => readRawUpdate(bytes, Date.now(), origin),
       },
       {
         onOpen: () => listener.onOpen(),
-        onMessage: (update) => this.#handleUpdate(update),
+        onMessage: (update) => {
+          if (update === null) return;
+          switch (update.kind) {
+            case 'ping':
+              this.ping(PONG_ID);
+              return;
+            case 'pong':
+              if (update.id > PONG_ID) this.#updates.onPong(update.id);
+              return;
+            case 'slot':
+              // A slot far below the last one is progress too: the last one was implausible.
+              if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
+                this.#slot = update.slot;
+                this.recordProgress();
+              }
+          }
+          this.#reader.handleUpdate(update);
+          if (progressKinds.has(update.kind)) this.#updates.onSlot();
+        },
         onEnd: (status) => listener.onEnd(status),
       },
     );
-  }
-
-  send(request: Uint8Array): void {
-    this.#stream.send(request);
+    this.#reader = reader;
+    this.#updates = listener;
   }
 
   ping(id: number): void {
-    this.#stream.send(encodeSubscribeRequest({ ping: id }));
-  }
-
-  /** Ends the stream without notifying the listener. */
-  close(): void {
-    this.#stream.close();
-  }
-
-  #handleUpdate(update: ReturnType<typeof readRawUpdate>): void {
-    if (update === null) return;
-    switch (update.kind) {
-      case 'ping':
-        this.ping(PONG_ID);
-        return;
-      case 'pong':
-        if (update.id > PONG_ID) this.#listener.onPong(update.id);
-        return;
-      case 'slot':
-        // A slot far below the last one is progress too: the last one was implausible.
-        if (update.slot > this.#slot || update.slot + JUMP_MAX_SLOTS < this.#slot) {
-          this.#slot = update.slot;
-          this.#stream.recordProgress();
-        }
-    }
-    this.#options.reader.handleUpdate(update);
-    if (progressKinds.has(update.kind)) this.#listener.onSlot();
+    this.send(encodeSubscribeRequest({ ping: id }));
   }
 }
 
@@ -102,7 +84,6 @@ type EndpointConnectionOptions = Readonly<{
   node: GeyserNode;
   limits: GeyserSourceOptions;
   log: Logger;
-  /** The encoded request. */
   request: (scope: RequestScope) => Buffer;
   /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
@@ -135,7 +116,7 @@ export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;
   readonly #acks: RequestAcks;
   #active: ActiveStream | null = null;
-  #isUp = false;
+  isUp = false;
   #isClosed = false;
   #scope = 0;
   /** Scope of `#accepted`. */
@@ -146,7 +127,7 @@ export class EndpointConnection {
   /** Last request known to be accepted. */
   #accepted: Buffer | null = null;
   /** The server rejects the current request. */
-  #isRejected = false;
+  isRejected = false;
   #isReplayRejected = false;
   #failures = 0;
   #requestTimer: NodeJS.Timeout | null = null;
@@ -162,15 +143,6 @@ export class EndpointConnection {
     return this.#options.node;
   }
 
-  get isUp(): boolean {
-    return this.#isUp;
-  }
-
-  /** Whether the server rejects the current request. */
-  get isRejected(): boolean {
-    return this.#isRejected;
-  }
-
   get scope(): RequestScope {
     return requestScopes[this.#scope] ?? 'broad';
   }
@@ -178,7 +150,7 @@ export class EndpointConnection {
   /** Schedules the changed request. Resolves with whether the server accepted it in time. */
   updateRequest(): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#isRejected = false;
+    this.isRejected = false;
     if (this.#active !== null) {
       this.#requestTimer ??= setTimeout(() => this.#sendChangedRequest(), this.#requestDelay());
     }
@@ -206,12 +178,16 @@ export class EndpointConnection {
       { node, limits, log, reader },
       {
         onOpen: () => {
-          this.#isUp = true;
+          this.isUp = true;
           this.#acks.markOpen();
         },
         onPong: (id) => {
           // The answer to an older ping does not acknowledge the newest request.
-          if (id === this.#pingId) this.#handleAccepted(reader);
+          if (id === this.#pingId) {
+            this.#accepted = this.#lastRequest;
+            this.#acceptedScope = this.#scope;
+            reader.setRequest(keyOf(this.#lastRequest));
+          }
           this.#acks.acknowledge(id);
         },
         onSlot: () => {
@@ -219,17 +195,27 @@ export class EndpointConnection {
           this.#isReplayRejected = false;
           this.#options.onProgress();
         },
-        onEnd: (status) => this.#handleEnd(status),
+        onEnd: (status) => {
+          const active = this.#active;
+          this.#active = null;
+          this.isUp = false;
+          this.#acks.reset();
+          this.#clearTimers();
+          if (active !== null) this.#options.removeReader(active.reader);
+          if (this.#isClosed) return;
+          if (this.#reduceScope(status, active)) {
+            this.#connect();
+            return;
+          }
+          const { reconnectMs, reconnectMaxMs } = this.#options.limits;
+          const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
+          // Not unref'd: the process must stay alive while reconnecting.
+          this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
+        },
       },
     );
     this.#active = { stream, reader, from };
     this.#sendRequest();
-  }
-
-  #handleAccepted(reader: StreamReader): void {
-    this.#accepted = this.#lastRequest;
-    this.#acceptedScope = this.#scope;
-    reader.setRequest(keyOf(this.#lastRequest));
   }
 
   #sendChangedRequest(): void {
@@ -241,7 +227,7 @@ export class EndpointConnection {
 
   #sendRequest(): void {
     const request = this.#options.request(this.scope);
-    const effective = this.#isRejected && this.#accepted !== null ? this.#accepted : request;
+    const effective = this.isRejected && this.#accepted !== null ? this.#accepted : request;
     const isFirst = this.#active?.reader.request === '';
     if (isFirst || this.#lastRequest === null || !effective.equals(this.#lastRequest)) {
       this.#active?.reader.setRequest(isFirst ? keyOf(effective) : null);
@@ -271,24 +257,6 @@ export class EndpointConnection {
     return this.#active.from;
   }
 
-  #handleEnd(status: GrpcStatus): void {
-    const active = this.#active;
-    this.#active = null;
-    this.#isUp = false;
-    this.#acks.reset();
-    this.#clearTimers();
-    if (active !== null) this.#options.removeReader(active.reader);
-    if (this.#isClosed) return;
-    if (this.#reduceScope(status, active)) {
-      this.#connect();
-      return;
-    }
-    const { reconnectMs, reconnectMaxMs } = this.#options.limits;
-    const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
-    // Not unref'd: the process must stay alive while reconnecting.
-    this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
-  }
-
   /** Chooses another request after a rejection. @returns whether to reconnect at once. */
   #reduceScope({ code }: GrpcStatus, active: ActiveStream | null): boolean {
     const isReplayRequested = active !== null && active.from !== null && !active.reader.isReplaying;
@@ -307,8 +275,8 @@ export class EndpointConnection {
       this.#scope = 0;
       return false;
     }
-    const wasRejected = this.#isRejected;
-    this.#isRejected = true;
+    const wasRejected = this.isRejected;
+    this.isRejected = true;
     this.#scope = this.#acceptedScope;
     if (!this.#acks.reject()) this.#options.onRejected();
     return !wasRejected && this.#accepted !== null;

@@ -38,7 +38,6 @@ export const geyserSourceOptions = {
   backfillsMax: 2,
   /** Timeout of one backfill. */
   backfillTimeoutMs: 30_000,
-  /** Timeout for reading a gap from blocks. */
   fillTimeoutMs: 30_000,
   /** Longest gap read from blocks, in slots. */
   fillSlotsMax: 600,

@@ -7,7 +7,6 @@ import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/sta
 export type GrpcStreamLimits = Readonly<{
   /** From connect until the server accepts the stream. */
   connectTimeoutMs: number;
-  /** Interval of HTTP/2 pings. */
   pingIntervalMs: number;
   pongTimeoutMs: number;
   /** Longest message, before and after decompression. */
@@ -136,7 +135,12 @@ export class GrpcStream {
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(windowBytes);
     });
     this.#connectTimer = setTimeout(() => this.#end(unavailable('connect timeout')), connectTimeoutMs);
-    this.#pingTimer = setInterval(() => this.#ping(), pingIntervalMs);
+    this.#pingTimer = setInterval(() => {
+      if (this.#session.connecting || this.#pongTimer !== null) return;
+      if (!this.#session.ping(() => this.#endPong())) return;
+      const { pongTimeoutMs } = this.#options;
+      this.#pongTimer = setTimeout(() => this.#end(unavailable('ping timeout')), pongTimeoutMs);
+    }, pingIntervalMs);
     this.#stream = this.#session.request(requestHeaders(options), { endStream: false });
     this.#listen();
   }
@@ -171,11 +175,26 @@ export class GrpcStream {
     this.#session.on('error', (error) => this.#endAfterRead(unavailable(connectionFault(error))));
     this.#session.on('goaway', () => this.#endAfterRead(unavailable('server sent GOAWAY')));
     this.#session.on('close', () => this.#endAfterRead(unavailable('connection closed')));
-    this.#stream.on('response', (headers) => this.#handleResponse(headers));
+    this.#stream.on('response', (headers) => {
+      clearTimeout(this.#connectTimer);
+      const status = Number(headers[':status']);
+      const ended = statusOf(headers) ?? (status === 200 ? null : statusOfHttp(status));
+      if (ended !== null) {
+        this.#end(ended);
+        return;
+      }
+      const encoding = headers['grpc-encoding'];
+      if (typeof encoding === 'string') this.#frames.encoding = encoding;
+      this.#listener.onOpen();
+    });
     this.#stream.on('trailers', (headers) => {
       this.#status ??= statusOf(headers);
     });
-    this.#stream.on('data', (piece: Buffer) => this.#handleData(piece));
+    this.#stream.on('data', (piece: Buffer) => {
+      if (this.#isEnded) return;
+      this.#frames.push(piece);
+      if (!this.#isQueued) this.#read(false);
+    });
     this.#stream.on('error', (error) =>
       this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
     );
@@ -186,25 +205,6 @@ export class GrpcStream {
     this.#stream.on('close', () =>
       this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
     );
-  }
-
-  #handleResponse(headers: Readonly<Record<string, string | string[] | number | undefined>>): void {
-    clearTimeout(this.#connectTimer);
-    const status = Number(headers[':status']);
-    const ended = statusOf(headers) ?? (status === 200 ? null : statusOfHttp(status));
-    if (ended !== null) {
-      this.#end(ended);
-      return;
-    }
-    const encoding = headers['grpc-encoding'];
-    if (typeof encoding === 'string') this.#frames.encoding = encoding;
-    this.#listener.onOpen();
-  }
-
-  #handleData(piece: Buffer): void {
-    if (this.#isEnded) return;
-    this.#frames.push(piece);
-    if (!this.#isQueued) this.#read(false);
   }
 
   #read(hasTimeSlice: boolean): void {
@@ -236,13 +236,6 @@ export class GrpcStream {
       if (message === null) return;
       this.#listener.onMessage(message);
     }
-  }
-
-  #ping(): void {
-    if (this.#session.connecting || this.#pongTimer !== null) return;
-    if (!this.#session.ping(() => this.#endPong())) return;
-    const { pongTimeoutMs } = this.#options;
-    this.#pongTimer = setTimeout(() => this.#end(unavailable('ping timeout')), pongTimeoutMs);
   }
 
   #endPong(): void {

@@ -24,7 +24,6 @@ type SlotPlausibilityOptions = Readonly<{
   quietMs: number;
   /** The newest slot from another source, such as polled nodes; null while unknown. */
   head: () => ObservedSlot | null;
-  /** Active streams. */
   streams: ReadonlySet<StreamPosition>;
 }>;
 
@@ -44,7 +43,6 @@ export class SlotPlausibility {
   /** Slots that one of several servers may advance; grows with time. */
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
-  /** Last implausible slot. */
   #outlier: Slot | null = null;
   /** Since when only finished slots have been reported. */
   #staleSince: number | null = null;

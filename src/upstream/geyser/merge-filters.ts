@@ -170,7 +170,6 @@ const UNLIMITED: Limits = { filtersMax: Number.POSITIVE_INFINITY, addressesMax: 
 const countAll = (lists: readonly (readonly unknown[] | undefined)[]): number =>
   lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
 
-/** Filters and addresses of merged requests. */
 function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
   const accounts = mergeAccountFilters(requests.flatMap(accountsFilters), UNLIMITED);
   const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), UNLIMITED);

@@ -11,7 +11,6 @@ export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
     /** @throws InvalidProtobuf for a malformed message, which is skipped. */
     decode: (bytes: Buffer) => Message;
     log: Logger;
-    /** Identifies the server in logs. */
     logFields: Readonly<Record<string, string>>;
   }>;
 
@@ -27,83 +26,60 @@ const CHECKS_PER_STALL = 10;
 const REASON_CHARS_MAX = 200;
 
 /** A gRPC stream that decodes messages, skips malformed ones, and ends when its server stalls. */
-export class MonitoredStream<Message> {
-  readonly #options: MonitoredStreamOptions<Message>;
-  readonly #listener: MonitoredStreamListener<Message>;
-  readonly #stream: GrpcStream;
+export class MonitoredStream<Message> extends GrpcStream {
+  readonly #monitored: MonitoredStreamOptions<Message>;
+  readonly #onEnd: (status: GrpcStatus) => void;
   readonly #stallTimer: NodeJS.Timeout;
   #progressAt = performance.now();
-  #isPaused = false;
   #hasWarnedMalformed = false;
 
   constructor(options: MonitoredStreamOptions<Message>, listener: MonitoredStreamListener<Message>) {
-    this.#options = options;
-    this.#listener = listener;
-    this.#stallTimer = setInterval(() => this.#checkStall(), options.stallMs / CHECKS_PER_STALL);
-    this.#stream = new GrpcStream(options, {
+    super(options, {
       onOpen: () => listener.onOpen(),
-      onMessage: (bytes) => this.#handleMessage(bytes),
+      onMessage: (bytes) => {
+        let message: Message;
+        try {
+          message = this.#monitored.decode(bytes);
+        } catch (error) {
+          if (!(error instanceof InvalidProtobuf)) throw error;
+          this.#warnMalformed(error.message);
+          return;
+        }
+        listener.onMessage(message);
+      },
       onEnd: (status) => this.#handleEnd(status),
     });
-  }
-
-  send(message: Uint8Array): void {
-    this.#stream.send(message);
-  }
-
-  finishSending(): void {
-    this.#stream.finishSending();
-  }
-
-  /** Stops or resumes reading. A paused stream does not stall. */
-  setPaused(isPaused: boolean): void {
-    this.#isPaused = isPaused;
-    this.recordProgress();
-    if (isPaused) this.#stream.pause();
-    else this.#stream.resume();
+    this.#monitored = options;
+    this.#onEnd = (status) => listener.onEnd(status);
+    this.#stallTimer = setInterval(() => {
+      if (performance.now() - this.#progressAt < this.#monitored.stallMs) return;
+      super.close();
+      this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for longer than stall_ms' });
+    }, options.stallMs / CHECKS_PER_STALL);
   }
 
   recordProgress(): void {
     this.#progressAt = performance.now();
   }
 
-  /** Ends the stream without notifying the listener. */
-  close(): void {
+  override close(): void {
     clearInterval(this.#stallTimer);
-    this.#stream.close();
-  }
-
-  #handleMessage(bytes: Buffer): void {
-    let message: Message;
-    try {
-      message = this.#options.decode(bytes);
-    } catch (error) {
-      if (!(error instanceof InvalidProtobuf)) throw error;
-      this.#warnMalformed(error.message);
-      return;
-    }
-    this.#listener.onMessage(message);
+    super.close();
   }
 
   #warnMalformed(reason: string): void {
     if (this.#hasWarnedMalformed) return;
     this.#hasWarnedMalformed = true;
-    const { log, logFields, method } = this.#options;
+    const { log, logFields, method } = this.#monitored;
     log.warn({ ...logFields, method, reason }, 'Skipped a malformed gRPC message');
-  }
-
-  #checkStall(): void {
-    if (this.#isPaused || performance.now() - this.#progressAt < this.#options.stallMs) return;
-    this.#stream.close();
-    this.#handleEnd({ code: 'UNAVAILABLE', message: 'no new slot for longer than stall_ms' });
   }
 
   #handleEnd(status: GrpcStatus): void {
     clearInterval(this.#stallTimer);
-    const { log, logFields, method, url, headers } = this.#options;
+    const { log, logFields, method, url, headers } = this.#monitored;
     const reason = redactMessage(status.message, url, headers);
     log.warn({ ...logFields, method, code: status.code, reason }, 'Upstream gRPC stream ended');
-    this.#listener.onEnd(status);
+    this.#onEnd(status);
   }
 }
 

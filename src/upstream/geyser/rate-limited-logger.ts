@@ -2,12 +2,10 @@ import type { Logger } from '../../base/log.ts';
 
 const PAUSE_MS = 60_000;
 
-type WarningState = { atMs: number; times: number };
-
 /** Logs each warning at most once per minute, with the number of suppressed repeats. */
 export class RateLimitedLogger {
   readonly #log: Logger;
-  readonly #warnings = new Map<string, WarningState>();
+  readonly #warnings = new Map<string, { atMs: number; times: number }>();
 
   constructor(log: Logger) {
     this.#log = log;

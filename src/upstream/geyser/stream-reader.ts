@@ -42,7 +42,6 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
-/** State of one slot on one stream. */
 type SlotView = {
   readonly record: SlotRecord;
   /** Received from the beginning of the slot. */
@@ -60,7 +59,6 @@ type SlotView = {
   ownWrites: Map<string, { version: bigint; count: number }> | null;
 };
 
-/** Tracked slots per stream. */
 const VIEWS_MAX = 256;
 /** Slots ending without a bank update after which the server counts as sending none. */
 const BANKLESS_SLOTS = 3;
@@ -76,14 +74,13 @@ export class StreamReader {
   readonly #sink: UpdateSink;
   readonly #views = new Map<Slot, SlotView>();
   #last: SlotView | null = null;
-  #isReplaying = false;
+  isReplaying = false;
   #sendsBanks = false;
   #ended = 0;
   /** Consecutive slots without a block message. */
   #unsealed = 0;
   /** The server's request; null while a change is not acknowledged. */
   request: string | null = '';
-  /** The newest completed slot. */
   newest: Slot | null = null;
   /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;
@@ -93,10 +90,6 @@ export class StreamReader {
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
     this.#options = options;
     this.#sink = sink;
-  }
-
-  get isReplaying(): boolean {
-    return this.#isReplaying;
   }
 
   /** Whether the stream may still send the slot completely. */
@@ -194,7 +187,13 @@ export class StreamReader {
         return;
       case 'dead': {
         const view = this.#viewOf(update.slot);
-        if (view !== null) this.#handleDead(view, update);
+        if (view !== null) {
+          const { record, isComplete } = view;
+          const deaths = view.deaths + 1;
+          this.#deleteView(view);
+          if (!this.#isBankless) this.#storeView(newView(record, deaths));
+          if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);
+        }
         return;
       }
       case 'confirmed':
@@ -218,15 +217,6 @@ export class StreamReader {
     if (existing?.isComplete === true) return;
     if (existing !== undefined) this.#deleteView(existing);
     this.#startView(update.slot, true, update, existing?.deaths);
-  }
-
-  /** Drops the slot until its bank is created again. */
-  #handleDead(view: SlotView, update: RawSlot): void {
-    const { record, isComplete } = view;
-    const deaths = view.deaths + 1;
-    this.#deleteView(view);
-    if (!this.#isBankless) this.#storeView(newView(record, deaths));
-    if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);
   }
 
   #takeProcessed(update: RawSlot): void {
@@ -309,8 +299,8 @@ export class StreamReader {
   /** A server that ignores `from_slot` starts at its current slot. */
   #detectReplay(slot: Slot): void {
     const { from, tip } = this.#options;
-    if (this.#isReplaying || from === null || this.newest !== null) return;
-    if (slot >= from && tip !== null && slot <= tip) this.#isReplaying = true;
+    if (this.isReplaying || from === null || this.newest !== null) return;
+    if (slot >= from && tip !== null && slot <= tip) this.isReplaying = true;
   }
 
   get #isBankless(): boolean {
@@ -319,7 +309,7 @@ export class StreamReader {
 
   #isCompleteFromHere(slot: Slot): boolean {
     const { from } = this.#options;
-    if (this.#isReplaying && from !== null && slot >= from) return true;
+    if (this.isReplaying && from !== null && slot >= from) return true;
     return this.#isBankless && this.newest !== null && slot > this.newest;
   }
 }

@@ -16,7 +16,6 @@ import { UpdateMerge } from './update-merge.ts';
 
 type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
-/** A queued replay and its waiters. */
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
 /**
@@ -107,7 +106,8 @@ export class YellowstoneSource implements GeyserSource {
   #narrowUpTo: Slot | null = null;
   /** `performance.now()` of the last slot update of any server. */
   #progressAt = 0;
-  #isDown = false;
+  /** Whether no server has sent a slot for too long. */
+  isDown = false;
 
   constructor(options: YellowstoneSourceOptions) {
     this.#options = options;
@@ -159,7 +159,10 @@ export class YellowstoneSource implements GeyserSource {
   start(): void {
     if (this.#timer !== null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
-    this.#timer = setInterval(() => this.#check(), this.#limits.stallMs / CHECKS_PER_STALL);
+    this.#timer = setInterval(() => {
+      this.#repair.check();
+      if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
+    }, this.#limits.stallMs / CHECKS_PER_STALL);
     this.#connections = this.#nodes.map((node) => this.#connectTo(node));
   }
 
@@ -167,12 +170,6 @@ export class YellowstoneSource implements GeyserSource {
     return this.#nodes.length > 0;
   }
 
-  /** Whether no server has sent a slot for too long. */
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
-  /** The newest completed slot. */
   get newest(): Slot | null {
     return this.#merge.newest;
   }
@@ -220,7 +217,7 @@ export class YellowstoneSource implements GeyserSource {
     this.#updateRequests();
     const [isAccepted] = await Promise.all([this.#requestApplied, this.#firstSlot()]);
     if (this.#merge.first === null) this.#markDown();
-    return isAccepted && !this.#isDown;
+    return isAccepted && !this.isDown;
   }
 
   /** Replaces the servers; streams of unchanged nodes continue. Without servers, everything is reset. */
@@ -257,36 +254,35 @@ export class YellowstoneSource implements GeyserSource {
       limits: this.#limits,
       log: this.#options.log,
       request: (scope) => this.#filterMerger.encode(scope),
-      resumeAt: () => this.#resumeAt(),
+      resumeAt: () => {
+        // First slot of a stream that replaces a broken one.
+        const { newest } = this.#merge;
+        if (newest === null) return null;
+        const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
+        return slotOf(from > 0n ? from : 0n);
+      },
       addReader: (from, seals) => merge.addReader({ from, tip: merge.newest, fillsIn: false, seals }),
       removeReader: (reader) => merge.removeReader(reader),
       onProgress: () => this.#recordProgress(node),
-      onRejected: () => this.#handleRejected(),
+      onRejected: () => {
+        if (!this.#connections.every(({ isRejected }) => isRejected)) return;
+        for (const each of this.#listeners) each.onRejected?.();
+      },
     });
   }
 
   #recordProgress({ name }: GeyserNode): void {
     this.#progressAt = performance.now();
-    if (!this.#isDown) return;
-    this.#isDown = false;
+    if (!this.isDown) return;
+    this.isDown = false;
     this.#options.log.info({ node: name }, 'Geyser server recovered');
   }
 
-  #check(): void {
-    this.#repair.check();
-    if (this.hasServers && performance.now() - this.#progressAt > this.#limits.downMaxMs) this.#markDown();
-  }
-
   #markDown(): void {
-    if (this.#isDown || this.#end.signal.aborted) return;
-    this.#isDown = true;
+    if (this.isDown || this.#end.signal.aborted) return;
+    this.isDown = true;
     this.#options.log.warn('No Geyser server delivers slots');
     for (const each of this.#listeners) each.onDown?.();
-  }
-
-  #handleRejected(): void {
-    if (!this.#connections.every(({ isRejected }) => isRejected)) return;
-    for (const each of this.#listeners) each.onRejected?.();
   }
 
   async #firstSlot(): Promise<void> {
@@ -308,14 +304,6 @@ export class YellowstoneSource implements GeyserSource {
       this.#narrowUpTo = this.#merge.newestStarted;
       return isAccepted;
     });
-  }
-
-  /** First slot of a stream that replaces a broken one. */
-  #resumeAt(): Slot | null {
-    const { newest } = this.#merge;
-    if (newest === null) return null;
-    const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
-    return slotOf(from > 0n ? from : 0n);
   }
 
   /** Waits for a replay of slots that were emitted without the requested updates. Never rejects. */

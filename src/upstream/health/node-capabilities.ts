@@ -8,15 +8,12 @@ const METHODS_MAX = 64;
 /** Longer names come from clients, not from the method table. */
 const METHOD_LENGTH_MAX = 64;
 
-/** null: open end. */
-type MissingRange = Readonly<{ from: bigint | null; to: bigint | null; until: number }>;
-
 /** Capabilities that a node was observed to lack. */
 export class NodeCapabilities {
   /** First available block; null if unknown. */
   firstAvailable: Slot | null = null;
   readonly #limits: CapabilityLimits;
-  readonly #missing = new Map<string, MissingRange>();
+  readonly #missing = new Map<string, Readonly<{ from: bigint | null; to: bigint | null; until: number }>>();
 
   constructor(limits: CapabilityLimits) {
     this.#limits = limits;

@@ -20,7 +20,6 @@ export type NodeState =
  */
 export type SlotFault = 'behind' | 'not-replaying' | 'stalled' | 'ahead';
 
-/** Reason of an ejection. */
 export type EjectionReason = 'slow' | 'failing' | 'throttling';
 
 export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {

@@ -23,7 +23,6 @@ const hasEnoughAttempts = (
 const latencyOf = (node: NodeHealth, limits: EjectionLimits, now: number): number | null =>
   hasEnoughAttempts(node, limits, now) ? node.recent.latencyMs(LATENCY_SHARE, now) : null;
 
-/** Median of the other nodes; null if unknown. */
 function medianLatencyOfOthers(
   nodes: readonly NodeHealth[],
   one: NodeHealth,

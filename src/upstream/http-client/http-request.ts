@@ -19,7 +19,6 @@ export class HttpRequest implements PendingRequest {
   isSent: boolean;
   /** Its response was offered for streaming. */
   isStreamOffered: boolean;
-  /** The result was reported. */
   isSettled: boolean;
   /** Links of RequestQueue. */
   previous: HttpRequest | null;

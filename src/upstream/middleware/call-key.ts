@@ -24,19 +24,15 @@ export type CallKey = Readonly<{
   lookups: number;
 };
 
-export type CallKeyLimits = Readonly<{
+export const callKeyLimits = {
   /** Calls with longer params get no key. */
-  paramsMaxBytes: number;
-  /** Raw forms that are cached, and their total size. */
-  keysMax: number;
-  keysMaxBytes: number;
-}>;
-
-export const callKeyLimits: CallKeyLimits = {
   paramsMaxBytes: 8_192,
+  /** Raw forms that are cached, and their total size. */
   keysMax: 4_096,
   keysMaxBytes: 8 * 1024 * 1024,
 };
+
+export type CallKeyLimits = Readonly<typeof callKeyLimits>;
 
 const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);

@@ -107,10 +107,6 @@ const isBelow = (minSlot: MinSlot['heights'], commitment: Commitment, observed: 
 
 const BACKOFF_MAX_MS = 400;
 
-/** Index of the options object if the method accepts minContextSlot. */
-const configIndexOf = ({ row }: Call, kind: string | null): number | null =>
-  kind === 'context' ? row.config : null;
-
 type Parts = MonotonicReadsOptions &
   Readonly<{ next: RpcDispatcher; limits: MonotonicReadsLimits; slots: SlotTracker }>;
 
@@ -325,10 +321,11 @@ export class MonotonicReads implements RpcDispatcher {
   dispatchLocal(call: Call, minSlot: MinSlot, handler: ResponseHandler): PendingCall {
     const key = this.#parts.keys.keyOf(call);
     if (key === null || key.commitment === null) return this.#parts.next.dispatch(call, handler);
+    // Index of the options object if the method accepts minContextSlot.
     const requirements = {
       minSlot,
       commitment: key.commitment,
-      configIndex: configIndexOf(call, key.policy.config),
+      configIndex: key.policy.config === 'context' ? call.row.config : null,
     };
     const read = new MonotonicCall(this.#parts, call, requirements, handler);
     // A response that reports its slot may come from the cache at first.

@@ -171,7 +171,7 @@ export class RequestCoalescer implements RpcDispatcher {
   readonly #limits: CoalescerLimits;
   readonly #now: () => number;
   readonly inFlight = new Map<string, InFlightCall>();
-  #waiting = 0;
+  waiting = 0;
 
   constructor(next: RpcDispatcher, { keys, counts, listener, limits, now }: RequestCoalescerOptions) {
     this.#next = next;
@@ -186,10 +186,6 @@ export class RequestCoalescer implements RpcDispatcher {
     return this.inFlight.size;
   }
 
-  get waiting(): number {
-    return this.#waiting;
-  }
-
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
     const key = this.#keys.keyOf(call);
     if (key === null) return this.#next.dispatch(call, handler);
@@ -197,7 +193,7 @@ export class RequestCoalescer implements RpcDispatcher {
     const inFlight = this.inFlight.get(key.text);
     if (inFlight !== undefined && this.#mayJoin(inFlight, now)) {
       this.#counts.shared++;
-      this.#waiting++;
+      this.waiting++;
       return inFlight.join(call, handler, now);
     }
     if (this.inFlight.size >= this.#limits.callsMax) return this.#next.dispatch(call, handler);
@@ -215,12 +211,12 @@ export class RequestCoalescer implements RpcDispatcher {
   }
 
   releaseWaiters(callers: number): void {
-    this.#waiting -= callers;
+    this.waiting -= callers;
   }
 
   #mayJoin(inFlight: InFlightCall, now: number): boolean {
     return (
-      this.#waiting < this.#limits.waitingMax && now - inFlight.started.startedAt <= this.#limits.joinMaxMs
+      this.waiting < this.#limits.waitingMax && now - inFlight.started.startedAt <= this.#limits.joinMaxMs
     );
   }
 }

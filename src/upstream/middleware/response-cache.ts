@@ -50,17 +50,13 @@ export class ResponseCache implements RpcDispatcher {
   }
 }
 
-export type MemoryCacheLimits = Readonly<{
-  entriesMax: number;
-  maxBytes: number;
-  answerMaxBytes: number;
-}>;
-
-export const memoryCacheLimits: MemoryCacheLimits = {
+export const memoryCacheLimits = {
   entriesMax: 65_536,
   maxBytes: 128 * 1024 * 1024,
   answerMaxBytes: 1024 * 1024,
 };
+
+export type MemoryCacheLimits = Readonly<typeof memoryCacheLimits>;
 
 export type MemoryCacheOptions = Readonly<{
   slots?: SlotTracker;
@@ -76,7 +72,6 @@ type CacheEntry = Readonly<{
   chain: number;
   weight: number;
   expiresAt: number;
-  /** Slot in the response; null if it has none. */
   observedSlot: Slot | null;
   /** Newest slot known when the response was valid; null: valid until it expires. */
   slot: Slot | null;
@@ -117,7 +112,9 @@ export class MemoryCache implements CoalescedListener {
     this.#slots = slots;
     this.#now = now ?? (() => performance.now());
     this.#entries = new WeightedLru(this.#limits.entriesMax, this.#limits.maxBytes);
-    this.roots = new FinalizedRoots(slots, (network) => this.#onChainReset(network));
+    this.roots = new FinalizedRoots(slots, (network) => {
+      this.#chains.set(network, this.#chainOf(network) + 1);
+    });
   }
 
   get entries(): number {
@@ -176,10 +173,6 @@ export class MemoryCache implements CoalescedListener {
 
   #chainOf(network: Network): number {
     return this.#chains.get(network) ?? 0;
-  }
-
-  #onChainReset(network: Network): void {
-    this.#chains.set(network, this.#chainOf(network) + 1);
   }
 
   #isFresh(entry: CacheEntry, { network }: Call, { policy, commitment }: CallKey): boolean {

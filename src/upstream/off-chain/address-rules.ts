@@ -45,28 +45,24 @@ const NAT64_TO_SPECIAL: readonly string[] = SPECIAL_V4.map((network) => {
   return `64:ff9b::${address}/${96 + Number(bits)}`;
 });
 
-type Family = 'ipv4' | 'ipv6';
-
-const familyOf = (address: string): Family | null => {
+const familyOf = (address: string): 'ipv4' | 'ipv6' | null => {
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return null;
   return version === 4 ? 'ipv4' : 'ipv6';
 };
 
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', bits, ...rest] = network.split('/');
-  const family = familyOf(address);
-  const width = family === 'ipv4' ? 32 : 128;
-  const prefix = bits === undefined ? width : Number(bits);
-  if (family === null || rest.length > 0 || bits === '' || !(prefix >= 0 && prefix <= width)) {
-    throw new RangeError(`not a network such as 10.0.0.0/8 or fd00::/8: ${network}`);
-  }
-  list.addSubnet(address, prefix, family);
-}
-
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const network of networks) addNetwork(list, network);
+  for (const network of networks) {
+    const [address = '', bits, ...rest] = network.split('/');
+    const family = familyOf(address);
+    const width = family === 'ipv4' ? 32 : 128;
+    const prefix = bits === undefined ? width : Number(bits);
+    if (family === null || rest.length > 0 || bits === '' || !(prefix >= 0 && prefix <= width)) {
+      throw new RangeError(`not a network such as 10.0.0.0/8 or fd00::/8: ${network}`);
+    }
+    list.addSubnet(address, prefix, family);
+  }
   return list;
 }
 
@@ -75,7 +71,6 @@ const globalV6 = listOf(GLOBAL_V6);
 const specialV6 = listOf(SPECIAL_V6);
 const nat64ToSpecial = listOf(NAT64_TO_SPECIAL);
 
-/** Whether the address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = familyOf(address);
   if (family === null) return false;

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressRules } from './address-rules.ts';
 
@@ -78,7 +78,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     connect(target, (...[error, socket]) => {
       if (error !== null) {
         done(error, null);
-      } else if (isAllowedPeer(socket, rules)) {
+      } else if (rules.allows(socket.remoteAddress ?? '')) {
         done(null, socket);
       } else {
         socket.destroy();
@@ -87,7 +87,3 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
     });
   };
 }
-
-/** Final check of the connected address. */
-const isAllowedPeer = (socket: Socket, rules: AddressRules): boolean =>
-  rules.allows(socket.remoteAddress ?? '');

@@ -11,19 +11,15 @@ import {
 import { webUrl } from './target.ts';
 
 /** Times in milliseconds. */
-export type PostLimits = Readonly<{
-  connectTimeoutMs: number;
-  /** Per DNS query; each is sent twice. */
-  resolveTimeoutMs: number;
-  /** In characters. */
-  urlMaxLength: number;
-}>;
-
-export const postLimits: PostLimits = {
+export const postLimits = {
   connectTimeoutMs: 3_000,
+  /** Per DNS query; each is sent twice. */
   resolveTimeoutMs: 2_000,
+  /** In characters. */
   urlMaxLength: 2_048,
 };
+
+export type PostLimits = Readonly<typeof postLimits>;
 
 /** Allowed destinations besides the public internet. */
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;

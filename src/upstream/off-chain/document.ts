@@ -106,20 +106,15 @@ const BYTES_PER_CHARACTER = 2;
 const sizeOf = (uri: string, { document }: CachedDocument): number =>
   ENTRY_BYTES + uri.length * BYTES_PER_CHARACTER + (document?.length ?? 0);
 
-/** LRU cache of documents in memory. */
 export class DocumentMemoryCache {
   readonly #entries = new Map<string, CachedDocument>();
   readonly #maxBytes: number;
   readonly #now: () => number;
-  #bytes = 0;
+  bytes = 0;
 
   constructor(maxBytes: number, now: () => number) {
     this.#maxBytes = maxBytes;
     this.#now = now;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get(uri: string): CachedDocument | null {
@@ -135,7 +130,7 @@ export class DocumentMemoryCache {
     this.delete(uri);
     this.#insert(uri, cached);
     for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.bytes <= this.#maxBytes) return;
       this.delete(oldest);
     }
   }
@@ -144,11 +139,11 @@ export class DocumentMemoryCache {
     const cached = this.#entries.get(uri);
     if (cached === undefined) return;
     this.#entries.delete(uri);
-    this.#bytes -= sizeOf(uri, cached);
+    this.bytes -= sizeOf(uri, cached);
   }
 
   #insert(uri: string, cached: CachedDocument): void {
     this.#entries.set(uri, cached);
-    this.#bytes += sizeOf(uri, cached);
+    this.bytes += sizeOf(uri, cached);
   }
 }

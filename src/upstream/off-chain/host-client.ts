@@ -86,8 +86,15 @@ export class HostClient {
     // Without a listener an aborted body would end the process.
     response.body.on('error', () => undefined);
     const { statusCode, headers } = response;
-    if (statusCode === 200 && mayBeJson(joinHeader(headers['content-type'])))
-      return this.#document(response, signal);
+    if (statusCode === 200 && mayBeJson(joinHeader(headers['content-type']))) {
+      const bytes = await this.#body(response);
+      signal.throwIfAborted();
+      if (bytes === null) return { kind: 'absent' };
+      const { documentMaxBytes } = this.#limits;
+      const plain = await decoded(bytes, joinHeader(response.headers['content-encoding']), documentMaxBytes);
+      const document = plain === null ? null : documentIn(plain, this.#limits);
+      return document === null ? { kind: 'absent' } : { kind: 'document', bytes: document };
+    }
     await response.body.dump({ limit: UNUSED_BODY_MAX_BYTES, signal }).catch(() => undefined);
     const location = joinHeader(headers.location);
     if (REDIRECTS.has(statusCode) && location !== undefined) return { kind: 'redirect', location };
@@ -96,16 +103,6 @@ export class HostClient {
 
   #request({ origin, pathname, search }: URL, signal: AbortSignal): Promise<HttpResponse> {
     return this.#agent.request({ origin, path: pathname + search, method: 'GET', headers: HEADERS, signal });
-  }
-
-  async #document(response: HttpResponse, signal: AbortSignal): Promise<ExchangeResult> {
-    const bytes = await this.#body(response);
-    signal.throwIfAborted();
-    if (bytes === null) return { kind: 'absent' };
-    const { documentMaxBytes } = this.#limits;
-    const plain = await decoded(bytes, joinHeader(response.headers['content-encoding']), documentMaxBytes);
-    const document = plain === null ? null : documentIn(plain, this.#limits);
-    return document === null ? { kind: 'absent' } : { kind: 'document', bytes: document };
   }
 
   /** Raw body; null if larger than the limit. */

@@ -167,7 +167,10 @@ export class OffChainClient {
     } catch {
       return null;
     } finally {
-      if (--pending.waiters === 0) this.#end(uri, pending);
+      if (--pending.waiters === 0) {
+        pending.controller.abort(ABORTED);
+        if (this.#pendingFetches.get(uri) === pending) this.#pendingFetches.delete(uri);
+      }
     }
   }
 
@@ -190,11 +193,6 @@ export class OffChainClient {
     return pending;
   }
 
-  #end(uri: string, pending: PendingFetch): void {
-    pending.controller.abort(ABORTED);
-    if (this.#pendingFetches.get(uri) === pending) this.#pendingFetches.delete(uri);
-  }
-
   /** From the disk, else from the host. Never rejects. */
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
     const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
@@ -206,15 +204,13 @@ export class OffChainClient {
     this.counts.fetches++;
     const fetched = await this.#fetcher.fetch(urls, pending.controller.signal);
     this.counts[counterOf[fetched.kind]]++;
-    if (!pending.forgotten) this.#cacheResult(uri, fetched);
+    if (!pending.forgotten) {
+      const { documentTtlMs, absenceTtlMs, failureTtlMs } = this.#limits;
+      if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentTtlMs, this.#disk);
+      if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceTtlMs, this.#disk);
+      if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureTtlMs, null);
+    }
     return fetched.kind === 'document' ? fetched.bytes : null;
-  }
-
-  #cacheResult(uri: string, fetched: FetchResult): void {
-    const { documentTtlMs, absenceTtlMs, failureTtlMs } = this.#limits;
-    if (fetched.kind === 'document') this.#cacheFor(uri, fetched.bytes, documentTtlMs, this.#disk);
-    if (fetched.kind === 'absent') this.#cacheFor(uri, null, absenceTtlMs, this.#disk);
-    if (fetched.kind === 'failed') this.#cacheFor(uri, null, failureTtlMs, null);
   }
 
   #cacheFor(uri: string, document: Buffer | null, ms: number, disk: DiskCache | null): void {
@@ -285,16 +281,13 @@ export class Fetcher {
       const exchange = await this.#exchangeWithRetry(url, signal);
       if (exchange === null) return NOT_REQUESTED;
       if (exchange.kind === 'document') return exchange;
-      if (exchange.kind !== 'redirect') return { kind: this.#endOf(exchange) };
+      if (exchange.kind !== 'redirect')
+        return { kind: exchange.kind === 'absent' || exchange.kind === 'forbidden' ? 'absent' : 'failed' };
       const next = webUrl(exchange.location, this.#ports, url);
       if (next === null) return { kind: 'absent' };
       url = next;
     }
     return { kind: 'absent' };
-  }
-
-  #endOf({ kind }: ExchangeResult): 'absent' | 'failed' {
-    return kind === 'absent' || kind === 'forbidden' ? 'absent' : 'failed';
   }
 
   /** Retries a broken connection: a host may close an idle one just as it is used. */

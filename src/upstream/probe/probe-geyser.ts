@@ -1,12 +1,66 @@
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
-import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import {
+  encodeSubscribeDeshredRequest,
+  encodeSubscribeRequest,
+} from '../../protocol/geyser/subscribe-request.ts';
 import { decodeSubscribeUpdate } from '../../protocol/geyser/subscribe-update.ts';
 import type { GrpcCode, GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import { type GeyserNode, SUBSCRIBE } from '../geyser/geyser-node.ts';
 import { geyserSourceOptions } from '../geyser/geyser-source-options.ts';
-import { GrpcStream } from '../geyser/grpc-stream.ts';
+import { GrpcStream, type GrpcStreamOptions } from '../geyser/grpc-stream.ts';
 import { redactMessage } from '../geyser/monitored-stream.ts';
+import { ENTRIES_REQUEST, SUBSCRIBE_DESHRED, SUBSCRIBE_ENTRIES } from '../shreds/shred-clients.ts';
+import { type ShredServer, shredLimits } from '../shreds/shreds-config.ts';
+
+const shredFaults = {
+  PERMISSION_DENIED: 'the token is not allowed to open this stream',
+  UNIMPLEMENTED: 'there is no such stream at this address',
+};
+
+/** Time for a server to reject an accepted stream. */
+const REJECTION_MS = 500;
+
+/** Method by configured kind. */
+const calls = {
+  deshred: {
+    method: SUBSCRIBE_DESHRED,
+    request: encodeSubscribeDeshredRequest({ slots: new Map([['s', { interslotUpdates: true }]]) }),
+  },
+  entries: { method: SUBSCRIBE_ENTRIES, request: ENTRIES_REQUEST },
+} as const;
+
+/**
+ * Opens a stream of a shred stage server and checks that it stays open. Never rejects.
+ * @param timeoutMs - in total.
+ * @returns the reason without URLs and secrets; null if it stays open.
+ */
+export function probeShreds(
+  { url, headers }: ShredServer,
+  kind: keyof typeof calls,
+  timeoutMs: number,
+): Promise<string | null> {
+  const { method, request } = calls[kind];
+  return new Promise((resolve) => {
+    const end = (fault: string | null): void => {
+      clearTimeout(timer);
+      stream.close();
+      resolve(fault);
+    };
+    let timer = setTimeout(() => end('it did not accept the stream in time'), timeoutMs);
+    const options = { ...shredLimits, connectTimeoutMs: timeoutMs, url, headers, method };
+    const stream = new GrpcStream(options, {
+      onOpen() {
+        clearTimeout(timer);
+        timer = setTimeout(() => end(null), Math.min(REJECTION_MS, timeoutMs));
+      },
+      onMessage: () => end(null),
+      onEnd: (status) => end(faultOf(status, options, shredFaults)),
+    });
+    stream.send(request);
+    if (kind === 'entries') stream.finishSending();
+  });
+}
 
 export type GeyserReport = Readonly<{
   /** Reason without URLs and secrets; null if slots arrive. */
@@ -15,15 +69,24 @@ export type GeyserReport = Readonly<{
   slot: Slot | null;
 }>;
 
-const faults: Partial<Readonly<Record<GrpcCode, string>>> = {
-  UNAUTHENTICATED: 'it does not accept the token: check x-token in headers',
+/** Explains why a server ended a stream, without URLs and secrets. */
+function faultOf(
+  { code, message }: GrpcStatus,
+  { url, headers }: Pick<GrpcStreamOptions, 'url' | 'headers'>,
+  faults: Partial<Readonly<Record<GrpcCode, string>>>,
+): string {
+  const shared: typeof faults = {
+    UNAUTHENTICATED: 'it does not accept the token: check x-token in headers',
+    RESOURCE_EXHAUSTED: 'it accepts no more streams: request a larger plan',
+  };
+  const reason = message === '' ? code : `${code}: ${redactMessage(message, url, headers)}`;
+  return shared[code] ?? faults[code] ?? reason;
+}
+
+const geyserFaults = {
   PERMISSION_DENIED: 'the token is not allowed to subscribe',
   UNIMPLEMENTED: 'there is no Geyser at this address',
-  RESOURCE_EXHAUSTED: 'it accepts no more streams: request a larger plan',
 };
-
-const faultOf = ({ code, message }: GrpcStatus, node: GeyserNode): string =>
-  faults[code] ?? (message === '' ? code : `${code}: ${redactMessage(message, node.grpc, node.headers)}`);
 
 function slotIn(bytes: Buffer): Slot | null {
   try {
@@ -55,7 +118,7 @@ export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<Geyser
         const slot = slotIn(bytes);
         if (slot !== null) end({ fault: null, slot });
       },
-      onEnd: (status) => end({ fault: faultOf(status, node), slot: null }),
+      onEnd: (status) => end({ fault: faultOf(status, options, geyserFaults), slot: null }),
     });
     stream.send(
       encodeSubscribeRequest({

@@ -73,7 +73,6 @@ export type ProbeReport = Readonly<{
   genesisHash: string | null;
   healthy: boolean | null;
   slot: Slot | null;
-  /** null without history. */
   firstAvailableBlock: Slot | null;
   findings: readonly ProbeFinding[];
 }>;
@@ -97,10 +96,6 @@ function stringOf(result: ProbeResult): string | null {
 function slotOf(result: ProbeResult): Slot | null {
   const text = resultText(result) ?? '';
   return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
-}
-
-function versionOf(result: ProbeResult): string | null {
-  return /"solana-core":"([^"\\]{1,100})"/.exec(resultText(result) ?? '')?.[1] ?? null;
 }
 
 function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
@@ -140,26 +135,6 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
   return findings;
 }
 
-function reportOf(config: NodeConfig, network: Network, results: ProbeResults): ProbeReport {
-  const all = Object.values(results);
-  const responded = all.filter(({ outcome }) => outcome.kind === 'response');
-  const reachable = responded.length > 0;
-  return {
-    node: config.name,
-    network,
-    reachable,
-    latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
-    version: versionOf(results.getVersion),
-    genesisHash: stringOf(results.getGenesisHash),
-    healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
-    slot: slotOf(results.getSlot),
-    firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
-    findings: reachable
-      ? findingsOf(results, network)
-      : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
-  };
-}
-
 /**
  * Queries version, health, slot, genesis and history. Never rejects.
  * @param timeoutMs - per call; calls are sequential.
@@ -176,20 +151,36 @@ export async function probeNode(
     const getVersion = await request('getVersion');
     // Skip the rest if the first call got no response.
     const next = getVersion.outcome.kind === 'response' ? request : async () => getVersion;
-    return reportOf(config, network, {
+    const results = {
       getVersion,
       getGenesisHash: await next('getGenesisHash'),
       getHealth: await next('getHealth'),
       getSlot: await next('getSlot'),
       getFirstAvailableBlock: await next('getFirstAvailableBlock'),
-    });
+    };
+    const all = Object.values(results);
+    const responded = all.filter(({ outcome }) => outcome.kind === 'response');
+    const reachable = responded.length > 0;
+    return {
+      node: config.name,
+      network,
+      reachable,
+      latencyMs: reachable ? Math.min(...responded.map(({ elapsedMs }) => elapsedMs)) : null,
+      version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
+      genesisHash: stringOf(results.getGenesisHash),
+      healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
+      slot: slotOf(results.getSlot),
+      firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
+      findings: reachable
+        ? findingsOf(results, network)
+        : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
+    };
   } finally {
     node.close();
   }
 }
 
 export type SenderReport = Readonly<{
-  /** null without a response. */
   latencyMs: number | null;
   findings: readonly ProbeFinding[];
 }>;

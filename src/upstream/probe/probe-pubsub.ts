@@ -4,7 +4,6 @@ import { type ConnectionEnd, PubsubConnection } from '../feeds/pubsub-connection
 import type { NodeConfig } from '../node.ts';
 
 export type PubsubReport = Readonly<{
-  /** null if slotSubscribe was acknowledged. */
   fault: ConnectionEnd | 'slotSubscribe is rejected' | null;
   /** First slot; null if none arrived in time. */
   slot: Slot | null;

@@ -108,16 +108,13 @@ function recordMember(
   envelope.spans.set(name, { from, to });
 }
 
-/** Members of the object; null for anything else. */
-function scanEnvelope(bytes: Buffer): ReadonlyMap<string, Span> | null {
-  const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
-  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
-  return end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
-}
-
 /** Any order and spacing. A null member beside its counterpart counts as absent. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
-  const spans = scanEnvelope(bytes);
+  // Members of the object; null for anything else.
+  const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
+  const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
+  const spans =
+    end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
   if (spans === null) return null;
   const member = (name: string): Buffer | null => {
     const span = spans.get(name);

@@ -57,7 +57,6 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     this.#remaining = bytes === null ? Number.POSITIVE_INFINITY : bytes - start.length;
   }
 
-  /** Whether a body with this start can be streamed. */
   static canStream(start: Buffer): boolean {
     if (start.length < RESULT_PREFIX.length + BUFFERED_MIN_BYTES || !matchesAt(start, 0, RESULT_PREFIX))
       return false;
@@ -96,7 +95,9 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     if (this.#flow === null) return;
     this.#remaining -= bytes.length;
     if (this.#remaining < 0 || !this.#utf8.add(bytes)) {
-      this.#failInvalid();
+      const flow = this.#flow;
+      this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
+      flow?.stop();
       return;
     }
     this.#buffered = bufferPool.prepend(this.#buffered, bytes);
@@ -125,14 +126,10 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     if (exchange.kind === 'too-large') this.#fail('canceled', 'ANSWER_TOO_LARGE');
     else if (exchange.kind === 'over-budget') this.#fail('canceled', 'OVERLOADED');
     else if (exchange.kind === 'aborted') this.#fail('canceled', 'CLIENT_GONE');
-    else if (exchange.kind === 'transport' && exchange.timedOut) this.#failStalled();
-    else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
-  }
-
-  /** No progress: the reader's fault if paused, else the node's. */
-  #failStalled(): void {
-    if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
-    else this.#fail('lost', 'UPSTREAM_TIMEOUT');
+    else if (exchange.kind === 'transport' && exchange.timedOut) {
+      if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
+      else this.#fail('lost', 'UPSTREAM_TIMEOUT');
+    } else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
   }
 
   /** Forwards everything but a possible tail. */
@@ -143,13 +140,6 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     // A copy: the original buffer is passed on.
     this.#buffered = Buffer.from(buffered.subarray(end));
     reader.onData(buffered.subarray(0, end));
-  }
-
-  /** Not UTF-8, or longer than announced. */
-  #failInvalid(): void {
-    const flow = this.#flow;
-    this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
-    flow?.stop();
   }
 
   #fail(

@@ -83,11 +83,7 @@ class MethodLatency {
   readonly #counts = createHistogram();
   #counted = 0;
   #sinceRead = 0;
-  #quantileMs: number | null = null;
-
-  get quantileMs(): number | null {
-    return this.#quantileMs;
-  }
+  quantileMs: number | null = null;
 
   record(elapsedMs: number, share: number): void {
     const bucket = bucketOf(elapsedMs * 1_000);
@@ -100,18 +96,16 @@ class MethodLatency {
     this.#sinceRead = 0;
     if (this.#counted < COUNTED_MIN) return;
     const microseconds = quantile(this.#counts, share);
-    this.#quantileMs = microseconds === null ? null : microseconds / 1_000;
-    if (this.#counted >= COUNTED_MAX) this.#halve();
-  }
-
-  #halve(): void {
-    let counted = 0;
-    for (let bucket = 0; bucket < this.#counts.length; bucket++) {
-      const half = (this.#counts[bucket] ?? 0) >>> 1;
-      this.#counts[bucket] = half;
-      counted += half;
+    this.quantileMs = microseconds === null ? null : microseconds / 1_000;
+    if (this.#counted >= COUNTED_MAX) {
+      let counted = 0;
+      for (let bucket = 0; bucket < this.#counts.length; bucket++) {
+        const half = (this.#counts[bucket] ?? 0) >>> 1;
+        this.#counts[bucket] = half;
+        counted += half;
+      }
+      this.#counted = counted;
     }
-    this.#counted = counted;
   }
 }
 

@@ -1,51 +1,31 @@
 import type { Logger } from '../../base/log.ts';
-import type { ShredFault } from '../../solana/shred/parse-shred.ts';
 
-export type DropReason =
-  /** Parser faults. */
-  | ShredFault
+const noDrops = () => ({
+  // Parser faults: `ShredFault`.
+  ...{ Length: 0, Variant: 0, Index: 0, ParentOffset: 0, Flags: 0, Size: 0, FecSet: 0 },
   /** Shred version of another cluster. */
-  | 'version'
-  /** Outside the window around the newest plausible slot. */
-  | 'slotAhead'
-  | 'slotBehind'
-  /** Complete or evicted slot. */
-  | 'slotClosed'
-  /** A verified shred has the index, or the set is complete. */
-  | 'duplicate'
-  /** Unknown leader and no capacity to wait, or waiting is disabled. */
-  | 'unknownLeader'
-  /** Not signed by the leader, or not below the signed root. */
-  | 'invalidSignature'
-  /** Evicted before verification, during a flood of invalid signatures. */
-  | 'unverified'
-  /** Signed by the leader, but different from the first shreds of the set. */
-  | 'equivocation'
-  /** Signed by the leader, but inconsistent with its set or slot. */
-  | 'inconsistent'
-  /** Set or shred limit of the slot reached. */
-  | 'slotFull';
-
-const noDrops = (): Record<DropReason, number> => ({
-  Length: 0,
-  Variant: 0,
-  Index: 0,
-  ParentOffset: 0,
-  Flags: 0,
-  Size: 0,
-  FecSet: 0,
   version: 0,
-  slotAhead: 0,
-  slotBehind: 0,
+  // Outside the window around the newest plausible slot.
+  ...{ slotAhead: 0, slotBehind: 0 },
+  /** Complete or evicted slot. */
   slotClosed: 0,
+  /** A verified shred has the index, or the set is complete. */
   duplicate: 0,
+  /** Unknown leader and no capacity to wait, or waiting is disabled. */
   unknownLeader: 0,
+  /** Not signed by the leader, or not below the signed root. */
   invalidSignature: 0,
+  /** Evicted before verification, during a flood of invalid signatures. */
   unverified: 0,
+  /** Signed by the leader, but different from the first shreds of the set. */
   equivocation: 0,
+  /** Signed by the leader, but inconsistent with its set or slot. */
   inconsistent: 0,
+  /** Set or shred limit of the slot reached. */
   slotFull: 0,
 });
+
+export type DropReason = keyof ReturnType<typeof noDrops>;
 
 export const noStats = () => ({
   packets: 0,

@@ -140,43 +140,33 @@ export class FecSet {
    * @returns null if the result is not below the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
-    const shreds = this.#computeMissing();
-    const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
-    // Another try would use the same invalid code shreds.
-    this.#isRecoveryTried = true;
-    if (isProven) return [...shreds.values()];
-    this.#dropCode();
-    return null;
-  }
-
-  /** Discards the code shreds and proofs; received data may still be valid. */
-  #dropCode(): void {
-    this.#code.length = 0;
-    this.#codeCount = 0;
-    this.bytes = this.#dataCount * this.#dataLayout.bytes;
-    if (this.proven !== null) this.proven = new ProvenNodes(this.#dataLayout.proofEntries, this.proven.root);
-  }
-
-  #shardsOf(shreds: readonly (Uint8Array | undefined)[], length: number, layout: ShredLayout) {
-    return Array.from({ length }, (_, i) => shreds[i]?.subarray(layout.shardStart, layout.shardEnd) ?? null);
-  }
-
-  /** By index. */
-  #computeMissing(): Map<number, Uint8Array> {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;
     const shards = this.#shardsOf(this.#data, this.#numData, this.#dataLayout);
     shards.push(...this.#shardsOf(this.#code, this.#numCode, this.#codeLayout));
     const data = reedSolomon(this.#numData, this.#numCode).recoverData(shards) ?? [];
-    const missing = new Map<number, Uint8Array>();
+    const shreds = new Map<number, Uint8Array>();
     data.forEach((shard, i) => {
       if (this.#data[i] !== undefined) return;
       const shred = new Uint8Array(bytes);
       shred.set(shard, shardStart);
       if (!isLegacy) shred.set(this.signature);
       if (this.chainedRoot !== null) shred.set(this.chainedRoot, bodyEnd);
-      missing.set(i, shred);
+      shreds.set(i, shred);
     });
-    return missing;
+    const isProven = this.proven === null || this.#provesRecovered(this.proven, shreds);
+    // Another try would use the same invalid code shreds.
+    this.#isRecoveryTried = true;
+    if (isProven) return [...shreds.values()];
+    // Discards the code shreds and proofs; received data may still be valid.
+    this.#code.length = 0;
+    this.#codeCount = 0;
+    this.bytes = this.#dataCount * this.#dataLayout.bytes;
+    if (this.proven !== null) this.proven = new ProvenNodes(this.#dataLayout.proofEntries, this.proven.root);
+    return null;
+  }
+
+  #shardsOf(shreds: readonly (Uint8Array | undefined)[], length: number, layout: ShredLayout) {
+    return Array.from({ length }, (_, i) => shreds[i]?.subarray(layout.shardStart, layout.shardEnd) ?? null);
   }
 
   #provesRecovered(proven: ProvenNodes, missing: ReadonlyMap<number, Uint8Array>): boolean {

@@ -19,8 +19,6 @@ type EpochLeaders = Readonly<{
   positions: Uint32Array;
 }>;
 
-type EpochInfo = Readonly<{ epoch: Epoch; first: bigint; slots: number }>;
-
 const NO_LEADER = 0xffff_ffff;
 /** Maximum slots per epoch: twice those of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
@@ -37,7 +35,7 @@ const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
 /** Parses getEpochInfo. @returns null if malformed. */
-export function readEpochInfo(json: string): EpochInfo | null {
+export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: bigint; slots: number }> | null {
   const info: unknown = JSON.parse(json);
   if (typeof info !== 'object' || info === null) return null;
   const { absoluteSlot, epoch, slotIndex, slotsInEpoch } = info as Record<string, unknown>;
@@ -161,7 +159,13 @@ export class LeaderSchedule {
       const isKnown = await this.#readEpoch(info.epoch, info.first);
       // Nodes know the next schedule only from some point of this epoch on.
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
-      this.#evictOld(info.epoch);
+      const current = info.epoch;
+      for (const epoch of this.#epochs.keys()) {
+        if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
+          this.#epochs.delete(epoch);
+          this.#readAt.delete(epoch);
+        }
+      }
       return isKnown && hasVersion;
     } catch (error) {
       if (this.#abort.signal.aborted) return true;
@@ -201,14 +205,5 @@ export class LeaderSchedule {
     if (!this.#options.discoverShredVersion || this.shredVersion !== null) return true;
     this.shredVersion = readShredVersion(await this.#request('getClusterNodes', []));
     return this.shredVersion !== null;
-  }
-
-  #evictOld(current: Epoch): void {
-    for (const epoch of this.#epochs.keys()) {
-      if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
-        this.#epochs.delete(epoch);
-        this.#readAt.delete(epoch);
-      }
-    }
   }
 }

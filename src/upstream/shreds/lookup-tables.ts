@@ -100,7 +100,12 @@ export class TableLoader {
   async #read(keys: readonly string[]): Promise<void> {
     this.#inFlight++;
     try {
-      const loaded = await this.#fetch(keys);
+      const addresses = keys.map((key) => addressFromBytes(Buffer.from(key, 'latin1')));
+      const config = { encoding: 'base64', commitment: 'processed' };
+      const { reader } = this.#options;
+      const body = await reader.request('getMultipleAccounts', [addresses, config], this.#abort.signal);
+      const loaded = readResponse(body.toString('latin1'), keys.length);
+      if (loaded === null) throw new TypeError('unexpected getMultipleAccounts result');
       keys.forEach((key, index) => {
         const data = loaded.accounts[index] ?? null;
         if (data !== null) this.#options.onTable(key, data, loaded.slot);
@@ -111,16 +116,6 @@ export class TableLoader {
     }
     this.#inFlight--;
     if (!this.#abort.signal.aborted) this.#readAll();
-  }
-
-  async #fetch(keys: readonly string[]): Promise<LoadedTables> {
-    const addresses = keys.map((key) => addressFromBytes(Buffer.from(key, 'latin1')));
-    const config = { encoding: 'base64', commitment: 'processed' };
-    const { reader } = this.#options;
-    const body = await reader.request('getMultipleAccounts', [addresses, config], this.#abort.signal);
-    const loaded = readResponse(body.toString('latin1'), keys.length);
-    if (loaded === null) throw new TypeError('unexpected getMultipleAccounts result');
-    return loaded;
   }
 
   #logFailure(error: unknown): void {
@@ -140,16 +135,8 @@ export const lookupTableRequest: SubscribeRequest = {
 /** 32 bytes each, in instruction index order. */
 export type LoadedAddresses = Readonly<{ writable: readonly Uint8Array[]; readonly: readonly Uint8Array[] }>;
 
-type LookupTablesOptions = Readonly<{
-  reader: Pick<ChainReader, 'request'>;
-  limits: Pick<
-    ShredLimits,
-    'tablesMax' | 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'
-  >;
-  log: Logger;
-}>;
-
-type CachedTable = Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>;
+type LookupTablesOptions = Omit<TableLoaderOptions, 'onTable'> &
+  Readonly<{ limits: Pick<ShredLimits, 'tablesMax'> }>;
 
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
@@ -174,7 +161,7 @@ function addAddresses(
  * Uses the newest received state on any fork, so addresses are very likely, but not certain.
  */
 export class LookupTables {
-  readonly #tables: Lru<string, CachedTable>;
+  readonly #tables: Lru<string, Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>>;
   readonly #reads: TableLoader;
   /** Transactions with unknown addresses. */
   unresolved = 0;

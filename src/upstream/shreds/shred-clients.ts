@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import { type DeshredUpdate, readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
+import { readDeshredUpdate } from '../../protocol/geyser/read-deshred-update.ts';
 import { encodeSubscribeDeshredRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { decodeEntryMessage } from '../../protocol/shredstream/entries.ts';
 import type { Slot } from '../../solana/units.ts';
@@ -35,10 +35,6 @@ class ReconnectingStream<Message> {
     this.#options = options;
   }
 
-  start(): void {
-    this.#connect();
-  }
-
   send(message: Uint8Array): void {
     this.#stream?.send(message);
   }
@@ -57,7 +53,7 @@ class ReconnectingStream<Message> {
     this.#stream = null;
   }
 
-  #connect(): void {
+  start(): void {
     const { server, limits, log, method, request, requests, decode, onMessage } = this.#options;
     const { url, headers, name } = server;
     // A restarted server may be at lower slots.
@@ -75,16 +71,15 @@ class ReconnectingStream<Message> {
     this.#stream = null;
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     const pause = exponentialBackoff(reconnectMs, reconnectMaxMs, this.#failures++);
-    this.#reconnectTimer = setTimeout(() => this.#connect(), withJitter(pause));
+    this.#reconnectTimer = setTimeout(() => this.start(), withJitter(pause));
   }
 }
 
-type DeshredClientOptions = Readonly<{
-  server: ShredServer;
-  limits: ShredLimits;
-  log: Logger;
-  listener: Pick<DeshredListener, 'onTransaction' | 'onSlot'>;
-}>;
+type ClientOptions<Events extends keyof DeshredListener> = Pick<
+  ReconnectingStreamOptions<unknown>,
+  'server' | 'limits' | 'log'
+> &
+  Readonly<{ listener: Pick<DeshredListener, Events> }>;
 
 /** Source: geyser.proto. */
 export const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
@@ -99,57 +94,28 @@ const PING = encodeSubscribeDeshredRequest({ ping: 1 });
  * Client of another server's `SubscribeDeshred`: transactions with their loaded addresses, and slots, but no
  * entry batches. Source: geyser.proto.
  */
-export class DeshredClient {
-  readonly #options: DeshredClientOptions;
-  readonly #stream: ReconnectingStream<ReturnType<typeof readDeshredUpdate>>;
-
-  constructor(options: DeshredClientOptions) {
-    this.#options = options;
-    this.#stream = new ReconnectingStream({
-      ...options,
-      method: SUBSCRIBE_DESHRED,
-      request: REQUEST,
-      requests: 'many',
-      decode: readDeshredUpdate,
-      onMessage: (message) => this.#handleMessage(message),
+export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDeshredUpdate>> {
+  constructor({ listener, ...options }: ClientOptions<'onTransaction' | 'onSlot'>) {
+    super({
+      ...{
+        ...options,
+        method: SUBSCRIBE_DESHRED,
+        request: REQUEST,
+        requests: 'many',
+        decode: readDeshredUpdate,
+      },
+      onMessage: ({ update, createdAt }) => {
+        if (update?.kind === 'ping') this.send(PING);
+        else if (update !== null && update.kind !== 'pong') {
+          this.recordSlot(update.slot);
+          const at = createdAt ?? BigInt(Date.now());
+          if (update.kind === 'slot') listener.onSlot({ ...update, at });
+          else listener.onTransaction({ ...update, at });
+        }
+      },
     });
   }
-
-  start(): void {
-    this.#stream.start();
-  }
-
-  close(): void {
-    this.#stream.close();
-  }
-
-  #handleMessage({ update, createdAt }: ReturnType<typeof readDeshredUpdate>): void {
-    if (update !== null) this.#emit(update, createdAt ?? BigInt(Date.now()));
-  }
-
-  #emit(update: DeshredUpdate, at: bigint): void {
-    const { listener } = this.#options;
-    switch (update.kind) {
-      case 'ping':
-        this.#stream.send(PING);
-        return;
-      case 'slot':
-        this.#stream.recordSlot(update.slot);
-        listener.onSlot({ ...update, at });
-        return;
-      case 'transaction':
-        this.#stream.recordSlot(update.slot);
-        listener.onTransaction({ ...update, at });
-    }
-  }
 }
-
-type EntriesClientOptions = Readonly<{
-  server: ShredServer;
-  limits: ShredLimits;
-  log: Logger;
-  listener: Pick<DeshredListener, 'onBatch'>;
-}>;
 
 /** Source: shredstream.proto. */
 export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
@@ -159,33 +125,15 @@ export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
  * Client of a Jito ShredStream proxy: entry batches without their shreds. Source: jito-labs/mev-protos,
  * shredstream.proto.
  */
-export class EntriesClient {
-  readonly #options: EntriesClientOptions;
-  readonly #stream: ReconnectingStream<ReturnType<typeof decodeEntryMessage>>;
-
-  constructor(options: EntriesClientOptions) {
-    this.#options = options;
-    this.#stream = new ReconnectingStream({
+export class EntriesClient extends ReconnectingStream<ReturnType<typeof decodeEntryMessage>> {
+  constructor({ listener, ...options }: ClientOptions<'onBatch'>) {
+    super({
       ...options,
-      method: SUBSCRIBE_ENTRIES,
-      request: ENTRIES_REQUEST,
-      requests: 'one',
-      decode: decodeEntryMessage,
-      onMessage: (message) => this.#handleMessage(message),
+      ...{ method: SUBSCRIBE_ENTRIES, request: ENTRIES_REQUEST, requests: 'one', decode: decodeEntryMessage },
+      onMessage: ({ slot, entries }) => {
+        this.recordSlot(slot);
+        listener.onBatch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at: BigInt(Date.now()) });
+      },
     });
-  }
-
-  start(): void {
-    this.#stream.start();
-  }
-
-  close(): void {
-    this.#stream.close();
-  }
-
-  #handleMessage({ slot, entries }: ReturnType<typeof decodeEntryMessage>): void {
-    this.#stream.recordSlot(slot);
-    const at = BigInt(Date.now());
-    this.#options.listener.onBatch({ slot, entries, firstShredIndex: 0, endShredIndex: 0, at });
   }
 }

@@ -30,7 +30,6 @@ export type ShredsConfig = Readonly<{
   shredVersion: number | null;
 }>;
 
-/** Memory limits of the deshredder. */
 export const deshredLimits = {
   /** Maximum slots with shreds; above it, the leader with most slots loses one. */
   slotsMax: 64,
@@ -49,7 +48,6 @@ export const deshredLimits = {
   staleMs: 10_000,
   /** Maximum packets with an unknown leader, in bytes; above it, the oldest is evicted. */
   heldBytesMax: 8 * 1024 * 1024,
-  /** Remembered invalid signatures. */
   rejectedMax: 4_096,
   /** Invalid signatures verified per second, about 0.1 ms each; above it, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,

@@ -78,10 +78,8 @@ class BatchRanges {
 
 type Piece = Readonly<{ payload: Uint8Array; set: FecSet }>;
 
-/** The payload of a complete batch. */
 export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
-/** The verified shreds of one slot. */
 export class SlotShreds {
   readonly slot: Slot;
   /** 32 bytes. */
@@ -130,11 +128,7 @@ export class SlotShreds {
     if (shred.isLastInSlot && this.#lastIndex >= 0) return true;
     return this.#lastIndex >= 0
       ? shred.index > this.#lastIndex
-      : shred.isLastInSlot && this.#isBefore(shred.index);
-  }
-
-  #isBefore(index: number): boolean {
-    return this.#ranges.highest > index;
+      : shred.isLastInSlot && this.#ranges.highest > shred.index;
   }
 
   /** @param root - verified; null for legacy shreds. */

@@ -63,7 +63,6 @@ export class SlotWindow {
     this.#median = null;
   }
 
-  /** Whether the reference is stale, which only the median can be. */
   #isStale(): boolean {
     if (this.#options.newestSlot() !== null || this.#median === null) return false;
     return performance.now() - this.#lastShredAt > this.#options.limits.staleMs;

@@ -15,7 +15,6 @@ type UdpShredReceiverOptions = Readonly<{
 
 const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
 
-/** Cached decisions by sender address. */
 const SENDERS_CACHED_MAX = 1_024;
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');

@@ -34,12 +34,6 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/** Drops nodes that advanced implausibly fast and a single outlier. */
-function trustedNodes(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
-  const steady = nodes.filter(({ slots }) => !slots.isSuspect);
-  return withoutOutlier(steady.length === 0 ? nodes : steady);
-}
-
 /**
  * Newest slot the nodes can serve: of two nearby nodes the lower one, so that not one node alone has reached
  * it.
@@ -85,7 +79,9 @@ export class ChainHeads {
 
   /** @param nodes - healthy serving nodes. */
   update(nodes: readonly NodeHealth[]): void {
-    const trusted = trustedNodes(nodes);
+    // Drops nodes that advanced implausibly fast and a single outlier.
+    const steady = nodes.filter(({ slots }) => !slots.isSuspect);
+    const trusted = withoutOutlier(steady.length === 0 ? nodes : steady);
     this.#heads.processed = headOf(trusted, 'processed');
     this.#heads.confirmed = headOf(trusted, 'confirmed');
     this.#heads.finalized = headOf(trusted, 'finalized');

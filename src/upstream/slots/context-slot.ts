@@ -17,12 +17,10 @@ const VALUE_BYTES = 48;
 const WORD_VALUE = /^\s*:\s*"([a-z]+)"/;
 const NUMBER_VALUE = /^\s*:\s*(\d{1,20})\s*[,}]/;
 
-const isU64 = (value: bigint): boolean => value <= U64_MAX;
-
 function u64(digits: string | undefined): bigint | null {
   if (digits === undefined) return null;
   const value = BigInt(digits);
-  return isU64(value) ? value : null;
+  return value <= U64_MAX ? value : null;
 }
 
 /** Fast path for a context that starts with the slot. */
@@ -67,7 +65,6 @@ export function commitmentOf({ row, params }: Call): Commitment {
   return value === 'processed' || value === 'confirmed' ? value : 'finalized';
 }
 
-/** minContextSlot; null if absent. */
 export function minContextSlotOf({ row, params }: Call): bigint | null {
   if (row.config === null || params === null) return null;
   const text = textAfter(params, MIN_CONTEXT_SLOT);
@@ -113,7 +110,6 @@ function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
   return value <= U64_MAX ? slot(value) : null;
 }
 
-/** null if the member is not a slot. */
 function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   const found = find(bytes, at, name);
   return found === null ? null : slotIn(bytes, found.start, found.end);
@@ -131,7 +127,6 @@ export function contextSlot(result: Buffer): Slot | null {
 export const reportsSlot = (row: MethodRow): boolean =>
   row.context || row === methods.getSlot || row === methods.getEpochInfo;
 
-/** Slot in the result; null if absent. */
 export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   if (row.context) return contextSlot(result);
   if (row === methods.getEpochInfo) return slotOfResult(result, 'absoluteSlot');

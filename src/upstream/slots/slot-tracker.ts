@@ -26,5 +26,4 @@ const AHEAD_MAX_SLOTS = 64n;
 export const isPlausible = (slot: Slot, observed: ObservedSlot | null): boolean =>
   observed === null || slot - observed.slot <= AHEAD_MAX_SLOTS;
 
-/** Tracker without any slots. */
 export const emptySlotTracker: SlotTracker = { slotAt: () => null };

@@ -73,7 +73,7 @@ export class Rebroadcaster {
   #timer: NodeJS.Timeout | null = null;
   #bytes = 0;
   #inFlight = 0;
-  #shed = 0;
+  shed = 0;
   #isClosed = false;
 
   constructor(parts: RebroadcasterParts) {
@@ -84,17 +84,19 @@ export class Rebroadcaster {
     return this.#byKey.size;
   }
 
-  get shed(): number {
-    return this.#shed;
-  }
-
   add(network: Network, key: string, request: SubmitRequest, submitters: readonly SubmitterInfo[]): void {
     if (this.#isClosed) return;
     const submission =
       this.#byKey.get(key) ?? this.#track(new PendingSubmission(network, key, request, this.#parts.limits));
     for (const submitter of submitters) submission.addSubmitter(submitter);
     const { pendingMax, pendingMaxBytes } = this.#parts.limits;
-    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#dropOne();
+    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) {
+      const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
+      const [first] = mostRebroadcast ?? [];
+      if (first === undefined) throw new RangeError('no pending submission to drop');
+      this.shed++;
+      this.#end(first, { name: 'shed', ...notLanded });
+    }
   }
 
   /** Adds a sender, if the transaction is still tracked. */
@@ -187,14 +189,6 @@ export class Rebroadcaster {
     const { slot } = submission.watched;
     if (err === null) this.#end(submission, { name: 'confirmed', slot, err: null });
     else this.#end(submission, { name: 'failed', slot, err: errText(err) });
-  }
-
-  #dropOne(): void {
-    const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
-    const [first] = mostRebroadcast ?? [];
-    if (first === undefined) throw new RangeError('no pending submission to drop');
-    this.#shed++;
-    this.#end(first, { name: 'shed', ...notLanded });
   }
 
   #end(submission: PendingSubmission, result: SubmissionEnd): void {

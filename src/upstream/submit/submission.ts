@@ -16,46 +16,32 @@ import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
 
 /** Times in milliseconds, sizes in bytes. */
-export type SubmitLimits = Readonly<{
+export const submitLimits = {
   /** Maximum distinct transactions awaiting a response; further ones are rejected. */
-  inFlightMax: number;
+  inFlightMax: 10_000,
   /** Senders awaiting a response, in total. */
-  callersMax: number;
+  callersMax: 50_000,
   /** Time per attempt at one target, where no retry follows. */
-  attemptTimeoutMs: number;
-  rebroadcastIntervalMs: number;
-  rebroadcastConcurrency: number;
+  attemptTimeoutMs: 5_000,
+  rebroadcastIntervalMs: 2_000,
+  rebroadcastConcurrency: 64,
   /** Maximum tracked transactions; above it, the most often rebroadcast are dropped. */
-  pendingMax: number;
-  pendingMaxBytes: number;
-  pendingMaxMs: number;
+  pendingMax: 10_000,
+  pendingMaxBytes: 32 * 1024 * 1024,
+  pendingMaxMs: 120_000,
   /** Poll intervals of statuses and block height. */
-  statusPollMs: number;
-  expiryPollMs: number;
-  callsAtATime: number;
+  statusPollMs: 1_000,
+  expiryPollMs: 2_000,
+  callsAtATime: 4,
   /**
    * How long, and for how many accepted transactions, a duplicate gets the same response without a new
    * submission.
    */
-  acceptedMs: number;
-  acceptedMax: number;
-}>;
-
-export const submitLimits: SubmitLimits = {
-  inFlightMax: 10_000,
-  callersMax: 50_000,
-  attemptTimeoutMs: 5_000,
-  rebroadcastIntervalMs: 2_000,
-  rebroadcastConcurrency: 64,
-  pendingMax: 10_000,
-  pendingMaxBytes: 32 * 1024 * 1024,
-  pendingMaxMs: 120_000,
-  statusPollMs: 1_000,
-  expiryPollMs: 2_000,
-  callsAtATime: 4,
   acceptedMs: 1_000,
   acceptedMax: 10_000,
 };
+
+export type SubmitLimits = Readonly<typeof submitLimits>;
 
 export type SubmissionParts = Readonly<{
   next: RpcDispatcher;
@@ -113,7 +99,12 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   onResponse(response: RpcResponse): void {
     if (response.errorCode === 0 || this.#wasAlreadyProcessed(response)) {
       this.#accept();
-      if (!this.#request.skipPreflight) this.#submitToOthers();
+      if (!this.#request.skipPreflight) {
+        const { targets } = this.#parts;
+        const { network } = this.#call;
+        const others = targets.nodes(network).filter(({ name }) => !this.#acceptedBy.has(name));
+        this.#submitPlain([...others, ...targets.sendOnly(network)]);
+      }
     } else if (this.#isAmbiguous && !isConclusive(response)) {
       // If this node does not know it, other targets still may.
       this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -153,14 +144,6 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     if (first !== undefined) this.#submitTo(first, firstNodeParams);
     for (const node of others) this.#submitTo(node, otherNodeParams);
     this.#submitPlain(sendOnly);
-  }
-
-  /** The transaction was accepted: further outcomes are recorded but do not change the response. */
-  #submitToOthers(): void {
-    const { targets } = this.#parts;
-    const { network } = this.#call;
-    const others = targets.nodes(network).filter(({ name }) => !this.#acceptedBy.has(name));
-    this.#submitPlain([...others, ...targets.sendOnly(network)]);
   }
 
   #submitPlain(nodes: readonly UpstreamNode[]): void {

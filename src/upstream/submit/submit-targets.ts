@@ -19,16 +19,6 @@ const isHealthy = (node: UpstreamNode, now: number): boolean => node.isHealthy(n
 /** Send-only endpoints are not polled: only a transaction can detect their recovery. */
 const isUsable = (node: UpstreamNode, now: number): boolean => node.isUsable(now);
 
-/** Moves a selected node to the front. */
-function preferredFirst(
-  list: readonly UpstreamNode[],
-  selector: PowerOfTwoSelector,
-): readonly UpstreamNode[] {
-  for (const node of list) selector.consider(node, 0);
-  const first = selector.pick();
-  return first === null ? list : [first, ...list.filter((node) => node !== first)];
-}
-
 /** Nodes and send-only endpoints that accept transactions. */
 export class SubmitTargets {
   readonly #pool: Pick<UpstreamPool, 'nodesOf'>;
@@ -46,7 +36,12 @@ export class SubmitTargets {
 
   /** Available nodes; the preferred one first. */
   nodes(network: Network): readonly UpstreamNode[] {
-    return preferredFirst(readyOf(this.#pool.nodesOf(network), isHealthy), this.#selector);
+    // Moves a selected node to the front.
+    const list = readyOf(this.#pool.nodesOf(network), isHealthy);
+    const selector = this.#selector;
+    for (const node of list) selector.consider(node, 0);
+    const first = selector.pick();
+    return first === null ? list : [first, ...list.filter((node) => node !== first)];
   }
 
   sendOnly(network: Network): readonly UpstreamNode[] {
@@ -57,7 +52,6 @@ export class SubmitTargets {
     return this.#sendOnly.get(node.network)?.includes(node) === true;
   }
 
-  /** Closes send-only endpoints. */
   close(): void {
     for (const node of [...this.#sendOnly.values()].flat()) node.close();
   }

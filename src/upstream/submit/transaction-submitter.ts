@@ -27,7 +27,7 @@ const uncancelable: PendingCall = { cancel: () => {} };
  * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
-export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
+export class TransactionSubmitter implements RpcDispatcher {
   readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
   readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
@@ -71,6 +71,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     this.#parts.targets.close();
   }
 
+  /** Called before any sender gets the response. */
   onEnd({ key, request, submitters }: CoalescedSubmission, isAccepted: boolean): void {
     const name = submissionKey(key, request);
     this.#inFlight.delete(name);
@@ -78,6 +79,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     if (isAccepted) this.#accepted.add(name);
   }
 
+  /** Called after all senders got the response. */
   onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
     this.#pending.add(network, key, request, submitters);
   }
@@ -119,14 +121,6 @@ export type Submitter = Readonly<{
   rebroadcastsMax: number;
 }>;
 
-/** Must not throw. */
-export interface CoalescedSubmissionListener {
-  /** Called before any sender gets the response. */
-  onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
-  /** Called after all senders got the response. */
-  onAccepted(submission: CoalescedSubmission): void;
-}
-
 export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   body: Buffer.from(`"${signature}"`),
   errorCode: 0,
@@ -135,39 +129,38 @@ export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => (
 /** Senders of the same transaction in flight; they share the response. */
 export class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
-  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];
-  readonly #listener: CoalescedSubmissionListener;
+  readonly #submitter: TransactionSubmitter;
 
   constructor(
     network: Network,
     key: string,
     request: SubmitRequest,
     first: Submitter,
-    listener: CoalescedSubmissionListener,
+    submitter: TransactionSubmitter,
   ) {
     this.network = network;
     this.key = key;
     this.request = request;
     this.submitters = [first];
-    this.#listener = listener;
+    this.#submitter = submitter;
   }
 
   onAccepted(): void {
-    this.#listener.onEnd(this, true);
+    this.#submitter.onEnd(this, true);
     for (const { handler } of this.submitters) handler.onResponse(acceptedResponse(this.request));
-    this.#listener.onAccepted(this);
+    this.#submitter.onAccepted(this);
   }
 
   onRejected(response: RpcResponse): void {
-    this.#listener.onEnd(this, false);
+    this.#submitter.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onResponse(response);
   }
 
   onError(failure: Failure): void {
-    this.#listener.onEnd(this, false);
+    this.#submitter.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onError(failure);
   }
 }

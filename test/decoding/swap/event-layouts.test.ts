@@ -8,7 +8,7 @@ import {
   type FieldType,
   readLayout,
 } from '../../../src/decoding/transaction/events/layout.ts';
-import { rayLogLayouts } from '../../../src/decoding/transaction/events/ray-log.ts';
+import { rayLogLayouts } from '../../../src/decoding/transaction/events/read-events.ts';
 import { addressFromBytes } from '../../../src/solana/address.ts';
 import { encodeLayout } from './encode-layout.ts';
 

@@ -73,7 +73,7 @@ const reasons = [
       'gateway/websocket/session.ts',
       'decoding/nft/nft-draft.ts',
       'decoding/nft/read-nfts.ts',
-      'decoding/token/read-mints.ts',
+      'decoding/token/token-names.ts',
       'servers/http/decode.ts',
       'servers/ipfs/server.ts',
       'upstream/das/das-client.ts',

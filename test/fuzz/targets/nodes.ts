@@ -23,9 +23,9 @@ import { WatchedTransaction } from '../../../src/upstream/confirmations/watched-
 import type { BodyFlow } from '../../../src/upstream/exchange.ts';
 import { ChainReader, ReadError } from '../../../src/upstream/feeds/chain-reader.ts';
 import { canonicalJson } from '../../../src/upstream/feeds/gap/account-gap.ts';
+import { readRoot } from '../../../src/upstream/feeds/gap/create-gap-recovery.ts';
 import { contextValue, rawMembers } from '../../../src/upstream/feeds/gap/gap-recovery.ts';
 import { readAccounts } from '../../../src/upstream/feeds/gap/read-accounts.ts';
-import { readRoot } from '../../../src/upstream/feeds/gap/slot-gap.ts';
 import { LateSignatures } from '../../../src/upstream/feeds/geyser/late-signatures.ts';
 import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
 import { MintCache } from '../../../src/upstream/feeds/geyser/mint-cache.ts';
@@ -377,7 +377,7 @@ export const nodeResultsTarget: Target = {
     'upstream/confirmations/watched-transaction.ts',
     'upstream/feeds/gap/account-gap.ts',
     'upstream/feeds/gap/gap-recovery.ts',
-    'upstream/feeds/gap/slot-gap.ts',
+    'upstream/feeds/gap/create-gap-recovery.ts',
     'upstream/feeds/signature-statuses.ts',
     'upstream/feeds/pubsub-message.ts',
     'upstream/shreds/leader-schedule.ts',

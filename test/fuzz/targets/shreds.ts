@@ -10,7 +10,7 @@ import { encodeEntries, measureEntries, readEntries, readTransactions } from '..
 import { InvalidShortVec } from '../../../src/solana/short-vec.ts';
 import { decodeTransaction } from '../../../src/solana/transaction/decode-transaction.ts';
 import { slot } from '../../../src/solana/units.ts';
-import { BatchReader } from '../../../src/upstream/shreds/batch-reader.ts';
+import { BatchReader } from '../../../src/upstream/shreds/shred-stage.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../../shreds/deshred-rig.ts';
 import { message as anyMessage } from '../engine/generate-protobuf.ts';
 import { accepted, type Target } from '../engine/target.ts';
@@ -47,7 +47,7 @@ export const entriesTarget: Target = {
     'solana/entries.ts',
     'solana/transaction/wire-transaction.ts',
     'protocol/geyser/storage/encode-transaction.ts',
-    'upstream/shreds/batch-reader.ts',
+    'upstream/shreds/shred-stage.ts',
   ],
   seeds: [
     encodeEntries([entry]),

@@ -307,11 +307,7 @@ function shown(result: JsonValue): boolean {
 }
 
 export const runTransactionTarget: Target = {
-  covers: [
-    'decoding/transaction/flatten-instructions.ts',
-    'decoding/transaction/parse-transaction.ts',
-    'decoding/transaction/read-executed-transaction.ts',
-  ],
+  covers: ['decoding/transaction/parse-transaction.ts', 'decoding/transaction/read-executed-transaction.ts'],
   seeds: [1, 2, 3, 4, 5, 6].map((seed) => transactionOf(createRandom(seed))),
   generate: transactionOf,
   fuzz(input: Uint8Array): boolean {

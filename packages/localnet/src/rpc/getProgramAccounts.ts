@@ -1,10 +1,10 @@
 import type { JsonValue, WritableJson } from '../../../../src/base/json.ts';
 import {
   type AccountFilter,
+  matchesAccountFilter,
   readFilters,
   verifyFilters,
 } from '../../../../src/protocol/rpc/account-filter.ts';
-import { matchesAccountFilter } from '../../../../src/protocol/rpc/account-passes.ts';
 import {
   type AccountConfig,
   accountConfigOf,

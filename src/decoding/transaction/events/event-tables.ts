@@ -168,9 +168,7 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
   `,
 };
 
-type EventTable = ReadonlyMap<string, EventLayout>;
-
-export const eventTables: ReadonlyMap<Address, EventTable> = new Map(
+export const eventTables: ReadonlyMap<Address, ReadonlyMap<string, EventLayout>> = new Map(
   Object.entries(layouts).map(([program, text]) => [
     appPrograms[program as keyof typeof appPrograms],
     new Map(parseLayouts(text).map((layout) => [eventDiscriminator(layout.name), layout])),

@@ -1,12 +1,137 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
+import { programs } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramEvent } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 import { eventTables } from './event-tables.ts';
-import { DISCRIMINATOR_BYTES, EVENT_CALL, leadingHex, readLayout } from './layout.ts';
-import { DATA_PREFIX, type ProgramLogLine, programLogLines } from './log-lines.ts';
-import { RAY_LOG_PREFIX, readRayLog } from './ray-log.ts';
+import {
+  DISCRIMINATOR_BYTES,
+  EVENT_CALL,
+  type EventLayout,
+  leadingHex,
+  parseLayouts,
+  readLayout,
+} from './layout.ts';
+
+/** Source: raydium-io/raydium-amm, program/src/log.rs. */
+const RAY_LOG_PREFIX = 'Program log: ray_log: ';
+
+/** By `log_type`, the first byte. */
+export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
+  InitLog: log_type u8, time u64, pc_decimals coin_decimals u8, pc_lot_size coin_lot_size pc_amount
+    coin_amount u64, market pubkey;
+  DepositLog: log_type u8, max_coin max_pc base pool_coin pool_pc pool_lp u64, calc_pnl_x calc_pnl_y u128,
+    deduct_coin deduct_pc mint_lp u64;
+  WithdrawLog: log_type u8, withdraw_lp user_lp pool_coin pool_pc pool_lp u64, calc_pnl_x calc_pnl_y u128,
+    out_coin out_pc u64;
+  SwapBaseInLog: log_type u8, amount_in minimum_out direction user_source pool_coin pool_pc out_amount u64;
+  SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
+`);
+
+export function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
+  const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
+  const data = layout === undefined ? null : readLayout(bytes, layout);
+  return layout === undefined || data === null ? null : { name: layout.name, data };
+}
+
+/** Prefix of base64 data logged by `sol_log_data`, which Anchor's `emit!` uses. */
+export const DATA_PREFIX = 'Program data: ';
+
+type ProgramLogLine = Readonly<{
+  program: Address;
+  /** `ExecutedInstruction.index` */
+  index: number;
+  startedInstructions: number;
+  line: string;
+}>;
+
+/** Source: Agave, `stable_log`. */
+const INVOKED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) invoke \[(\d{1,3})\]$/;
+const FINISHED = /^Program ([1-9A-HJ-NP-Za-km-z]{32,44}) (?:success$|failed)/;
+/** Replaces all later lines. Source: Agave, `LogCollector`. */
+const TRUNCATED = 'Log truncated';
+
+/** Precompiles, which log nothing, not even their invocation. */
+const programsWithoutLogs: ReadonlySet<Address> = new Set([
+  programs.ed25519,
+  programs.secp256k1,
+  programs.secp256r1,
+]);
+
+type Call = Readonly<{ program: string; index: number | null }>;
+
+/**
+ * Attributes log lines to instructions by following the call stack. Without recorded inner instructions,
+ * lines count for the outer one.
+ */
+class LogParser {
+  readonly #instructions: readonly ExecutedInstruction[];
+  startedInstructions = 0;
+  readonly #open: Call[] = [];
+
+  constructor(instructions: readonly ExecutedInstruction[]) {
+    this.#instructions = instructions;
+  }
+
+  get running(): Call | null {
+    return this.#open.at(-1) ?? null;
+  }
+
+  enter(program: string, height: number): void {
+    // A height that the stack does not allow means missing lines.
+    if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
+    if (height === 1) {
+      const last = this.#instructions.length;
+      const isOuter = (one: ExecutedInstruction): boolean =>
+        one.caller === null && !programsWithoutLogs.has(one.program);
+      let at = this.startedInstructions;
+      while (at < last && !isOuter(this.#instructions[at] as ExecutedInstruction)) at++;
+      if (this.#instructions[at]?.program === program) this.startedInstructions = at;
+    }
+    const instruction = this.#instructions[this.startedInstructions];
+    const found = instruction?.program === program && (instruction.height ?? height) === height;
+    if (found) this.startedInstructions++;
+    this.#open.push({ program, index: found ? instruction.index : (this.running?.index ?? null) });
+  }
+
+  exit(program: string): void {
+    if (this.running?.program === program) this.#open.pop();
+  }
+}
+
+/**
+ * Log lines that start with one of `prefixes`, with their instruction. Programs cannot forge runtime lines:
+ * theirs start with `Program log:` or `Program data:`.
+ */
+export function programLogLines(
+  logs: readonly string[],
+  instructions: readonly ExecutedInstruction[],
+  prefixes: readonly string[],
+): ProgramLogLine[] {
+  const parser = new LogParser(instructions);
+  const logLines: ProgramLogLine[] = [];
+  for (const line of logs) {
+    if (line === TRUNCATED) break;
+    const running = parser.running;
+    if (prefixes.some((prefix) => line.startsWith(prefix))) {
+      if (running === null || running.index === null) continue;
+      const { program, index } = running;
+      logLines.push({
+        program: program as Address,
+        index,
+        startedInstructions: parser.startedInstructions,
+        line,
+      });
+      continue;
+    }
+    const [, invoked, height] = INVOKED.exec(line) ?? [];
+    if (invoked !== undefined) parser.enter(invoked, Number(height));
+    const [, finished] = FINISHED.exec(line) ?? [];
+    if (finished !== undefined) parser.exit(finished);
+  }
+  return logLines;
+}
 
 type EventLimits = Readonly<{
   /** Characters of base64 per line. */

@@ -8,8 +8,8 @@ import {
   layout,
   unless,
 } from './instruction-layout.ts';
-import { mintedNfts } from './minted-nfts.ts';
 import { bid, currencyOf, list, sale } from './nft-actions.ts';
+import { mintedNfts } from './token-metadata.ts';
 
 /**
  * Formfunction, a fork of Auction House: offers have their own instruction, a sale may cost more than

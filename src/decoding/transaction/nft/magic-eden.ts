@@ -58,7 +58,6 @@ const cancelSell = layout({ wallet: 0, mint: 3, auctionHouse: 5 }, ({ at, args, 
   return listCancel({ seller: at.wallet, ...offer }, transaction);
 });
 
-/** Without a price. */
 const cancelSellAt = (positions: Omit<ListPositions, 'state'>): InstructionLayout =>
   layout(positions, ({ at, transaction }) =>
     listCancel({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.mint }, transaction),

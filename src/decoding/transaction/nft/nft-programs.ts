@@ -4,14 +4,59 @@ import type { ProgramParser, ReadInstruction } from '../action.ts';
 import { auctionHouse } from './auction-house.ts';
 import { bubblegum, bubblegumProgram, noopPrograms } from './bubblegum.ts';
 import { formfunction } from './formfunction.ts';
+import { anchorReader, type InstructionLayout, layout, numberedReader } from './instruction-layout.ts';
 import { magicEden, magicEdenProgram } from './magic-eden.ts';
-import { magicEdenAmm, magicEdenAmmProgram } from './magic-eden-amm.ts';
-import { metaplexAuction } from './metaplex-auction.ts';
 import { mplCore } from './mpl-core.ts';
+import { bid, currencyOf, SOL, sale } from './nft-actions.ts';
+import { loggedNumber } from './program-logs.ts';
 import { tensorAmm, tensorAmmProgram } from './tensor-amm.ts';
 import { tensorMarketplace, tensorMarketplaceProgram } from './tensor-marketplace.ts';
 import { tensorSwap, tensorSwapProgram } from './tensor-swap.ts';
 import { tokenMetadata } from './token-metadata.ts';
+
+/**
+ * Magic Eden AMM (MMM). One side is the pool owner, the other the fee payer; the program logs the price.
+ * Source: me-foundation/mmm 0a054d2, sdk/src/idl/mmm.ts and programs/mmm/src/instructions.
+ */
+const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
+
+const fulfill = (mintAt: number, poolBuys: boolean): InstructionLayout =>
+  layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
+    const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];
+    const raw = loggedNumber(instruction, transaction, 'total_price');
+    const offer = { marketplace: magicEdenAmmProgram, nft: at.mint, currency: SOL, raw };
+    return sale({ buyer, seller, ...offer }, transaction);
+  });
+
+const read = anchorReader({
+  sol_fulfill_buy: fulfill(8, true),
+  sol_fulfill_sell: fulfill(8, false),
+  sol_ocp_fulfill_buy: fulfill(7, true),
+  sol_ocp_fulfill_sell: fulfill(7, false),
+  sol_mip1_fulfill_buy: fulfill(7, true),
+  sol_mip1_fulfill_sell: fulfill(7, false),
+  sol_ext_fulfill_buy: fulfill(6, true),
+  sol_ext_fulfill_sell: fulfill(6, false),
+  sol_mpl_core_fulfill_buy: fulfill(6, true),
+  sol_mpl_core_fulfill_sell: fulfill(6, false),
+});
+
+const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read };
+
+/**
+ * Metaplex v1 auctions, used by Holaplex stores. A bid does not name the NFT, and redeeming is a plain
+ * transfer: only bids are shown. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded
+ * transactions of Holaplex.
+ */
+const placeBid = layout({ bidder: 0, auction: 5, mint: 7 }, ({ at, args, transaction }) => {
+  const amount = { currency: currencyOf(at.mint), raw: args.u64() };
+  return bid({ bidder: at.bidder, marketplace: at.auction, nft: null, ...amount }, transaction);
+});
+
+const metaplexAuction: ProgramParser = {
+  name: 'METAPLEX_AUCTION',
+  read: numberedReader({ 6: placeBid }),
+};
 
 const unknown: ReadInstruction = () => null;
 

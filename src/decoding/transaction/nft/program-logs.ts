@@ -5,7 +5,7 @@ import {
   instructionDiscriminator,
   leadingHex,
 } from '../events/layout.ts';
-import { DATA_PREFIX, programLogLines } from '../events/log-lines.ts';
+import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
 /**

@@ -92,7 +92,6 @@ const targets = ['assetId', 'whitelist'];
 
 type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
 
-/** Paid price from the event. */
 function paid(
   { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
   named: Currency,

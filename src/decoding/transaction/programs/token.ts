@@ -4,7 +4,7 @@ import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
 import { type Action, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
 import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
-import { mintedNfts } from '../nft/minted-nfts.ts';
+import { mintedNfts } from '../nft/token-metadata.ts';
 import { isNftAmount } from '../token-accounts.ts';
 
 const ignored = 'ignored';

@@ -1,4 +1,3 @@
-import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { appPrograms } from '../../program-addresses.ts';
@@ -116,23 +115,6 @@ export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
   ]),
 );
 
-type ParsedActions = ReturnType<ReadInstruction>;
-
-function createdPool(
-  { accounts }: ExecutedInstruction,
-  { creator, pool, mints, vaults }: PoolCreation,
-): ParsedActions {
-  const info = {
-    pool_creator: accounts[creator],
-    liquidity_pool_address: accounts[pool],
-    token_mint_one: accounts[mints[0]],
-    token_mint_two: accounts[mints[1]],
-    token_vault_one: accounts[vaults[0]],
-    token_vault_two: accounts[vaults[1]],
-  };
-  return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
-}
-
 function calledBy(
   { instructions }: ExecutedTransaction,
   instruction: ExecutedInstruction,
@@ -147,49 +129,50 @@ function calledBy(
   return instructions.slice(first, end);
 }
 
-function toTokenAmount(
-  mint: Address,
-  raw: bigint,
-  { decimals }: ExecutedTransaction,
-): Record<string, WritableJson> {
-  const decimalPlaces = decimals.get(mint);
-  return {
-    token_address: mint,
-    ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
-    amount_raw: rawAmount(raw),
-  };
-}
-
-/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
-function changedLiquidity(
-  instruction: ExecutedInstruction,
-  change: LiquidityChange,
-  transaction: ExecutedTransaction,
-): ParsedActions {
-  const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
-  if (provider === undefined || pool === undefined) return null;
-  const sums = new Map<Address, bigint>();
-  for (const called of calledBy(transaction, instruction)) {
-    const moved = movementOf(called, transaction);
-    if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
-    if ((change.adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
-    sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
-  }
-  if (sums.size === 0) return null;
-  const amounts = [...sums].map(([mint, raw]) => toTokenAmount(mint, raw, transaction));
-  const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
-  return change.adds
-    ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
-    : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
-}
-
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
     const creation = table?.creations.get(which);
-    if (creation !== undefined) return createdPool(instruction, creation);
+    if (creation !== undefined) {
+      const { accounts } = instruction;
+      const { creator, pool, mints, vaults } = creation;
+      const info = {
+        pool_creator: accounts[creator],
+        liquidity_pool_address: accounts[pool],
+        token_mint_one: accounts[mints[0]],
+        token_mint_two: accounts[mints[1]],
+        token_vault_one: accounts[vaults[0]],
+        token_vault_two: accounts[vaults[1]],
+      };
+      return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
+    }
     const change = table?.changes.get(which);
-    if (change !== undefined) return changedLiquidity(instruction, change, transaction);
+    if (change !== undefined) {
+      // Sums transfers between provider and pool; minted and burnt LP tokens do not count.
+      const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
+      if (provider === undefined || pool === undefined) return null;
+      const sums = new Map<Address, bigint>();
+      for (const called of calledBy(transaction, instruction)) {
+        const moved = movementOf(called, transaction);
+        if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
+        if ((change.adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
+        sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
+      }
+      if (sums.size === 0) return null;
+      const amounts = [...sums].map(([mint, raw]) => {
+        const { decimals } = transaction;
+        const decimalPlaces = decimals.get(mint);
+        return {
+          token_address: mint,
+          ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
+          amount_raw: rawAmount(raw),
+        };
+      });
+      const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
+      return change.adds
+        ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
+        : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
+    }
   }
   return null;
 };

@@ -51,17 +51,6 @@ function readStep(value: WritableJson, at: number): RouteStep[] {
   return [{ in: { mint: inMint, raw: inRaw }, out: { mint: outMint, raw: outRaw }, amm: addressOf(amm), at }];
 }
 
-function readSteps(view: TransactionView, span: Span): RouteStep[] {
-  const route = view.instruction(span.at).index;
-  const steps: RouteStep[] = [];
-  for (const { name, data, at } of view.eventsIn(span, appPrograms.jupiterV6)) {
-    if (view.instruction(at).caller !== route) continue;
-    if (name === 'SwapEvent') steps.push(...readStep(data, at));
-    if (name === 'SwapsEvent') steps.push(...itemsOf(data.swap_events).flatMap((one) => readStep(one, at)));
-  }
-  return steps;
-}
-
 /** Call of each step: by position if the counts match, else the last preceding call of the step's program. */
 function callsOf(view: TransactionView, span: Span, steps: readonly RouteStep[]): (number | null)[] {
   const calls = [...view.calls(span)].filter((at) => !isSupportInstruction(view.instruction(at)));
@@ -85,7 +74,13 @@ function poolAt(view: TransactionView, at: number | null): Pick<PoolSwap, 'pool'
 }
 
 export function readRoute(view: TransactionView, span: Span): PoolSwap[] {
-  const steps = readSteps(view, span);
+  const route = view.instruction(span.at).index;
+  const steps: RouteStep[] = [];
+  for (const { name, data, at } of view.eventsIn(span, appPrograms.jupiterV6)) {
+    if (view.instruction(at).caller !== route) continue;
+    if (name === 'SwapEvent') steps.push(...readStep(data, at));
+    if (name === 'SwapsEvent') steps.push(...itemsOf(data.swap_events).flatMap((one) => readStep(one, at)));
+  }
   const calls = callsOf(view, span, steps);
   return steps.map((one, step) => {
     const { pool, source } = poolAt(view, calls[step] ?? null);

@@ -70,19 +70,6 @@ function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean
 }
 
 /**
- * Times each account is moved from or to: a balance explains one movement only if the account is named once.
- */
-function countNamed(moves: readonly (Moved | null)[]): Map<Address, number> {
-  const named = new Map<Address, number>();
-  for (const moved of moves) {
-    for (const account of [moved?.source, moved?.destination]) {
-      if (account) named.set(account, (named.get(account) ?? 0) + 1);
-    }
-  }
-  return named;
-}
-
-/**
  * Amount after the transfer fee of Token-2022. Only `transferCheckedWithFee` states the fee; otherwise the
  * balance change of the recipient shows it.
  */
@@ -132,7 +119,14 @@ export function movementOf(
 /** All movements between owners, in order. Unknown mints are left out. */
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
-  const named = countNamed(moves);
+  // Times each account is moved from or to: a balance explains one movement only if the account is named
+  // once.
+  const named = new Map<Address, number>();
+  for (const moved of moves) {
+    for (const account of [moved?.source, moved?.destination]) {
+      if (account) named.set(account, (named.get(account) ?? 0) + 1);
+    }
+  }
   return moves.flatMap((moved, at) => {
     const instruction = transaction.instructions[at] as ExecutedInstruction;
     const movement = moved === null ? null : movementFrom(moved, instruction, transaction, named);
@@ -159,4 +153,62 @@ export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
   if (gave.length !== 1 || took.length !== 1) return null;
   if (inMint === undefined || outMint === undefined || paid === undefined || taken === undefined) return null;
   return { in: { mint: inMint, raw: -paid }, out: { mint: outMint, raw: taken } };
+}
+
+const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknown =>
+  sums.set(owner, (sums.get(owner) ?? 0n) + amount);
+
+/**
+ * Lamports gained by each owner, over wallet and token accounts. Excludes the fee and rent paid for other
+ * accounts.
+ */
+function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
+  const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
+  const gained = new Map([[feePayer, fee]]);
+  for (const [at, key] of accountKeys.entries()) {
+    add(gained, holderOf(key, transaction), (postBalances[at] ?? 0n) - (preBalances[at] ?? 0n));
+  }
+  for (const { program, parsed } of instructions) {
+    if (program !== programs.system || parsed === null || !parsed.type.startsWith('createAccount')) continue;
+    const [source, made] = [addressOf(parsed.info.source), addressOf(parsed.info.newAccount)];
+    if (source === null || made === null || holderOf(made, transaction) === source) continue;
+    add(gained, source, amountOf(parsed.info.lamports) ?? 0n);
+  }
+  return gained;
+}
+
+function subtractMoved(lamports: Map<Address, bigint>, movements: readonly Movement[]): Map<Address, bigint> {
+  for (const { mint, from, to, sent, received } of movements) {
+    if (mint !== nativeMint || from === to) continue;
+    if (from !== null) add(lamports, from, sent);
+    if (to !== null) add(lamports, to, -received);
+  }
+  return lamports;
+}
+
+/**
+ * Lamports that owners gained without a transfer, since a program may change balances directly. Excludes fee
+ * and rent.
+ */
+export const unexplainedLamports = (
+  transaction: ExecutedTransaction,
+  movements: readonly Movement[],
+): ReadonlyMap<Address, bigint> => subtractMoved(ownLamports(transaction), movements);
+
+/**
+ * Balance change of an owner per mint, with SOL and wrapped SOL combined. Excludes fee, rent and the owner's
+ * own transfers, such as tips.
+ */
+export function netByBalances(
+  transaction: ExecutedTransaction,
+  movements: readonly Movement[],
+  owner: Address,
+): Map<Address, bigint> {
+  const net = new Map<Address, bigint>();
+  for (const { owner: accountOwner, mint, before, after } of transaction.tokenAccounts.values()) {
+    if (accountOwner === owner && mint !== nativeMint) add(net, mint, after - before);
+  }
+  const alone = movements.filter(({ at }) => transaction.instructions[at]?.caller === null);
+  add(net, nativeMint, subtractMoved(ownLamports(transaction), alone).get(owner) ?? 0n);
+  return net;
 }

@@ -3,8 +3,7 @@ import { isTokenProgram, programs } from '../../../solana/programs.ts';
 import type { ProgramEvent } from '../action.ts';
 import { isEventCall } from '../events/read-events.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-import { unexplainedLamports } from './balances.ts';
-import { type Movement, readMovements } from './movements.ts';
+import { type Movement, readMovements, unexplainedLamports } from './movements.ts';
 
 export type Span = Readonly<{ at: number; end: number }>;
 
@@ -19,13 +18,11 @@ export const isSupportInstruction = (instruction: ExecutedInstruction): boolean 
 /** Maximum depth, which bounds the time. */
 const DEPTH_MAX = 16;
 
-/**
- * Call depth per instruction. For nodes that do not report it, support instructions count as called by the
- * last other inner one.
- */
-function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
+function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
+  // Call depth per instruction. For nodes that do not report it, support instructions count as called by
+  // the last other inner one.
   let served = false;
-  return instructions.map((instruction) => {
+  const depths = instructions.map((instruction) => {
     if (instruction.caller === null) {
       served = false;
       return 1;
@@ -34,10 +31,6 @@ function depthsOf(instructions: readonly ExecutedInstruction[]): number[] {
     if (!isSupportInstruction(instruction)) served = true;
     return isSupportInstruction(instruction) && served ? 3 : 2;
   });
-}
-
-function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
-  const depths = depthsOf(instructions);
   const ends = new Int32Array(instructions.length).fill(instructions.length);
   const open: number[] = [];
   for (const [at, depth] of depths.entries()) {

@@ -9,7 +9,6 @@ export type BlockSelection = Readonly<{
   transactions: readonly RawTransaction[];
   accounts: readonly RawAccount[];
   entries: readonly RawEntry[];
-  /** Slices of account data; null for all data. */
   slices: readonly DataSlice[] | null;
 }>;
 
@@ -22,15 +21,6 @@ const COUNTS_BYTES = 64;
 /** Fields up to 5 are the same in a block and its meta. */
 const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
-
-/** Approximate size; exact for a complete block. */
-function bodyBytes(block: RawBlock, selection: BlockSelection): number {
-  let bytes = block.meta.message.length + COUNTS_BYTES;
-  for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
-  for (const { info } of selection.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
-  for (const { message } of selection.entries) bytes += fieldBytes(ENTRIES, message.length);
-  return bytes;
-}
 
 /** Copies slot, blockhash, rewards, time and height. @returns the parent blockhash. */
 function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
@@ -50,7 +40,11 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
 /** `SubscribeUpdate` with a block. Counts cover the whole block. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
-  const bytes = bodyBytes(block, selection);
+  // Approximate size; exact for a complete block.
+  let bytes = block.meta.message.length + COUNTS_BYTES;
+  for (const { info } of selection.transactions) bytes += fieldBytes(TRANSACTIONS, info.length);
+  for (const { info } of selection.accounts) bytes += fieldBytes(ACCOUNTS, info.length);
+  for (const { message } of selection.entries) bytes += fieldBytes(ENTRIES, message.length);
   const writer = new ProtobufWriter(bytes + COUNTS_BYTES);
   const start = writer.open(5, bytes);
   const parentBlockhash = writeCommon(writer, meta.message);

@@ -13,22 +13,6 @@ const OVERHEAD_BYTES = 170;
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Positions in the writer where fields end. */
-type Ends = { address: number; owner: number; data: number; signature: number };
-
-function writeInfo({ address, account, writeVersion, signature }: AccountWrite): Ends {
-  const ends: Ends = { address: 0, owner: 0, data: 0, signature: 0 };
-  ends.address = writer.bytes(1, addressBytes(address)).length;
-  writer.uint64OrNone(2, account.lamports);
-  ends.owner = writer.bytes(3, addressBytes(account.owner)).length;
-  writer.boolOrNone(4, account.executable);
-  writer.uint64OrNone(5, account.rentEpoch);
-  ends.data = writer.bytesOrNone(6, account.data).length;
-  writer.uint64OrNone(7, writeVersion);
-  if (signature !== null) ends.signature = writer.bytes(8, signatureBytes(signature)).length;
-  return ends;
-}
-
 /**
  * Encodes an account write. Views are into the tail.
  * @param createdAt - encoded `Timestamp`.
@@ -48,7 +32,17 @@ export function rawAccount({
   writer.clear();
   const update = writer.open(2, dataLength + OVERHEAD_BYTES);
   const opened = writer.open(1, dataLength + OVERHEAD_BYTES);
-  const ends = writeInfo(write);
+  const { address, account, writeVersion, signature } = write;
+  // Positions in the writer where fields end.
+  const ends = { address: 0, owner: 0, data: 0, signature: 0 };
+  ends.address = writer.bytes(1, addressBytes(address)).length;
+  writer.uint64OrNone(2, account.lamports);
+  ends.owner = writer.bytes(3, addressBytes(account.owner)).length;
+  writer.boolOrNone(4, account.executable);
+  writer.uint64OrNone(5, account.rentEpoch);
+  ends.data = writer.bytesOrNone(6, account.data).length;
+  writer.uint64OrNone(7, writeVersion);
+  if (signature !== null) ends.signature = writer.bytes(8, signatureBytes(signature)).length;
   const length = writer.length - opened;
   const closed = writer.close(opened);
   writer.uint64OrNone(2, slot).boolOrNone(3, isStartup);
@@ -75,19 +69,6 @@ export function rawAccount({
 const DATA = 6;
 const INFO_OVERHEAD_BYTES = 170;
 
-/**
- * Concatenates slices of account data; a slice that exceeds the data is skipped.
- * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
- */
-function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
-  const start = to.open(DATA);
-  for (const { offset, length } of slices) {
-    const end = offset + length;
-    if (end <= data.length) to.rawPart(data, Number(offset), Number(end));
-  }
-  to.close(start);
-}
-
 /** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
 export function writeSlicedInfo(
   to: ProtobufWriter,
@@ -99,8 +80,17 @@ export function writeSlicedInfo(
   const fields = new ProtobufReader(account.info);
   while (fields.next()) {
     fields.skipField();
-    if (fields.field === DATA) writeParts(to, account.data, slices);
-    else to.rawPart(account.info, fields.fieldStart, fields.offset);
+    if (fields.field === DATA) {
+      // Concatenates slices of account data; a slice that exceeds the data is skipped. Source: yellowstone-grpc,
+      // `FilterAccountsDataSlice`.
+      const data = account.data;
+      const start = to.open(DATA);
+      for (const { offset, length } of slices) {
+        const end = offset + length;
+        if (end <= data.length) to.rawPart(data, Number(offset), Number(end));
+      }
+      to.close(start);
+    } else to.rawPart(account.info, fields.fieldStart, fields.offset);
   }
   to.close(start);
 }

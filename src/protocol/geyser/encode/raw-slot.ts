@@ -58,18 +58,6 @@ function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null
   writer.close(start);
 }
 
-function writeBlockMeta(writer: ProtobufWriter, meta: BlockMetaUpdate): void {
-  writer.uint64OrNone(1, meta.slot);
-  writer.string(2, meta.blockhash);
-  writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
-  writeNumber(writer, 4, meta.blockTime);
-  writeNumber(writer, 5, meta.blockHeight);
-  writer.uint64OrNone(6, meta.parentSlot);
-  writer.string(7, meta.parentBlockhash);
-  writer.uint32OrNone(8, meta.executedTransactionCount);
-  writer.uint32OrNone(9, meta.entriesCount);
-}
-
 /**
  * @param createdAt - encoded `Timestamp`.
  * @param updatedAccountCount - see `RawBlockMeta`.
@@ -81,7 +69,15 @@ export function rawBlockMeta(
 ): RawBlockMeta {
   const writer = new ProtobufWriter(512);
   const opened = writer.open(7, 256);
-  writeBlockMeta(writer, meta);
+  writer.uint64OrNone(1, meta.slot);
+  writer.string(2, meta.blockhash);
+  writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
+  writeNumber(writer, 4, meta.blockTime);
+  writeNumber(writer, 5, meta.blockHeight);
+  writer.uint64OrNone(6, meta.parentSlot);
+  writer.string(7, meta.parentBlockhash);
+  writer.uint32OrNone(8, meta.executedTransactionCount);
+  writer.uint32OrNone(9, meta.entriesCount);
   const length = writer.length - opened;
   const start = writer.close(opened);
   const tail = writer.bytes(11, createdAt).take();

@@ -12,7 +12,6 @@ const TYPICAL_BYTES = 2_000;
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter(2 * TYPICAL_BYTES);
 
-/** Positions in the writer. */
 type Offsets = { signature: number; meta: number; metaEnd: number; readonly keys: number[] };
 
 function signatureOf({ signature, executed }: TransactionInfo): Uint8Array {
@@ -38,11 +37,6 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/** View of the error, which is at the start of the meta. */
-function errorInMeta(meta: Uint8Array): Uint8Array | null {
-  return meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null;
-}
-
 /**
  * Encodes an executed transaction. Views are into the tail.
  * @param createdAt - encoded `Timestamp`.
@@ -66,6 +60,7 @@ export function rawTransaction({
   const moved = closeWithOffsets(writer, update, offsets.keys, 0) - update + closed - opened;
   const tail = writer.bytes(11, createdAt).take();
   const meta = tail.subarray(offsets.meta + moved, offsets.metaEnd + moved);
+  // View of the error, which is at the start of the meta.
   return {
     kind: 'transaction',
     slot,
@@ -75,7 +70,7 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
-    err: errorInMeta(meta),
+    err: meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null,
     keys: { bytes: tail, offsets: offsets.keys },
     meta,
   };

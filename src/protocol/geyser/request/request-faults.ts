@@ -83,7 +83,6 @@ const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT'
 export type RequestBounds = Readonly<{
   /** Filters of all kinds. */
   filtersMax: number;
-  /** Addresses in all filters. */
   pubkeysMax: number;
   /** Slices of account data. */
   slicesMax: number;
@@ -121,7 +120,6 @@ const TEXT_MAX_CHARS = 64;
 /** Truncates client text for the facts of an error. */
 export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 
-/** Facts that identify a filter. */
 export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
   filter,
   name: truncateText(name),

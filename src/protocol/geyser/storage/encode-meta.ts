@@ -1,12 +1,8 @@
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../../solana/address.ts';
 import { decimalText, uiAmount } from '../../../solana/encoding/ui-token-amount.ts';
-import {
-  encodeTransactionError,
-  type TransactionError,
-} from '../../../solana/transaction/transaction-error.ts';
+import { encodeTransactionError } from '../../../solana/transaction/transaction-error.ts';
 import {
   type BlockReward,
-  type InnerInstruction,
   type InnerInstructions,
   type ReturnData,
   rewardTypes,
@@ -15,28 +11,18 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** Errors that cannot be encoded are written empty, so that the transaction still counts as failed. */
-function writeError(writer: ProtobufWriter, error: TransactionError): void {
-  const bincode = encodeTransactionError(error);
-  const start = writer.open(1);
-  if (bincode !== null) writer.bytes(1, bincode);
-  writer.close(start);
-}
-
-function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruction): void {
-  const start = writer.open(2);
-  writer.uint32OrNone(1, instruction.programIdIndex);
-  writer.bytesOrNone(2, instruction.accounts);
-  writer.bytesOrNone(3, instruction.data);
-  if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
-  writer.close(start);
-}
-
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
   // Nearly all have a length prefix of two bytes.
   const start = writer.open(5, 128);
   writer.uint32OrNone(1, index);
-  for (const instruction of instructions) writeInnerInstruction(writer, instruction);
+  for (const instruction of instructions) {
+    const start = writer.open(2);
+    writer.uint32OrNone(1, instruction.programIdIndex);
+    writer.bytesOrNone(2, instruction.accounts);
+    writer.bytesOrNone(3, instruction.data);
+    if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
+    writer.close(start);
+  }
   writer.close(start);
 }
 
@@ -76,7 +62,13 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
  * @param offsets - receives the position of each loaded key, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
-  if (meta.err !== null) writeError(writer, meta.err);
+  if (meta.err !== null) {
+    const error = meta.err;
+    const bincode = encodeTransactionError(error);
+    const start = writer.open(1);
+    if (bincode !== null) writer.bytes(1, bincode);
+    writer.close(start);
+  }
   writer.uint64OrNone(2, meta.fee);
   writer.packedUint64s(3, meta.preBalances);
   writer.packedUint64s(4, meta.postBalances);

@@ -22,42 +22,34 @@ export function closeWithOffsets(
   return moved;
 }
 
-function writeHeader(writer: ProtobufWriter, counts: Uint8Array): void {
-  const start = writer.open(1);
-  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
-  writer.close(start);
-}
-
-function writeInstruction(writer: ProtobufWriter, wire: ByteReader): void {
-  const start = writer.open(4);
-  writer.uint32OrNone(1, wire.u8());
-  writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
-  writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
-  writer.close(start);
-}
-
-function writeLookup(writer: ProtobufWriter, wire: ByteReader): void {
-  const start = writer.open(6);
-  writer.bytes(1, wire.bytes(ADDRESS_BYTES));
-  writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
-  writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
-  writer.close(start);
-}
-
 function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[]): void {
   const first = wire.bytes(1);
   const versioned = (first[0] as number) >= VERSION_PREFIX;
   const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
-  writeHeader(writer, counts);
+  const start = writer.open(1);
+  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
+  writer.close(start);
   for (let left = readShortVec(wire); left > 0; left--) {
     writer.bytes(2, wire.bytes(ADDRESS_BYTES));
     offsets.push(writer.length - ADDRESS_BYTES);
   }
   writer.bytes(3, wire.bytes(ADDRESS_BYTES));
-  for (let left = readShortVec(wire); left > 0; left--) writeInstruction(writer, wire);
+  for (let left = readShortVec(wire); left > 0; left--) {
+    const start = writer.open(4);
+    writer.uint32OrNone(1, wire.u8());
+    writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
+    writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+    writer.close(start);
+  }
   if (!versioned) return;
   writer.bool(5, true);
-  for (let left = readShortVec(wire); left > 0; left--) writeLookup(writer, wire);
+  for (let left = readShortVec(wire); left > 0; left--) {
+    const start = writer.open(6);
+    writer.bytes(1, wire.bytes(ADDRESS_BYTES));
+    writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
+    writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+    writer.close(start);
+  }
 }
 
 /**

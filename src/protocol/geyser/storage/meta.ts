@@ -66,34 +66,32 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-function readMetaField(draft: ReturnType<typeof emptyMeta>, reader: ProtobufReader): void {
-  if (reader.field === 1) draft.err = readTransactionError(reader);
-  else if (reader.field === 2) draft.fee = readLamports(reader);
-  else if (reader.field === 3) reader.pushUint64s(draft.preBalances);
-  else if (reader.field === 4) reader.pushUint64s(draft.postBalances);
-  else if (reader.field === 5) draft.innerInstructions.push(readInnerInstructions(reader.message()));
-  else if (reader.field === 6) draft.logMessages.push(reader.string());
-  else if (reader.field === 7) draft.preTokenBalances.push(readTokenBalance(reader.message()));
-  else if (reader.field === 8) draft.postTokenBalances.push(readTokenBalance(reader.message()));
-  else if (reader.field === 9) draft.rewards.push(readReward(reader.message()));
-  else if (reader.field === 10) draft.innerInstructionsNone = reader.bool();
-  else if (reader.field === 11) draft.logMessagesNone = reader.bool();
-  else if (reader.field === 12) draft.writable.push(readAddress(reader));
-  else if (reader.field === 13) draft.readonly.push(readAddress(reader));
-  else if (reader.field === 14) draft.returnData = readReturnData(reader.message());
-  else if (reader.field === 15) draft.returnDataNone = reader.bool();
-  else if (reader.field === 16) draft.computeUnitsConsumed = reader.uint64();
-  else if (reader.field === 17) draft.costUnits = reader.uint64();
-  else reader.skipField();
-}
-
 /**
  * Reads `TransactionStatusMeta`. Only inner instructions and logs can be null as opposed to empty.
  * Source: solana-storage.proto; agave storage-proto/src/convert.rs.
  */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
-  while (reader.next()) readMetaField(draft, reader);
+  while (reader.next()) {
+    if (reader.field === 1) draft.err = readTransactionError(reader);
+    else if (reader.field === 2) draft.fee = readLamports(reader);
+    else if (reader.field === 3) reader.pushUint64s(draft.preBalances);
+    else if (reader.field === 4) reader.pushUint64s(draft.postBalances);
+    else if (reader.field === 5) draft.innerInstructions.push(readInnerInstructions(reader.message()));
+    else if (reader.field === 6) draft.logMessages.push(reader.string());
+    else if (reader.field === 7) draft.preTokenBalances.push(readTokenBalance(reader.message()));
+    else if (reader.field === 8) draft.postTokenBalances.push(readTokenBalance(reader.message()));
+    else if (reader.field === 9) draft.rewards.push(readReward(reader.message()));
+    else if (reader.field === 10) draft.innerInstructionsNone = reader.bool();
+    else if (reader.field === 11) draft.logMessagesNone = reader.bool();
+    else if (reader.field === 12) draft.writable.push(readAddress(reader));
+    else if (reader.field === 13) draft.readonly.push(readAddress(reader));
+    else if (reader.field === 14) draft.returnData = readReturnData(reader.message());
+    else if (reader.field === 15) draft.returnDataNone = reader.bool();
+    else if (reader.field === 16) draft.computeUnitsConsumed = reader.uint64();
+    else if (reader.field === 17) draft.costUnits = reader.uint64();
+    else reader.skipField();
+  }
   return {
     err: draft.err,
     fee: draft.fee,

@@ -1,13 +1,127 @@
+import { ByteWriter } from '../../../base/bytes.ts';
 import type { ExecutedTransaction } from '../../../solana/block.ts';
+import { writeShortVec } from '../../../solana/short-vec.ts';
 import type { Signature } from '../../../solana/signature.ts';
+import { decodeTransaction } from '../../../solana/transaction/decode-transaction.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
 import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSignature, readSlot, required } from '../fields.ts';
-import type { ProtobufReader } from '../protobuf.ts';
+import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 import { readMeta, readTransactionError } from '../storage/meta.ts';
-import { readTransaction } from '../storage/transaction.ts';
+
+const VERSION_0_PREFIX = 0x80;
+const TRANSACTION_BYTES = 1232;
+
+/** Field numbers. Source: solana-storage.proto. */
+const MESSAGE = { header: 1, keys: 2, blockhash: 3, instructions: 4, versioned: 5, lookups: 6, config: 7 };
+
+type Parts = {
+  header: Uint8Array | null;
+  readonly keys: Uint8Array[];
+  blockhash: Uint8Array | null;
+  readonly instructions: Uint8Array[];
+  versioned: boolean;
+  readonly lookups: Uint8Array[];
+};
+
+function headerBytes(reader: ProtobufReader): Uint8Array {
+  const counts = new Uint8Array(3);
+  while (reader.next()) {
+    if (reader.field <= counts.length) counts[reader.field - 1] = reader.u8();
+    else reader.skipField();
+  }
+  return counts;
+}
+
+function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
+  if (bytes.length > 0xffff) throw new InvalidProtobuf('list too long');
+  writeShortVec(writer, bytes.length);
+  writer.bytes(bytes);
+}
+
+const NONE: Uint8Array = new Uint8Array();
+
+/** Wire form of an instruction, or with `keyed` of a lookup. */
+function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
+  let program = 0;
+  let key: Uint8Array | null = null;
+  let [second, third] = [NONE, NONE];
+  while (reader.next()) {
+    if (reader.field === 1 && keyed) key = reader.fixedBytes(32);
+    else if (reader.field === 1) program = reader.u8();
+    else if (reader.field === 2) second = reader.bytes();
+    else if (reader.field === 3) third = reader.bytes();
+    else reader.skipField();
+  }
+  const writer = new ByteWriter(40 + second.length + third.length);
+  if (keyed) writer.bytes(required(key, 'the key of a lookup'));
+  else writer.u8(program);
+  writeCounted(writer, second);
+  writeCounted(writer, third);
+  return writer.finish();
+}
+
+function readParts(reader: ProtobufReader): Parts {
+  const parts: Parts = {
+    header: null,
+    keys: [],
+    blockhash: null,
+    instructions: [],
+    versioned: false,
+    lookups: [],
+  };
+  while (reader.next()) {
+    if (reader.field === MESSAGE.header) parts.header = headerBytes(reader.message());
+    else if (reader.field === MESSAGE.keys) parts.keys.push(reader.fixedBytes(32));
+    else if (reader.field === MESSAGE.blockhash) parts.blockhash = reader.fixedBytes(32);
+    else if (reader.field === MESSAGE.instructions)
+      parts.instructions.push(partBytes(reader.message(), false));
+    else if (reader.field === MESSAGE.versioned) parts.versioned = reader.bool();
+    else if (reader.field === MESSAGE.lookups) parts.lookups.push(partBytes(reader.message(), true));
+    else if (reader.field === MESSAGE.config)
+      throw new InvalidProtobuf('version 1 transactions are not supported');
+    else reader.skipField();
+  }
+  return parts;
+}
+
+function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
+  if (items.length > 0xffff) throw new InvalidProtobuf('list too long');
+  writeShortVec(writer, items.length);
+  for (const item of items) writer.bytes(item);
+}
+
+function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
+  const writer = new ByteWriter(TRANSACTION_BYTES);
+  writeAll(writer, signatures);
+  if (parts.versioned) writer.u8(VERSION_0_PREFIX);
+  writer.bytes(required(parts.header, 'the header of a message'));
+  writeAll(writer, parts.keys);
+  writer.bytes(required(parts.blockhash, 'the blockhash of a message'));
+  writeAll(writer, parts.instructions);
+  if (parts.versioned) writeAll(writer, parts.lookups);
+  return writer.finish();
+}
+
+/**
+ * Reads `solana.storage.ConfirmedBlock.Transaction`. Rebuilds the wire form and decodes that, so that the same
+ * transactions are valid everywhere.
+ * @throws InvalidProtobuf, also for version 1 transactions.
+ */
+export function readTransaction(reader: ProtobufReader): Transaction {
+  const signatures: Uint8Array[] = [];
+  let parts: Parts | null = null;
+  while (reader.next()) {
+    if (reader.field === 1) signatures.push(reader.fixedBytes(64));
+    else if (reader.field === 2) parts = readParts(reader.message());
+    else reader.skipField();
+  }
+  const decoded = decodeTransaction(wireOf(signatures, required(parts, 'the message of a transaction')));
+  if ('fault' in decoded) throw new InvalidProtobuf(`invalid transaction: ${decoded.fault}`);
+  return decoded.transaction;
+}
 
 /** Source: geyser.proto, `SubscribeUpdateTransactionInfo`. */
 export type TransactionInfo = Readonly<{

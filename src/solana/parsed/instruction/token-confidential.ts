@@ -1,4 +1,3 @@
-import type { ByteReader } from '../../../base/bytes.ts';
 import { membersReader } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants } from './variant.ts';
@@ -25,9 +24,6 @@ function withOneProof(type: string, names: readonly string[], authority: string,
 
 type Offsets = ReadonlyMap<string, number>;
 
-const readOffsets = (data: ByteReader, proofs: readonly string[]): Offsets =>
-  new Map(proofs.map((proof) => [proof, (data.u8() << 24) >> 24]));
-
 /** Proof account names; the instructions sysvar comes first. */
 function proofAccountNames(offsets: Offsets): string[] {
   const contexts = [...offsets].filter(([, offset]) => offset === 0);
@@ -38,14 +34,12 @@ function proofAccountNames(offsets: Offsets): string[] {
 const offsetMembers = (offsets: Offsets): Members =>
   Object.fromEntries([...offsets].map(([proof, offset]) => [`${proof}InstructionOffset`, offset]));
 
-/** Layout of an instruction with several proofs. */
 type ProofLayout = Readonly<{
   /** Accounts before the proofs. */
   accounts: readonly string[];
   /** Optional accounts between proofs and authority. */
   reserved?: readonly string[];
   authority?: string;
-  /** Minimum number of accounts. */
   minimum?: number;
   /** Members before the proof offsets. */
   data: string;
@@ -64,7 +58,7 @@ function withProofs(type: string, form: ProofLayout): Variant {
     let offsets: Offsets = new Map();
     const members = exactly((rest) => {
       const first = read(rest);
-      offsets = readOffsets(rest, proofs);
+      offsets = new Map(proofs.map((proof) => [proof, (rest.u8() << 24) >> 24]));
       return { ...first, ...offsetMembers(offsets) };
     })(data);
     const available = given.length - accounts.length - reserved.length - 1;

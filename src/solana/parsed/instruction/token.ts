@@ -42,7 +42,6 @@ const setAuthority: Variant = (data, given) => {
   return accounts && { type: 'setAuthority', info: { ...accounts, authorityType, newAuthority } };
 };
 
-/** Extension types up to the end of the data. */
 function readExtensionTypes(data: ByteReader): string[] {
   const names: string[] = [];
   while (data.remaining > 0) {

@@ -6,7 +6,6 @@ import { sysvars } from '../../programs.ts';
 import { membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 
-/** Type and info of an instruction. */
 export type ParsedParts = Readonly<{ type: string; info?: Members }>;
 
 /** Decodes one variant after its discriminant; null with too few addresses. */

@@ -1,8 +1,143 @@
 import { blockTail } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
-import type { GeyserSink } from '../geyser-sink.ts';
-import { type BlockPart, type BlockTarget, OrderedSink, type OrderedSinkLimits } from './ordered-sink.ts';
+import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
+
+type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
+
+/**
+ * A selected part of a block and the streams that wait for it. Streams with the same selection share its
+ * bytes.
+ */
+type BlockPart = {
+  readonly block: RawBlock;
+  readonly choice: BlockChoice;
+  targets: BlockTarget[];
+};
+
+type BlockTarget = Readonly<{
+  sink: OrderedSink;
+  pendingBlock: PendingBlock;
+  message: PendingMessage;
+}>;
+
+/** A block that is not sent completely yet, and the messages queued behind it. */
+type PendingBlock = {
+  readonly messages: readonly PendingMessage[];
+  remaining: number;
+  /** Alternating names and tails of the queued messages. */
+  readonly after: Uint8Array[];
+};
+
+type OrderedSinkLimits = Readonly<{
+  /** Maximum incomplete blocks per stream; one more ends the stream. */
+  blocksWaitingMax: number;
+  /** Maximum messages queued behind a block per stream; one more ends the stream. */
+  behindBlocksMaxMessages: number;
+  /** Maximum bytes of these messages; above it, the next message ends the stream. */
+  behindBlocksMaxBytes: number;
+}>;
+
+/**
+ * Keeps the messages of a stream in order while its blocks are sent later than the messages that follow them.
+ */
+class OrderedSink implements GeyserSink {
+  readonly #sink: GeyserSink;
+  readonly #limits: OrderedSinkLimits;
+  readonly #pendingBlocks: PendingBlock[] = [];
+  #bufferedMessages = 0;
+  #bufferedBytes = 0;
+
+  constructor(sink: GeyserSink, limits: OrderedSinkLimits) {
+    this.#sink = sink;
+    this.#limits = limits;
+  }
+
+  /** Whether a block is not sent completely yet. */
+  get hasPendingBlock(): boolean {
+    return this.#pendingBlocks.length > 0;
+  }
+
+  push(names: Uint8Array, tail: Uint8Array): void {
+    const pendingBlock = this.#pendingBlocks.at(-1);
+    if (pendingBlock === undefined) {
+      this.#sink.push(names, tail);
+      return;
+    }
+    const { behindBlocksMaxMessages, behindBlocksMaxBytes } = this.#limits;
+    if (this.#bufferedMessages >= behindBlocksMaxMessages || this.#bufferedBytes > behindBlocksMaxBytes) {
+      this.#lagWithMore({ messages: 1, bytes: names.length + tail.length });
+      return;
+    }
+    pendingBlock.after.push(names, tail);
+    this.#bufferedMessages += 1;
+    this.#bufferedBytes += names.length + tail.length;
+  }
+
+  end(status: Parameters<GeyserSink['end']>[0]): void {
+    this.drop();
+    this.#sink.end(status);
+  }
+
+  lag(backlog: StreamBacklog): void {
+    this.drop();
+    this.#sink.lag(backlog);
+  }
+
+  /** Adds a block; messages pushed meanwhile are queued behind it. @returns null if the stream was ended. */
+  expect(messages: readonly PendingMessage[]): PendingBlock | null {
+    if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
+      this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
+      return null;
+    }
+    const pendingBlock: PendingBlock = { messages, remaining: messages.length, after: [] };
+    this.#pendingBlocks.push(pendingBlock);
+    return pendingBlock;
+  }
+
+  isNext(pendingBlock: PendingBlock): boolean {
+    return this.#pendingBlocks[0] === pendingBlock;
+  }
+
+  /** The next block message to send; null for none. */
+  next(): PendingMessage | null {
+    return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
+  }
+
+  /** Sends one message of the next block. */
+  deliver(pendingBlock: PendingBlock, message: PendingMessage, tail: Uint8Array): void {
+    message.isSent = true;
+    pendingBlock.remaining -= 1;
+    this.#sink.push(message.names, tail);
+    if (pendingBlock.remaining > 0 || !this.isNext(pendingBlock)) return;
+    this.#pendingBlocks.shift();
+    const { after } = pendingBlock;
+    for (let i = 0; i < after.length; i += 2) {
+      const [names, tail] = [after[i] as Uint8Array, after[i + 1] as Uint8Array];
+      this.#bufferedMessages -= 1;
+      this.#bufferedBytes -= names.length + tail.length;
+      this.#sink.push(names, tail);
+    }
+  }
+
+  /** Discards everything pending. */
+  drop(): void {
+    this.#pendingBlocks.length = 0;
+    this.#bufferedMessages = 0;
+    this.#bufferedBytes = 0;
+  }
+
+  /** Ends a stream whose backlog exceeds a limit, counting the new message. */
+  #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
+    const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
+    const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
+    this.lag({
+      messages: waitingMessages + blockMessages + this.#bufferedMessages + messages,
+      bytes: waitingBytes + this.#bufferedBytes + bytes,
+      blocks: this.#pendingBlocks.length + blocks,
+    });
+  }
+}
 
 export type BlockSchedulerLimits = OrderedSinkLimits &
   Readonly<{
@@ -10,7 +145,6 @@ export type BlockSchedulerLimits = OrderedSinkLimits &
     blocksTimeSliceMs: number;
   }>;
 
-/** Default limits of block scheduling. */
 export const blockSchedulerDefaults: BlockSchedulerLimits = {
   blocksTimeSliceMs: 5,
   blocksWaitingMax: 64,
@@ -42,7 +176,6 @@ export class BlockScheduler {
     this.#limits = { ...blockSchedulerDefaults, ...limits };
   }
 
-  /** The ordered sink of a stream. */
   ordered(sink: GeyserSink): OrderedSink {
     if (sink instanceof OrderedSink) return sink;
     const existing = this.#sinks.get(sink);
@@ -52,7 +185,6 @@ export class BlockScheduler {
     return created;
   }
 
-  /** Whether a block is pending on the stream. */
   hasPendingBlock(sink: GeyserSink): boolean {
     return this.#sinks.get(sink)?.hasPendingBlock === true;
   }
@@ -102,19 +234,16 @@ export class BlockScheduler {
     this.#queue.delete(sink);
     const message = sink.next();
     if (message === null) return;
-    emitPart(message.part);
+    // Sends a part to all streams that are ready for it; those with older pending blocks get it later.
+    const part = message.part;
+    const tail = blockTail(part.block, part.choice.of(part.block));
+    const deferred: BlockTarget[] = [];
+    for (const target of part.targets) {
+      const { sink, pendingBlock, message } = target;
+      if (sink.isNext(pendingBlock)) sink.deliver(pendingBlock, message, tail);
+      else deferred.push(target);
+    }
+    part.targets = deferred;
     if (sink.hasPendingBlock) this.#queue.add(sink);
   }
-}
-
-/** Sends a part to all streams that are ready for it; those with older pending blocks get it later. */
-function emitPart(part: BlockPart): void {
-  const tail = blockTail(part.block, part.choice.of(part.block));
-  const deferred: BlockTarget[] = [];
-  for (const target of part.targets) {
-    const { sink, pendingBlock, message } = target;
-    if (sink.isNext(pendingBlock)) sink.deliver(pendingBlock, message, tail);
-    else deferred.push(target);
-  }
-  part.targets = deferred;
 }

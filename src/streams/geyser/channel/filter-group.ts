@@ -2,7 +2,7 @@ import { Lru } from '../../../base/cache/lru.ts';
 import { bytesKey } from '../../../base/text/bytes-key.ts';
 import { encodeNames } from '../../../protocol/geyser/encode/envelope.ts';
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
-import { slicesKey } from '../filters/data-slices.ts';
+import { slicesKey } from '../filters/block-choice.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
 /** Maximum cached name sets, a few hundred bytes each. */
@@ -31,12 +31,10 @@ export function sharedNames(names: readonly string[]): Uint8Array {
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
-type NameSet = Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>;
-
 /** Cache of the encoded names of filters that match together. */
 class NameSets {
   readonly #names: readonly string[];
-  readonly #sets = new Map<number, NameSet>();
+  readonly #sets = new Map<number, Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>>();
   #bytes = 0;
 
   /** @param names - of the filters, by their ordinals. */
@@ -83,12 +81,8 @@ function isSame(existing: Int32Array, ordinals: Int32Array, count: number): bool
 /** The filter groups that match one update. Reused for each update. */
 export class Matches {
   readonly #groups: (FilterGroup | null)[] = [];
-  #count = 0;
+  count = 0;
   #generation = 0;
-
-  get count(): number {
-    return this.#count;
-  }
 
   /** Starts matching another update. */
   start(): void {
@@ -104,14 +98,14 @@ export class Matches {
 
   add(watcher: Watcher<unknown>): void {
     const { group } = watcher;
-    if (group.addMatch(watcher)) this.#groups[this.#count++] = group;
+    if (group.addMatch(watcher)) this.#groups[this.count++] = group;
   }
 
   /** Removes and returns one matched group; null if none is left. */
   take(): FilterGroup | null {
-    if (this.#count === 0) return null;
-    const group = this.#groups[--this.#count] as FilterGroup;
-    this.#groups[this.#count] = null;
+    if (this.count === 0) return null;
+    const group = this.#groups[--this.count] as FilterGroup;
+    this.#groups[this.count] = null;
     return group;
   }
 }
@@ -135,7 +129,6 @@ export class Listener {
 /** Longer lists are sorted by the engine, which needs a typed array view. */
 const INSERTION_SORT_MAX = 32;
 
-/** A filter of a group. */
 type GroupFilter = {
   readonly ordinal: number;
   /** Its encoded name, cached because most updates match one filter; null until needed. */
@@ -201,7 +194,6 @@ function sortFirst(values: Int32Array, count: number): void {
   }
 }
 
-/** An entry in the chain of watchers of one key. */
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
 /**

@@ -1,13 +1,11 @@
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
 import type { AccountRule } from '../filters/account-rule.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
-import type { Filters } from '../filters/compile.ts';
-import type { SlotRule } from '../filters/slot-rule.ts';
+import type { Filters, SlotRule } from '../filters/compile.ts';
 import type { TransactionRule } from '../filters/transaction-rule.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 import { FilterGroup, Listener, sharedNames, Watcher } from './filter-group.ts';
 
-/** The slot filters of one member. */
 class SlotFilterGroup {
   readonly #rules: readonly SlotRule[];
   readonly #names = new Map<SlotStatus, Uint8Array | null>();

@@ -27,7 +27,6 @@ class UnkeyedWatchers {
     this.#lists = this.#lists.map((list) => list.filter(({ isRemoved }) => !isRemoved));
   }
 
-  /** Watchers that may match the transaction. */
   of({ isVote, err }: RawTransaction): readonly TransactionWatcher[] {
     return this.#lists[listIndex(isVote, err !== null)] as TransactionWatcher[];
   }

@@ -8,7 +8,6 @@ export type ChainHead<Rule> = ChainEntry<Rule> & { count: number; sweptBy: numbe
 export const chainHead = <Rule>(watcher: Watcher<Rule>): ChainHead<Rule> =>
   watcher.isOwnEntry ? watcher : { watcher, next: null, count: 1, sweptBy: 0 };
 
-/** Inserts a watcher into a chain after its head. */
 export function insert<Rule>(first: ChainHead<Rule>, watcher: Watcher<Rule>): void {
   first.next = { watcher, next: first.next };
   first.count += 1;
@@ -71,7 +70,6 @@ export class WatchTable<Rule> {
     return this.#heads.get(bytes, at) ?? null;
   }
 
-  /** Number of watchers of a key. */
   count(key: Uint8Array): number {
     return this.#heads.get(key, 0)?.count ?? 0;
   }

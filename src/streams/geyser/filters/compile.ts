@@ -1,24 +1,43 @@
-import type { Commitment } from '../../../protocol/commitment.ts';
+import { type Commitment, commitments } from '../../../protocol/commitment.ts';
 import type { FilterKind } from '../../../protocol/geyser/request/request-faults.ts';
 import type {
   DataSlice,
   NamedFilters,
+  SlotsFilter,
   SubscribeDeshredRequest,
   SubscribeRequest,
   TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
+import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
+import { compileOne, InvalidFilter, orInvalidArgument } from './account-data-rule.ts';
 import { AccountRule } from './account-rule.ts';
-import { BlockChoice } from './block-choice.ts';
-import { checkSlices } from './data-slices.ts';
-import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
-import { SlotRule } from './slot-rule.ts';
+import { BlockChoice, checkSlices } from './block-choice.ts';
 import { TransactionRule } from './transaction-rule.ts';
+
+export class SlotRule {
+  readonly name: string;
+  readonly #isByCommitment: boolean;
+  readonly #hasInterslot: boolean;
+  readonly #commitment: Commitment | null;
+
+  /** @param commitment - of the request; null if the stream has none. */
+  constructor(name: string, filter: SlotsFilter, commitment: Commitment | null) {
+    this.name = name;
+    this.#isByCommitment = filter.filterByCommitment ?? false;
+    this.#hasInterslot = filter.interslotUpdates ?? false;
+    this.#commitment = commitment;
+  }
+
+  passes(status: SlotStatus): boolean {
+    if (this.#isByCommitment && status !== this.#commitment) return false;
+    return this.#hasInterslot || (commitments as readonly string[]).includes(status);
+  }
+}
 
 /** Compiled filters of a stream. */
 export type Filters = Readonly<{
   /** Selects the channel; null at the shred stage, which has only one. */
   commitment: Commitment | null;
-  /** Slices of account data; null: all data. */
   slices: readonly DataSlice[] | null;
   accounts: readonly AccountRule[];
   slots: readonly SlotRule[];
@@ -30,7 +49,6 @@ export type Filters = Readonly<{
 }>;
 
 type FilterLimits = Readonly<{
-  /** Bytes per filter name. */
   nameMaxBytes: number;
 }>;
 

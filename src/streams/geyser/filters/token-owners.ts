@@ -87,7 +87,12 @@ export class TokenOwners {
 
   of(transaction: RawTransaction, which: 'all' | 'balanceChanged'): RawKeys {
     if (transaction.meta === null) return NO_KEYS;
-    if (this.#of !== transaction) this.#reset(transaction);
+    if (this.#of !== transaction) {
+      this.#of = transaction;
+      this.#balances = null;
+      this.#all = null;
+      this.#changedKeys = null;
+    }
     this.#balances ??= readBalances(transaction.meta);
     if (which === 'all') {
       this.#all ??= keysOf([...this.#balances.before, ...this.#balances.after]);
@@ -95,12 +100,5 @@ export class TokenOwners {
     }
     this.#changedKeys ??= keysOf(changedBalances(this.#balances));
     return this.#changedKeys;
-  }
-
-  #reset(transaction: RawTransaction): void {
-    this.#of = transaction;
-    this.#balances = null;
-    this.#all = null;
-    this.#changedKeys = null;
   }
 }

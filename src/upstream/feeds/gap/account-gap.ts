@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type JsonValue, parseJson, writeJson } from '../../../base/json.ts';
-import { matchesAccountFilter } from '../../../protocol/rpc/account-passes.ts';
+import { matchesAccountFilter } from '../../../protocol/rpc/account-filter.ts';
 import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
@@ -13,9 +13,8 @@ import {
   gapWindow,
   type NotificationDecision,
   newer,
-  rawMembers,
   SeenSlots,
-  type SlotWindow,
+  valueString,
 } from './gap-recovery.ts';
 import { type ReadAccount, readAccounts, writtenAccounts } from './read-accounts.ts';
 
@@ -44,10 +43,6 @@ function sorted(value: JsonValue): JsonValue {
 /** Normalized JSON of an account, independent of member order. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
-/** A small view would retain the whole receive buffer. */
-const copiedIfView = (result: Buffer): Buffer =>
-  result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
-
 /**
  * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
  * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
@@ -69,7 +64,8 @@ export class AccountGap implements GapRecovery {
       if (slot !== null && slot <= this.#validUpTo) return 'drop';
       this.#validUpTo = null;
     }
-    this.#last = copiedIfView(result);
+    // A small view would retain the whole receive buffer.
+    this.#last = result.buffer.byteLength > 2 * result.length ? Buffer.from(result) : result;
     return 'pass';
   }
 
@@ -92,45 +88,29 @@ export class AccountGap implements GapRecovery {
   }
 
   async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
-    if (this.#last === null) return await this.#wasTouched(gap);
+    if (this.#last === null) {
+      const { commitment } = this.#subscription;
+      const history = commitment === 'finalized' ? commitment : 'confirmed';
+      try {
+        const { from, to } = gapWindow(gap, commitment, null);
+        const slots = await gap.reader.slots(from, to, history, gap.signal);
+        let touched = false;
+        await gap.reader.eachBlock(slots, gap.signal, (block) => {
+          touched ||= writtenAccounts(block).has(this.#subscription.address);
+        });
+        return touched;
+      } catch (fault) {
+        if (fault instanceof GapTooLong) return true;
+        throw fault;
+      }
+    }
     const before = contextSlot(this.#last);
     if (before !== null && read.slot < before) return false;
     return canonicalJson(contextValue(read.result())) !== canonicalJson(contextValue(this.#last));
   }
-
-  async #wasTouched(gap: Gap): Promise<boolean> {
-    const { commitment } = this.#subscription;
-    const history = commitment === 'finalized' ? commitment : 'confirmed';
-    try {
-      const { from, to } = gapWindow(gap, commitment, null);
-      const slots = await gap.reader.slots(from, to, history, gap.signal);
-      let touched = false;
-      await gap.reader.eachBlock(slots, gap.signal, (block) => {
-        touched ||= writtenAccounts(block).has(this.#subscription.address);
-      });
-      return touched;
-    } catch (fault) {
-      if (fault instanceof GapTooLong) return true;
-      throw fault;
-    }
-  }
 }
 
-const PUBKEY_PREFIX = Buffer.from('"value":{"pubkey":"');
-/** Agave writes the address within this many bytes. */
-const HEAD_BYTES = 80;
-const QUOTE = 0x22;
-
-function addressOf(result: Buffer): Address | null {
-  const at = result.subarray(0, HEAD_BYTES).indexOf(PUBKEY_PREFIX);
-  if (at >= 0) {
-    const start = at + PUBKEY_PREFIX.length;
-    const end = result.indexOf(QUOTE, start);
-    return end < 0 ? null : (result.toString('latin1', start, end) as Address);
-  }
-  const raw = rawMembers(contextValue(result)).get('pubkey');
-  return raw === undefined ? null : (raw.toString('latin1').slice(1, -1) as Address);
-}
+const addressOf = valueString('pubkey') as (result: Buffer) => Address | null;
 
 /**
  * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
@@ -166,24 +146,8 @@ export class ProgramGap implements GapRecovery {
     const { commitment, encoding } = this.#subscription;
     const window = gapWindow(gap, commitment, this.#newestSlot);
     this.#filledTo = newer(this.#filledTo, this.#newestSlot);
-    const addresses = await this.#missed(gap, window);
-    const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
-    for await (const read of readAccounts(gap.reader, query, gap.signal)) {
-      const matching = read.filter(({ account }) => account !== null && this.#matches(account));
-      if (matching.length === 0) continue;
-      const encodedQuery = { ...query, encoding, addresses: matching.map(({ address }) => address) };
-      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal))
-        this.#emit(accounts, gap);
-    }
-  }
-
-  #matches(account: Parameters<typeof matchesAccountFilter>[1]): boolean {
-    const { program, filters } = this.#subscription;
-    return account.owner === program && filters.every((filter) => matchesAccountFilter(filter, account));
-  }
-
-  /** Accounts written in the gap after they were last emitted. */
-  async #missed(gap: Gap, { from, to }: SlotWindow): Promise<Address[]> {
+    // Accounts written in the gap after they were last emitted.
+    const { from, to } = window;
     const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
     const slots = await gap.reader.slots(from, to, history, gap.signal);
     const missed = new Set<Address>();
@@ -197,22 +161,29 @@ export class ProgramGap implements GapRecovery {
         }
       },
     );
-    return [...missed];
+    const addresses = [...missed];
+    const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
+    for await (const read of readAccounts(gap.reader, query, gap.signal)) {
+      const matching = read.filter(({ account }) => account !== null && this.#matches(account));
+      if (matching.length === 0) continue;
+      const encodedQuery = { ...query, encoding, addresses: matching.map(({ address }) => address) };
+      for await (const accounts of readAccounts(gap.reader, encodedQuery, gap.signal)) {
+        const live = new Set(gap.buffered().map(addressOf));
+        for (const { address, slot, keyedResult } of accounts) {
+          // A node that is behind may return an older state.
+          const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
+          const result = isOld || live.has(address) ? null : keyedResult();
+          if (result === null) continue;
+          this.#seenAccounts.add(address, slot);
+          this.#filledTo = newer(this.#filledTo, slot);
+          gap.emit(result);
+        }
+      }
+    }
   }
 
-  #emit(
-    accounts: readonly { address: Address; slot: Slot; keyedResult: () => Buffer | null }[],
-    gap: Gap,
-  ): void {
-    const live = new Set(gap.buffered().map(addressOf));
-    for (const { address, slot, keyedResult } of accounts) {
-      // A node that is behind may return an older state.
-      const isOld = slot <= (this.#seenAccounts.get(address) ?? -1n);
-      const result = isOld || live.has(address) ? null : keyedResult();
-      if (result === null) continue;
-      this.#seenAccounts.add(address, slot);
-      this.#filledTo = newer(this.#filledTo, slot);
-      gap.emit(result);
-    }
+  #matches(account: Parameters<typeof matchesAccountFilter>[1]): boolean {
+    const { program, filters } = this.#subscription;
+    return account.owner === program && filters.every((filter) => matchesAccountFilter(filter, account));
   }
 }

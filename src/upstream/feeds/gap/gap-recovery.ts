@@ -42,8 +42,6 @@ export class GapTooLong extends Error {
 export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-
 /** The newer of two slots; null is unknown. */
 export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
   a === null || b === null ? (a ?? b) : max(a, b);
@@ -76,13 +74,10 @@ export function gapWindow(
   if (commitment === 'processed') return { from: start as Slot, to: end };
   const emittedForCertain = from.root - margin - (finalized ? ROOT_TRAIL : 0n);
   const firstMissing = max(max(newestEmitted ?? startOf(opened), emittedForCertain), max(end - maxSlots, 0n));
-  return { from: min(start, firstMissing) as Slot, to: end };
+  return { from: (start < firstMissing ? start : firstMissing) as Slot, to: end };
 }
 
 const DEPTH_MAX = 256;
-
-/** Raw JSON members by name, as views. */
-type RawMembers = ReadonlyMap<string, Buffer>;
 
 function noteMember(
   target: { bytes: Buffer; members: Map<string, Buffer> },
@@ -95,7 +90,7 @@ function noteMember(
 }
 
 /** Empty if the bytes are no JSON object. */
-export function rawMembers(bytes: Buffer): RawMembers {
+export function rawMembers(bytes: Buffer): ReadonlyMap<string, Buffer> {
   const members = new Map<string, Buffer>();
   const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
   return end === MALFORMED ? new Map() : members;
@@ -103,6 +98,22 @@ export function rawMembers(bytes: Buffer): RawMembers {
 
 export const contextValue = (result: Buffer): Buffer =>
   rawMembers(result).get('value') ?? Buffer.from('null');
+
+/** Agave writes an address or signature within this many bytes. */
+const HEAD_BYTES = 80;
+const QUOTE = 0x22;
+
+/** A reader of a string in `value`; null if absent. */
+export function valueString(name: string): (result: Buffer) => string | null {
+  const prefix = Buffer.from(`"value":{"${name}":"`);
+  return (result) => {
+    const at = result.subarray(0, HEAD_BYTES).indexOf(prefix);
+    if (at < 0) return rawMembers(contextValue(result)).get(name)?.toString('latin1').slice(1, -1) ?? null;
+    const start = at + prefix.length;
+    const end = result.indexOf(QUOTE, start);
+    return end < 0 ? null : result.toString('latin1', start, end);
+  };
+}
 
 /** A result as PubSub writes it, with only the slot in its context. */
 export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
@@ -112,15 +123,11 @@ export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;
-  #evictedUpTo: Slot = slotOf(-1n);
+  /** The newest slot of an evicted name; -1 for none. */
+  evictedUpTo: Slot = slotOf(-1n);
 
   constructor(max: number) {
     this.#max = max;
-  }
-
-  /** The newest slot of an evicted name; -1 for none. */
-  get evictedUpTo(): Slot {
-    return this.#evictedUpTo;
   }
 
   has(name: string): boolean {
@@ -140,7 +147,7 @@ export class SeenSlots {
   #evictOldest(): void {
     for (const [name, slot] of this.#slots) {
       this.#slots.delete(name);
-      if (slot > this.#evictedUpTo) this.#evictedUpTo = slot;
+      if (slot > this.evictedUpTo) this.evictedUpTo = slot;
       return;
     }
   }

@@ -16,44 +16,33 @@ import { AccountNotification } from '../../../streams/notifier/account-notificat
 import type { ChainReader } from '../chain-reader.ts';
 import { withContext } from './gap-recovery.ts';
 
-type ReadMany<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
-
-type ReadBatcherOptions<Item, Result> = Readonly<{
-  /** Items per request. */
-  itemsMax: number;
-  /** Concurrent requests. */
-  requestsMax: number;
-  /** Whether fewer items per request may succeed. */
-  isTooLarge: (fault: unknown) => boolean;
-  read: ReadMany<Item, Result>;
-}>;
-
-/** Batching delay. */
 const GATHER_MS = 5;
+/** Concurrent requests. */
+const REQUESTS_MAX = 16;
 
-type PendingRead<Item, Result> = Readonly<{
-  item: Item;
-  resolve: (result: Result) => void;
+type PendingRead = Readonly<{
+  address: Address;
+  notBefore: Slot;
+  resolve: (result: ReadAccount) => void;
   reject: (fault: unknown) => void;
 }>;
 
 /** Batches single reads into shared requests. */
-class ReadBatcher<Item, Result> {
-  readonly #options: ReadBatcherOptions<Item, Result>;
-  readonly #requestSemaphore: Semaphore;
-  #pending: PendingRead<Item, Result>[] = [];
+class ReadBatcher {
+  readonly #readAll: (addresses: readonly Address[], notBefore: Slot) => Promise<readonly ReadAccount[]>;
+  readonly #requestSemaphore = new Semaphore(REQUESTS_MAX);
+  #pending: PendingRead[] = [];
 
-  constructor(options: ReadBatcherOptions<Item, Result>) {
-    this.#options = options;
-    this.#requestSemaphore = new Semaphore(options.requestsMax);
+  constructor(readAll: (addresses: readonly Address[], notBefore: Slot) => Promise<readonly ReadAccount[]>) {
+    this.#readAll = readAll;
   }
 
-  /** @throws as `read` does. */
-  read(item: Item): Promise<Result> {
+  /** @throws as `readAll` does. */
+  read(address: Address, notBefore: Slot): Promise<ReadAccount> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
-      this.#pending.push({ item, resolve, reject });
-      if (this.#pending.length === this.#options.itemsMax) this.#flush();
+      this.#pending.push({ address, notBefore, resolve, reject });
+      if (this.#pending.length === ACCOUNTS_MAX) this.#flush();
     });
   }
 
@@ -63,16 +52,18 @@ class ReadBatcher<Item, Result> {
     if (pending.length > 0) void this.#requestSemaphore.run(() => this.#send(pending));
   }
 
-  async #send(pending: readonly PendingRead<Item, Result>[]): Promise<void> {
+  async #send(pending: readonly PendingRead[]): Promise<void> {
     try {
-      const results = await this.#options.read(pending.map(({ item }) => item));
+      const newest = pending.reduce((most, one) => (one.notBefore > most ? one.notBefore : most), slotOf(0));
+      const addresses = pending.map(({ address }) => address);
+      const results = await this.#readAll(addresses, newest);
       for (const [at, { resolve, reject }] of pending.entries()) {
         const result = results[at];
         if (result === undefined) reject(new Error('response has too few items'));
         else resolve(result);
       }
     } catch (fault) {
-      if (pending.length > 1 && this.#options.isTooLarge(fault)) {
+      if (pending.length > 1 && fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE') {
         const half = Math.ceil(pending.length / 2);
         await this.#send(pending.slice(0, half));
         await this.#send(pending.slice(half));
@@ -149,37 +140,18 @@ async function readBatch(
   });
 }
 
-const REQUESTS_MAX = 16;
-
-type AccountRead = Readonly<{ address: Address; notBefore: Slot }>;
-
 /** Batches of single reads, by commitment and encoding. */
-const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher<AccountRead, ReadAccount>>>();
+const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher>>();
 
-const isTooLarge = (fault: unknown): boolean => fault instanceof Failure && fault.code === 'ANSWER_TOO_LARGE';
-
-function batcherOf(
-  reader: ChainReader,
-  { commitment, encoding }: AccountQuery,
-): ReadBatcher<AccountRead, ReadAccount> {
-  const batchers = batchersByReader.get(reader) ?? new Map<string, ReadBatcher<AccountRead, ReadAccount>>();
+function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery): ReadBatcher {
+  const batchers = batchersByReader.get(reader) ?? new Map<string, ReadBatcher>();
   batchersByReader.set(reader, batchers);
   const key = `${commitment} ${encoding}`;
   const batcher =
     batchers.get(key) ??
-    new ReadBatcher<AccountRead, ReadAccount>({
-      itemsMax: ACCOUNTS_MAX,
-      requestsMax: REQUESTS_MAX,
-      isTooLarge,
-      read: (singles) => {
-        const addresses = singles.map(({ address }) => address);
-        const notBefore = singles.reduce(
-          (most, one) => (one.notBefore > most ? one.notBefore : most),
-          slotOf(0),
-        );
-        return readBatch(reader, { addresses, commitment, encoding, notBefore });
-      },
-    });
+    new ReadBatcher((addresses, notBefore) =>
+      readBatch(reader, { addresses, commitment, encoding, notBefore }),
+    );
   batchers.set(key, batcher);
   return batcher;
 }
@@ -196,7 +168,7 @@ export async function* readAccounts(
 ): AsyncGenerator<ReadAccount[]> {
   const [first, ...others] = query.addresses;
   if (first !== undefined && others.length === 0) {
-    const reading = batcherOf(reader, query).read({ address: first, notBefore: query.notBefore });
+    const reading = batcherOf(reader, query).read(first, query.notBefore);
     const read = await unlessAborted(reading, signal);
     yield [read];
     return;

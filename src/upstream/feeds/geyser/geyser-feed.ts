@@ -15,11 +15,10 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { type FeedUpdate, GapQueue, MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
@@ -112,7 +111,12 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#mintQueue = new MintQueue({
       queueMax: heldMax,
       emit: (queued) => this.#emit(queued),
-      prefetch: ({ update }) => this.#prefetch(update),
+      prefetch: ({ update }) => {
+        // What must be fetched before an update is emitted; null for nothing.
+        if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
+        const { address, account } = update.write;
+        return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
+      },
     });
     this.#gapQueue = new GapQueue({
       ...{ heldMax, slotsMax },
@@ -286,13 +290,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     this.#emittedAtEnd = null;
   }
 
-  /** What must be fetched before an update is emitted; null for nothing. */
-  #prefetch(update: FeedUpdate): Promise<void> | null {
-    if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
-    const { address, account } = update.write;
-    return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
-  }
-
   #emit({ update, at }: QueuedUpdate): void {
     for (const event of this.#sequence.eventsOf(update, at)) {
       this.#notifier.emit(event);
@@ -300,15 +297,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  #countSlot(): void {
-    for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
-  }
-
   #handleCommitment({ kind }: LedgerEvent): void {
     switch (kind) {
       case 'processed':
         this.#position = this.#sequence.position;
-        this.#countSlot();
+        for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
         this.#lateSignatures.onCommitment('processed');
         return;
       case 'confirmed':

@@ -84,22 +84,17 @@ export class LateSignatures {
         if (status === null && ++pending.missed === ATTEMPTS_MAX) this.#end(pending);
         if (status?.hasCommitment(pending.subscription.commitment)) landed.set(pending, status);
       }
-      await this.#emitLanded(landed, slot);
+      const slots = new Map<Commitment, Slot>([['processed', slot]]);
+      for (const [pending, { err }] of landed) {
+        const { commitment } = pending.subscription;
+        const at = slots.get(commitment) ?? (await this.#slotAt(commitment));
+        slots.set(commitment, at);
+        if (!this.#pending.has(pending)) continue;
+        this.#end(pending);
+        pending.emit(resultIn(at, { err }));
+      }
     } catch {
       this.#log.warn('Failed to read signature statuses');
-    }
-  }
-
-  /** @param processed - context slot of the statuses; notifications contain the slot of their commitment. */
-  async #emitLanded(landed: ReadonlyMap<PendingSignature, LandedStatus>, processed: Slot): Promise<void> {
-    const slots = new Map<Commitment, Slot>([['processed', processed]]);
-    for (const [pending, { err }] of landed) {
-      const { commitment } = pending.subscription;
-      const at = slots.get(commitment) ?? (await this.#slotAt(commitment));
-      slots.set(commitment, at);
-      if (!this.#pending.has(pending)) continue;
-      this.#end(pending);
-      pending.emit(resultIn(at, { err }));
     }
   }
 

@@ -2,7 +2,6 @@
 export const geyserLimits = {
   /** Maximum distinct filters per program; above it, the whole program is requested. */
   programFiltersMax: 8,
-  /** Timeout for reading the root slot. */
   rootTimeoutMs: 2_000,
   /** Remembered slots above the root. */
   seenSlotsMax: 512,

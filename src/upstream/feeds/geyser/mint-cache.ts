@@ -46,8 +46,6 @@ class WaitBudget {
   }
 }
 
-type CachedMint = Readonly<{ scale: MintScale | null; until: number }>;
-
 type MintCacheLimits = Pick<
   GeyserLimits,
   'mintsMax' | 'mintMaxAgeMs' | 'mintWaitMs' | 'mintRetryMs' | 'mintFetchesMax'
@@ -66,7 +64,7 @@ function dataOf(result: JsonValue): Uint8Array | null {
 /** Caches the scale of mints that token accounts refer to. */
 export class MintCache {
   readonly #options: MintCacheOptions;
-  readonly #cached: Lru<Address, CachedMint>;
+  readonly #cached: Lru<Address, Readonly<{ scale: MintScale | null; until: number }>>;
   readonly #fetches = new Map<Address, Promise<void>>();
   readonly #budget: WaitBudget;
 

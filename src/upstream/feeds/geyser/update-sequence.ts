@@ -1,12 +1,84 @@
+import type { Commitment } from '../../../protocol/commitment.ts';
 import type { AccountUpdate } from '../../../protocol/geyser/update/account.ts';
 import type { SlotUpdate } from '../../../protocol/geyser/update/slot.ts';
 import type { TransactionUpdate } from '../../../protocol/geyser/update/transaction.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+import type { EmittedTransactions } from '../block-stream.ts';
+import { newer } from '../gap/gap-recovery.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
-import { EmittedSlots } from './emitted-slots.ts';
 import type { FeedUpdate } from './mint-queue.ts';
+
+type EmittedSlot = Readonly<{
+  parent: Slot | null;
+  /** Emitted completely. */
+  isWhole: boolean;
+  isConfirmed: boolean;
+  signatures: ReadonlySet<Signature>;
+}>;
+
+const newestOf = (slots: Iterable<Slot>): Slot | null => {
+  let newest: Slot | null = null;
+  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
+  return newest;
+};
+
+/** Emitted transactions: at `processed` individually, at `confirmed` and `finalized` per completed slot. */
+class EmittedSlots implements EmittedTransactions {
+  readonly newest: Slot | null;
+  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
+  readonly #root: Slot | null;
+  /** Slots up to this one precede the feed. */
+  readonly #before: Slot | null;
+  readonly #confirmed: Slot | null;
+
+  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
+    this.#slots = slots;
+    this.#root = root;
+    this.#before = before;
+    this.newest = newestOf(slots.keys()) ?? root;
+    this.#confirmed = this.#newestWhere(({ isConfirmed }) => isConfirmed) ?? root;
+  }
+
+  copy(): EmittedSlots {
+    const slots = [...this.#slots].map(([slot, emitted]) => {
+      return [slot, { ...emitted, signatures: new Set(emitted.signatures) }] as const;
+    });
+    return new EmittedSlots(new Map(slots), this.#root, this.#before);
+  }
+
+  upTo(commitment: Commitment): Slot | null {
+    const old = newer(this.#root, this.#before);
+    if (commitment === 'finalized') return old;
+    if (commitment === 'processed') return this.#newestWhere(({ isWhole }) => isWhole) ?? old;
+    return this.#completeUpTo(this.#confirmed) ?? old;
+  }
+
+  has(commitment: Commitment, slot: Slot, signature: Signature): boolean {
+    if (this.#root !== null && slot <= this.#root) return true;
+    const emitted = this.#slots.get(slot);
+    if (emitted === undefined || commitment === 'finalized') return false;
+    if (commitment === 'processed') return emitted.signatures.has(signature);
+    return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
+  }
+
+  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
+    return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
+  }
+
+  /** Follows the chain down from a slot; transactions above an incomplete slot may be missing. */
+  #completeUpTo(tip: Slot | null): Slot | null {
+    let complete = tip;
+    for (let at = tip; at !== null; ) {
+      const emitted = this.#slots.get(at);
+      if (emitted === undefined) break;
+      if (!emitted.isWhole) complete = slotOf(at > 0n ? at - 1n : 0n);
+      at = emitted.parent;
+    }
+    return complete;
+  }
+}
 
 /** Estimate before the first root. Source: Agave, `MAX_LOCKOUT_HISTORY`. */
 const ROOT_DISTANCE = 32n;
@@ -46,7 +118,7 @@ type UpdateSequenceOptions = Readonly<{
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
-  #root: Slot | null = null;
+  root: Slot | null = null;
   /** Recent root from a node, used before the stream reports one. */
   #rootHint: Slot | null = null;
   /** Newest completed slot. */
@@ -55,10 +127,6 @@ export class UpdateSequence {
 
   constructor(options: UpdateSequenceOptions) {
     this.#options = options;
-  }
-
-  get root(): Slot | null {
-    return this.#root;
   }
 
   get position(): SlotInfo | null {
@@ -70,7 +138,7 @@ export class UpdateSequence {
   /** A live view of the emitted transactions. */
   emittedTransactions(): EmittedSlots {
     const before = this.#options.completeUpTo ?? (this.#oldest === null ? null : previousSlot(this.#oldest));
-    return new EmittedSlots(this.#slots, this.#root, before);
+    return new EmittedSlots(this.#slots, this.root, before);
   }
 
   setRootHint(root: Slot): void {
@@ -80,9 +148,18 @@ export class UpdateSequence {
   /** @param at - Unix milliseconds. */
   eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
-    if (this.#root !== null && slot <= this.#root) return [];
-    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized'))
-      return this.#committedEvents(slot, update.status, at);
+    if (this.root !== null && slot <= this.root) return [];
+    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized')) {
+      const status = update.status;
+      if (status === 'confirmed') {
+        const state = this.#slots.get(slot);
+        if (state !== undefined) state.isConfirmed = true;
+        return [{ kind: 'confirmed', slot, at }];
+      }
+      this.root = slot;
+      for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
+      return [{ kind: 'rooted', slot, at }];
+    }
     const { completeUpTo } = this.#options;
     if (completeUpTo !== null && slot <= completeUpTo) return [];
     if (this.#slots.get(slot)?.isWhole && !(update.kind === 'slot' && update.status === 'dead')) return [];
@@ -155,18 +232,6 @@ export class UpdateSequence {
   }
 
   #rootAt(slot: Slot): Slot {
-    return this.#root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
-  }
-
-  /** The source reports each slot of the chain, in order. */
-  #committedEvents(slot: Slot, status: 'confirmed' | 'finalized', at: bigint): LedgerEvent[] {
-    if (status === 'confirmed') {
-      const state = this.#slots.get(slot);
-      if (state !== undefined) state.isConfirmed = true;
-      return [{ kind: 'confirmed', slot, at }];
-    }
-    this.#root = slot;
-    for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
-    return [{ kind: 'rooted', slot, at }];
+    return this.root ?? this.#rootHint ?? slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n);
   }
 }
