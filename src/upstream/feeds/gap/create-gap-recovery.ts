@@ -117,7 +117,7 @@ const signatureOf = valueString('signature');
  * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized
  * blocks. Transactions are identified by signature.
  */
-class LogsGap implements GapRecovery {
+export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
   #newestSlot: Slot | null = null;
