@@ -59,14 +59,6 @@ describe('names of earlier versions', () => {
         'solway.toml: sending.pending_max: was renamed: write transactions.pending_max instead',
     );
   });
-
-  it('are errors that say that a value is fixed', () => {
-    expect(complaint('[feeds]\nseen_max = 5\n[quotas]\nlate_minutes = 1\n[blocks]\n')).toBe(
-      'solway.toml: feeds.seen_max: is no longer an option, its value is fixed: remove it\n' +
-        'solway.toml: quotas.late_minutes: is no longer an option, its value is fixed: remove it\n' +
-        'solway.toml: blocks: is no longer a section: remove it',
-    );
-  });
 });
 
 describe('fixed limits', () => {
@@ -87,17 +79,9 @@ const NODE = '[[upstream]]\nurl = "https://a.example"\n';
 
 describe('an invalid configuration', () => {
   it.each([
-    [
-      'port = 80',
-      'solway.toml: port: there is no such option: the options here are data_dir, dev, server, grpc, networks, upstream, upstream_pool, sender, transactions, cache, sessions, websocket, feeds, geyser, replay, shreds, rest, off_chain, das, storage, uploads, ipfs, kubo, pinning, semi_wallets, localnet, store, keys, accounts, shared, notices, mail, request_log, metrics, telemetry, log, plans',
-    ],
     ['datadir = "x"', 'solway.toml: datadir: there is no such option: did you mean "data_dir"?'],
     ['[server]\nport = "8080"', 'solway.toml: server.port: "8080" is not a whole number from 0 to 65535'],
     ['[server]\nport = 65536', 'solway.toml: server.port: 65536 is not a whole number from 0 to 65535'],
-    [
-      '[server]\nhost = "http://x"',
-      'solway.toml: server.host: "http://x" must be a host name or address such as "127.0.0.1" or "0.0.0.0"',
-    ],
     ['server = 3', 'solway.toml: server: 3 is not a table'],
     ['[[upstream]]', 'solway.toml: upstream[0].url: is missing: write it as "https://host/path"'],
     [

@@ -60,26 +60,6 @@ it('adds a node with --force, lists and removes it, without showing its URL', as
   });
 });
 
-it('sets rate limits of a node, and keeps omitted options on a change', async () => {
-  const optionsOf = async () => {
-    const { added } = JSON.parse((await upstream('list', '--json')).out) as { added: { options: object }[] };
-    return added.map(({ options }) => options);
-  };
-  const budget = ['--requests-per-second', '50', '--requests-burst', '80'];
-  await upstream('add', 'third', ...node, ...budget, '--pipelining', '4', '--force');
-  expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: 80, pipelining: 4 }]);
-  expect(await upstream('change', 'third', '--requests-burst', 'none', '--force')).toMatchObject({
-    code: 0,
-    out: 'Changed third (devnet). Every gateway applies this within two seconds.\nThe node was not checked.\n',
-  });
-  expect(await optionsOf()).toEqual([{ requests_per_second: 50, requests_burst: null, pipelining: 4 }]);
-  expect(await upstream('change', 'third', '--pipelining', '99', '--force')).toMatchObject({
-    code: 2,
-    err: 'solway: --pipelining: 99 is not a whole number from 1 to 16\n',
-  });
-  await upstream('remove', 'third');
-});
-
 it.each([
   [['upstream', 'drain'], 'missing argument: solway upstream drain NODE'],
   [['upstream', 'add', 'x', '--url', 'http://h'], '--url and --network are required'],

@@ -252,14 +252,10 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
       ['webhook', 'ftp://example.com/', 'must be a URL'],
       ['webhook', 'https://user:password@example.com/', 'without user and password'],
       ['webhook', 'https://example.com:22/', 'ports'],
-      ['webhook', 'nonsense', 'must be a URL'],
       ['webhook', `http://10.0.0.1:${port}/`, 'to: has a host that is not public'],
       ['webhook', `http://0x7f000002:${port}/`, 'to: has a host that is not public'],
-      ['webhook', `http://[::1]:${port}/`, 'to: has a host that is not public'],
-      ['webhook', `http://localhost:${port}/`, 'to: has a host that is not public'],
       ['webhook', `http://127.0.0.1:${port}/#part`, 'to: must not have a fragment'],
       ['email', 'anna', 'must be an email address'],
-      ['email', 'anna@example.com, bert@example.com', 'must be an email address'],
       ['email', 'anna@example.com\r\nBcc: bert@example.com', 'must be an email address'],
     ] as const;
     for (const [kind, to, words] of wrong) {

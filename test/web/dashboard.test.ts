@@ -183,11 +183,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await checkPage(page, 'team');
   });
 
-  it('keeps the open tab of Settings in the URL, and says where nothing is', async () => {
-    await go('Settings');
-    await page.getByRole('tab', { name: 'Notifications' }).click();
-    await page.reload();
-    await page.getByRole('tab', { name: 'Notifications', selected: true }).waitFor();
+  it('says where nothing is', async () => {
     await page.goto(`${dashboard.url}/keys/AbCdEfGh`);
     await page.getByRole('link', { name: 'All API keys of Default' }).waitFor();
     expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { LogFileError, openLog } from './log-output.ts';
+import { openLog } from './log-output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'solway-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,13 +23,6 @@ describe('the level "auto"', () => {
 });
 
 describe('a log file', () => {
-  it('that cannot be opened is an error with name and remedy', () => {
-    const open = (file: string) => () => openLog({ level: 'auto', file }, errorOutput(), false);
-    expect(open(join(folder, 'none', 'x.log'))).toThrow(LogFileError);
-    expect(open(join(folder, 'none', 'x.log'))).toThrow('its folder does not exist: create it (ENOENT)');
-    expect(open(folder)).toThrow(`log.file: ${folder} cannot be opened: it is a folder`);
-  });
-
   it.skipIf(!existsSync('/dev/full'))(
     'that is full is replaced by standard error, with one notice',
     async () => {

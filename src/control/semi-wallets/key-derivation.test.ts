@@ -44,17 +44,3 @@ it('bounds the queue per owner and serves owners in turn', async () => {
   expect(ends.slice(0, 2)).toEqual(['a OVERLOADED', 'a OVERLOADED']);
   expect(ends.slice(2)).toEqual(['a done', 'a done', 'b done', 'c done', 'a done', 'a done']);
 });
-
-it('reserves a slot for other owners while one has many derivations', async () => {
-  const deriving = derivation({ derivationsMax: 2 });
-  const work = [1, 2, 3].map(() => deriving.forOwner('a')('password', salt, 300_000));
-  expect(
-    await Promise.race([
-      deriving
-        .forOwner('b')('password', salt, 1_000)
-        .then(() => 'b'),
-      ...work,
-    ]),
-  ).toBe('b');
-  await Promise.all(work);
-});

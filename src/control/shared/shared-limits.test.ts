@@ -1,59 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { defaultPlanLimits } from '../../gateway/auth/key-record.ts';
-import { QuotaLedger } from '../../gateway/limits/quota.ts';
+import { expect, it } from 'vitest';
 import { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
 import { InMemoryLimitStore } from './limit-store.ts';
-import { type LimitSync, quotaSync, rateSync } from './shared-limits.ts';
-
-const NOON = Date.UTC(2026, 10, 22, 12);
-const ROUND = 33;
-const MOST = 50;
-
-describe('credits of many accounts', () => {
-  let ledger: QuotaLedger;
-  let limitSync: LimitSync;
-
-  const spend = (customerId: string): void =>
-    ledger.spend(
-      { customerId, planId: 'p', limits: { ...defaultPlanLimits, monthlyCredits: 1_000 } },
-      1,
-      NOON,
-    );
-  function report(isRefresh = false, isReset = false): string[] {
-    const command = limitSync.nextCommand({ nowMs: 0, isRefresh, isReset });
-    const spent = command?.values.slice(2) ?? [];
-    return (command?.keys ?? []).map((key, at) => `${key.split(':')[2]} ${spent[at]}`);
-  }
-
-  beforeEach(() => {
-    ledger = new QuotaLedger();
-    limitSync = quotaSync(ledger, 'q:', { gateway: 'g', namesMax: MOST });
-    for (let i = 0; i < 20 * MOST; i++) spend(`c${i}`);
-  });
-
-  it('are reported with the next sync when they change, however many others wait', () => {
-    report(true, true);
-    for (let at = 1; at < 3 * ROUND; at++) {
-      spend('fresh');
-      const reported = report(at % ROUND === 0);
-      // Earlier changes go first and fill that many syncs.
-      if (at >= 20) expect(reported).toContain(`fresh ${at}`);
-    }
-  });
-
-  it('are reported once per round while idle, a few at a time', () => {
-    for (let at = 0; at < 150; at++) report(at === 0, at === 0);
-    expect(report()).toEqual([]);
-    const reported: string[] = [];
-    for (let at = 0; at < 20 * 10; at++) {
-      const now = report(at % ROUND === 0);
-      expect(now.length).toBeLessThanOrEqual(MOST / 10);
-      reported.push(...now);
-    }
-    expect(new Set(reported).size).toBe(20 * MOST);
-    expect(reported).toHaveLength(20 * MOST);
-  });
-});
+import { rateSync } from './shared-limits.ts';
 
 it.each([
   [4, 90, 100],

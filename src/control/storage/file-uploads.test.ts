@@ -196,8 +196,6 @@ describe('concurrent uploads', () => {
   });
 });
 
-describe('a buffered file', () => {});
-
 describe('a start', () => {
   it('removes leftovers of a crashed process, and nothing else', async () => {
     await put(pieces('hello world'));

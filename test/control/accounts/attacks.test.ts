@@ -38,7 +38,6 @@ const behind = [
 const bodies = [
   ['text that is no JSON', '{"name":', 422],
   ['a character that no column holds', '{"name":"a\\u0000b"}', 422],
-  ['a list', '[]', 422],
   ['a body of 300 KB', `{"name":"${'x'.repeat(300_000)}"}`, 413],
   ['100,000 open lists', '['.repeat(100_000), 422],
 ] as const;

@@ -392,17 +392,6 @@ describeOnSqlite('rotation', ({ open }) => {
 });
 
 describeOnSqlite('the state of a key', ({ open }) => {
-  it('is disabled and enabled, also during a rotation', async () => {
-    const store = await open();
-    const register = await registerOn(store);
-    const { key, secret } = await createKey(register, { product: 'rpc', name: 'x' });
-    await rotateKey(register, key.id, HOUR);
-    await disableKey(register, key.id);
-    expect(await judge(store, secret, register.now())).toBe('INVALID_KEY');
-    expect(await enableKey(register, key.id)).toMatchObject({ state: 'rotating' });
-    expect(await judge(store, secret, register.now())).toBe(key.id);
-  });
-
   it('is final once expired, disabled or not', async () => {
     const store = await open();
     const register = await registerOn(store);
@@ -445,15 +434,6 @@ describeOnSqlite('the state of a key', ({ open }) => {
 });
 
 describeOnBothStores('the first start', ({ fresh, open }) => {
-  it('creates one key per product at the first start only', async () => {
-    const register = await registerOn(await open());
-    const made = await createFirstKeys(register);
-    expect(made.map(({ key }) => key.product)).toEqual(['rpc', 'grpc', 'fs']);
-    expect(await createFirstKeys(register)).toEqual([]);
-    for (const { key } of made) await revokeKey(register, key.id);
-    expect(await createFirstKeys(register)).toEqual([]);
-  });
-
   it('creates them once when several programs start together', async () => {
     const place = await fresh();
     const stores = await Promise.all([open(place), open(place), open(place)]);

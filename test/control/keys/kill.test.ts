@@ -67,10 +67,4 @@ describe('a killed process', () => {
     }
     expect(safe.length).toBeGreaterThan(KILLS);
   });
-
-  it('does not block others: two programs create the store, write at once and are killed', async () => {
-    const file = join(folder, 'shared.db');
-    const [one, other] = await Promise.all([makeUntilKilled(file, 10), makeUntilKilled(file, 30)]);
-    await inspect(file, [...one, ...other]);
-  });
 });

@@ -102,15 +102,6 @@ describe('the in-memory limit store', () => {
     return { clock, run: (one: LimitCommand) => book.execute([one])[0], book };
   };
 
-  it('refills buckets', () => {
-    const { clock, run } = bookAt();
-    expect(run(step('rates', ['f'], 'a', 2, 0, 1, 10, 10, 5, 20))).toEqual(['10.000']);
-    clock.now += 1_000;
-    expect(run(step('rates', ['f'], 'a', 2, 0, 2, 1, 1, 5, 20))).toEqual(['6.000']);
-    clock.now += 60_000;
-    expect(run(step('rates', ['f'], 'a', 2, 0, 3, 3, 3, 5, 20))).toEqual(['3.000']);
-  });
-
   it('expires windows and months', () => {
     const { clock, run } = bookAt();
     run(step('windows', ['w'], 'a', 0, 500, 1, 7, 3));
