@@ -25,7 +25,6 @@ const reasons = [
       'control/process-owned.ts',
       'control/api/client.ts',
       'control/process-owned.ts',
-      'control/api/server/control-api.ts',
       'servers/dashboard/files.ts',
       'app/reload-commands.ts',
       'decoding/transaction/events/layout.ts: parseLayouts',
