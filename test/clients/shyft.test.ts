@@ -183,12 +183,10 @@ describe('the client’s NFTs', () => {
   });
 
   it('reads several NFTs, and those of a wallet in the first API version', async () => {
-    const mint = placed.member;
-    const all = [mint, placed.claims, placed.core, mintOf('token')].toSorted();
-    const several = await shyft.nft.getNftsByMintAddresses({ mints: [mint, RECEIVER.toBase58()] });
-    expect(several.map((one) => one.mint)).toEqual([mint]);
-    const owned = await shyft.nft.getNftByOwner({ owner: collector });
-    expect(owned.map((one) => one.mint).toSorted()).toEqual(all);
+    const mints = [placed.member, RECEIVER.toBase58()];
+    const several = await shyft.nft.getNftsByMintAddresses({ mints });
+    expect(several.map((one) => one.mint)).toEqual([placed.member]);
+    expect(await shyft.nft.getNftByOwner({ owner: collector })).toHaveLength(4);
   });
 });
 
