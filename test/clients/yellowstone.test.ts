@@ -35,9 +35,6 @@ describe('unary calls', () => {
     expect((await chain.connection.isBlockhashValid(latest.blockhash)).value).toBe(true);
     const height = Number((await yellowstone.getBlockHeight(CommitmentLevel.CONFIRMED)).blockHeight);
     expect(Number(latest.lastValidBlockHeight) - height).toBeLessThan(155);
-    expect(await yellowstone.isBlockhashValid(latest.blockhash, CommitmentLevel.PROCESSED)).toMatchObject({
-      valid: true,
-    });
     const { version } = JSON.parse((await yellowstone.getVersion()).version) as {
       version: { package: string; solana: string };
     };

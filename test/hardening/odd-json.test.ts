@@ -6,8 +6,8 @@ import { type ContractName, contract, routeOf } from '../../src/control/api/cont
 import { openDatabase } from '../../src/control/database/open.ts';
 import { complaint } from '../app/load-configuration.ts';
 import { firstOperator, openAccountsFixture } from '../control/accounts/accounts-fixture.ts';
-import type { TestHttpServer } from '../servers/start-http-server.ts';
-import { call, serverVariants } from './server-variants.ts';
+import { startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call } from './raw-calls.ts';
 
 /** Members of every object, not of ours. */
 const POLLUTION =
@@ -33,11 +33,11 @@ afterEach(() => {
 
 const isFault = (line: string): boolean => /"level":(?:50|60)/.test(line);
 
-describe.each(serverVariants)('odd JSON at the %s server', (_name, open) => {
+describe.each([{ raw: true }, { raw: false }])('odd JSON, fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
   let key: string;
   beforeEach(async () => {
-    server = await open();
+    server = await startHttpServer({ raw });
     key = server.createKey();
   });
   afterEach(async () => {
