@@ -176,31 +176,3 @@ it('confirms by subscription, also a transaction that landed long before', async
   expect(late.err).toBeNull();
   expect(await connection.getBalance(to)).toBe(LAMPORTS_PER_SOL);
 });
-
-it('receives account, filtered program and log notifications', async () => {
-  const [one, two, three] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
-  const account = await first<{ lamports: number }>(
-    (listener) => connection.onAccountChange(one.publicKey, listener, { commitment: 'confirmed' }),
-    (id) => connection.removeAccountChangeListener(id),
-    airdrop(one.publicKey),
-  );
-  expect(account.lamports).toBe(LAMPORTS_PER_SOL);
-  const program = await first<{ accountInfo: { owner: PublicKey } }>(
-    (listener) =>
-      connection.onProgramAccountChange(SystemProgram.programId, listener, {
-        commitment: 'confirmed',
-        filters: [{ dataSize: 0 }],
-      }),
-    (id) => connection.removeProgramAccountChangeListener(id),
-    airdrop(two.publicKey),
-  );
-  expect(program.accountInfo.owner.equals(SystemProgram.programId)).toBe(true);
-  for (const of of [three.publicKey, 'all'] as const) {
-    const logs = await first<{ err: unknown; logs: string[] }>(
-      (listener) => connection.onLogs(of, listener, 'confirmed'),
-      (id) => connection.removeOnLogsListener(id),
-      airdrop(three.publicKey),
-    );
-    expect(logs).toMatchObject({ err: null, logs: expect.arrayContaining([expect.any(String)]) });
-  }
-});

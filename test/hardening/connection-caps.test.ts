@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noProxies, TrustedProxies } from '../../src/servers/client-address.ts';
 import { ConnectionCaps } from '../../src/servers/connection-caps.ts';
-import { rawPost, type TestHttpServer } from '../servers/start-http-server.ts';
-import { call, serverVariants } from './server-variants.ts';
+import { rawPost, startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
+import { call } from './raw-calls.ts';
 
-describe.each(serverVariants)('connections of one address to the %s server', (_name, open) => {
+describe.each([{ raw: true }, { raw: false }])('connections of one address, fast path: $raw', ({ raw }) => {
   let server: TestHttpServer;
   afterEach(() => server.stop());
 
@@ -18,7 +18,7 @@ describe.each(serverVariants)('connections of one address to the %s server', (_n
   };
 
   it('are limited: an excess one is closed unread, until another has closed', async () => {
-    server = await open({ connectionsPerAddressMax: 2, connectionsExempt: [] });
+    server = await startHttpServer({ raw, connectionsPerAddressMax: 2, connectionsExempt: [] });
     const [first] = await Promise.all([answered(), answered()]);
     const third = server.connect();
     third.socket.write(rawPost(server.createKey(), call('hidden')));

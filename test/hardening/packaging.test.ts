@@ -7,38 +7,17 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as {
-  version: string;
-  files: string[];
   bin: { solway: string };
-  engines: { node: string };
   scripts: { start: string };
 };
 
-type Instruction = Readonly<{ name: string; text: string; stage: number }>;
-
-/** Instructions of a Dockerfile with continued lines joined. */
-function instructionsOf(text: string): Instruction[] {
-  const lines = text
-    .split('\n')
-    .filter((line) => !line.startsWith('#'))
-    .join('\n')
-    .replaceAll(/\\\n/g, ' ')
-    .split('\n');
-  let stage = -1;
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const [, name = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
-      if (name === 'FROM') stage += 1;
-      return { name, text: rest.trim(), stage };
-    });
-}
-
 describe('the Dockerfile', () => {
-  const instructions = instructionsOf(read('packaging/Dockerfile'));
-  const last = Math.max(...instructions.map(({ stage }) => stage));
-  const of = (name: string, stage = last): string[] =>
-    instructions.filter((one) => one.name === name && one.stage === stage).map(({ text }) => text);
+  const stages = read('packaging/Dockerfile')
+    .replaceAll('\\\n', ' ')
+    .split(/^(?=FROM )/m)
+    .slice(1);
+  const of = (name: string, stage = stages.length - 1): string[] =>
+    [...(stages[stage] ?? '').matchAll(new RegExp(`^${name} +(.*)$`, 'gm'))].map(([, text = '']) => text);
 
   it('contains the published files by the lock file, and runs no install scripts', () => {
     expect(of('RUN', 0).join()).toContain('npm pack');

@@ -15,7 +15,7 @@ import { load } from '../app/load-configuration.ts';
 import { RawClient, rawPost, startHttpServer, type TestHttpServer } from '../servers/start-http-server.ts';
 import { startService } from '../service/start-service.ts';
 import { contentOf, makeCertificate } from './certificates.ts';
-import { call, statuses } from './server-variants.ts';
+import { call, statuses } from './raw-calls.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hardening-tls-'));
 let old: TlsFiles;

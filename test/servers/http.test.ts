@@ -492,10 +492,4 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       expect(await Promise.all([server.http.drain(10), server.http.drain(10)])).toEqual([true, true]);
     });
   });
-
-  describe('listening', () => {
-    it('fails clearly when the port is in use', async () => {
-      await expect(startHttpServer({ port: server.port })).rejects.toThrow('EADDRINUSE');
-    });
-  });
 });

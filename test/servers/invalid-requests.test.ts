@@ -138,18 +138,4 @@ describe('invalid requests on a WebSocket', () => {
     const refusals = text === notification ? [] : [-32043];
     expect(codes).toEqual(code === null ? refusals : [code, ...refusals]);
   });
-
-  it('count once per member of a batch', async () => {
-    const { server, client } = await start({ ...once, rpcBurst: 2 });
-    client.socket.send(`[${faulty},${notification},${faulty}]`);
-    const answers = (await client.nextJson()) as { id: number; error: { code: number } }[];
-    expect(answers.map(({ id, error }) => [id, error.code])).toEqual([
-      [7, -32600],
-      [7, -32043],
-    ]);
-    expect(server.usage.drain().map(({ status, requests }) => [status, requests])).toEqual([
-      ['client', 1],
-      ['limited', 2],
-    ]);
-  });
 });

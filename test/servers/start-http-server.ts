@@ -56,8 +56,8 @@ export function newKey(
 /** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
-/** The HTTP servers with a gateway and a scripted source. */
-export class TestHttpServer {
+/** Keys, usage, a log and a scripted source. */
+export class ScriptedGateway {
   readonly keys = testKeys();
   readonly usage = new UsageMeter();
   readonly lines: string[] = [];
@@ -65,9 +65,30 @@ export class TestHttpServer {
   readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
   answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
     result(`{"params":${params ?? 'null'}}`);
+  port = 0;
+  protected readonly parts = {
+    admission: new Admission({ keys: this.keys }),
+    source: dispatcherOf((call, signal) => {
+      this.calls.push({ call, signal });
+      return this.answer(call);
+    }),
+    meter: new CallMeter({ usage: this.usage }),
+    log: createLogger('trace', (line) => this.lines.push(line)),
+  };
+
+  constructor() {
+    this.keys.setStoreReachable(true);
+  }
+
+  rawClient(): RawClient {
+    return new RawClient(connect(this.port, '127.0.0.1'));
+  }
+}
+
+/** The HTTP servers. */
+export class TestHttpServer extends ScriptedGateway {
   readonly http: HttpServer;
   readonly fastPath: FastHttpServer | null;
-  port = 0;
   usableNodes = 1;
 
   constructor(
@@ -76,27 +97,20 @@ export class TestHttpServer {
     rest: readonly RestRoute[],
     limits: Partial<RestLimits>,
   ) {
-    const source = dispatcherOf((call, signal) => {
-      this.calls.push({ call, signal });
-      return this.answer(call);
-    });
-    const log = createLogger('trace', (line) => this.lines.push(line));
-    const admission = new Admission({ keys: this.keys });
-    const parts = { admission, source, meter: new CallMeter({ usage: this.usage }), log };
-    const server = createPipeline(parts);
+    super();
+    const { log } = this.parts;
     const facts = () => ({
       store: 'up' as const,
       upstreams: { total: 1, usable: this.usableNodes },
       draining: this.http.draining,
       mode: 'production' as const,
     });
-    const restHandler = restRoutes(new RestGateway(parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
-    const calls = new RpcCalls(server, rpc);
+    const restHandler = restRoutes(new RestGateway(this.parts, limits), rest, { bodyMaxBytes: 64 * 1024 });
+    const calls = new RpcCalls(createPipeline(this.parts), rpc);
     const routes = joinRoutes(rpcRoutes(calls), restHandler, healthRoutes(facts));
     this.fastPath = raw ? new FastHttpServer(calls, log, http) : null;
     const refusals = new Map([[REST_PREFIX, errorBody]]);
     this.http = new HttpServer(routes, log, http, [], refusals, this.fastPath);
-    this.keys.setStoreReachable(true);
   }
 
   get url(): string {
@@ -124,9 +138,8 @@ export class TestHttpServer {
     });
   }
 
-  /** A raw connection. */
   connect(): RawClient {
-    return new RawClient(connect(this.port, '127.0.0.1'));
+    return this.rawClient();
   }
 
   async stop(): Promise<void> {

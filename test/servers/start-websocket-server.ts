@@ -1,16 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import WebSocket, { type ClientOptions } from 'ws';
-import { createLogger } from '../../src/base/log.ts';
-import { Admission } from '../../src/gateway/admission.ts';
 import type { KeyRecord, PlanLimits } from '../../src/gateway/auth/key-record.ts';
-import { CallMeter } from '../../src/gateway/metering/call-meter.ts';
-import { UsageMeter } from '../../src/gateway/metering/usage-meter.ts';
 import { createPipeline } from '../../src/gateway/pipeline.ts';
 import { SessionMinSlots } from '../../src/gateway/session-min-slots.ts';
 import { LiveConnections } from '../../src/gateway/telemetry/live-connections.ts';
 import { WebSocketGateway, type WebSocketGatewayOptions } from '../../src/gateway/websocket/session.ts';
-import type { Call, RpcResponse } from '../../src/protocol/call.ts';
 import type { Product } from '../../src/protocol/product.ts';
 import { FastHttpServer } from '../../src/servers/fast-path/server.ts';
 import type { HttpOptions } from '../../src/servers/http/options.ts';
@@ -21,8 +15,7 @@ import { rpcRoutes } from '../../src/servers/rpc/server.ts';
 import { WebSocketDialect, type WebSocketOptions } from '../../src/servers/websocket/server.ts';
 import type { Feed } from '../../src/streams/feed.ts';
 import { ScriptedFeed } from '../streams/scripted-feed.ts';
-import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
-import { newKey, RawClient, result, testKeys } from './start-http-server.ts';
+import { newKey, type RawClient, ScriptedGateway } from './start-http-server.ts';
 
 export type TestWebSocketOptions = Readonly<{
   http?: Partial<HttpOptions>;
@@ -31,48 +24,27 @@ export type TestWebSocketOptions = Readonly<{
   feed?: Feed;
 }>;
 
-/** The HTTP and WebSocket servers with a gateway, a scripted source and a scripted feed. */
-export class TestWebSocketServer {
-  readonly keys = testKeys();
-  readonly usage = new UsageMeter();
+/** The HTTP and WebSocket servers with a scripted feed. */
+export class TestWebSocketServer extends ScriptedGateway {
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
-  readonly lines: string[] = [];
-  readonly calls: { call: Call; signal: AbortSignal | undefined }[] = [];
-  answer: (call: Call) => Promise<RpcResponse> = async ({ params }) =>
-    result(`{"params":${params ?? 'null'}}`);
   readonly http: HttpServer;
   readonly gateway: WebSocketGateway;
   readonly webSocket: WebSocketDialect;
-  readonly #secrets: string[] = [];
   readonly #records = new Map<string, KeyRecord>();
   readonly #clients: Client[] = [];
-  port = 0;
 
   constructor({ http, webSocket, gate, feed }: TestWebSocketOptions = {}) {
-    const source = dispatcherOf((call, signal) => {
-      this.calls.push({ call, signal });
-      return this.answer(call);
-    });
-    const log = createLogger('trace', (line) => this.lines.push(line));
-    const admission = new Admission({ keys: this.keys });
-    const parts = {
-      admission,
-      source,
-      meter: new CallMeter({ usage: this.usage }),
-      connections: this.connections,
-      sessions: new SessionMinSlots(),
-      log,
-    };
+    super();
+    const parts = { ...this.parts, connections: this.connections, sessions: new SessionMinSlots() };
     const refusal = () => null;
     this.gateway = new WebSocketGateway({ ...parts, feed: feed ?? this.feed, rejection: refusal }, gate);
-    this.webSocket = new WebSocketDialect(this.gateway, log, webSocket);
+    this.webSocket = new WebSocketDialect(this.gateway, parts.log, webSocket);
     const calls = new RpcCalls(createPipeline(parts));
     const routes = joinRoutes(rpcRoutes(calls), this.webSocket.routes);
     // As in the program, connections come through the fast path.
-    const front = new FastHttpServer(calls, log, http);
-    this.http = new HttpServer(routes, log, http, [this.webSocket], new Map(), front);
-    this.keys.setStoreReachable(true);
+    const front = new FastHttpServer(calls, parts.log, http);
+    this.http = new HttpServer(routes, parts.log, http, [this.webSocket], new Map(), front);
   }
 
   async listen(): Promise<this> {
@@ -86,7 +58,7 @@ export class TestWebSocketServer {
     product: Product = 'rpc',
   ): string {
     const { text, record } = newKey(product, { rpcPerSecond: 0, ...limits }, change);
-    this.#secrets.push(text);
+    this.secrets.push(text);
     this.#records.set(text, record);
     this.keys.apply([record]);
     return text;
@@ -114,10 +86,6 @@ export class TestWebSocketServer {
     return client;
   }
 
-  rawClient(): RawClient {
-    return new RawClient(connect(this.port, '127.0.0.1'));
-  }
-
   /** A raw socket after the handshake, for arbitrary frames. */
   async upgradedClient(key: string = this.createKey()): Promise<RawClient> {
     const wire = this.rawClient();
@@ -138,7 +106,7 @@ export class TestWebSocketServer {
     await this.http.drain(0);
     this.gateway.close();
     const logged = this.lines.join('\n');
-    for (const secret of this.#secrets) {
+    for (const secret of this.secrets) {
       if (logged.includes(secret.slice(-38))) throw new Error('a secret was logged');
     }
   }

@@ -68,22 +68,6 @@ describe('a key that becomes invalid', () => {
     expect(performance.now() - before).toBeLessThan(1_000);
     expect(await other.request('getSlot')).toMatchObject({ id: 1 });
   });
-
-  it('because it expires closes its connections within a second', async () => {
-    /** Delay of the close of a connected client after its key was set to expire. */
-    const lateMs = async (): Promise<number> => {
-      const key = server.createKey();
-      const client = await server.connect(key);
-      const expiresAt = Date.now() + 100;
-      server.changeKey(key, { expiresAt });
-      expect((await client.closed).code).toBe(1008);
-      return Date.now() - expiresAt;
-    };
-    const first = await lateMs();
-    expect(first).toBeGreaterThanOrEqual(0);
-    // Other load on the machine may use up the rest of one second, not of two.
-    expect(first < 1_000 ? first : await lateMs()).toBeLessThan(1_000);
-  });
 });
 
 describe('a client that does not read', () => {
@@ -256,31 +240,6 @@ describe('a message that is too large', () => {
     const wire = await server.upgradedClient(server.createKey(limits));
     wire.socket.write(Buffer.from([0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0]));
     expect(closeOf(await wire.ended())).toEqual(tooLarge);
-  });
-
-  it('is refused in any number of fragments', async () => {
-    const inLength = await server.upgradedClient(server.createKey(limits));
-    inLength.socket.write(clientFrame(0x01, Buffer.alloc(1_500, 0x20)));
-    inLength.socket.write(clientFrame(0x00, Buffer.alloc(1_500, 0x20)));
-    expect(closeOf(await inLength.ended())).toEqual(tooLarge);
-
-    const inNumber = await server.upgradedClient();
-    inNumber.socket.write(clientFrame(0x01, Buffer.from(' ')));
-    inNumber.socket.write(
-      Buffer.concat(Array.from({ length: 500 }, () => clientFrame(0x00, Buffer.from(' ')))),
-    );
-    expect(closeOf(await inNumber.ended())).toEqual(tooLarge);
-  });
-
-  it('does not include a smaller one in fragments with pings between them', async () => {
-    const wire = await server.upgradedClient();
-    const half = 20;
-    wire.socket.write(clientFrame(0x01, Buffer.from(CALL.slice(0, half))));
-    wire.socket.write(clientFrame(0x89, Buffer.from('ping')));
-    wire.socket.write(clientFrame(0x80, Buffer.from(CALL.slice(half))));
-    const received = await wire.until(/"id":1}$/);
-    expect(received).toContain('\x8a\x04ping');
-    wire.socket.destroy();
   });
 });
 

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
-import { generateApiKey } from '../../src/gateway/auth/api-key.ts';
 import { runHere, runSolway } from '../cli/run-solway.ts';
 import { healthy } from '../upstream/mock/behaviors.ts';
 import { type MockNode, startMock } from '../upstream/mock/server.ts';
@@ -92,8 +90,7 @@ describe('with an operator token, on another machine', () => {
     expect((await remote('set', key.id, ...change)).out).toBe(
       `Changed svc_rpc_live_${key.id}… and the other keys of its family.\n`,
     );
-    const others = Array.from({ length: 20 }, () => `GET /?api-key=${generateApiKey('rpc').text}\n`).join('');
-    expect(await whose(`${others}GET /?api-key=${secret} # old\n`)).toMatchObject({
+    expect(await whose(`GET /?api-key=${secret} # old\n`)).toMatchObject({
       matches: true,
       key: { id: key.id, cidrs: ['192.0.2.0/24', '2001:db8::/32'], networks: null, rate: null },
     });
@@ -128,16 +125,6 @@ describe('with an operator token, on another machine', () => {
       seen.push(await statusWith(next.secret));
     }
     expect(seen).toEqual(Array(2).fill([200, 200, 403]).flat());
-  });
-
-  it('the list is the same as on the same machine', async () => {
-    const where = ['--data-dir', service.dataDir, '--config', service.config];
-    // Recent usage may be written between the two reads.
-    await eventually(async () => {
-      const [there, here] = [await remote('list'), await runHere(folder, ['keys', 'list', ...where])];
-      expect(here.out).toContain('LAST USED');
-      return isDeepStrictEqual(there, here);
-    }, 'both lists are the same');
   });
 
   it('errors have the same texts and exit codes', async () => {

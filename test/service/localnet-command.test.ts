@@ -267,11 +267,6 @@ describe('the output of solway localnet', () => {
       /cannot read account file .*none\.json/,
     ],
     [
-      'an account file that is wrong',
-      () => ['--account', SYSTEM, accountFile('wrong.json', SYSTEM, { owner: 'x' })],
-      /wrong\.json is invalid at account\.owner: not a base58 address/,
-    ],
-    [
       'a folder that is not there',
       () => ['--account-dir', 'nowhere'],
       /cannot read account directory nowhere/,

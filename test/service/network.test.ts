@@ -78,15 +78,6 @@ describe('?network= of a WebSocket', () => {
   const open = (network: string) =>
     new WebSocket(`${service.ready.wsUrl}?api-key=${service.key}&network=${network}`);
 
-  it('may name the default network', async () => {
-    const socket = open('mainnet-beta');
-    await once(socket, 'open');
-    socket.send(JSON.stringify(CALL));
-    const [message] = await once(socket, 'message');
-    expect(JSON.parse(String(message))).toMatchObject({ result: { value: MAIN } });
-    socket.terminate();
-  });
-
   it('is refused for any other network, whose subscriptions nothing feeds', async () => {
     const socket = open('devnet');
     socket.on('error', () => {});

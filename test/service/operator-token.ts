@@ -7,8 +7,6 @@ import { openPeppers } from '../../src/control/pepper-proof.ts';
 export type OperatorApi = Readonly<{
   /** Parses the response as JSON. @throws Error with the response on failure. */
   sendRequest: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
-  /** The unread response. */
-  open: (path: string, signal: AbortSignal) => Promise<Response>;
   secret: string;
 }>;
 
@@ -45,6 +43,5 @@ export async function operatorApi(url: string, dataDir: string): Promise<Operato
       if (!response.ok) throw new Error(`${verb} ${path} got ${response.status} ${text}`);
       return JSON.parse(text) as Result;
     },
-    open: (path, signal) => fetch(`${url}/api/v1${path}`, { headers, signal }),
   };
 }

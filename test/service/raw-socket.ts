@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 export type RawSocket = Readonly<{
   socket: Socket;
   write: (bytes: string | Uint8Array) => void;
-  received: () => string;
   /** Waits for received bytes. @throws Error on close or timeout. */
   until: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   closed: Promise<string>;
@@ -45,7 +44,7 @@ export function rawSocket(url: string): Promise<RawSocket> {
       socket.off('error', reject);
       // A reset is followed by `close`.
       socket.on('error', () => {});
-      resolve({ socket, write: (bytes) => void socket.write(bytes), received: () => text, until, closed });
+      resolve({ socket, write: (bytes) => void socket.write(bytes), until, closed });
     });
   });
 }

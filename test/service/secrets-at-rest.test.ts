@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { base58 } from '@scure/base';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -59,7 +57,7 @@ class Person {
 }
 
 /** REST request, with fields in the query for GET. */
-function sendRequest(
+async function sendRequest(
   { ready, key }: RunningService,
   method: 'GET' | 'POST',
   endpoint: string,
@@ -68,12 +66,8 @@ function sendRequest(
   const url = new URL(`/sol/v1/${endpoint}`, ready.url);
   if (method === 'GET') url.search = String(new URLSearchParams(fields));
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const requesting = request(url, { method, headers }, async (response) => {
-      resolve(JSON.parse(await text(response)) as Json);
-    });
-    requesting.on('error', reject).end(method === 'GET' ? undefined : JSON.stringify(fields));
-  });
+  const body = method === 'GET' ? null : JSON.stringify(fields);
+  return (await (await fetch(url, { method, headers, body })).json()) as Json;
 }
 
 /** Uses every feature that creates a secret. @returns the secrets by name. */

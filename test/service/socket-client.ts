@@ -78,15 +78,3 @@ export class SocketClient {
     else this.#notifications.set(subscription, [...(this.#notifications.get(subscription) ?? []), notified]);
   }
 }
-
-/** The HTTP refusal of an upgrade. */
-export async function refusalOf(
-  url: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; code: unknown }> {
-  const socket = new WebSocket(url, { headers });
-  const [, response] = await once(socket, 'unexpected-response');
-  let body = '';
-  for await (const chunk of response) body += chunk;
-  return { status: response.statusCode, code: JSON.parse(body).error.data.code };
-}

@@ -24,8 +24,6 @@ export type RunningService = Readonly<{
   process: ChildProcess;
   /** stdout and stderr. */
   output: () => string;
-  /** Time from the start of the process to its ready line. */
-  readyAfterMs: number;
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;
 
@@ -49,16 +47,14 @@ export function writeConfiguration(text = '[localnet]\nslot_ms = 50\n'): string 
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const dataDir = options.dataDir ?? temporaryFolder('service');
   const config = writeConfiguration(options.configuration);
-  const startedAt = performance.now();
   const fixed = ['up', '--json', '--port', '0', '--data-dir', dataDir, '--config', config];
   const all = [...fixed, ...(options.arguments ?? [])];
   const hasNodes = /\[\[upstream\]\]|--upstream\b/.test(`${options.configuration} ${all.join(' ')}`);
   if (!hasNodes) all.push('--dev');
   const program = startProgram(all, undefined, options.ownGroup);
   const [line] = await program.said(/^\{"event":"ready".*\}$/m, options.timeoutMs);
-  const readyAfterMs = performance.now() - startedAt;
   const ready = JSON.parse(line) as Ready;
   const key = ready.keys.find(({ product }) => product === 'rpc')?.key ?? '';
   const { process, output, stop } = program;
-  return { ready, key, dataDir, config, process, output, readyAfterMs, stop };
+  return { ready, key, dataDir, config, process, output, stop };
 }
