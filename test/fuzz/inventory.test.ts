@@ -21,7 +21,7 @@ beforeAll(async () => {
     worker.once('error', reject);
   });
   await worker.terminate();
-});
+}, 300_000);
 afterAll(removeScratch);
 
 describe('decoders of untrusted bytes', () => {
