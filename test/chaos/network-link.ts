@@ -41,6 +41,10 @@ export class NetworkLink {
     from.setNoDelay(true);
     from.on('data', (bytes) => this.#take(bytes));
     from.on('error', () => {});
+    from.on('end', () => {
+      this.#hasEnded = true;
+      this.#flush();
+    });
     to.on('drain', () => this.#balance());
     this.#balance();
   }
@@ -50,7 +54,8 @@ export class NetworkLink {
     this.#hasEnded = true;
     if (!isBroken && this.#chunks.length > 0) return;
     this.#stop();
-    this.#to.destroy();
+    if (isBroken) this.#to.destroy();
+    else this.#to.destroySoon();
   }
 
   /** Applies changed faults. */

@@ -1,4 +1,4 @@
-import { type Gauge, sparkline } from '../programs/process-stats.ts';
+import type { Gauge } from '../programs/process-stats.ts';
 import type { FaultChecker } from './load/fault-checker.ts';
 import type { Submissions } from './load/submissions.ts';
 
@@ -59,33 +59,12 @@ export function resultOf(parts: Parts) {
 }
 
 /** The result as text. */
-export function summaryOf(result: ReturnType<typeof resultOf>, gauge: Gauge): string {
-  const { landed, failed, expired, answers, withoutBlockhash } = result.transactions;
-  const nodeFaults = result.nodeFaults.map(
-    ({ fault, count, seconds, faults }) =>
-      `  ${fault.padEnd(13)} ${String(count).padStart(5)} times ${String(seconds).padStart(6)} s   failed requests: ${faults}`,
-  );
-  const requests = Object.entries(result.requests).map(
-    ([kind, one]) =>
-      `  ${kind.padEnd(10)} ${one.good} of ${one.answerable} good (${one.failed} not); p50 ${one.p50} ms, p99 ${one.p99} ms, ` +
-      `p99.9 ${one.p999} ms; without a healthy node ${one.othersGood} of ${one.others} good; ${one.brokenOff} streamed responses broke off`,
-  );
-  const growth =
-    result.memory.growth === null
-      ? 'not judged, the run was too short'
-      : `${result.memory.growth.toFixed(3)} times`;
+export function summaryOf({ broken, nodeFaults, requests, ...others }: ReturnType<typeof resultOf>): string {
+  const line = (name: string, value: unknown): string => `${name}: ${JSON.stringify(value)}`;
   return [
-    `\nseed ${result.seed}, ${result.minutes} minutes`,
-    'faults of nodes:',
-    ...nodeFaults,
-    'answerable requests:',
-    ...requests,
-    `skipped, too many in flight: ${result.skipped}`,
-    `transactions: ${landed} landed, ${failed} failed on the ledger as expected, ${expired} expired; answers: ` +
-      `${answers.taken} signatures, ${answers.refused} errors (${withoutBlockhash} without the blockhash), ` +
-      `${answers.unknown} unknown, ${answers.silent} none`,
-    `memory of the gateway ${sparkline(gauge.memoryMib)} ${result.memory.mib} MiB; second half in relation to the first: ${growth}`,
-    `the gateway used ${result.memory.cpuShare.toFixed(2)} of a processor and waited ${result.waitedSeconds} s for one`,
-    ...(result.broken.length === 0 ? ['All promises held.'] : result.broken.map((one) => `BROKEN ${one}`)),
+    ...nodeFaults.map(({ fault, ...figures }) => line(`  ${fault}`, figures)),
+    ...Object.entries(requests).map(([kind, figures]) => line(`  ${kind}`, figures)),
+    ...Object.entries(others).map(([name, value]) => line(name, value)),
+    ...(broken.length === 0 ? ['All promises held.'] : broken.map((one) => `BROKEN ${one}`)),
   ].join('\n');
 }

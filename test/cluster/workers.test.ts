@@ -200,19 +200,12 @@ describe('a service of two workers', () => {
     writeFileSync(service.config, changed);
     expect(await api.sendRequest('POST', '/reload')).toEqual({ changed: ['rest.timeout_ms'], restart: [] });
     expect(await timeouts()).toEqual([130_000, 130_000]);
-    writeFileSync(service.config, changed.replace('130000', '140000'));
-    expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
-      code: 0,
-      out: 'Applied: rest.timeout_ms.\n',
-    });
-    expect(await timeouts()).toEqual([140_000, 140_000]);
     writeFileSync(service.config, changed.replace('130000', '5'));
     expect(await runCommand('reload', '--data-dir', service.dataDir)).toMatchObject({
       code: 1,
       err: expect.stringContaining('rest.timeout_ms'),
     });
-    await expect(api.sendRequest('POST', '/reload')).rejects.toThrow(/409.*rest\.timeout_ms/);
-    expect(await timeouts()).toEqual([140_000, 140_000]);
+    expect(await timeouts()).toEqual([130_000, 130_000]);
   });
 
   it('continues when a worker is killed, and restarts it', async () => {

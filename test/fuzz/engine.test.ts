@@ -25,7 +25,7 @@ describe('the fuzz engine', () => {
 
   it('finds the input that breaks a target, and stops there', async () => {
     const target: FuzzTarget = {
-      ...{ name: 'a', covers: ['c'], seeds: [seed] },
+      ...{ name: 'a', seeds: [seed] },
       fuzz: (input) => {
         if (input.includes(0xfe)) throw new Error('met 254');
         return true;

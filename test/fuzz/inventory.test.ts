@@ -1,18 +1,11 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS_MAX_BYTES, corpusFolder } from './engine/corpus.ts';
 import { removeScratch } from './engine/scratch.ts';
 import { targetNames } from './engine/target-files.ts';
-import {
-  decoderFiles,
-  decodersIn,
-  idleDecoders,
-  pathOf,
-  uncoveredFiles,
-  withNamed,
-} from './inventory/decoders.ts';
+import { decoderFiles, decodersIn, idleDecoders } from './inventory/decoders.ts';
 import { notOutside } from './inventory/not-outside.ts';
 import type { Replayed } from './inventory/replay.ts';
 
@@ -28,27 +21,17 @@ beforeAll(async () => {
     worker.once('error', reject);
   });
   await worker.terminate();
-});
+}, 300_000);
 afterAll(removeScratch);
 
 describe('decoders of untrusted bytes', () => {
-  it('have a fuzz target, or a reason to have none', () => {
-    expect(uncoveredFiles(files, targets, notOutside)).toEqual([]);
-  });
-
-  it('are run by their targets with seeds and corpus', () => {
-    const covered = targets.flatMap(({ covers }) => covers);
-    expect(idleDecoders(withNamed(files, covered), targets, notOutside)).toEqual([]);
+  it('are run by a fuzz target with its seeds and corpus, or have a reason to be not', () => {
+    expect(idleDecoders(files, targets, notOutside)).toEqual([]);
   });
 
   it('do not fail on the seeds and the corpus of any target', () => {
     expect(targets.flatMap(({ name, failures }) => failures.map((text) => `${name}: ${text}`))).toEqual([]);
     expect(targets.map(({ name }) => name)).toEqual(targetNames);
-  });
-
-  it('exist where targets name them', () => {
-    const lost = targets.flatMap(({ covers }) => covers.filter((path) => !existsSync(pathOf(path))));
-    expect(lost).toEqual([]);
   });
 
   it('have no outdated reasons', () => {
@@ -80,15 +63,13 @@ describe('the inventory', () => {
     expect(texts.map(decodersIn)).toEqual([['decodeThing', 'readThing'], [], null]);
   });
 
-  it('reports decoders without a target, and those that their target does not run', () => {
+  it('reports decoders that no target runs', () => {
     const made = [
       { file: 'a/b.ts', decoders: ['readB', 'readC'] },
       { file: 'c.ts', decoders: [] },
       { file: 'd.ts', decoders: [] },
     ];
-    const target = { covers: ['a/', 'd.ts'], ran: new Map([['a/b.ts', new Set(['readB'])]]) };
-    expect(uncoveredFiles(made, [target], {})).toEqual(['c.ts']);
-    expect(uncoveredFiles(made, [target], { 'c.ts': 'why' })).toEqual([]);
-    expect(idleDecoders(made, [target], {})).toEqual(['a/b.ts: readC', 'd.ts: nothing of it']);
+    const target = { ran: new Map([['a/b.ts', new Set(['readB'])]]) };
+    expect(idleDecoders(made, [target], { 'c.ts': 'why' })).toEqual(['a/b.ts: readC', 'd.ts: nothing of it']);
   });
 });

@@ -167,24 +167,12 @@ const wrong = [
   ...storm.failed.slice(0, 5),
   ...checks.filter(([isBroken]) => isBroken).map(([, fault]) => fault),
 ];
-if (options.json) {
-  const result = {
-    ...{ without, wallets, hosts: hostsMax, seconds, p50, p99, longest, overloaded, callsMost },
-    ...{ imagesDue, imagesMissing, fetches, fetchesOpenMax, memoryMib: gauge.memoryMib },
-    ...{ health, cpuShare, waitedMs, wrong },
-  };
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-}
-const rate = Math.round(wallets / seconds);
-say(
-  `${rate} requests per second; p50 ${p50} ms, p99 ${p99} ms, max ${longest} ms; ${overloaded} times OVERLOADED`,
-);
-say(`calls to the node: at most ${callsMost} for a request`);
-say(
-  `hosts: ${fetches} requests, at most ${fetchesOpenMax} open; ${imagesMissing} of ${imagesDue} images missing`,
-);
-say(`GET /health: p50 ${health.p50} ms, p99 ${health.p99} ms, max ${health.longest} ms`);
-say(`the gateway waited ${waitedMs} ms for a processor`);
+const result = {
+  ...{ without, wallets, hosts: hostsMax, seconds, p50, p99, longest, overloaded, callsMost },
+  ...{ imagesDue, imagesMissing, fetches, fetchesOpenMax, health, cpuShare, waitedMs, wrong },
+};
+if (options.json) process.stdout.write(`${JSON.stringify({ ...result, memoryMib: gauge.memoryMib })}\n`);
+for (const [name, value] of Object.entries(result)) say(`${name}: ${JSON.stringify(value)}`);
 say(gauge.summary);
 say(wrong.length === 0 ? 'All requests were answered in time.' : wrong.join('\n'));
 await service.stop();

@@ -49,7 +49,6 @@ export class Coverage {
 function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
   const folder = SOURCES.find(([prefix]) => url.startsWith(prefix));
   if (folder === undefined) return [];
-  // As in `covers`.
   const file = folder[1] + decodeURIComponent(url.slice(folder[0].length));
   return functions
     .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)

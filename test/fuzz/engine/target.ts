@@ -6,8 +6,6 @@ export type Fuzz = (input: Uint8Array) => boolean | Promise<boolean>;
 
 /** Functions of src/ that read untrusted bytes, with inputs for them. */
 export type Target = Readonly<{
-  /** Sources below src/ whose decoders it runs; one that ends in `/` means every decoder in that folder. */
-  covers: readonly string[];
   /** Valid inputs, or nearly. */
   seeds: readonly Uint8Array[];
   /** Generates an input with the shape of a valid one, where mutated seeds do not find enough. */

@@ -40,8 +40,7 @@ export function decodersIn(text: string): readonly string[] | null {
 const root = join(import.meta.dirname, '..', '..', '..');
 const localnet = join(root, 'packages', 'localnet', 'src');
 
-/** The file or folder of a path as in `covers`. */
-export const pathOf = (file: string): string =>
+const pathOf = (file: string): string =>
   file.startsWith('localnet/') ? join(localnet, file.slice('localnet/'.length)) : join(root, 'src', file);
 
 /** Every source that decodes something, judged by the patterns above. */
@@ -56,45 +55,18 @@ export function decoderFiles(): DecoderFile[] {
     });
 }
 
-/** Adds the files that only targets name. */
-export function withNamed(files: readonly DecoderFile[], covers: readonly string[]): DecoderFile[] {
-  const known = new Set(files.map(({ file }) => file));
-  const named = [...new Set(covers)].filter((path) => path.endsWith('.ts') && !known.has(path));
-  return [...files, ...named.map((file) => ({ file, decoders: [] }))];
-}
-
-/** Whether `covers` contains a file or a folder above it. */
-const isCoveredBy = (file: string, covers: readonly string[]): boolean =>
-  covers.some((path) => path === file || (path.endsWith('/') && file.startsWith(path)));
-
-/** Decoding files without a target or a reason for having none. */
-export function uncoveredFiles(
-  files: readonly DecoderFile[],
-  targets: readonly Pick<Replayed, 'covers'>[],
-  reasons: Readonly<Record<string, string>>,
-): string[] {
-  return files
-    .map(({ file }) => file)
-    .filter((file) => reasons[file] === undefined)
-    .filter((file) => !targets.some(({ covers }) => isCoveredBy(file, covers)));
-}
-
-/** Decoders of covered files that none of their targets ran. */
+/** Decoders that no target ran with its seeds and corpus, and that have no reason for that. */
 export function idleDecoders(
   files: readonly DecoderFile[],
-  targets: readonly Pick<Replayed, 'covers' | 'ran'>[],
+  targets: readonly Pick<Replayed, 'ran'>[],
   reasons: Readonly<Record<string, string>>,
 ): string[] {
   return files
     .filter(({ file }) => reasons[file] === undefined)
     .flatMap(({ file, decoders }) => {
-      const feeding = targets.filter(({ covers }) => isCoveredBy(file, covers));
-      if (feeding.length === 0) return [];
-      const ran = new Set(feeding.flatMap((target) => [...(target.ran.get(file) ?? [])]));
+      const ran = new Set(targets.flatMap((target) => [...(target.ran.get(file) ?? [])]));
       if (ran.size === 0) return [`${file}: nothing of it`];
-      return decoders
-        .filter((name) => !ran.has(name))
-        .map((name) => `${file}: ${name}`)
-        .filter((one) => reasons[one] === undefined);
-    });
+      return decoders.filter((name) => !ran.has(name)).map((name) => `${file}: ${name}`);
+    })
+    .filter((one) => reasons[one] === undefined);
 }

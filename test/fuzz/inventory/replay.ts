@@ -7,14 +7,13 @@ import { loadTarget, targetNames } from '../engine/target-files.ts';
 /** The result of running the seeds and the corpus of a target. */
 export type Replayed = Readonly<{
   name: string;
-  covers: readonly string[];
   /** Functions that ran, by file. */
   ran: ReadonlyMap<string, ReadonlySet<string>>;
   failures: readonly string[];
 }>;
 
 async function replay(name: string, coverage: Coverage): Promise<Replayed> {
-  const { fuzz, seeds, covers } = await loadTarget(name);
+  const { fuzz, seeds } = await loadTarget(name);
   // Discards what ran while loading.
   coverage.take();
   const failures: string[] = [];
@@ -24,7 +23,7 @@ async function replay(name: string, coverage: Coverage): Promise<Replayed> {
   }
   const ran = new Map<string, Set<string>>();
   for (const one of coverage.take()) ran.set(one.file, (ran.get(one.file) ?? new Set()).add(one.name));
-  return { name, covers, ran, failures };
+  return { name, ran, failures };
 }
 
 const coverage = new Coverage(false);

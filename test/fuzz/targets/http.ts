@@ -123,13 +123,6 @@ function answersOf(received: string): string[] {
 const TRIES_MAX = 5;
 
 export const httpServersTarget: Target = {
-  covers: [
-    'http/llhttp.ts',
-    'http/simple-header-parser.ts',
-    'servers/caller.ts',
-    'servers/fast-path/',
-    'servers/http/decode.ts',
-  ],
   /** The first byte is the length of the pieces. */
   seeds: [
     post(call),
@@ -207,7 +200,6 @@ function checkCredential({ url, headers }: Head): void {
 }
 
 export const requestHeadTarget: Target = {
-  covers: ['gateway/telemetry/request-log.ts', 'servers/caller.ts', 'servers/grpc/decode.ts'],
   /** One line each for the request target and the fields. */
   seeds: texts([
     '/geyser.Geyser/Subscribe\nx-token: good\ngrpc-encoding: gzip\ngrpc-accept-encoding: identity, zstd,gzip\ngrpc-timeout: 20S',
@@ -270,7 +262,6 @@ async function multipartOutcomeOf(
 }
 
 export const multipartTarget: Target = {
-  covers: ['servers/rest/multipart.ts'],
   /** Bodies with the boundary `b`. The first byte is the length of the pieces. */
   seeds: [
     body('--b', disposition, 'content-type: application/octet-stream', '', 'bytes\r\n\0\xff', '--b--', ''),
@@ -295,7 +286,6 @@ export const multipartTarget: Target = {
 const SIZE = 1_000;
 
 export const ipfsRequestTarget: Target = {
-  covers: ['servers/ipfs/decode.ts'],
   /** One line each for CID, range and tags. */
   seeds: texts([
     'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4\nbytes=0-4\n"a", W/"b"',
@@ -324,7 +314,6 @@ const proxies = new TrustedProxies({ trustedProxies: PROXIES });
 const ranges = new CidrSet(PROXIES);
 
 export const forwardedForTarget: Target = {
-  covers: ['base/ip-address.ts', 'servers/client-address.ts'],
   seeds: texts([
     '203.0.113.1, 10.0.0.2',
     '[2001:db8::1]:443,10.1.1.1:80',
@@ -364,7 +353,6 @@ function requestOf(host: string, origin: string, site: string): Request {
 }
 
 export const ownOriginTarget: Target = {
-  covers: ['control/accounts/same-origin.ts'],
   /** One line each for host, origin and site. */
   seeds: texts([
     'solway.example\nhttps://solway.example\nsame-origin',
@@ -400,7 +388,6 @@ const isFit = (name: string | null, type: string): boolean =>
   (name === null || !/[\p{Cc}/\\]/u.test(name)) && /^[\x20-\x7e]+$/.test(type);
 
 export const uploadFactsTarget: Target = {
-  covers: ['control/storage/file-store.ts'],
   /** Serialized metadata, or name and type on two lines. */
   seeds: [
     serializeMetadata({ name: 'picture.png', type: 'image/png' }),

@@ -40,7 +40,6 @@ const { port } = await startFaucetServer({
 });
 
 export const faucetRequestTarget: Target = {
-  covers: ['localnet/network/faucet-server.ts'],
   seeds: [good, Buffer.concat([good, good]), good.subarray(0, 70), Buffer.alloc(REQUEST_BYTES, 1)],
   /** Every complete request gets one response, signed or refused. */
   fuzz(bytes: Uint8Array): Promise<boolean> {
@@ -83,7 +82,6 @@ const isAnswer = (shown: Shown): boolean =>
   'id' in shown && ('result' in shown || Number.isInteger(shown.error?.code));
 
 export const localnetBodyTarget: Target = {
-  covers: ['localnet/http/handle-request.ts'],
   seeds: texts([
     call,
     `[${call},{"jsonrpc":"2.0","id":"a\\u0041","method":"refuse"},{"jsonrpc":"2.0","method":"echo"}]`,
@@ -142,15 +140,6 @@ function records(): number {
 }
 
 export const ledgerFilesTarget: Target = {
-  covers: [
-    'solana/ed25519.ts',
-    'localnet/history/account-codec.ts',
-    'localnet/genesis/account-file.ts',
-    'localnet/history/segment-log.ts',
-    'localnet/genesis/ledger-dir.ts',
-    'localnet/genesis/ledger-lock.ts',
-    'localnet/history/snapshot-file.ts',
-  ],
   /** Files; after the byte 0xff, the content of a frame of a snapshot. */
   seeds: [
     Buffer.concat([encodeFrame(payload), encodeFrame(end)]),
@@ -221,12 +210,6 @@ const meta = {
 const reward = { pubkey: payer.address, lamports: 2500n, postBalance: lamports(7500) };
 
 export const slotRecordTarget: Target = {
-  covers: [
-    'localnet/history/account-codec.ts',
-    'localnet/history/record-codec.ts',
-    'localnet/bank/slot-trace.ts',
-    'localnet/history/transaction-codec.ts',
-  ],
   seeds: [
     encodeRecord({ header, transactions: [], rewards: [], accounts: new Map(), trace: null }),
     encodeRecord({

@@ -20,7 +20,6 @@ import { acceptedLater, selecting, type Target, texts } from '../engine/target.t
 const URI = 'https://a.example/é.json';
 
 export const cachedDocumentTarget: Target = {
-  covers: ['upstream/off-chain/disk-cache.ts'],
   seeds: [
     cacheFile(URI, { document: Buffer.from('{"a":1}'), until: 1_700_000_000_000 }),
     cacheFile(URI, { document: null, until: 5 }),
@@ -43,7 +42,6 @@ const hosts = new Set(
 );
 
 export const offChainUriTarget: Target = {
-  covers: ['upstream/off-chain/target.ts'],
   seeds: texts([
     'https://a.example:443/x.json?y#z',
     'http://user:pass@[::ffff:10.0.0.1]:80/',
@@ -73,7 +71,6 @@ const document = Buffer.from('{"name":"n","image":"https://a.example/i.png"}');
 const bomb = Buffer.alloc(MAX_BYTES * 20, '[');
 
 export const offChainContentTarget: Target = {
-  covers: ['upstream/off-chain/document.ts'],
   /** A body; the first byte names its encoding. */
   seeds: [document, bomb].flatMap((body) => [
     Buffer.of(0, ...gzipSync(body)),
@@ -98,7 +95,6 @@ export const offChainContentTarget: Target = {
 };
 
 export const offChainDocumentTarget: Target = {
-  covers: ['upstream/off-chain/document.ts'],
   seeds: texts([
     '{"name":"n","symbol":"s","image":"https://a.example/i.png","attributes":[{"trait_type":"t","value":1.5e3}]}',
     '\ufeff{"a":[{},[],"\\u00e9\\"",null,true,false,-0,18446744073709551615]}',
@@ -142,7 +138,6 @@ const kubo = new KuboBackend({ url, limits });
 const pinning = new PinningService({ url, token: 't', log, limits: { ...limits, watchedMax: 0 } as never });
 
 export const storageNodesTarget: Target = {
-  covers: ['control/storage/kubo-backend.ts', 'control/storage/pinning-backend.ts'],
   /** Responses; the first byte selects the status. */
   seeds: [
     `{"Name":"file","Hash":"${CID}","Size":"9"}\n`,

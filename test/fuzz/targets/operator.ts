@@ -3,16 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32, gzipSync } from 'node:zlib';
-import { z } from 'zod';
 import { CidrSet, parseIpAddress } from '../../../src/base/ip-address.ts';
-import { type JsonValue, writeJson } from '../../../src/base/json.ts';
 import { loadConfiguration } from '../../../src/config/configuration.ts';
 import { ConfigurationError } from '../../../src/config/errors.ts';
 import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { AuthGuard } from '../../../src/control/accounts/auth-guard.ts';
 import type { SignInLibrary, SignInParts } from '../../../src/control/accounts/sign-in-library.ts';
 import { ApiError } from '../../../src/control/api/api-error.ts';
-import { type ContractName, contract, routeOf } from '../../../src/control/api/contract/contract.ts';
+import { type ContractName, contract } from '../../../src/control/api/contract/contract.ts';
 import { decodeCursor, encodeCursor } from '../../../src/control/api/cursor.ts';
 import {
   parseRouteInput,
@@ -42,15 +40,12 @@ import { generateApiKey, parseApiKey } from '../../../src/gateway/auth/api-key.t
 import { rejectionOf } from '../../../src/gateway/auth/key-rules.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { products } from '../../../src/protocol/product.ts';
-import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
-import type { Random } from '../engine/mutate.ts';
 import { scratchFolder } from '../engine/scratch.ts';
 import { accepted, acceptedLater, jsonIn, selecting, type Target, texts } from '../engine/target.ts';
 
 const GOOD = generateApiKey('rpc').text;
 
 export const apiKeyTarget: Target = {
-  covers: ['gateway/auth/api-key.ts'],
   seeds: [Buffer.from(GOOD), Buffer.from(generateApiKey('grpc').text)],
   /** Only text with a valid checksum is a key; a damaged key is refused. */
   fuzz(bytes: Uint8Array): boolean {
@@ -98,7 +93,6 @@ function checkRange(text: string): void {
 }
 
 export const keyRulesTarget: Target = {
-  covers: ['gateway/auth/key-rules.ts', 'base/ip-address.ts', 'control/keys/'],
   /** One line each of ranges, origins and methods, separated by commas. */
   seeds: texts([
     '192.0.2.0/24,2001:db8::/32,::ffff:10.0.0.1\nhttps://*.example.com,http://localhost:3000\nget*,sendTransaction',
@@ -168,7 +162,6 @@ function bodyIn(bytes: Uint8Array): Record<string, unknown> | null {
 }
 
 export const signInTarget: Target = {
-  covers: ['control/accounts/auth-guard.ts', 'control/accounts/sign-up.ts'],
   /** The first byte selects the path; the rest is the body and the response of the library. */
   seeds: paths.flatMap((_, at) => bodies.map((body) => selecting(at, body))),
   /** A request is refused, or reaches the library as JSON with local redirects. */
@@ -210,18 +203,6 @@ const controlRequestBodies = [
 ];
 const query = `cursor=${encodeCursor('abc', 5)}&limit=10&from=1700000000000&to=1700000100000&status=ok&key=7hQ2mKpZ`;
 
-const schemas = names.map((name) => {
-  const { query: requested, body } = routeOf(name);
-  const schemaOf = (type: z.ZodType | undefined): JsonSchema | null =>
-    type === undefined ? null : (z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
-  return { query: schemaOf(requested), body: schemaOf(body) };
-});
-
-const asQuery = (value: JsonValue): string =>
-  new URLSearchParams(
-    Object.entries(value ?? {}).map(([name, one]): [string, string] => [name, String(one)]),
-  ).toString();
-
 async function requestIn(bytes: Uint8Array): Promise<RawRouteInput> {
   const rest = bytes.subarray(2);
   if ((bytes[1] ?? 0) % 2 === 0) {
@@ -245,19 +226,11 @@ function checkCursor(cursor: string): void {
 }
 
 export const controlRequestTarget: Target = {
-  covers: ['control/api/cursor.ts', 'control/api/server/read-request.ts'],
   /** The first byte selects the route, the second a query or a body. */
   seeds: [
     ...names.map((_, at) => selecting(at, `\0${query}`)),
     ...names.map((_, at) => selecting(at, `\x01${controlRequestBodies[at % controlRequestBodies.length]}`)),
   ],
-  /** Requests by the contract, not all of them valid. */
-  generate(random: Random): Uint8Array {
-    const at = random() % names.length;
-    const { query: requested, body } = schemas[at] ?? { query: null, body: null };
-    if (body !== null) return selecting(at, `\x01${writeJson(jsonFor(body, random))}`);
-    return selecting(at, `\0${asQuery(requested === null ? {} : jsonFor(requested, random))}`);
-  },
   /** A request is refused, or parsed to input that parses to itself. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const name = names[(bytes[0] ?? 0) % names.length] as ContractName;
@@ -317,7 +290,6 @@ const PARTS = /:\/\/(?:[^\s"'/?#]*@)?([^\s"'/?#]*)(?:[/?#][^\s"']*)?/g;
 const isHidden = (text: string): boolean => !text.replaceAll(PARTS, '$1').includes(SECRET);
 
 export const configurationTarget: Target = {
-  covers: ['config/value-types.ts', 'config/sources.ts', 'config/value-types.ts', 'config/configuration.ts'],
   /** TOML files; after the byte 0xff, values of environment variables, one per line. */
   seeds: [
     Buffer.from(example),
@@ -373,7 +345,6 @@ async function rowsIn(text: string): Promise<StoredUsage[]> {
 }
 
 export const usageJournalTarget: Target = {
-  covers: ['control/usage/usage-journal.ts'],
   /** Journals; after the byte 0xff, rows without checksums. */
   seeds: [
     ...texts([
@@ -405,7 +376,6 @@ const signature = sign('sha256', REPORT, privateKey).toString('base64');
 const scanners = new ScannerSignatures([{ id: 'k', pem }]);
 
 export const leakReportTarget: Target = {
-  covers: ['control/keys/leaked-keys.ts'],
   seeds: [Buffer.from(signature), Buffer.from(pem), REPORT],
   /** Only the valid signature of the same bytes is accepted. @returns whether it is a key. */
   fuzz(bytes: Uint8Array): boolean {
@@ -430,7 +400,6 @@ const content = Buffer.from(lines.join('\n'));
 const backupPath = join(scratchFolder('backup-file'), 'backup.gz');
 
 export const backupFileTarget: Target = {
-  covers: ['control/database/backup/backup-file.ts'],
   /** Lines to compress; after the byte 0xff, a file. */
   seeds: [content, ...texts(lines), Buffer.of(0xff, ...gzipSync(content))],
   /** A backup is read, or refused as damaged. @returns whether it was read to its end. */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type JsonValue, parseJson, type WritableJson, writeJson } from '../../../src/base/json.ts';
 import { metadataProgram } from '../../../src/decoding/nft/metaplex-addresses.ts';
 import { snsPrograms } from '../../../src/decoding/sns/name-account.ts';
@@ -11,8 +10,6 @@ import { routeOf } from '../../../src/rest-api/routes.ts';
 import type { Services } from '../../../src/rest-api/services.ts';
 import { readJsonBody, readQuery } from '../../../src/servers/rest/decode.ts';
 import { programs } from '../../../src/solana/programs.ts';
-import { type JsonSchema, jsonFor } from '../engine/generate-json.ts';
-import type { Random } from '../engine/mutate.ts';
 import { acceptedLater, jsonIn, selecting, type Target } from '../engine/target.ts';
 import { accountStateTarget, nftTarget } from './accounts.ts';
 import { decodeTransactionTarget } from './transactions.ts';
@@ -51,10 +48,6 @@ const query = Object.entries(everyField)
   .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`)
   .join('&');
 
-const schemas = endpoints.map(
-  ({ fields }) => z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' }) as JsonSchema,
-);
-
 function inputOf(bytes: Uint8Array): RestInput {
   const rest = Buffer.from(bytes.subarray(2));
   const isQuery = (bytes[1] ?? 0) % 2 === 0;
@@ -69,22 +62,11 @@ const isAnswerable = ({ problems }: InvalidFields): boolean =>
   problems.length > 0 && problems.length <= 20 && problems.every(({ message }) => message !== '');
 
 export const restRequestTarget: Target = {
-  covers: [
-    'rest-api/metadata/create.ts',
-    'rest-api/nft/nft-filters.ts',
-    'rest-api/routes.ts',
-    'servers/rest/decode.ts',
-  ],
   /** The first byte selects the endpoint, the second a query or a body. */
   seeds: routes.flatMap((_, at) => [
     selecting(at, `\0${query}`),
     selecting(at, `\x01${JSON.stringify(everyField)}`),
   ]),
-  /** Bodies by the schema of the endpoint, not all of them valid. */
-  generate(random: Random): Uint8Array {
-    const at = random() % endpoints.length;
-    return selecting(at, `\x01${writeJson(jsonFor(schemas[at] ?? {}, random))}`);
-  },
   /** An endpoint accepts the fields or lists the invalid ones. @returns whether it accepted them. */
   async fuzz(bytes: Uint8Array): Promise<boolean> {
     const route = routes[(bytes[0] ?? 0) % routes.length];
@@ -219,7 +201,6 @@ function callerOf(reported: Reported): RestCaller {
 }
 
 export const endpointAnswersTarget: Target = {
-  covers: ['decoding/chain/chain.ts', 'decoding/transaction/parse-transaction.ts'],
   /** Results by method; the first byte selects the endpoint. */
   seeds: endpoints.flatMap((_, at) =>
     [answers, variants[at % variants.length] ?? answers].map((reported) =>

@@ -12,7 +12,6 @@ import { decodeTransaction } from '../../../src/solana/transaction/decode-transa
 import { slot } from '../../../src/solana/units.ts';
 import { BatchReader } from '../../../src/upstream/shreds/shred-stage.ts';
 import { deshredding, generateSlot, TEST_SHRED_VERSION, testLeaderKey } from '../../shreds/deshred-rig.ts';
-import { message as anyMessage } from '../engine/generate-protobuf.ts';
 import { accepted, type Target } from '../engine/target.ts';
 
 const fill = (length: number, byte: number): number[] => Array(length).fill(byte);
@@ -43,12 +42,6 @@ const batchReader = new BatchReader({
 });
 
 export const entriesTarget: Target = {
-  covers: [
-    'solana/entries.ts',
-    'solana/transaction/wire-transaction.ts',
-    'protocol/geyser/storage/encode-transaction.ts',
-    'upstream/shreds/shred-stage.ts',
-  ],
   seeds: [
     encodeEntries([entry]),
     encodeEntries([entry, { ...entry, transactions: [] }, entry]),
@@ -90,7 +83,6 @@ const message = writer().bytes(2, deshredUpdateKey).bytes(2, new Uint8Array(32))
 const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message).finish();
 
 export const deshredUpdateTarget: Target = {
-  covers: ['protocol/geyser/read-deshred-update.ts', 'protocol/shredstream/entries.ts'],
   /** A transaction, a slot, a ping, a pong and a batch of entries. */
   seeds: [
     deshredTransactionTail({
@@ -104,7 +96,6 @@ export const deshredUpdateTarget: Target = {
     writer().message(4, writer().uint32(1, 5)).finish(),
     encodeEntryMessage(slot(300), new Uint8Array(100).fill(3)),
   ],
-  generate: (random) => anyMessage(random),
   /** Every input is decoded or refused; keys lie inside the message. */
   fuzz(input: Uint8Array): boolean {
     const entries = accepted(() => decodeEntryMessage(input), InvalidProtobuf);
@@ -126,7 +117,6 @@ const batches = made.batches.map((entries) => Buffer.from(entries).toString('lat
 const rig = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 export const deshredderTarget: Target = {
-  covers: ['solana/shred/parse-shred.ts', 'upstream/shreds/fec-set.ts'],
   /** Data and code shreds of each kind of set. */
   seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),
   /** Only genuine entries are reported, and only genuine shreds are held. @returns whether it was genuine. */

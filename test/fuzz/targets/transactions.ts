@@ -65,14 +65,6 @@ const versioned: Message = {
 };
 
 export const decodeTransactionTarget: Target = {
-  covers: [
-    'solana/message/message.ts',
-    'solana/nonce.ts',
-    'solana/short-vec.ts',
-    'solana/transaction/compute-budget.ts',
-    'solana/transaction/decode-transaction.ts',
-    'solana/transaction/memo.ts',
-  ],
   /** Two small transactions, legacy and version 0. */
   seeds: [legacy, versioned].map((message) => {
     const bytes = encodeMessage(message);
@@ -118,15 +110,6 @@ function check(params: Buffer): boolean {
 }
 
 export const sendRequestTarget: Target = {
-  covers: [
-    'solana/transaction/wire-transaction.ts',
-    'protocol/rpc/sendTransaction.ts',
-    'upstream/submit/submit-request.ts',
-    'upstream/transaction-signature.ts',
-    'localnet/rpc/decode-wire.ts',
-    'protocol/rpc/base58-text.ts',
-    'protocol/rpc/base64-text.ts',
-  ],
   /** Params of sendTransaction, transactions to put into params, and their texts. */
   seeds: [
     ...decodeTransactionTarget.seeds.flatMap((wire) =>
@@ -221,7 +204,6 @@ function runOf(input: Uint8Array): ExecutedTransaction {
 }
 
 export const programEventsTarget: Target = {
-  covers: ['decoding/borsh.ts', 'decoding/transaction/events/', 'decoding/transaction/swap/'],
   /** An instruction of each kind. */
   seeds: heads.map(([program, head]) => {
     const data = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(200)]);
@@ -307,7 +289,6 @@ function shown(result: JsonValue): boolean {
 }
 
 export const runTransactionTarget: Target = {
-  covers: ['decoding/transaction/parse-transaction.ts', 'decoding/transaction/read-executed-transaction.ts'],
   seeds: [1, 2, 3, 4, 5, 6].map((seed) => transactionOf(createRandom(seed))),
   generate: transactionOf,
   fuzz(input: Uint8Array): boolean {
