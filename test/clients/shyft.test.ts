@@ -12,8 +12,9 @@ import { temporaryFolder } from '../service/program.ts';
 import { FundedService } from './funded-service.ts';
 
 /**
- * The published @shyft-to/js against the whole service, with preloaded tokens, domains and NFTs. The client has a fixed host, so its axios is redirected. It is
- * loaded as CommonJS, as its package requires. Source: rest-api.md §1.
+ * The published @shyft-to/js against the whole service, with preloaded tokens, domains and NFTs. The client has a
+ * fixed host, so its axios is redirected. It is loaded as CommonJS, as its package requires. Source: rest-api.md
+ * §1.
  */
 const load = createRequire(import.meta.url);
 const { ShyftSdk, Network } = load('@shyft-to/js') as typeof import('@shyft-to/js');
