@@ -45,8 +45,12 @@ async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
   return socket;
 }
 
-const nameShown = async (options: ConnectionOptions = {}): Promise<unknown> =>
-  (await secure(options)).getPeerCertificate().subject.CN;
+async function nameShown(options: ConnectionOptions = {}): Promise<unknown> {
+  const socket = await secure(options);
+  const { subject } = socket.getPeerCertificate();
+  socket.destroy();
+  return subject.CN;
+}
 
 describe('the HTTPS server', () => {
   it('serves ordinary clients over TLS with Strict-Transport-Security', async () => {
