@@ -2,7 +2,7 @@ import { camelCase } from '../base/camel-case.ts';
 import type { Configuration } from './configuration.ts';
 import { showUrl } from './errors.ts';
 import type { Entry, Option, Rows } from './option.ts';
-import { publicEntries } from './schema.ts';
+import { planRows, publicEntries } from './schema.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -28,10 +28,7 @@ function showOption(row: Option, value: unknown): unknown {
 
 const showRows = (rows: Rows, values: Table): Table =>
   Object.fromEntries(
-    Object.entries(rows).map(([name, row]) => {
-      const key = camelCase(name);
-      return [key, showOption(row, values[key])];
-    }),
+    Object.entries(rows).map(([name, row]) => [name, showOption(row, values[camelCase(name)])]),
   );
 
 const programNames: Readonly<Record<string, string>> = { upstream: 'upstreams', sender: 'senders' };
@@ -42,12 +39,15 @@ function showEntry(entry: Entry, value: unknown): unknown {
   return (value as readonly Table[]).map((item) => showRows(entry.rows, item));
 }
 
-/** The options without secrets, by their names in the program. Fixed limits are left out. */
+/** The options without secrets, by their names in the configuration file. Fixed limits are left out. */
 export function showConfiguration(configuration: Configuration): Table {
   const shown = publicEntries.map(([name, entry]) => {
     const key = programNames[name] ?? camelCase(name);
-    return [key, showEntry(entry, configuration[key as keyof Configuration])];
+    return [name, showEntry(entry, configuration[key as keyof Configuration])];
   });
-  const { plans, file } = configuration;
-  return { ...Object.fromEntries(shown), plans, file };
+  const plans = configuration.plans.map(({ id, name, limits }) => [
+    id,
+    showRows(planRows, { name, ...limits }),
+  ]);
+  return { ...Object.fromEntries(shown), plans: Object.fromEntries(plans), file: configuration.file };
 }

@@ -407,7 +407,7 @@ export const gateways = section(
   '',
   {},
   {
-    ...pick(heartbeatOptions, ['heartbeatMs', 'lookIntervalMs', 'goneAfterMs']),
+    ...pick(heartbeatOptions, ['heartbeatMs', 'checkIntervalMs', 'goneAfterMs']),
     connectionsListedMax: heartbeatOptions.connectionsMax,
   },
 );

@@ -203,7 +203,7 @@ export const websocket = section(
   },
   {
     ...pick(ws, ['callsInFlightMax', 'callsWaitingMax', 'callsWaitingMaxBytes', 'allCallsInFlightMax']),
-    ...pick(ws, ['pingIntervalMs', 'pongTimeoutMs', 'closeTimeoutMs', 'lookIntervalMs']),
+    ...pick(ws, ['pingIntervalMs', 'pongTimeoutMs', 'closeTimeoutMs', 'checkIntervalMs']),
     keyAddressesMax: subscriptionLimits.keyAddressesMax,
     ...pick(topic, ['addressesMax', 'topicsMax']),
     topicsIdleMax: topic.idleMax,
@@ -269,7 +269,7 @@ export const grpcSection = section(
     ...pick(grpc, ['keepaliveIntervalMs', 'keepaliveTimeoutMs', 'handshakeTimeoutMs']),
     ...pick(grpc, ['firstCallTimeoutMs', 'idleTimeoutMs', 'requestTimeoutMs', 'endTimeoutMs']),
     ...pick(grpc, ['controlFramesPerSecondMax', 'cancelsBurstMax', 'cancelsPerSecondMax', 'offendersMax']),
-    ...pick(grpc, ['windowBytes', 'compressionLeastBytes', 'compressionMaxBytes']),
+    ...pick(grpc, ['windowBytes', 'compressionMinBytes', 'compressionMaxBytes']),
   },
 );
 
@@ -360,8 +360,8 @@ export const uploads = section(
     upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Time for an upload.'),
   },
   pick(uploadLimits, [
-    ...(['besideMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
-    ...(['progressMs', 'progressLeastBytes'] as const),
+    ...(['overheadMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
+    ...(['progressMs', 'progressMinBytes'] as const),
   ]),
 );
 
@@ -375,7 +375,7 @@ export const ipfs = section(
       'Those to one address; behind a proxy that is every client, so set both to the same.',
     ),
   },
-  pick(ipfsServerOptions, ['progressMs', 'progressLeastBytes', 'answerMaxMs']),
+  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'answerMaxMs']),
 );
 
 export const kubo = section(

@@ -154,7 +154,7 @@ describe('pipeline', () => {
     expect(usage.drain()).toMatchObject([{ keyId: null, status: 'client', requests: 1, credits: 0 }]);
   });
 
-  it('admits a key before the body is read, and meters only refusals', async () => {
+  it('admits a key before the body is read, and meters only rejections', async () => {
     const admit = (credential: string | null, product: 'rpc' | 'grpc') =>
       handler.admit({ credential, client: unknownClient }, product, 'devnet');
     expect(admit(text, 'rpc')).not.toBeInstanceOf(Failure);

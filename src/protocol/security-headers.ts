@@ -66,5 +66,5 @@ export const securityHeaders = {
   /** Health and metrics. */
   state: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
   /** Early rejections; readable by pages of other origins. */
-  refusal: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
+  error: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

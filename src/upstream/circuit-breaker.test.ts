@@ -39,13 +39,13 @@ describe('CircuitBreaker', () => {
       expect(circuit.isOpen(now + length - 1)).toBe(true);
       now += length;
       circuit.recordStart(now);
-      circuit.pollSucceeded();
+      circuit.recordPollSuccess();
       expect([circuit.isOpen(now), circuit.isTripped]).toEqual([false, false]);
       circuit.recordStart(now);
       circuit.recordFailure(now);
       expect(circuit.isTripped).toBe(true);
     }
-    circuit.pollSucceeded();
+    circuit.recordPollSuccess();
     circuit.recordSuccess();
     for (let i = 1; i < limits.circuitFailuresMax; i++) circuit.recordFailure(now);
     expect(circuit.isTripped).toBe(false);

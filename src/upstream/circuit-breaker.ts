@@ -39,7 +39,7 @@ export class CircuitBreaker {
   }
 
   /** A successful poll closes the circuit, but the first failed call reopens it for twice as long. */
-  pollSucceeded(): void {
+  recordPollSuccess(): void {
     if (!this.isTripped) return;
     this.consecutiveFailures = this.#limits.circuitFailuresMax - 1;
     this.#openForMs = 0;

@@ -85,8 +85,8 @@ const timeouts = (): Promise<number[]> =>
     clients.map(async (client) => {
       const headers = { authorization: `Bearer ${api.secret}` };
       const { body } = await client.request({ method: 'GET', path: '/api/v1/settings', headers });
-      const shown = (await body.json()) as Readonly<{ configuration: { rest: { timeoutMs: number } } }>;
-      return shown.configuration.rest.timeoutMs;
+      const shown = (await body.json()) as Readonly<{ configuration: { rest: { timeout_ms: number } } }>;
+      return shown.configuration.rest.timeout_ms;
     }),
   );
 

@@ -106,7 +106,7 @@ const missing = (headers: Headers, row: Row): string[] =>
 
 /** A response has the headers of its route, or was refused before routing. */
 const isGuarded = (headers: Headers, row: Row): boolean =>
-  missing(headers, row).length === 0 || missing(headers, 'refusal').length === 0;
+  missing(headers, row).length === 0 || missing(headers, 'error').length === 0;
 
 const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 

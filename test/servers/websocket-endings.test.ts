@@ -113,7 +113,7 @@ describe('a client that does not read', () => {
 
   it('is cut first when all queues together are too large', async () => {
     await restart({
-      webSocket: { queuesMaxBytes: 8 * MEBIBYTE, lookIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
+      webSocket: { queuesMaxBytes: 8 * MEBIBYTE, checkIntervalMs: 50, queueMaxBytes: 64 * MEBIBYTE },
     });
     const reader = await server.connect();
     await reader.request('slotSubscribe');
@@ -133,7 +133,7 @@ describe('a client that does not read', () => {
 describe('a silent client', () => {
   it('is pinged, and cut when it does not answer', async () => {
     await restart({
-      webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, lookIntervalMs: 10, closeTimeoutMs: 100 },
+      webSocket: { pingIntervalMs: 50, pongTimeoutMs: 100, checkIntervalMs: 10, closeTimeoutMs: 100 },
     });
     const wire = await server.upgradedClient();
     const received = Buffer.from(await wire.ended(), 'latin1');
@@ -146,7 +146,7 @@ describe('a silent client', () => {
   });
 
   it('is closed without subscriptions and messages', async () => {
-    await restart({ webSocket: { idleTimeoutMs: 100, lookIntervalMs: 10 } });
+    await restart({ webSocket: { idleTimeoutMs: 100, checkIntervalMs: 10 } });
     const client = await server.connect();
     expect(await client.closed).toEqual({
       code: 1000,
@@ -155,7 +155,7 @@ describe('a silent client', () => {
   });
 
   it('stays connected while it has a subscription, a call in flight, or sends pings', async () => {
-    await restart({ webSocket: { idleTimeoutMs: 150, lookIntervalMs: 10 } });
+    await restart({ webSocket: { idleTimeoutMs: 150, checkIntervalMs: 10 } });
     const clock = heldClock();
     server.answer = () => new Promise(() => {});
     const [subscribed, calling, pinging, idle] = [

@@ -68,7 +68,7 @@ beforeAll(async () => {
       flush_interval_ms = 50
       [internal.gateways]
       heartbeat_ms = 100
-      look_interval_ms = 50
+      check_interval_ms = 50
       [internal.sessions]
       wait_ms = 100
       [metrics]

@@ -136,7 +136,7 @@ describe('a client of the gateway', () => {
 
   it('that reads nothing is disconnected long before the total timeout', async () => {
     await listener.stop();
-    listener = await StorageServer.start({ progressMs: 100, progressLeastBytes: 128 * 1024 });
+    listener = await StorageServer.start({ progressMs: 100, progressMinBytes: 128 * 1024 });
     const large = await listener.store(patterned(MIB), { times: 40 });
     const wires = [await stuck(large), await stuck(large)];
     await expect.poll(() => listener.opened.closed, { timeout: 10_000 }).toBe(2);

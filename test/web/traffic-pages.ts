@@ -67,7 +67,7 @@ flush_interval_ms = 50
 usage_flush_interval_ms = 50
 [internal.gateways]
 heartbeat_ms = 100
-look_interval_ms = 50
+check_interval_ms = 50
 `;
 
 /**

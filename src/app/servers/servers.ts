@@ -89,9 +89,9 @@ function buildStreamGate(
   // Passes the live section itself, so that a reload takes effect.
   const pace: Pick<MessageRateOptions, 'messagesPerSecond'> = websocket;
   const subscriptionLimits: SubscriptionLimits = websocket;
-  const refusal = quota.exceeded.bind(quota);
+  const rejection = quota.exceeded.bind(quota);
   return new WebSocketGateway(
-    { ...parts, feed, connectionLimit, rejection: refusal },
+    { ...parts, feed, connectionLimit, rejection },
     { topics, messageRate: pace, subscriptionLimits },
   );
 }
@@ -177,7 +177,7 @@ export function buildServers(
     }),
     buildDashboardRoutes(log),
   );
-  const refusals = new Map([
+  const errorBodies = new Map([
     ...[REST_PREFIX, IPFS_PREFIX].map((prefix) => [prefix, errorBody] as const),
     [CONTROL_PREFIX, controlRejection],
   ]);
@@ -187,7 +187,7 @@ export function buildServers(
     log,
     options,
     [sockets],
-    refusals,
+    errorBodies,
     buildFastHttpServer(configuration, calls, log),
   );
   const isReady = () => readinessFacts().upstreams.usable > 0;

@@ -66,7 +66,7 @@ function openPresence(
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ): GatewayHeartbeat {
-  const { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
+  const { heartbeatMs, checkIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.snapshot(max),
@@ -79,7 +79,13 @@ function openPresence(
     'Gateway heartbeat failed; cordons and connection closes are not received',
     'Gateway heartbeat resumed',
   );
-  const options = { heartbeatMs, lookIntervalMs, goneAfterMs, connectionsMax: connectionsListedMax, onState };
+  const options = {
+    heartbeatMs,
+    checkIntervalMs,
+    goneAfterMs,
+    connectionsMax: connectionsListedMax,
+    onState,
+  };
   return new GatewayHeartbeat(
     store,
     callbacks,

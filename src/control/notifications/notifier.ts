@@ -49,8 +49,8 @@ async function callWebhook(
   const webhook = seal.open(target, target.customer_id, target.id);
   if (webhook === null)
     return permanentFailure('the webhook cannot be decrypted with the current pepper. Add it again');
-  const refusal = webhooks.rejectionReason(webhook.url);
-  if (refusal !== null) return permanentFailure(`the URL ${refusal}`);
+  const rejection = webhooks.rejectionReason(webhook.url);
+  if (rejection !== null) return permanentFailure(`the URL ${rejection}`);
   const body = JSON.stringify(notice);
   const headers = signedHeaders(webhook.secret, id, body, nowMs);
   return toDeliveryResult(await webhooks.post(webhook.url, headers, body, signal));

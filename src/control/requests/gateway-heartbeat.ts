@@ -111,7 +111,7 @@ export const heartbeatOptions = {
   /** Interval of reports. */
   heartbeatMs: 2_000,
   /** Interval of reading cordons and close requests. */
-  lookIntervalMs: 400,
+  checkIntervalMs: 400,
   /** Reported connections per gateway. */
   connectionsMax: 1_000,
   /** Time without a report after which a gateway is declared dead. */
@@ -165,7 +165,7 @@ export class GatewayHeartbeat {
     this.#hooks = hooks;
     this.#options = { ...heartbeatOptions, ...options };
     const state = new FailureState(this.#options.onState);
-    this.#task = new PeriodicTask(() => state.guard(() => this.#refresh()), this.#options.lookIntervalMs);
+    this.#task = new PeriodicTask(() => state.guard(() => this.#refresh()), this.#options.checkIntervalMs);
     this.#deadGateways = new DeadGatewayDetector(this.#options.goneAfterMs);
     this.#row = { ...self, started_at: Date.now() };
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;

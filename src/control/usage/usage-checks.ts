@@ -103,7 +103,7 @@ const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not 
 
 const checks: readonly Check[] = [
   {
-    name: 'the minutes of an hour add up to the hour',
+    name: 'Minutes add up to hours',
     slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
@@ -111,7 +111,7 @@ const checks: readonly Check[] = [
       where (${hasDifference}) and ${unmarked('hour', hour, hour + 1)} and ${isRetained('minute', hour * 60)}`,
   },
   {
-    name: 'the hours of a day add up to the day',
+    name: 'Hours add up to days',
     slices: everyDay,
     contradictions: (day) => sql`select ${describeRow('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
@@ -120,7 +120,7 @@ const checks: readonly Check[] = [
         and ${isRetained('hour', day * 24)}`,
   },
   {
-    name: 'the totals of an hour are those of its keys',
+    name: 'Hourly totals match usage by key',
     slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
@@ -129,7 +129,7 @@ const checks: readonly Check[] = [
         and ${unmarked('total_hour', hour, hour + 1)} and ${unmarked('hour', hour, hour + 1)}`,
   },
   {
-    name: 'the totals of methods are those of customers',
+    name: 'Totals by method match totals by customer',
     slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
@@ -137,7 +137,7 @@ const checks: readonly Check[] = [
       where ${hasDifference}`,
   },
   {
-    name: 'what a run of a gateway counted never becomes less',
+    name: 'Counters of a gateway never decrease',
     slices: everyHour,
     contradictions: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
@@ -147,13 +147,13 @@ const checks: readonly Check[] = [
         or coalesce(b.messages, 0) < a.messages or coalesce(b.credits, 0) < a.credits)`,
   },
   {
-    name: 'whatever is used is used with a key that exists',
+    name: 'Usage belongs to existing keys',
     slices: everyHour,
     contradictions: (hour) => sql`select distinct key_id as example from usage_hour
       where customer_id = '' and hour = ${hour}`,
   },
   {
-    name: 'nothing costs credits that was refused by a limit or did not happen',
+    name: 'Credits are charged only for served requests',
     slices: everyHour,
     contradictions: (
       hour,

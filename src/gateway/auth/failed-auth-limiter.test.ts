@@ -11,7 +11,7 @@ function storm(wrongKeys: FailedAuthLimiter, from: ClientInfo, keys: number, now
   for (let key = 0; key < keys; key++) wrongKeys.recordFailure(from, nowMs);
 }
 
-function refusalOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): Failure | null {
+function rejectionOf(wrongKeys: FailedAuthLimiter, from: ClientInfo, nowMs = 0): Failure | null {
   try {
     wrongKeys.check(from, nowMs);
     return null;
@@ -27,26 +27,26 @@ describe('failed-authentication limiter', () => {
   it('blocks an address at the limit per minute, for blockMs', () => {
     const wrongKeys = open();
     storm(wrongKeys, client, 2, 1_000);
-    expect(refusalOf(wrongKeys, client, 1_000)).toBeNull();
+    expect(rejectionOf(wrongKeys, client, 1_000)).toBeNull();
     storm(wrongKeys, client, 1, 60_999);
-    expect(refusalOf(wrongKeys, client, 60_999)).toMatchObject({
+    expect(rejectionOf(wrongKeys, client, 60_999)).toMatchObject({
       code: 'TOO_MANY_WRONG_KEYS',
       retryAfter: 10,
     });
-    expect(refusalOf(wrongKeys, client, 70_998)).toMatchObject({ retryAfter: 1 });
-    expect(refusalOf(wrongKeys, client, 70_999)).toBeNull();
+    expect(rejectionOf(wrongKeys, client, 70_998)).toMatchObject({ retryAfter: 1 });
+    expect(rejectionOf(wrongKeys, client, 70_999)).toBeNull();
   });
 
   it('resets after a minute and after a block', () => {
     const wrongKeys = open();
     storm(wrongKeys, client, 2, 0);
     storm(wrongKeys, client, 2, 60_000);
-    expect(refusalOf(wrongKeys, client, 60_000)).toBeNull();
+    expect(rejectionOf(wrongKeys, client, 60_000)).toBeNull();
     storm(wrongKeys, client, 1, 60_001);
     storm(wrongKeys, client, 2, 80_000);
-    expect(refusalOf(wrongKeys, client, 80_000)).toBeNull();
+    expect(rejectionOf(wrongKeys, client, 80_000)).toBeNull();
     storm(wrongKeys, client, 1, 80_000);
-    expect(refusalOf(wrongKeys, client, 80_000)).not.toBeNull();
+    expect(rejectionOf(wrongKeys, client, 80_000)).not.toBeNull();
   });
 
   it('counts IPv6 addresses per /64 and IPv4 addresses singly', () => {
@@ -54,7 +54,7 @@ describe('failed-authentication limiter', () => {
     storm(wrongKeys, clientInfoFor('2001:db8:1:2::1'), 3);
     storm(wrongKeys, clientInfoFor('::ffff:192.0.2.9'), 3);
     const refused = ['2001:db8:1:2:ffff::1', '2001:db8:1:3::1', '192.0.2.9', '192.0.2.8'].map(
-      (address) => refusalOf(wrongKeys, clientInfoFor(address)) !== null,
+      (address) => rejectionOf(wrongKeys, clientInfoFor(address)) !== null,
     );
     expect(refused).toEqual([true, false, true, false]);
   });
@@ -64,7 +64,7 @@ describe('failed-authentication limiter', () => {
     const proxy = { ...client, isProxy: true };
     for (const from of [clientInfoFor('198.51.100.1'), proxy, unknownClient]) {
       storm(wrongKeys, from, 10);
-      expect(refusalOf(wrongKeys, from)).toBeNull();
+      expect(rejectionOf(wrongKeys, from)).toBeNull();
     }
     expect(wrongKeys.size).toBe(0);
     const usual = new FailedAuthLimiter({ failedAuthPerMinute: 1 });
@@ -77,9 +77,9 @@ describe('failed-authentication limiter', () => {
     storm(wrongKeys, client, 3);
     for (let other = 0; other < 10_000; other++) {
       wrongKeys.recordFailure(clientInfoFor(`10.0.${other >> 8}.${other & 255}`), 0);
-      if (other % 50 === 0) refusalOf(wrongKeys, client);
+      if (other % 50 === 0) rejectionOf(wrongKeys, client);
     }
     expect(wrongKeys.size).toBe(100);
-    expect(refusalOf(wrongKeys, client)).not.toBeNull();
+    expect(rejectionOf(wrongKeys, client)).not.toBeNull();
   });
 });

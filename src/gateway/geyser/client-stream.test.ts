@@ -25,8 +25,8 @@ describe('stream request', () => {
     const limitsAt = (max: number) => ({ ...defaultPlanLimits, [limit]: max });
     expect(() => checkPlan(request, limitsAt(count))).not.toThrow();
     const grpcText = `Max amount of ${of} reached, only ${count - 1} allowed`;
-    const refusal = expect.objectContaining({ code: 'FILTER_LIMIT', grpcText });
-    expect(() => checkPlan(request, limitsAt(count - 1))).toThrow(refusal);
+    const rejection = expect.objectContaining({ code: 'FILTER_LIMIT', grpcText });
+    expect(() => checkPlan(request, limitsAt(count - 1))).toThrow(rejection);
   });
 
   it('costs more calls with block filters and with fromSlot', () => {

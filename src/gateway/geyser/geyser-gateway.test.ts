@@ -32,7 +32,7 @@ const wanted = (count: number): SubscribeRequest => ({
 class FakeStreamOpener implements StreamOpener {
   readonly events: string[];
   readonly #name: string;
-  refusal: Error | null = null;
+  rejection: Error | null = null;
   /** What a request on a stream waits for. */
   waits: Promise<void> | null = null;
 
@@ -42,11 +42,11 @@ class FakeStreamOpener implements StreamOpener {
   }
 
   open(rpc: StreamRpc) {
-    if (this.refusal !== null) throw this.refusal;
+    if (this.rejection !== null) throw this.rejection;
     this.events.push(`${this.#name} opens ${rpc}`);
     return {
       request: async () => {
-        if (this.refusal !== null) throw this.refusal;
+        if (this.rejection !== null) throw this.rejection;
         await this.waits;
         this.events.push(`${this.#name} gets a request`);
       },
@@ -55,14 +55,14 @@ class FakeStreamOpener implements StreamOpener {
   }
 
   unary(rpc: string, request: Uint8Array): Uint8Array {
-    if (this.refusal !== null) throw this.refusal;
+    if (this.rejection !== null) throw this.rejection;
     this.events.push(`${this.#name} answers ${rpc}`);
     return new Uint8Array(request.length * 2);
   }
 }
 
 /** The failure a call throws. */
-function refusalOf(call: () => unknown): Failure {
+function rejectionOf(call: () => unknown): Failure {
   try {
     call();
   } catch (thrown) {
@@ -147,7 +147,7 @@ describe('Geyser gateway', () => {
       ['grpc', 'SubscribeEntries'],
       ['rpc', 'Subscribe'],
     ] as const)('refuses %s: %s', (product, rpc) => {
-      const failure = refusalOf(() => open(keyOf(product).text, rpc));
+      const failure = rejectionOf(() => open(keyOf(product).text, rpc));
       expect([failure.code, failure.row.grpc]).toEqual(['UNAUTHORIZED_PRODUCT', 7]);
       expect(events).toEqual([]);
     });
@@ -177,14 +177,14 @@ describe('Geyser gateway', () => {
       resolve();
       const ends = await Promise.allSettled(requested);
       expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-      expect(refusalOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
+      expect(rejectionOf(() => open(text)).code).toBe('QUOTA_EXCEEDED');
     });
 
     it('reports a missing shred stage', async () => {
       shred = null;
       gate = createGate();
       const { text } = keyOf('fs');
-      const failure = refusalOf(() => open(text));
+      const failure = rejectionOf(() => open(text));
       expect([failure.code, failure.row.grpc, failure.retryAfter]).toEqual([
         ...['NO_SHRED_STAGE', 12, undefined],
       ]);
@@ -201,21 +201,21 @@ describe('Geyser gateway', () => {
     keys.apply([next.record]);
     const first = open(text);
     open(next.text);
-    const failure = refusalOf(() => open(text));
+    const failure = rejectionOf(() => open(text));
     expect([failure.code, failure.row.grpc, failure.facts]).toEqual([
       ...['CONNECTION_LIMIT', 8, { streamsMax: 2 }],
     ]);
     first.close();
     first.close();
     open(text);
-    expect(refusalOf(() => open(text)).code).toBe('CONNECTION_LIMIT');
+    expect(rejectionOf(() => open(text)).code).toBe('CONNECTION_LIMIT');
   });
 
   it('releases the slot of a stream that fails to open', () => {
     const { text } = keyOf('grpc', { grpcStreamsMax: 1 });
-    standard.refusal = new GrpcError('UNIMPLEMENTED', 'method disabled');
+    standard.rejection = new GrpcError('UNIMPLEMENTED', 'method disabled');
     expect(() => open(text)).toThrow('method disabled');
-    standard.refusal = null;
+    standard.rejection = null;
     open(text);
     expect(counted()).toEqual(['grpc Subscribe ok 1 0 0 0', 'grpc Subscribe rpcError 1 0 0 0']);
   });
@@ -235,7 +235,7 @@ describe('Geyser gateway', () => {
     await gate.unary(by(text), 'Ping', new Uint8Array());
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'RATE_LIMITED', row: { grpc: 8 } });
-    expect(refusalOf(() => open(text)).code).toBe('RATE_LIMITED');
+    expect(rejectionOf(() => open(text)).code).toBe('RATE_LIMITED');
     expect(counted().filter((row) => row.includes('limited'))).toEqual([
       ...['grpc Subscribe limited 1 0 0 0', 'grpc SubscribeRequest limited 1 0 0 0'],
     ]);
@@ -306,11 +306,11 @@ describe('Geyser gateway', () => {
   it('passes on errors of the hub and hides internal ones', async () => {
     const { text } = keyOf('grpc');
     const stream = open(text);
-    standard.refusal = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
-    await expect(stream.request({})).rejects.toBe(standard.refusal);
-    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
-    standard.refusal = new InvalidProtobuf('no message');
-    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.refusal);
+    standard.rejection = new GrpcError('INVALID_ARGUMENT', 'failed to create filter: invalid base58');
+    await expect(stream.request({})).rejects.toBe(standard.rejection);
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.rejection);
+    standard.rejection = new InvalidProtobuf('no message');
+    await expect(gate.unary(by(text), 'Ping', new Uint8Array())).rejects.toBe(standard.rejection);
     expect(lines).toEqual([]);
     expect(counted()).toEqual([
       ...[
@@ -319,7 +319,7 @@ describe('Geyser gateway', () => {
         'grpc SubscribeRequest rpcError 1 0 0 0',
       ],
     ]);
-    standard.refusal = new Error('a secret place');
+    standard.rejection = new Error('a secret place');
     const failure = await stream.request({}).catch((thrown: Failure) => thrown);
     expect(failure).toMatchObject({ code: 'INTERNAL', grpcText: 'Internal error' });
     expect(lines.join('')).toContain('Request failed with an internal error');

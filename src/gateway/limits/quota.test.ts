@@ -17,7 +17,7 @@ const keyOf = (limits: Partial<PlanLimits>, customerId = 'anna', planId = 'small
 });
 const key = keyOf({});
 
-function refusal(work: () => void): Failure | null {
+function rejection(work: () => void): Failure | null {
   try {
     work();
     return null;
@@ -34,7 +34,7 @@ describe('quota', () => {
       ledger.reserve(key, NOON);
       ledger.spend(key, 1, NOON);
     }
-    const refused = refusal(() => ledger.reserve(key, NOON));
+    const refused = rejection(() => ledger.reserve(key, NOON));
     expect(refused).toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 8.5 * DAY_SECONDS });
     expect(refused?.facts).toEqual({
       limit: 10,
@@ -52,7 +52,7 @@ describe('quota', () => {
     ledger.spend(soft, 20, NOON);
     expect(first()).toHaveLength(1);
     ledger.spend(soft, 5, NOON);
-    expect(refusal(() => ledger.reserve(soft, NOON))).toBeNull();
+    expect(rejection(() => ledger.reserve(soft, NOON))).toBeNull();
     expect(ledger.exceeded(soft, NOON)).toBeNull();
     const accounts = [{ customerId: 'anna', planId: 'small', limit: 10, local: 25, used: 25 }];
     expect([first(), second(), second()]).toEqual([accounts, accounts, []]);
@@ -61,16 +61,16 @@ describe('quota', () => {
   it('is shared by the keys of a customer and plan', () => {
     const ledger = new QuotaLedger();
     ledger.spend(keyOf({}), 10, NOON);
-    expect(refusal(() => ledger.reserve(keyOf({}), NOON))?.code).toBe('QUOTA_EXCEEDED');
-    expect(refusal(() => ledger.reserve(keyOf({}, 'anna', 'large'), NOON))).toBeNull();
-    expect(refusal(() => ledger.reserve(keyOf({}, 'bert'), NOON))).toBeNull();
+    expect(rejection(() => ledger.reserve(keyOf({}), NOON))?.code).toBe('QUOTA_EXCEEDED');
+    expect(rejection(() => ledger.reserve(keyOf({}, 'anna', 'large'), NOON))).toBeNull();
+    expect(rejection(() => ledger.reserve(keyOf({}, 'bert'), NOON))).toBeNull();
   });
 
   it('resets with the month in UTC', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 10, DECEMBER - 1);
-    expect(refusal(() => ledger.reserve(key, DECEMBER - 1))?.retryAfter).toBe(1);
-    expect(refusal(() => ledger.reserve(key, DECEMBER))).toBeNull();
+    expect(rejection(() => ledger.reserve(key, DECEMBER - 1))?.retryAfter).toBe(1);
+    expect(rejection(() => ledger.reserve(key, DECEMBER))).toBeNull();
     expect(ledger.status(key, DECEMBER)).toEqual({
       limit: 10,
       remaining: 10,
@@ -83,7 +83,7 @@ describe('quota', () => {
     const ledger = new QuotaLedger();
     ledger.spend(key, 9, DECEMBER);
     ledger.spend(key, 1, NOON);
-    expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
+    expect(rejection(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
   });
 
   it('counts usage of earlier runs and other gateways once, in any order', () => {
@@ -95,7 +95,7 @@ describe('quota', () => {
     ledger.spend(key, 3, NOON);
     expect(ledger.status(key, NOON)).toMatchObject({ remaining: 1 });
     ledger.applyReported({ ...used, credits: 7 }, NOVEMBER);
-    expect(refusal(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
+    expect(rejection(() => ledger.reserve(key, NOON))?.facts).toMatchObject({ used: 10 });
   });
 
   it('ignores usage of another month', () => {
@@ -112,16 +112,16 @@ describe('quota', () => {
     ledger.divide(3);
     ledger.reserve(key, NOON);
     ledger.spend(key, 2, NOON);
-    expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
+    expect(rejection(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
     ledger.divide(1);
-    expect(refusal(() => ledger.reserve(key, NOON))).toBeNull();
+    expect(rejection(() => ledger.reserve(key, NOON))).toBeNull();
   });
 
   it('divides accounts created while gateways have no contact', () => {
     const ledger = new QuotaLedger();
     ledger.divide(2);
     ledger.spend(key, 5, NOON);
-    expect(refusal(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
+    expect(rejection(() => ledger.reserve(key, NOON))?.code).toBe('QUOTA_EXCEEDED');
   });
 
   it('charges messages by bytes and carries the remainder over', () => {
@@ -159,14 +159,14 @@ describe('quota', () => {
         };
         drawn.forEach(({ price, answered, endsAfter }, now) => {
           end(now);
-          const refused = refusal(() => ledger.reserve(customer, NOON, price));
+          const refused = rejection(() => ledger.reserve(customer, NOON, price));
           if (refused === null) underWay.push({ price, answered, endsAt: now + endsAfter });
         });
         end(Number.POSITIVE_INFINITY);
         expect(spent).toBeLessThan(monthlyCredits + 7);
         expect(ledger.status(customer, NOON)?.remaining).toBe(Math.max(0, monthlyCredits - spent));
         // What was held is given back: as long as credits are left, a call gets through.
-        expect(refusal(() => ledger.reserve(customer, NOON)) === null).toBe(spent < monthlyCredits);
+        expect(rejection(() => ledger.reserve(customer, NOON)) === null).toBe(spent < monthlyCredits);
       }),
     );
   });

@@ -157,7 +157,7 @@ describe('request steps', () => {
       );
   };
 
-  it('end at the refusal', () => {
+  it('end at the rejection', () => {
     expect(stepsOf({ key: null }, 'INVALID_KEY')).toEqual(['authenticate  0 9 INVALID_KEY']);
     expect(stepsOf({ authenticatedAt: 2 }, 'RATE_LIMITED')).toEqual([
       'authenticate  0 2 ok',

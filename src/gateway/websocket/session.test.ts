@@ -105,7 +105,7 @@ describe('WebSocket session', () => {
     ear = new Ear(),
   ) => session.subscribe(method, params === null ? null : Buffer.from(params), 50, ear);
   const codeOf = ({ error }: SubscribeOutcome): string | number | null => error?.code ?? null;
-  const refusalOf = (credential: string | null = text): unknown => {
+  const rejectionOf = (credential: string | null = text): unknown => {
     try {
       connect(credential);
       return null;
@@ -159,11 +159,11 @@ describe('WebSocket session', () => {
     await subscribe(session);
     session.end();
     expect(codeOf(await subscribe(session))).toBe('CLIENT_GONE');
-    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+    expect(rejectionOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
     session.close();
     session.close();
-    expect(refusalOf()).toBeNull();
-    expect(refusalOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
+    expect(rejectionOf()).toBeNull();
+    expect(rejectionOf()).toMatchObject({ code: 'CONNECTION_LIMIT' });
   });
 
   it('meters each subscription with its method and price', async () => {

@@ -91,7 +91,7 @@ export function writeHead(bytes: Buffer, at: number, flag: 0 | 1, length: number
   bytes[at + 4] = length;
 }
 
-export type CompressionOptions = Readonly<{ compressionLeastBytes: number; compressionMaxBytes: number }>;
+export type CompressionOptions = Readonly<{ compressionMinBytes: number; compressionMaxBytes: number }>;
 
 const gzipOptions = { level: 1 };
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -126,8 +126,8 @@ export class CompressedBatches {
 
   #frame(names: Uint8Array, tail: Uint8Array): Buffer {
     const message = Buffer.concat([names, tail]);
-    const { compressionLeastBytes, compressionMaxBytes } = this.#options;
-    const isCompressible = message.length >= compressionLeastBytes && message.length <= compressionMaxBytes;
+    const { compressionMinBytes, compressionMaxBytes } = this.#options;
+    const isCompressible = message.length >= compressionMinBytes && message.length <= compressionMaxBytes;
     const compressed = isCompressible ? this.#compress(message) : message;
     const isSmaller = compressed.length < message.length;
     const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES);

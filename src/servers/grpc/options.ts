@@ -83,7 +83,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     /** Receive window per call (SETTINGS_INITIAL_WINDOW_SIZE). */
     windowBytes: number;
     compression: GrpcCompression;
-    compressionLeastBytes: number;
+    compressionMinBytes: number;
     /** Larger messages are not compressed: compression is synchronous. */
     compressionMaxBytes: number;
 
@@ -134,7 +134,7 @@ export const grpcServerOptions: GrpcServerOptions = {
   offendersMax: 10_000,
   windowBytes: MIB,
   compression: 'sender',
-  compressionLeastBytes: 1_024,
+  compressionMinBytes: 1_024,
   compressionMaxBytes: MIB,
   drainNoticeMs: 0,
   drainGraceMs: 10_000,

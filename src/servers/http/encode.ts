@@ -36,7 +36,7 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(body.length),
     ...corsHeaders,
-    ...securityHeaders.refusal,
+    ...securityHeaders.error,
   };
   if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
   return headers;

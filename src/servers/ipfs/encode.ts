@@ -45,10 +45,10 @@ export const contentTypeOf = (type: string): string =>
 export type ResponsePace = Readonly<{
   answerMaxMs: number;
   /**
-   * A client that reads fewer than `progressLeastBytes` in this time is cut. Larger pieces get proportionally more time.
+   * A client that reads fewer than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time.
    */
   progressMs: number;
-  progressLeastBytes: number;
+  progressMinBytes: number;
 }>;
 
 /**
@@ -58,7 +58,7 @@ export type ResponsePace = Readonly<{
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
-  { answerMaxMs, progressMs, progressLeastBytes }: ResponsePace,
+  { answerMaxMs, progressMs, progressMinBytes }: ResponsePace,
 ): Promise<void> {
   const slow = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export async function sendPaced(
   };
   const paced = async function* (): AsyncGenerator<Uint8Array, void> {
     for await (const piece of pieces) {
-      within(progressMs * Math.max(1, piece.length / progressLeastBytes));
+      within(progressMs * Math.max(1, piece.length / progressMinBytes));
       // Resumes when the connection accepts more.
       yield piece;
       clearTimeout(timer);

@@ -43,7 +43,7 @@ export const ipfsServerOptions: IpfsServerOptions = {
   openPerAddressMax: 32,
   answerMaxMs: 60 * 60_000,
   progressMs: 60_000,
-  progressLeastBytes: 64 * 1024,
+  progressMinBytes: 64 * 1024,
 };
 
 /** Path prefix of files; failures under it use the REST envelope. */

@@ -221,7 +221,7 @@ describe('an upload', () => {
     ['fields', (i: number) => field(`f${i}`, 'x'.repeat(60_000))],
     ['a preamble', () => Buffer.alloc(60_000, 'p')],
   ])('is rejected with endless %s', async (_what, piece) => {
-    await restart({ besideMaxBytes: 500_000, fileMaxBytes: 500_000, partsMax: 1_000 });
+    await restart({ overheadMaxBytes: 500_000, fileMaxBytes: 500_000, partsMax: 1_000 });
     const socket = rig.open();
     const responded = once(socket, 'data');
     socket.write(head(1_400_000));
@@ -268,7 +268,7 @@ describe('an uploading client', () => {
 
   it('that is slow succeeds while it makes progress', async () => {
     await restart(
-      { progressMs: 150, progressLeastBytes: 1_000 },
+      { progressMs: 150, progressMinBytes: 1_000 },
       { requestTimeoutMs: 150, headersTimeoutMs: 150 },
     );
     // A stalled machine must not look like a slow client.
@@ -300,7 +300,7 @@ describe('an uploading client', () => {
   });
 
   it('that exceeds the total time gets 408', async () => {
-    await restart({ progressMs: 50, progressLeastBytes: 0, uploadMaxMs: 300 });
+    await restart({ progressMs: 50, progressMinBytes: 0, uploadMaxMs: 300 });
     const socket = rig.open();
     socket.write(head(body.length));
     const timer = setInterval(() => socket.write('x'), 10);

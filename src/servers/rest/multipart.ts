@@ -10,27 +10,27 @@ import { exemptFromTimeout } from '../http/connection.ts';
 export type UploadLimits = Readonly<{
   fileMaxBytes: number;
   /** Bytes of the body besides the file: boundaries, part headers, other fields. */
-  besideMaxBytes: number;
+  overheadMaxBytes: number;
   partsMax: number;
   partHeadersMax: number;
   partHeadersMaxBytes: number;
   /**
-   * A client that sends fewer than `progressLeastBytes` in this time is cut, unless it is held up by backpressure. A large
+   * A client that sends fewer than `progressMinBytes` in this time is cut, unless it is held up by backpressure. A large
    * file on a slow connection may therefore take longer than other requests.
    */
   progressMs: number;
-  progressLeastBytes: number;
+  progressMinBytes: number;
   uploadMaxMs: number;
 }>;
 
 export const uploadLimits: UploadLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
-  besideMaxBytes: 1024 * 1024,
+  overheadMaxBytes: 1024 * 1024,
   partsMax: 100,
   partHeadersMax: 32,
   partHeadersMaxBytes: 8 * 1024,
   progressMs: 30_000,
-  progressLeastBytes: 64 * 1024,
+  progressMinBytes: 64 * 1024,
   uploadMaxMs: 30 * 60_000,
 };
 
@@ -115,7 +115,7 @@ class UploadReader {
   }
 
   get #bodyMaxBytes(): number {
-    return this.#limits.fileMaxBytes + this.#limits.besideMaxBytes;
+    return this.#limits.fileMaxBytes + this.#limits.overheadMaxBytes;
   }
 
   #tooLarge(): Failure {
@@ -228,8 +228,8 @@ class UploadReader {
 
   /** Cuts clients without progress. One that was held up by backpressure gets one more interval. */
   #tick(startedAt: number): void {
-    const { progressLeastBytes, uploadMaxMs } = this.#limits;
-    const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressLeastBytes;
+    const { progressMinBytes, uploadMaxMs } = this.#limits;
+    const isSlow = !this.#wasPaused && this.#bytes - this.#bytesAtTick < progressMinBytes;
     const isLong = performance.now() - startedAt >= uploadMaxMs;
     if (isSlow || isLong) this.#end(new Failure('REQUEST_TIMEOUT'));
     this.#bytesAtTick = this.#bytes;

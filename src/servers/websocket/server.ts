@@ -51,7 +51,7 @@ export const webSocketOptions: WebSocketOptions = {
   pongTimeoutMs: 30_000,
   idleTimeoutMs: 600_000,
   closeTimeoutMs: 5_000,
-  lookIntervalMs: 1_000,
+  checkIntervalMs: 1_000,
   envelope: envelopeLimits,
   proxies: noProxies,
 };
@@ -191,7 +191,7 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 }
 
 export type ConnectionsOptions = Readonly<{
-  lookIntervalMs: number;
+  checkIntervalMs: number;
   /**
    * Maximum memory of unsent data of all clients. Above it, closing connections and then the largest queues
    * are dropped with LAGGING.
@@ -205,8 +205,8 @@ const FINAL_NOTICE_MS = 300;
 export class Connections extends OpenConnections<Connection> {
   readonly #queuesMaxBytes: number;
 
-  constructor({ lookIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
-    super(lookIntervalMs);
+  constructor({ checkIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+    super(checkIntervalMs);
     this.#queuesMaxBytes = queuesMaxBytes;
   }
 

@@ -141,7 +141,7 @@ export class NodeHealth {
     const now = performance.now();
     if (outcome.kind !== 'response') this.#recordFailure(outcome, elapsedMs, now);
     else {
-      this.circuit.pollSucceeded();
+      this.circuit.recordPollSuccess();
       this.#recordResponse(outcome.response, now, elapsedMs);
     }
   }

@@ -235,29 +235,23 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
       await broken(() =>
         db.updateTable('usage_hour').set({ requests: 30 }).where('hour', '=', HOUR).execute(),
       ),
-    ).toEqual([
-      'the minutes of an hour add up to the hour',
-      'the hours of a day add up to the day',
-      'the totals of an hour are those of its keys',
-    ]);
+    ).toEqual(['Minutes add up to hours', 'Hours add up to days', 'Hourly totals match usage by key']);
     await db.updateTable('usage_hour').set({ requests: 3 }).where('hour', '=', HOUR).execute();
     expect(
       await broken(() =>
         db.updateTable('usage_method').set({ credits: 0 }).where('step', '=', 'hour').execute(),
       ),
-    ).toEqual(['the totals of methods are those of customers']);
-    expect(await broken(() => db.deleteFrom('usage_day').execute())).toContain(
-      'the hours of a day add up to the day',
-    );
+    ).toEqual(['Totals by method match totals by customer']);
+    expect(await broken(() => db.deleteFrom('usage_day').execute())).toContain('Hours add up to days');
     expect(
       await broken(() => db.deleteFrom('usage_minute').where('minute', '=', EDGE_MINUTE).execute()),
-    ).toContain('what a run of a gateway counted never becomes less');
+    ).toContain('Counters of a gateway never decrease');
     expect(
       await broken(() => db.updateTable('usage_hour').set({ customer_id: '', status: 'limited' }).execute()),
     ).toEqual(
       expect.arrayContaining([
-        'whatever is used is used with a key that exists',
-        'nothing costs credits that was refused by a limit or did not happen',
+        'Usage belongs to existing keys',
+        'Credits are charged only for served requests',
       ]),
     );
   });
@@ -274,7 +268,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     });
     await roller.round();
     await roller.round();
-    expect(reported).toMatchObject([{ name: 'the hours of a day add up to the day', violations: 2 }]);
+    expect(reported).toMatchObject([{ name: 'Hours add up to days', violations: 2 }]);
     const services = { store, now: () => clock.now, endpoints: [] } as unknown as ApiServices;
     const { checks } = await usageHandlers(services)['GET /checks'](
       { path: {} as never, query: null, body: null },
@@ -283,7 +277,7 @@ describeOnBothStores('the usage consistency checks', ({ open }) => {
     expect(checks.length).toBe(7);
     expect(checks.filter(({ violations }) => violations > 0)).toEqual([
       {
-        name: 'the hours of a day add up to the day',
+        name: 'Hours add up to days',
         violations: 2,
         ranAt: clock.now,
         example: expect.stringMatching(/^day \d+: 99 requests and/),

@@ -231,7 +231,13 @@ const body = (...lines: readonly string[]): string => lines.join('\r\n');
 const disposition = 'content-disposition: form-data; name="file"';
 
 const multipartLimits = {
-  ...{ fileMaxBytes: 2_000, besideMaxBytes: 2_000, partsMax: 5, partHeadersMax: 5, partHeadersMaxBytes: 500 },
+  ...{
+    fileMaxBytes: 2_000,
+    overheadMaxBytes: 2_000,
+    partsMax: 5,
+    partHeadersMax: 5,
+    partHeadersMaxBytes: 500,
+  },
 };
 
 /** The outcome for a body in pieces of that length. */
