@@ -1,7 +1,6 @@
 /**
  * Validating scanner over JSON bytes. It finds values without parsing them, so that forwarded values keep
- * their bytes: u64 beyond 2^53, key order, escapes. Accepts what `JSON.parse` accepts (RFC 8259), up to a
- * depth. The caller must reject invalid UTF-8 (`isUtf8` of node:buffer) first.
+ * their bytes. Accepts what `JSON.parse` accepts, up to a depth. The caller must reject invalid UTF-8 first.
  * Every function takes an offset and returns the offset after the scanned text, or `MALFORMED`.
  */
 

@@ -19,9 +19,8 @@ const sizeClass = (): readonly SizeClass[] => [
 ];
 
 /**
- * Pool of buffers for the chunks of streamed bodies. New memory per chunk triggers the garbage collector by
- * its amount; a reused buffer costs only the copy. The writer of a chunk releases it; unreleased chunks are
- * garbage collected.
+ * Pool of buffers for the chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a chunk
+ * releases it; unreleased chunks are garbage collected.
  */
 export class BufferPool {
   readonly #sizeClasses = sizeClass();

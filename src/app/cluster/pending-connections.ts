@@ -11,9 +11,8 @@ const isMessage = (value: unknown): value is ClusterMessage => typeof value === 
 type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
 
 /**
- * Closes connections that a worker had not accepted when it died. Node.js keeps its handle of a connection until the
- * worker acknowledges it, and leaks the handle if the worker dies first: the client would wait forever. Node.js has no
- * API for this, so this reads its internal messages (lib/internal/cluster).
+ * Closes connections that a worker had not accepted when it died. Node.js leaks their handles, so the clients would wait
+ * forever. It has no API for this, so this reads its internal messages (lib/internal/cluster).
  */
 export function closePendingConnections(worker: ChildProcess): void {
   const pending = new Map<unknown, Handle>();

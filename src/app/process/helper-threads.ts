@@ -28,8 +28,7 @@ const isHelper = (task: string): boolean =>
 
 /**
  * Lowers the priority of V8's helper threads if there is a serving process per processor, where a helper would stall a
- * serving thread for milliseconds. Not to the lowest priority, because a serving thread may have to wait for a helper.
- * Only Linux has priorities per thread. Call it once at startup.
+ * serving thread. Not to the lowest, because a serving thread may wait for a helper. Linux only; called once.
  * @param servingProcesses - serving processes on this machine.
  * @returns number of affected threads.
  */

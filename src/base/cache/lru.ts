@@ -9,8 +9,8 @@ type Entry<Key, Value> = {
 };
 
 /**
- * Map of bounded size that evicts the least recently used entry. The order is a linked list: a use relinks the entry
- * without touching the map. The newest quarter is not relinked, because that touches neighbors anywhere in memory.
+ * Map of bounded size that evicts the least recently used entry. The order is a linked list. The newest quarter is not
+ * relinked on use, because that touches neighbors anywhere in memory.
  */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();

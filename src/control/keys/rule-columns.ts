@@ -203,7 +203,7 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   if (!input || product === 'rpc') return input ? 1 : 0;
   return reject(
     'neverBack',
-    `consistent reads do not apply to keys of product ${product}. Leave the field out.`,
+    `monotonic reads do not apply to keys of product ${product}. Leave the field out.`,
   );
 }
 

@@ -7,8 +7,7 @@ import type { KeyId } from './key-record.ts';
  * API key format: svc_rpc_live_ 7hQ2mKpZ 3vYx…(32) 2NEpo7 = product prefix, id (8), secret (32), checksum
  * (6).
  * All but the prefix is base58. The id is public and names the key in logs and tables. The secret has 187
- * bits of entropy. The checksum (CRC-32 of all before it) distinguishes a mistyped key from a wrong one without a
- * lookup; it is no security, since anyone can compute it.
+ * bits of entropy. The checksum (CRC-32 of all before it) detects mistyped keys without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ID_LENGTH = 8;

@@ -28,8 +28,7 @@ const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as con
 
 /**
  * Limits password attempts per name. After some free failures, each further one doubles the delay; an early
- * attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. The state is
- * per process and lost on restart, which clients cannot trigger.
+ * attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones.
  */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;

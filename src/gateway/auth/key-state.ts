@@ -7,9 +7,8 @@ import type { KeyRecord } from './key-record.ts';
 import type { CompiledRules } from './key-rules.ts';
 
 /**
- * Runtime state of a key that is in use. Each field caches what its owner found for the key last, which saves the owner
- * a map lookup per request: with many keys in use, each lookup misses the processor's caches. The owner checks that
- * a cached entry is still its own and still valid.
+ * Runtime state of a key that is in use. Each field caches what its owner found for the key last, which saves a map
+ * lookup per request. The owner checks that a cached entry is still its own and still valid.
  */
 export type KeyState = {
   compiledRules: CompiledRules | null;

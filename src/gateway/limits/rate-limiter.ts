@@ -60,8 +60,7 @@ type RateLimiterOptions = Readonly<{
 
 /**
  * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`. An evicted family starts
- * with a full bucket. Gateways that share a limit each decide by their own bucket, which is corrected now and
- * then by the total of all.
+ * with a full bucket. Gateways that share a limit each decide by their own bucket, corrected by the total of all.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;

@@ -65,8 +65,7 @@ type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
 /**
  * Executes REST requests: authenticate, authorize, limit by endpoint group, execute, meter. The upstream calls of an
- * endpoint are charged to the request, but do not count against the key's JSON-RPC rate: one request may need more calls
- * than the rate allows.
+ * endpoint are charged to the request, but do not count against the key's JSON-RPC rate.
  */
 export class RestGateway implements RestHandler {
   readonly #parts: PipelineParts;
