@@ -4,15 +4,19 @@ import { appendFileSync } from 'node:fs';
 
 const { MUTATION_ACTIVE, MUTATION_HITS, MUTATION_TEST, NODE_OPTIONS } = process.env;
 const active = Number(MUTATION_ACTIVE ?? -1);
-const noted = new Set();
+/** Mutants that the current test file has reached. */
+let noted = new Set();
+let notedFile;
 const testFile = () => globalThis.__vitest_worker__?.filepath ?? MUTATION_TEST;
 
 globalThis.__mutant = (id) => {
   if (MUTATION_HITS !== undefined) {
-    const hit = `${id} ${testFile()}\n`;
-    if (!noted.has(hit)) {
-      noted.add(hit);
-      appendFileSync(MUTATION_HITS, hit);
+    const file = testFile();
+    if (file !== notedFile) noted = new Set();
+    notedFile = file;
+    if (!noted.has(id)) {
+      noted.add(id);
+      appendFileSync(MUTATION_HITS, `${id} ${file}\n`);
     }
   }
   return id === active;
