@@ -15,14 +15,14 @@ function fixture(): FaultHistory {
   return faultHistory;
 }
 
-describe('a read is answerable', () => {
-  it('while one node is healthy from its start to its end', () => {
+describe('wasAnswerable', () => {
+  it('is true while one node is healthy from the start to the end of a read', () => {
     const faultHistory = fixture();
     expect(faultHistory.wasAnswerable(1_500, 4_900)).toBe(true);
     expect(faultHistory.wasAnswerable(3_000 + GRACE_MS, 9_000)).toBe(true);
   });
 
-  it('not when the only healthy node fails before its end, or has just recovered', () => {
+  it('is false when the only healthy node fails before the end, or has just recovered', () => {
     const faultHistory = fixture();
     expect(faultHistory.wasAnswerable(2_000, 5_100)).toBe(false);
     expect(faultHistory.wasAnswerable(3_000 + GRACE_MS - 1, 5_001)).toBe(false);
@@ -30,7 +30,7 @@ describe('a read is answerable', () => {
     expect(faultHistory.wasAnswerable(8_000, 9_001)).toBe(false);
   });
 
-  it('when a node is healthy for the answer window, however long the read takes', () => {
+  it('is true when a node is healthy for the answer window, however long the read takes', () => {
     const faultHistory = new FaultHistory(['one']);
     faultHistory.start(0, 'frozen', ANSWER_WINDOW_MS + 100);
     expect(faultHistory.wasAnswerable(100, 30_000)).toBe(true);
@@ -38,8 +38,8 @@ describe('a read is answerable', () => {
   });
 });
 
-describe('a transaction can be rebroadcast', () => {
-  it('when a node is healthy for a while, also between two faults', () => {
+describe('hadHealthyNodeFor', () => {
+  it('is true when a node is healthy for a while, also between two faults', () => {
     const faultHistory = new FaultHistory(['one']);
     faultHistory.end(faultHistory.start(0, 'killed', 0), 1_000);
     const slow = faultHistory.start(0, 'slow', 6_000);
@@ -51,7 +51,7 @@ describe('a transaction can be rebroadcast', () => {
 });
 
 describe('a session', () => {
-  it('goes back with an older slot at the same or a lower commitment, observed before the request', () => {
+  it('regresses when a read returns an older slot at the same or a lower commitment', () => {
     const session = new NewestSlots();
     const first = session.now();
     session.observe('confirmed', 100);

@@ -23,7 +23,7 @@ const SIGNATURE = '1'.repeat(64);
 const unhex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const writer = (): ProtobufWriter => new ProtobufWriter();
 
-/** A value without what is empty: reading tells nothing of what was not asked. */
+/** A value without empty fields, which reading omits. */
 function meant(value: unknown): unknown {
   if (value instanceof Map) return new Map([...value].map(([name, filter]) => [name, meant(filter)]));
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;

@@ -9,7 +9,7 @@ import { envelope, key, updates } from './arbitrary.ts';
 const index = fc.nat(0xffff_ffff);
 const keys = fc.array(key, { maxLength: 3 });
 
-/** A transaction as a server tells it, with all that only this stream has. */
+/** A transaction as a server sends it, with the fields that only this stream has. */
 const anyUpdate = fc
   .record({ update: updates.transaction, writable: keys, readonly: keys, first: index, end: index })
   .map(({ update, writable, readonly, first, end }) => {

@@ -22,7 +22,7 @@ export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
   };
 }
 
-/** What our encoders make of an update that was read, where it is told on its own. */
+/** Our encoding of a decoded update that is sent as a message of its own. */
 export function rawOf(update: Update, createdAt: Uint8Array): RawUpdate {
   switch (update.kind) {
     case 'account':

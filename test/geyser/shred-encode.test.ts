@@ -17,7 +17,7 @@ import { oracleTransaction } from './oracle.ts';
 import { messageOf, rawBlock } from './re-encode.ts';
 import { shapeOf } from './shapes.ts';
 
-/** What is told of transactions that nobody has run yet, and of blocks in parts. */
+/** Encoding of transactions before execution, and of partial blocks. */
 const u32 = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff));
 const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 

@@ -1,6 +1,6 @@
 /**
- * Words that the project no longer uses, by ARCHITECTURE.md (Language). The standard term is named where it is not
- * obvious from the context.
+ * Words that the project no longer uses, by the wording rule of CONTRIBUTING.md (Rules). The standard term is named
+ * where it is not obvious from the context.
  */
 
 /** Not in any text or identifier. */

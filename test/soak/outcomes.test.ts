@@ -13,8 +13,8 @@ import { Refused, Tally, WrongAnswer } from './tally.ts';
 const samples = (windows: number, valueAt: (at: number) => number): number[] =>
   Array.from({ length: windows * 10 }, (_, at) => valueAt(Math.floor(at / 10)));
 
-describe('a verdict', () => {
-  it('requires flat memory after the start, unless processes were starved or the run was short', () => {
+describe('outcomes', () => {
+  it('require flat memory after the start, unless processes were starved or the run was short', () => {
     const memory = (mib: readonly number[], wasStarved = false) =>
       memoryOutcome('gateway', mib, wasStarved).isFulfilled;
     const grown = samples(18, (at) => (at < 13 ? 100 : 116));
@@ -32,7 +32,7 @@ describe('a verdict', () => {
     ['a hump', (at: number) => (at === 15 ? 200 : 20), true],
     ['slow growth', (at: number) => 20 + at * 3, false],
     ['growth of peaks', (at: number) => (at < 13 ? 20 : 20 + (at - 12) * 60), false],
-  ])('judges descriptors with %s', (_, valueAt, expected) => {
+  ])('accept or reject descriptors with %s', (_, valueAt, expected) => {
     expect(descriptorsOutcome('gateway', samples(18, valueAt)).isFulfilled).toBe(expected);
   });
 
@@ -43,12 +43,12 @@ describe('a verdict', () => {
     ['6 more from the middle on', (at: number) => (at >= 8 ? 34 : 28), false],
     ['a drift of 2', (at: number) => 28 + Math.floor(at / 4), true],
     ['a larger drift', (at: number) => 28 + Math.floor(at / 2), false],
-  ])('judges connection ends with %s', (_, valueAt, expected) => {
+  ])('accept or reject connection ends with %s', (_, valueAt, expected) => {
     const others = [samples(18, () => 8), samples(18, () => 2)];
     expect(endsOutcome(samples(18, valueAt), others).isFulfilled).toBe(expected);
   });
 
-  it('requires that files and sockets are released', async () => {
+  it('require that files and sockets are released', async () => {
     let open = 40;
     const count = (): number => {
       if (open < 0) throw new Error('gone');
@@ -60,7 +60,7 @@ describe('a verdict', () => {
     expect(found).toEqual([true, true, false, false]);
   });
 
-  it('requires responses, all of them right, and counts errors by code', () => {
+  it('require responses, all of them correct, and count errors by code', () => {
     const [silent, wrong] = [new Tally('a', 'answers'), new Tally('b', 'answers')];
     wrong.took(1);
     expect([answersOutcome(wrong).isFulfilled, answersOutcome(silent).isFulfilled]).toEqual([true, false]);

@@ -67,7 +67,7 @@ const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, one) => (one instanceof Uint8Array ? [...one] : one)));
 
 describe('a Subscribe stream of the shred stage', () => {
-  it('is told transactions without meta', async () => {
+  it('receives transactions without meta', async () => {
     const { open, tell } = scene();
     const { sink } = await open('Subscribe', everything);
     tell(9, { name: 1 }, { name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
@@ -83,7 +83,7 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(plain(second?.transaction?.transaction?.transaction)).toEqual(plain(looking));
   });
 
-  it('has addresses of lookup tables in its filters, as far as they are known', async () => {
+  it('matches addresses of lookup tables, if they are known', async () => {
     const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
     const { sink } = await open('Subscribe', {
       transactions: named({ loaded: { accountRequired: [keyAt(80), keyAt(82), keyAt(5)] } }),
@@ -93,7 +93,7 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([1]);
   });
 
-  it('is told slots: every step for filters that ask for those in between', async () => {
+  it('receives slots: every status with interslotUpdates', async () => {
     const { hub, open } = scene();
     const { sink } = await open('Subscribe', {
       slots: named({ plain: {}, all: { interslotUpdates: true }, one: { filterByCommitment: true } }),
@@ -109,7 +109,7 @@ describe('a Subscribe stream of the shred stage', () => {
     expect(sink.updates[0]?.slot).toMatchObject({ slot: '9', parent: '8' });
   });
 
-  it('is told what its newest request asks for, and nothing once that is empty or it is closed', async () => {
+  it('receives what its latest request selects, and nothing once that is empty or it is closed', async () => {
     const { open, tell, hub } = scene();
     const { sink, stream } = await open('Subscribe', everything);
     await stream.request({ transactions: named({ seven: { accountInclude: [keyAt(7)] } }) });
@@ -125,7 +125,7 @@ describe('a Subscribe stream of the shred stage', () => {
 });
 
 describe('a SubscribeDeshred stream', () => {
-  it('is told transactions with their lookup tables and shreds', async () => {
+  it('receives transactions with their lookup tables and shreds', async () => {
     const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
     const { sink } = await open('SubscribeDeshred', everythingDeshred);
     const made = { name: 1, lookups: [{ table: 50, writable: [1], readonly: [2, 3] }] };
@@ -143,7 +143,7 @@ describe('a SubscribeDeshred stream', () => {
     expect(info.completedDataSetEndingShredIndexExclusive).toBe(64);
   });
 
-  it('is told slots, and none by commitment, which nothing has there', async () => {
+  it('receives slots, but none by commitment, which does not exist there', async () => {
     const { hub, open } = scene();
     const { sink } = await open('SubscribeDeshred', {
       slots: named({ all: { interslotUpdates: true }, none: { filterByCommitment: true } }),
@@ -158,7 +158,7 @@ describe('a SubscribeDeshred stream', () => {
   });
 });
 
-it('a SubscribeEntries stream is told whole batches from the moment it is opened', () => {
+it('a SubscribeEntries stream receives whole batches from its opening on', () => {
   const { hub, tell } = scene();
   tell(8, { name: 1 });
   const sink = new MessageSink();
@@ -182,7 +182,7 @@ describe('the hub of the shred stage', () => {
     expect(hub.size).toBe(0);
   });
 
-  it('answers Ping, GetVersion and SubscribeReplayInfo, and leaves the chain to others', () => {
+  it('answers Ping, GetVersion and SubscribeReplayInfo, and rejects calls about the chain', () => {
     const { hub } = scene();
     expect([...hub.unary('Ping', Uint8Array.of(8, 5))]).toEqual([8, 5]);
     expect(Buffer.from(hub.unary('GetVersion', new Uint8Array())).toString()).toContain('{"version":"x"}');

@@ -26,7 +26,7 @@ const all: SubscribeRequest = {
 };
 
 function opened(options: Partial<GeyserHubOptions> = {}) {
-  // Blocks are told in the turn in which they come, however long that takes here.
+  // Blocks are emitted in the turn in which they arrive, however long that takes here.
   const hub = new GeyserHub({ blocksTimeSliceMs: 60_000, ...options });
   const tell = (...updates: readonly RawUpdate[]): void => {
     for (const update of updates) hub.onUpdate(update);
@@ -40,13 +40,13 @@ async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<Recor
   return sink;
 }
 
-/** Lets a replay go on until it is over. */
+/** Lets a replay continue until it is complete. */
 async function turns(count = 20): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
 describe('a stream at processed', () => {
-  it('hears every write as it comes, then block, meta and status', async () => {
+  it('receives every write at once, then block, meta and status', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, all);
     tell(status(10, 'createdBank'), account(10, 50, 1));
@@ -64,7 +64,7 @@ describe('a stream at processed', () => {
     expect(sink.take()).toEqual(['s confirmed 10', 's finalized 10']);
   });
 
-  it('hears nothing twice when a status comes twice', async () => {
+  it('receives nothing twice when a status is repeated', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, all);
     tell(...processedSlot(10), status(10, 'confirmed'));
@@ -75,7 +75,7 @@ describe('a stream at processed', () => {
 });
 
 describe('a stream at confirmed', () => {
-  it('hears the last write of each account when the slot is confirmed, and the statuses at once', async () => {
+  it('receives the last write of each account when the slot is confirmed, and statuses at once', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, { ...all, commitment: 'confirmed' });
     tell(...processedSlot(10));
@@ -91,7 +91,7 @@ describe('a stream at confirmed', () => {
     ]);
   });
 
-  it('hears of slots before one that is confirmed in turn, and never of a fork', async () => {
+  it('receives the slots before a confirmed one in order, and never a fork', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
     tell(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
@@ -107,7 +107,7 @@ describe('a stream at confirmed', () => {
     ]);
   });
 
-  it('is told each level on the way of a slot that is finalized at once', async () => {
+  it('receives each commitment of a slot that is finalized at once', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
     tell(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
@@ -115,13 +115,13 @@ describe('a stream at confirmed', () => {
   });
 });
 
-describe('a stream that begins in the past', () => {
+describe('a stream with from_slot', () => {
   const past = (tell: (...updates: readonly RawUpdate[]) => void): void => {
     for (let at = 10; at <= 13; at++) tell(...processedSlot(at));
     tell(status(11, 'confirmed'));
   };
 
-  it('hears the slots from there on, whole, then what comes, and nothing twice', async () => {
+  it('receives complete slots from there on, then live updates, and nothing twice', async () => {
     const { hub, tell } = opened();
     past(tell);
     tell(status(14, 'createdBank'), account(14, 50, 1));
@@ -145,7 +145,7 @@ describe('a stream that begins in the past', () => {
     ]);
   });
 
-  it('hears at confirmed only what was confirmed, and the rest when it is', async () => {
+  it('receives only confirmed slots at confirmed, and the rest once they are', async () => {
     const { hub, tell } = opened();
     past(tell);
     const sink = await hearing(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
@@ -155,7 +155,7 @@ describe('a stream that begins in the past', () => {
     expect(sink.take()).toEqual(['a account 12 v2', 'a account 12 v3']);
   });
 
-  it('is told no faster than its client reads', async () => {
+  it('is replayed no faster than its client reads', async () => {
     const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
     past(tell);
     const sink = new RecordingSink();
@@ -172,7 +172,7 @@ describe('a stream that begins in the past', () => {
     }
   });
 
-  it('shares turns with the others, of which so many are told at a time', async () => {
+  it('shares turns with the others, up to the limit of concurrent replays', async () => {
     const { hub, tell } = opened({ replaysMax: 2, replayPauseMs: 60_000, replayAheadBytes: 100 });
     past(tell);
     const order: string[] = [];
@@ -185,14 +185,14 @@ describe('a stream that begins in the past', () => {
       const stream = hub.open('Subscribe', sink);
       return stream.request({ blocksMeta: ['m'], fromSlot: slot(10) });
     };
-    // Whoever does not read takes no place, and nothing is told in the turn of the request.
+    // A stream that does not read takes no place, and nothing is emitted in the turn of the request.
     await Promise.all([begin('stuck', 101), ...['a', 'b', 'c'].map((name) => begin(name))]);
     expect(order).toEqual([]);
     await turns(30);
     expect(order.join('')).toMatch(/^(ab){4}c{4}$/);
   });
 
-  it('is told the rest of the past by what it asks for meanwhile', async () => {
+  it('applies a new request to the rest of its replay', async () => {
     const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
     past(tell);
     const sink = new RecordingSink();
@@ -215,7 +215,7 @@ describe('a stream that begins in the past', () => {
     ]);
   });
 
-  it('is told nothing more when it was closed by what it heard', async () => {
+  it('receives nothing more when closed during an update', async () => {
     const { hub, tell } = opened();
     tell(...processedSlot(10), status(10, 'confirmed'));
     const sink = new RecordingSink();
@@ -234,7 +234,7 @@ describe('a stream that begins in the past', () => {
     expect(sink.take()).toEqual([]);
   });
 
-  it('ends when what it was to hear next is let go while its client does not read', async () => {
+  it('ends when its next slot is evicted while its client does not read', async () => {
     const { hub, tell } = opened({
       replaySlots: 4,
       waitingSlotsMax: 4,
@@ -254,21 +254,15 @@ describe('a stream that begins in the past', () => {
   });
 
   it.each([
-    [
-      'a slot that is held no more',
-      {},
-      9,
-      'OUT_OF_RANGE',
-      'broadcast from 9 is not available, last available: 10',
-    ],
-    ['any slot, where none is held', { replaySlots: 0 }, 12, 'INTERNAL', 'from_slot is not supported'],
-  ])('is refused %s', async (_what, options, from, code, message) => {
+    ['for an evicted slot', {}, 9, 'OUT_OF_RANGE', 'broadcast from 9 is not available, last available: 10'],
+    ['for any slot when none is stored', { replaySlots: 0 }, 12, 'INTERNAL', 'from_slot is not supported'],
+  ])('is rejected %s', async (_what, options, from, code, message) => {
     const { hub, tell } = opened(options);
     past(tell);
     await expect(hearing(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
   });
 
-  it('may begin before what was told when its source tells it again, unheard by the others', async () => {
+  it('can start before the stored slots when the source replays them, without emitting them to others', async () => {
     const { hub, tell } = opened();
     past(tell);
     const other = await hearing(hub, all);
@@ -291,7 +285,7 @@ describe('a stream that begins in the past', () => {
     expect(other.take()).toEqual([]);
   });
 
-  it('is refused, and holds up no later request, when its source does not get ready in time', async () => {
+  it('is rejected when its source is not ready in time', async () => {
     const { hub, tell } = opened({ replayReadyTimeoutMs: 1 });
     past(tell);
     hub.setSource({ subscribe: () => ({ ready: new Promise(() => {}), end: () => {} }) });
@@ -302,7 +296,7 @@ describe('a stream that begins in the past', () => {
 });
 
 describe('a hub', () => {
-  it('goes on where one slot far ahead was told of, before and after the first', async () => {
+  it('continues after a slot far ahead, before and after the first', async () => {
     const { hub, tell } = opened();
     const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
     const absurd = 2 ** 40;
@@ -311,7 +305,7 @@ describe('a hub', () => {
     expect(sink.take()).toEqual(Array.from({ length: 690 }, (_, nth) => `m meta ${10 + nth}`));
   });
 
-  it('holds a bounded number of slots, whatever is told of', () => {
+  it('stores a bounded number of slots', () => {
     const { hub, tell } = opened({ replaySlots: 4, waitingSlotsMax: 4 });
     tell(...processedSlot(10));
     for (let at = 1_000; at < 3_000; at++) tell(status(at, 'createdBank'), account(at, 50, 1));
@@ -320,7 +314,7 @@ describe('a hub', () => {
     expect(decodeGetSlotResponse(hub.unary('GetSlot', encodeCommitmentRequest({})))).toBe(11n);
   });
 
-  it('tells those at finalized when slots wait too long, and not of slots that the chain left', async () => {
+  it('ends streams at finalized when slots wait too long, and ignores slots of a fork', async () => {
     const { hub, tell } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
     const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
     tell(
@@ -338,7 +332,7 @@ describe('a hub', () => {
     });
   });
 
-  it('ends the streams that a loss concerns, and no other', async () => {
+  it('ends only the streams that a loss affects', async () => {
     const { hub, tell } = opened();
     const [metas, accounts] = [
       await hearing(hub, { blocksMeta: ['m'] }),
@@ -358,7 +352,7 @@ describe('a hub', () => {
     ['chain', 'DATA_LOSS'],
     ['source', 'UNAVAILABLE'],
   ] as const)(
-    'ends every stream where the %s starts over, and tells slots far behind those before',
+    'ends every stream on a reset of the %s, and then emits slots far behind the earlier ones',
     async (why, code) => {
       const { hub, tell } = opened();
       const before = await hearing(hub, all);
@@ -374,7 +368,7 @@ describe('a hub', () => {
     },
   );
 
-  it('holds no more bytes than it may, and tells those that wait for what it let go', async () => {
+  it('limits its bytes, and ends streams that wait for an evicted slot', async () => {
     const { hub, tell } = opened({ replayMaxBytes: 4_000 });
     const [now, later] = [
       await hearing(hub, { blocksMeta: ['m'] }),
@@ -387,17 +381,17 @@ describe('a hub', () => {
     expect(info).toBeGreaterThan(40n);
   });
 
-  it('keeps a slot for those who begin in the past until it is that far behind', () => {
+  it('keeps a slot for replays until it is too far behind', () => {
     const { hub, tell } = opened({ replaySlots: 5 });
     for (let at = 10; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
     expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(26n);
   });
 });
 
-describe('a call that asks about the chain', () => {
+describe('a unary call about the chain', () => {
   const at = (commitment: 'processed' | 'confirmed' | 'finalized') => encodeCommitmentRequest({ commitment });
 
-  it('is answered from what was told', () => {
+  it('is answered from the updates so far', () => {
     const { hub, tell } = opened();
     for (let slot = 10; slot <= 13; slot++) tell(...processedSlot(slot));
     tell(status(12, 'confirmed'), status(11, 'finalized'));
@@ -413,7 +407,7 @@ describe('a call that asks about the chain', () => {
     });
   });
 
-  it('says what it does not know yet', () => {
+  it('fails with a reason while updates are missing', () => {
     const { hub, tell } = opened();
     expect(() => hub.unary('GetBlockHeight', at('processed'))).toThrow('block is not available yet');
     for (let slot = 500; slot <= 502; slot++) tell(...processedSlot(slot));
@@ -421,7 +415,7 @@ describe('a call that asks about the chain', () => {
     expect(() => hub.unary('IsBlockhashValid', unknown)).toThrow('startup');
   });
 
-  it('forgets the block of a version that did not live', () => {
+  it('ignores the block of a dead version', () => {
     const { hub, tell } = opened();
     for (let slot = 1; slot <= 200; slot++) tell(...processedSlot(slot));
     const again = { ...(meta(201) as RawBlockMeta), blockhash: blockhashAt(250) };
@@ -439,7 +433,7 @@ describe('a call that asks about the chain', () => {
     expect(latest.blockhash).toBe(blockhashAt(250));
   });
 
-  it('knows for how long a blockhash may be used', () => {
+  it('determines how long a blockhash is valid', () => {
     const { hub, tell } = opened();
     const isValid = (slot: number, commitment: 'processed' | 'confirmed') => {
       const request = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(slot), commitment });
@@ -469,7 +463,7 @@ async function hearingAtEach() {
 }
 
 describe('an account', () => {
-  it('that a node loaded from its snapshot is told at no commitment, alone or in a block', async () => {
+  it('that a node loaded from its snapshot is not emitted at any commitment, alone or in a block', async () => {
     const { sinks, tell } = await hearingAtEach();
     const loaded = account(10, 60, 9);
     tell(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
@@ -477,7 +471,7 @@ describe('an account', () => {
     for (const sink of sinks) expect(sink.take()).toEqual(['a account 10 v1', 'b block 10 of v1']);
   });
 
-  it('is told as its node wrote it last when it is confirmed, in whatever order the writes come', async () => {
+  it('is emitted on confirmation with the last write of its node, in any order of arrival', async () => {
     const { sinks, tell } = await hearingAtEach();
     tell(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
     tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
@@ -486,7 +480,7 @@ describe('an account', () => {
     for (const heard of later) expect(heard).toEqual(['a account 10 v9', 'b block 10 of v9']);
   });
 
-  it('of a version of the slot that died is told to nobody who waits for a commitment', async () => {
+  it('of a dead version of a slot is not emitted at confirmed or finalized', async () => {
     const { sinks, tell } = await hearingAtEach();
     tell(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
     tell(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));

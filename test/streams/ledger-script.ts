@@ -11,7 +11,7 @@ import { lamports, slot } from '../../src/solana/units.ts';
 import type { FeedListener } from '../../src/streams/feed.ts';
 import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
 
-/** A ledger's events with small numbers for addresses and signatures, told to a notifier. */
+/** A ledger's events with small numbers for addresses and signatures, sent to a notifier. */
 
 /** The address of a number: all of one byte; so are signatures and hashes. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
@@ -20,7 +20,7 @@ export const signature = (n: number): Signature => signatureFromBytes(new Uint8A
 /** The blockhash of a number. */
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
 
-/** An account of the system program unless told otherwise. */
+/** An account, of the system program by default. */
 export const account = (changes: Partial<Account> = {}): Account => ({
   lamports: lamports(5),
   data: new Uint8Array(),
@@ -90,7 +90,7 @@ export const block = (at: number, transactions: readonly ExecutedTransaction[], 
   rewards: [],
 });
 
-/** Tells a notifier what happens, in few words. `at` is always the slot's number in milliseconds. */
+/** Sends ledger events to a notifier. `at` is always the slot's number in milliseconds. */
 export class LedgerScript {
   readonly #notifier: LedgerNotifier;
   #index = 0;
@@ -156,10 +156,10 @@ export class LedgerScript {
   }
 }
 
-/** What one subscription heard. */
+/** The notifications of one subscription. */
 export class NotificationRecorder implements FeedListener {
   readonly texts: string[] = [];
-  /** Whether the last one said that it was. */
+  /** Whether the last one was marked as the last. */
   isOver = false;
 
   onNotification(result: Buffer, last: boolean): void {
@@ -172,7 +172,7 @@ export class NotificationRecorder implements FeedListener {
     throw failure;
   }
 
-  /** The slots of what was heard, in order. */
+  /** The slots of the notifications, in order. */
   get slots(): number[] {
     return this.texts.map((text) => JSON.parse(text).context.slot);
   }

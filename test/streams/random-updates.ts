@@ -16,14 +16,14 @@ import { lamports, slot } from '../../src/solana/units.ts';
 import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 import { key } from './ledger-script.ts';
 
-/** Updates as filters see them, drawn by hand: their tails are not messages, but tell them apart. */
+/** Updates as filters see them, made by hand: their tails are not messages, but identify them. */
 
 const createdAt = encodeTimestamp(1_700_000_000_000n);
 let tails = 0;
 
 const raw = () => ({ slot: slot(7), tail: Buffer.from(`tail ${tails++}`), createdAt });
 
-/** Keys as they stand in a message: not at its start, and not in a row. */
+/** Keys at offsets of a message that are neither zero nor adjacent. */
 export function randomKeys(numbers: readonly number[]): RawKeys {
   const bytes = new Uint8Array(numbers.length * 35 + 3).fill(0xee);
   const offsets = numbers.map((_, i) => 3 + i * 35);
@@ -59,7 +59,7 @@ export function accountUpdate(draw: AccountFields = {}): RawAccount {
   };
 }
 
-/** A token balance; an owner that is a text stands as it is. */
+/** A token balance; an owner that is a text is used unchanged. */
 export type BalanceFields = Readonly<{ at: number; owner: number | string; amount: string | null }>;
 
 function balance({ at, owner, amount }: BalanceFields): ProtobufWriter {
@@ -95,7 +95,7 @@ export function transactionUpdate(draw: TransactionFields = {}): RawTransaction 
   };
 }
 
-/** Slot 7, come to a status. */
+/** A status of slot 7. */
 export const slotUpdate = (status: SlotStatus): RawSlot => ({
   ...raw(),
   kind: 'slot',
@@ -112,7 +112,7 @@ export const entryUpdate = (): RawEntry => ({
   index: 4,
 });
 
-/** How the block of slot 7 ends. */
+/** The block meta of slot 7. */
 export const blockMetaUpdate = (): RawBlockMeta => ({
   ...raw(),
   kind: 'blockMeta',
@@ -142,7 +142,7 @@ export function blockUpdate(
   };
 }
 
-/** Names as they stand before a tail. */
+/** Names that precede a tail. */
 export function namesIn(encoded: Uint8Array): string[] {
   const names: string[] = [];
   const reader = new ProtobufReader(encoded);
@@ -150,7 +150,7 @@ export function namesIn(encoded: Uint8Array): string[] {
   return names;
 }
 
-/** A stream that keeps what it was told. */
+/** A stream that records its messages. */
 export class RecordingSink implements GeyserSink {
   readonly messages: { names: Uint8Array; tail: Uint8Array }[] = [];
 
@@ -162,7 +162,7 @@ export class RecordingSink implements GeyserSink {
 
   lag(): void {}
 
-  /** Names of all messages since it was last asked. */
+  /** Names of all messages since the last call. */
   take(): string[][] {
     return this.messages.splice(0).map(({ names }) => namesIn(names));
   }

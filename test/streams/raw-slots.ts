@@ -11,7 +11,7 @@ import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { lamports, slot as slotOf } from '../../src/solana/units.ts';
 import type { GeyserSink, StreamBacklog } from '../../src/streams/geyser/geyser-sink.ts';
 
-/** Short ledgers of raw updates, and sinks that say in short what they were told. */
+/** Short ledgers of raw updates, and sinks that record updates as short texts. */
 
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(length).fill(fill);
@@ -57,7 +57,7 @@ export const entry = (slot: number, index: number): RawUpdate =>
 /** The blockhash of a slot; every 256 slots there is the same one. */
 export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32, slot % 256));
 
-/** How the block of a slot ends. */
+/** The block meta of a slot. */
 export const meta = (slot: number, parent = slot - 1): RawUpdate =>
   rawBlockMeta(
     {
@@ -77,7 +77,7 @@ export const meta = (slot: number, parent = slot - 1): RawUpdate =>
     null,
   );
 
-/** How far a slot came. */
+/** A status of a slot. */
 export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpdate =>
   rawSlot(
     { kind: 'slot', slot: slotOf(slot), parent: slotOf(parent), status: of, deadError: null },
@@ -95,7 +95,7 @@ export const processedSlot = (slot: number, parent = slot - 1): RawUpdate[] => [
   status(slot, 'processed', parent),
 ];
 
-/** One message in short: what it is, of which slot, and what tells it apart. */
+/** One message as a short text: its kind, its slot, and what identifies it. */
 function inShort(message: Buffer): string {
   const { update, filters } = decodeSubscribeUpdate(message);
   const names = filters.join('+');
@@ -115,13 +115,13 @@ function inShort(message: Buffer): string {
   }
 }
 
-/** A sink that keeps what it is told, in short. */
+/** A sink that records updates as short texts. */
 export class RecordingSink implements GeyserSink {
   readonly received: string[] = [];
   ended: GrpcStatus | null = null;
   behind: StreamBacklog | null = null;
   waitingBytes = 0;
-  /** Whether its client takes what comes; it is up to the test to say that it took what waits. */
+  /** Whether its client reads at once; otherwise the test resets `waitingBytes`. */
   takes = true;
 
   push(names: Uint8Array, tail: Uint8Array): void {
@@ -137,7 +137,7 @@ export class RecordingSink implements GeyserSink {
     this.behind = behind;
   }
 
-  /** What was heard since it was last asked. */
+  /** Texts recorded since the last call. */
   take(): string[] {
     return this.received.splice(0);
   }

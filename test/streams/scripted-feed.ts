@@ -2,7 +2,7 @@ import { topicKey } from '../../src/protocol/pubsub/topic-key.ts';
 import type { Subscription } from '../../src/protocol/subscriptions.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 
-/** One opening that the feed was asked for. */
+/** One requested opening. */
 export type Opening = {
   readonly key: string;
   readonly subscription: Subscription;
@@ -10,10 +10,10 @@ export type Opening = {
   closed: boolean;
 };
 
-/** A feed that tells what the test says, and remembers all it was asked for. */
+/** A feed that emits what the test sends, and records all openings. */
 export class ScriptedFeed implements Feed {
   readonly openings: Opening[] = [];
-  /** What opening waits for; a rejection refuses it. */
+  /** What opening waits for; it fails if this rejects. */
   gate: (subscription: Subscription) => Promise<void> = async () => {};
 
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
@@ -30,7 +30,7 @@ export class ScriptedFeed implements Feed {
     return this.openings.filter(({ closed }) => !closed);
   }
 
-  /** Tells every live opening of a kind. */
+  /** Emits to every live opening of a kind. */
   emit(kind: Subscription['kind'], result: string, last = false): void {
     for (const { subscription, listener } of this.live) {
       if (subscription.kind === kind) listener.onNotification(Buffer.from(result), last);

@@ -10,10 +10,10 @@ export const noBrowser = existsSync(CHROMIUM) ? null : `no browser at ${CHROMIUM
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
-/** A page, with what went wrong in it: uncaught errors and what its policy refused. */
+/** A page with its uncaught errors and console errors, such as CSP violations. */
 export type WatchedPage = Readonly<{ page: Page; faults: readonly string[] }>;
 
-/** Opens a page whose faults are kept. What it waits for may take a while on a busy machine. */
+/** Opens a page and records its faults. The timeout is long enough for a busy machine. */
 export async function watchedPage(context: BrowserContext): Promise<WatchedPage> {
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
@@ -27,7 +27,7 @@ export async function watchedPage(context: BrowserContext): Promise<WatchedPage>
   return { page, faults };
 }
 
-/** Waits until a page shows what it asked for. */
+/** Waits until a page shows the data that it requested. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });

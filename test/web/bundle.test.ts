@@ -38,7 +38,7 @@ describe('the bundle of the dashboard', () => {
       )[0] ?? '';
   });
 
-  it('loads no page over 300 kB of script, with all that any page draws with', () => {
+  it('loads at most 300 kB of compressed script per page, charts included', () => {
     const pages = scripts.filter((name) => name.includes('-page-'));
     expect(pages.length).toBeGreaterThan(15);
     const drawing = scripts.filter((name) => /^plot-/.test(name));
@@ -51,7 +51,7 @@ describe('the bundle of the dashboard', () => {
     expect(sizes.filter(([, bytes]) => bytes > PAGE_MAX_BYTES)).toEqual([]);
   });
 
-  it('has nothing of the service in it, and no development build', () => {
+  it('contains no server code and no development build', () => {
     const all = scripts.map((name) => readFileSync(join(assets, name), 'utf8')).join('\n');
     expect(all).not.toContain('ZodError');
     expect(all).not.toContain('React DevTools');

@@ -13,11 +13,11 @@ import { describeTrafficPages, promptPages } from './traffic-pages.ts';
 
 const DEVELOPMENT_MODE = 'Development mode: requests are served by an embedded ledger, not a Solana network.';
 const run = promisify(execFile);
-/** How soon Home tells of a call. The better of two tries counts: a machine may stand still for a moment. */
+/** How soon Home shows a call. The better of two tries counts, because a busy machine may pause. */
 const PROMISED_MS = 5_000;
 
-/** One person's first hour with the dashboard; each sentence goes on where the one before ended. */
-describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where there is none)`, () => {
+/** One person's first hour with the dashboard; each test continues where the one before ended. */
+describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without one)`, () => {
   let dashboard: Dashboard;
   let watched: WatchedPage;
   let page: Page;
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     return `${status} ${text}`;
   };
 
-  it('makes the operator by the link of the first start, and no second one', async () => {
+  it('creates one operator from the setup link, and no second', async () => {
     watched = await setUp(dashboard);
     page = watched.page;
     expect(page.url()).not.toContain('token');
@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await other.page.context().close();
   });
 
-  it('makes a key whose secret is shown once, and closes only when it was stored', async () => {
+  it('creates a key, shows its secret once, and closes only after it is confirmed as stored', async () => {
     await go('API keys');
     secret = await make('RPC', 'backend');
     expect(secret).toMatch(/^svc_rpc_live_[1-9A-HJ-NP-Za-km-z]{46}$/);
@@ -95,12 +95,12 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await dialog.getByRole('tab', { name: 'curl' }).click();
   });
 
-  it('shows the call of the ready-made line on Home, which nobody loaded again', async () => {
+  it('updates Home without a reload after running the example command', async () => {
     const shown = await page.getByRole('tabpanel').locator('pre').textContent();
     await store();
     await go('Home');
     const requests = page.getByRole('region', { name: 'Requests', exact: true }).locator('.tile-value');
-    /** From the answer of a call to the number on the page. */
+    /** Time from the response of a call to the number on the page. */
     const delayOfOne = async (): Promise<number> => {
       const before = Number(await requests.textContent());
       const { stdout } = await run('bash', ['-c', shown ?? '']);
@@ -115,7 +115,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await page.getByRole('region', { name: 'Getting started' }).waitFor({ state: 'detached' });
   });
 
-  it('makes keys of every kind, and says at the field what does not fit', async () => {
+  it('creates keys of every kind, and shows validation errors at the field', async () => {
     await go('API keys');
     const kinds = [
       ['gRPC', 'indexer', 'svc_grpc_live_'],
@@ -142,7 +142,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(await answersTo(made, { origin: 'https://app.example.com' })).toContain('200');
   });
 
-  it('rotates with an overlap that can be cut', async () => {
+  it('rotates a key with an overlap that can be ended early', async () => {
     await command('backend', 'Rotate');
     await page.getByRole('radio', { name: '1 h', exact: true }).check();
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     keyId = next.slice('svc_rpc_live_'.length).slice(0, 8);
   });
 
-  it('revokes by the typed name, and an open socket closes', async () => {
+  it('revokes a key after its name is typed, and closes its sockets', async () => {
     const socket = await SocketClient.open(`${dashboard.service.ready.wsUrl}?api-key=${secret}`);
     await page.getByLabel('Status').selectOption('active');
     await command('backend', 'Revoke');
@@ -170,7 +170,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     expect(await answersTo(secret)).not.toContain('200');
   });
 
-  it('signs out and in again, and comes back to the page that was asked for', async () => {
+  it('returns to the requested page after sign-in', async () => {
     await page.getByRole('button', { name: `Signed in as ${operator.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -183,7 +183,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
     await checkPage(page, 'team');
   });
 
-  it('says where nothing is', async () => {
+  it('reports missing keys and pages', async () => {
     await page.goto(`${dashboard.url}/keys/AbCdEfGh`);
     await page.getByRole('link', { name: 'All API keys of Default' }).waitFor();
     expect((await page.goto(`${dashboard.url}/nonsense/there`))?.status()).toBe(404);
@@ -207,7 +207,7 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped where t
 
   describeSignInPages(() => ({ dashboard, page }));
 
-  it('had no fault in its pages, and nothing that its policy refused', () => {
+  it('has no page errors and no CSP violations', () => {
     expect(watched.faults).toEqual([]);
   });
 });

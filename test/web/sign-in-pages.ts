@@ -7,16 +7,16 @@ import { checkPage } from './check-page.ts';
 import { type Dashboard, operator } from './start-dashboard.ts';
 import type { SignedInPage } from './traffic-pages.ts';
 
-/** Lines of configuration with which anybody may sign up. */
+/** Configuration with open sign-up. */
 export const openSignUp = '[accounts]\nsign_up = "open"\n';
 
 const newPassword = 'another harbour at dusk';
 
-/** A page of somebody who was never here before. */
+/** A page in a new browser context, without a session. */
 const stranger = async ({ browser }: Dashboard): Promise<Page> =>
   (await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }))).page;
 
-/** Fills the form of a new account; the address is given where the form asks for one. */
+/** Fills the form of a new account; the address is null if the form has no field for it. */
 async function makeAccount(page: Page, name: string, email: string | null): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   if (email !== null) await page.getByLabel('Email').fill(email);
@@ -25,11 +25,11 @@ async function makeAccount(page: Page, name: string, email: string | null): Prom
 }
 
 /**
- * What the pages in front of sign-in do and look like. Belongs to a describe that starts the program; `signed` is asked
- * when the first of these sentences is told, and its operator has another password after them.
+ * Tests of the pages before sign-in, inside a describe that starts the program. `signed` is called before the first of
+ * them; the last one changes the operator's password.
  */
 export function describeSignInPages(signed: () => SignedInPage): void {
-  describe('the pages in front of sign-in', () => {
+  describe('the pages before sign-in', () => {
     let dashboard: Dashboard;
     let page: Page;
 
@@ -37,7 +37,7 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       ({ dashboard, page } = signed());
     });
 
-    it('let anybody sign up where that is open, make a customer and a first key', async () => {
+    it('allow sign-up when it is open, then create a customer', async () => {
       const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/sign-in`);
       await checkPage(theirs, 'sign-in');
@@ -54,7 +54,7 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.context().close();
     });
 
-    it('let whoever was invited join by the link, which works once', async () => {
+    it('let an invited user join once by link', async () => {
       await page.goto(`${dashboard.url}/team`);
       await page.getByRole('button', { name: 'Invite member' }).click();
       await page.getByLabel('Email').fill('ivan@example.com');
@@ -79,7 +79,7 @@ export function describeSignInPages(signed: () => SignedInPage): void {
       await theirs.context().close();
     });
 
-    it('set a new password by a link, and end every session of before', async () => {
+    it('set a new password by link and end all earlier sessions', async () => {
       const theirs = await stranger(dashboard);
       await theirs.goto(`${dashboard.url}/reset-password`);
       await checkPage(theirs, 'reset-ask');

@@ -5,18 +5,18 @@ const urls = { http: 'http://127.0.0.1:8080', ws: 'ws://127.0.0.1:8080', grpc: '
 const rustOf = (product: 'grpc' | 'fs', grpc = urls.grpc): string =>
   snippetsFor(product, { ...urls, grpc }, 'svc_key').find(({ id }) => id === 'rust')?.text ?? '';
 
-describe('the Rust program of a stream', () => {
+describe('the Rust snippet', () => {
   it.each([
     ['grpc', 'subscribe_with_request', 'SubscribeRequest {\n        slots:'],
     ['fs', 'subscribe_deshred_with_request', 'SubscribeDeshredRequest {\n        deshred_transactions:'],
-  ] as const)('of a key for %s is whole, and asks for something', (product, call, request) => {
+  ] as const)('for %s is a complete program with a request', (product, call, request) => {
     const text = rustOf(product);
     expect(text).toContain('#[tokio::main]');
     expect(text).toContain(`let request = ${request}`);
     expect(text).toContain(`let (_sink, mut stream) = client.${call}(Some(request)).await?;`);
   });
 
-  it('speaks TLS where the service does, and only there', () => {
+  it('uses TLS only when the service does', () => {
     expect(rustOf('grpc', 'https://solway.example.com:50051')).toContain('.tls_config(');
     expect(rustOf('grpc')).not.toContain('Tls');
   });

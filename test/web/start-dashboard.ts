@@ -34,7 +34,7 @@ export async function startDashboard(configuration?: string): Promise<Dashboard>
   return { service, browser, url, setupUrl, stop };
 }
 
-/** Makes the operator's account by the link, as a person does it, and stays signed in. */
+/** Creates the operator's account from the link in the browser, and stays signed in. */
 export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPage> {
   const watched = await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }));
   const { page } = watched;

@@ -9,7 +9,7 @@ import { settled } from './browser.ts';
 import { checkPage } from './check-page.ts';
 import type { Dashboard } from './start-dashboard.ts';
 
-/** What is there when these sentences are told: the program, and a page in which its operator is signed in. */
+/** What these tests need: the program, and a page in which its operator is signed in. */
 export type SignedInPage = Readonly<{ dashboard: Dashboard; page: Page }>;
 
 type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
@@ -17,7 +17,7 @@ type CreatedKey = Readonly<{ secret: string; key: Readonly<{ id: string }> }>;
 const bodyOf = (method: string, params: readonly unknown[] = []): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 
-/** Makes a key as the dashboard does, with the session of its page. */
+/** Creates a key as the dashboard does, with the session of its page. */
 async function makeKey(
   { page }: SignedInPage,
   fields: Readonly<Record<string, unknown>>,
@@ -31,7 +31,7 @@ async function makeKey(
   return (await page.evaluate(requested)) as CreatedKey;
 }
 
-/** A new key is let in within a second of when it was made. */
+/** A new key is accepted within a second of its creation. */
 const inForce = (gateway: TestRpcClient): Promise<true> =>
   eventually(async () => (await gateway.post(bodyOf('getHealth'))).status === 200, 'the key is let in');
 
@@ -55,7 +55,7 @@ async function sendTransfer(gateway: TestRpcClient): Promise<string> {
   return String(await result('sendTransaction', [bytes, { encoding: 'base64' }]));
 }
 
-/** A service that logs every request with its steps, and writes without delay what the pages show. */
+/** Configuration that logs every request with its steps, and writes what the pages show without delay. */
 export const promptPages = `
 [localnet]
 slot_ms = 50
@@ -71,11 +71,11 @@ check_interval_ms = 50
 `;
 
 /**
- * What the pages of traffic tell of calls, sockets and nodes. Belongs to a describe that starts the program; `signed` is
- * asked when the first of these sentences is told.
+ * Tests of the pages about calls, sockets and nodes, inside a describe that starts the program. `signedIn` is called
+ * before the first of them.
  */
 export function describeTrafficPages(signedIn: () => SignedInPage): void {
-  describe('the pages of traffic', () => {
+  describe('the traffic pages', () => {
     let now: SignedInPage;
     let page: Page;
     let made: CreatedKey;
@@ -99,7 +99,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
     };
     const cell = (text: string) => page.getByRole('cell', { name: text, exact: true });
 
-    it('count what was called, with the same numbers as a table and a file', async () => {
+    it('show the calls of a key as table, chart and CSV', async () => {
       await open(`/usage?range=15m&key=${made.key.id}`);
       await page.getByRole('row', { name: /^getSlot 12 100%/ }).waitFor();
       await page.getByRole('button', { name: /^Show as table ?: Requests by method$/ }).click();
@@ -116,7 +116,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'performance');
     });
 
-    it('lead from an error to the request, with its way and what it asked for', async () => {
+    it('link from an error to the request, with its steps and parameters', async () => {
       await open(`/errors?range=15m&key=${made.key.id}`);
       await page
         .getByRole('row', { name: /^-32602/ })
@@ -130,7 +130,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'errors');
     });
 
-    it('narrow the log by chips that stand in the URL', async () => {
+    it('filter the log with chips stored in the URL', async () => {
       await open(`/logs?range=15m&key=${made.key.id}`);
       await cell('getSlot').first().waitFor();
       await page.getByLabel('Outcome').selectOption('rpcError');
@@ -143,7 +143,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'logs');
     });
 
-    it('list an open socket with what it listens to, and close it', async () => {
+    it('list an open socket with its subscriptions, and close it', async () => {
       const url = `${now.dashboard.service.ready.wsUrl}?api-key=${made.secret}`;
       const socket = await SocketClient.open(url);
       await socket.result('slotSubscribe');
@@ -157,7 +157,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await row.waitFor({ state: 'detached' });
     });
 
-    it('show a transaction that was sent, by which node, and that it landed', async () => {
+    it('show a sent transaction, its node and its result', async () => {
       await open('/transactions');
       await page.getByLabel('Signature').fill(signature);
       await page.getByRole('button', { name: 'Search' }).click();
@@ -171,7 +171,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'transactions');
     });
 
-    it('take a node out of service with a reason and put it back, which the audit log tells', async () => {
+    it('cordon and uncordon a node with a reason, as the audit log records', async () => {
       await open('/upstreams');
       await page.getByRole('button', { name: /^Cordon embedded-ledger/ }).click();
       await page.getByLabel('Reason').fill('a new disk');
@@ -188,7 +188,7 @@ export function describeTrafficPages(signedIn: () => SignedInPage): void {
       await checkPage(page, 'audit');
     });
 
-    it('are told that no node can be added in development mode', async () => {
+    it('reject a new node in development mode, with the reason', async () => {
       await open('/upstreams');
       await page.getByRole('button', { name: 'Add node' }).click();
       const dialog = page.getByRole('dialog');

@@ -104,7 +104,7 @@ describe('a block', () => {
     expect(streams[0]?.take()).toEqual([['a'], ['b']]);
   });
 
-  it('is thinned to the accounts that are named, with the parts of their data that are wanted', () => {
+  it('is reduced to the matching transactions and accounts, with the requested data slices', () => {
     const accountsDataSlice = [{ offset: 2n, length: 3n }];
     const blocks = named({
       a: { accountInclude: [key(1)], includeAccounts: true, includeEntries: true },
@@ -124,7 +124,7 @@ describe('a block', () => {
 describe('streams share', () => {
   const bytesOf = (streams: readonly RecordingSink[]) => streams.map(({ messages }) => messages[0]);
 
-  it('an account with the same parts of its data, and no other', () => {
+  it('an account with equal data slices only', () => {
     const accounts = named({ a: {} });
     const slice = { offset: 1n, length: 2n };
     const other = { offset: 1n, length: 3n };
@@ -143,7 +143,7 @@ describe('streams share', () => {
     }
   });
 
-  it('a block of which they chose the same', () => {
+  it('a block with equal selections', () => {
     const choice = { accountInclude: [key(1), key(2)] };
     const again = { accountInclude: [key(2), key(1), key(1)], includeTransactions: true };
     const { channel, streams } = stage(
@@ -161,7 +161,7 @@ describe('streams share', () => {
 describe('a cuckoo filter', () => {
   const cuckoo = cuckooOf(1, 2);
 
-  it('is one axis with the keys that are included', () => {
+  it('matches an update as an alternative to accountInclude', () => {
     const transactions = named({
       c: { cuckooAccountInclude: cuckoo },
       d: { accountInclude: [key(3)], cuckooAccountInclude: cuckoo },
@@ -174,7 +174,7 @@ describe('a cuckoo filter', () => {
     expect(streams[0]?.take()).toEqual([['c', 'd', 'f'], ['d'], ['c', 'd', 'e', 'f'], ['f']]);
   });
 
-  it('thins blocks', () => {
+  it('filters the transactions of blocks', () => {
     const { channel, streams } = stage({ blocks: named({ b: { cuckooAccountInclude: cuckoo } }) });
     const transactions = [transactionUpdate({ keys: [9] }), transactionUpdate({ keys: [2] })];
     const block = blockUpdate({ transactions });
@@ -183,7 +183,7 @@ describe('a cuckoo filter', () => {
     expect(streams[0]?.messages[0]?.tail).toEqual(blockTail(block, chosen));
   });
 
-  it('is refused with parameters that make none', () => {
+  it('is rejected with invalid parameters', () => {
     const accounts = named({ c: { cuckooAccounts: { ...cuckoo, bucketCount: 3 } } });
     expect(() => compileFilters({ accounts })).toThrow(/^failed to create filter: cuckoo bucketCount/);
   });

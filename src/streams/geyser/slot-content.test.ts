@@ -4,8 +4,8 @@ import type { RawBlockMeta, RawSlot } from '../../protocol/geyser/raw-update.ts'
 import { slot } from '../../solana/units.ts';
 import { SlotContent } from './slot-store.ts';
 
-describe('what a slot holds', () => {
-  it('is counted with its statuses and how it ends, and forgotten when another version begins', () => {
+describe('the content of a slot', () => {
+  it('counts statuses and block meta, and is cleared on restart', () => {
     const content = new SlotContent(slot(5));
     content.addStatus(status(5, 'createdBank') as RawSlot);
     const first = content.bytes;
@@ -15,7 +15,7 @@ describe('what a slot holds', () => {
     expect([content.bytes, content.meta, content.statuses]).toEqual([0, null, []]);
   });
 
-  it('has no more statuses than may be, however often one comes', () => {
+  it('keeps a bounded number of repeated statuses', () => {
     const content = new SlotContent(slot(5));
     for (let count = 0; count < 1_000; count++) content.addStatus(status(5, 'dead') as RawSlot);
     expect(content.statuses).toHaveLength(64);

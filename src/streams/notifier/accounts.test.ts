@@ -126,7 +126,7 @@ describe("a program's accounts", () => {
     expect(recorder.texts).toEqual([]);
   });
 
-  it('match every filter of a notified subscription', () => {
+  it('are emitted only if all filters match', () => {
     const { notifier, story } = stage();
     const memcmp = (offset: bigint, ...bytes: number[]): AccountFilter => ({
       kind: 'memcmp',
@@ -163,7 +163,7 @@ describe("a program's accounts", () => {
     });
   });
 
-  it('end one by one', () => {
+  it('can be unsubscribed individually', () => {
     const { notifier, story } = stage();
     const filters: AccountFilter[] = [{ kind: 'memcmp', offset: 0n, bytes: Uint8Array.of(1) }];
     const ended = new NotificationRecorder();

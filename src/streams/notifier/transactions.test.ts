@@ -89,7 +89,7 @@ describe('logs', () => {
     ]);
   });
 
-  it('of all transactions leave out votes', () => {
+  it('of all transactions exclude votes', () => {
     const { subscribe, story } = stage();
     const all = subscribe(logs('all'));
     const allWithVotes = subscribe(logs('allWithVotes'));
@@ -98,7 +98,7 @@ describe('logs', () => {
     expect(signatures(allWithVotes)).toEqual([signature(1), signature(2)]);
   });
 
-  it('of a mention are those of every transaction that names the address, loaded or not, votes too', () => {
+  it('of a mention include loaded addresses and votes', () => {
     const { subscribe, story } = stage();
     const recorder = subscribe(logs({ mentions: key(7) }));
     run(story, { n: 1, keys: [1, 7] }, { n: 2 }, loading(3, 7), { n: 4, keys: [7], isVote: true });
@@ -127,18 +127,18 @@ describe('transactions', () => {
     transactions({ details: 'signatures', filter: { ...anything, ...filter } });
 
   it.each<[string, Partial<TransactionFilter>, number[]]>([
-    ['nothing', {}, [1, 2, 3, 4, 5]],
-    ['votes', { vote: true }, [2]],
-    ['failed ones', { failed: true }, [3]],
-    ['a signature', { signature: signature(4) }, [4]],
-    ['any of two addresses', { include: [key(10), key(77)] }, [1, 3, 4, 5]],
-    ['all of two addresses', { required: [key(10), key(11)] }, [3]],
-    ['none of two addresses', { exclude: [key(11), key(77)] }, [1, 2]],
-    ['an address that only owns tokens', { include: [key(60)] }, []],
-    ['owners of tokens', { include: [key(60), key(61)], tokenAccounts: 'all' }, [4, 5]],
-    ['owners of tokens that moved', { include: [key(60), key(61)], tokenAccounts: 'balanceChanged' }, [4]],
-    ['all but owners of tokens', { exclude: [key(60)], tokenAccounts: 'all' }, [1, 2, 3]],
-  ])('that filter by %s', (_what, filter, expected) => {
+    ['without a filter', {}, [1, 2, 3, 4, 5]],
+    ['by votes', { vote: true }, [2]],
+    ['by failure', { failed: true }, [3]],
+    ['by signature', { signature: signature(4) }, [4]],
+    ['by any of two addresses', { include: [key(10), key(77)] }, [1, 3, 4, 5]],
+    ['by all of two addresses', { required: [key(10), key(11)] }, [3]],
+    ['by none of two addresses', { exclude: [key(11), key(77)] }, [1, 2]],
+    ['by an address that only owns tokens', { include: [key(60)] }, []],
+    ['by owners of tokens', { include: [key(60), key(61)], tokenAccounts: 'all' }, [4, 5]],
+    ['by owners of tokens that moved', { include: [key(60), key(61)], tokenAccounts: 'balanceChanged' }, [4]],
+    ['by all but owners of tokens', { exclude: [key(60)], tokenAccounts: 'all' }, [1, 2, 3]],
+  ])('are selected %s', (_what, filter, expected) => {
     const { subscribe, story } = stage();
     const recorder = subscribe(filtered(filter));
     const balances = [balance(key(60), 5n), balance(null, 6n, 1)];
@@ -234,7 +234,7 @@ describe('blocks', () => {
     expect(recorder.values).toMatchObject([{ block: { signatures: [signature(1), signature(3)] } }]);
   });
 
-  it('are an error when the client does not understand a transaction', () => {
+  it('are reported as an error when the client does not support a transaction', () => {
     const { subscribe, story } = stage();
     const recorder = subscribe(blocks({ details: 'full' }));
     emitBlock(story, 2, { n: 1, version: 0 });
@@ -243,7 +243,7 @@ describe('blocks', () => {
     ]);
   });
 
-  it('are an error when they cannot be had', () => {
+  it('are reported as an error when unavailable', () => {
     const { subscribe, story } = stage();
     const recorder = subscribe(blocks());
     story.created(2);

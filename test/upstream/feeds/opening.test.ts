@@ -22,7 +22,7 @@ async function node(behaviour: PubsubBehaviour): Promise<PubsubMock> {
   return mock;
 }
 
-/** A door in front of a node that takes connections; what comes of them is its script's. */
+/** A proxy in front of a node that accepts connections, and handles them by its script. */
 class SilentServer {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -119,9 +119,9 @@ describe('opening a subscription', () => {
   });
 
   it.each([
-    ['asks for a key', 'HTTP/1.1 401 Unauthorized\r\n\r\n', 1],
-    ['has had enough for ever', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9999\r\n\r\n', 60],
-    ['speaks something else', 'SSH-2.0-x\r\n\r\n', 1],
+    ['requires a key', 'HTTP/1.1 401 Unauthorized\r\n\r\n', 1],
+    ['rejects everything for hours', 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9999\r\n\r\n', 60],
+    ['uses another protocol', 'SSH-2.0-x\r\n\r\n', 1],
   ])('fails at once when the only node %s', async (_, words, retryAfter) => {
     const silent = await SilentServer.open();
     silent.onConnection = (near) => near.end(words);

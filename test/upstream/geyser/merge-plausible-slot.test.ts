@@ -10,7 +10,7 @@ const stallMs = 5_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Tells slots whole, as fast as a chain makes them. */
+/** Sends complete slots, at the pace of a chain. */
 function pass(
   readers: readonly StreamReader[],
   from: number,
@@ -33,7 +33,7 @@ const wholeOf = (slot: number, blockhash: string) => [
 ];
 
 describe('a head behind the Geyser servers', () => {
-  /** Tells 200 slots, each confirmed with the one behind it and finalized 32 later. */
+  /** Sends 200 slots; each is confirmed with the next one and finalized 32 later. */
   function confirm(readers: readonly StreamReader[], now: PolledHead, lag: number): void {
     for (let slot = 1_000; slot < 1_200; slot++) {
       now.slot = slot - lag;

@@ -39,13 +39,13 @@ export const write = (slot: number, number: number) => itemIs(slot, { kind: 'wri
 export const ends = (slot: number) => [metaIs(slot, slot - 1), slotIs(slot, 'processed', slot - 1)];
 export const whole = (slot: number, ...content: ModelUpdate[]) => [bank(slot), ...content, ...ends(slot)];
 
-/** Tells slots whole, one behind the other. */
+/** Sends complete slots, one after the other. */
 export function sendSlots(reader: StreamReader, from: number, to: number, step = 1): void {
   for (let slot = from; slot <= to; slot += step)
     for (const update of whole(slot)) reader.handleUpdate(update);
 }
 
-/** A head as nodes that are polled tell it, just now. */
+/** A head as polled nodes report it now. */
 export class PolledHead {
   slot: number;
 
@@ -60,7 +60,7 @@ export class PolledHead {
   };
 }
 
-/** How many slots of a range were told whole; of each time that one was. */
+/** How many slots of a range were emitted completely, counting each time. */
 export const emittedCount = (emitted: readonly string[], from: number, to: number): number =>
   emitted.filter((line) => {
     const [slot, status] = line.split(' ');

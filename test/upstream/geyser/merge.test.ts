@@ -22,7 +22,7 @@ const all = { transactions: new Map([['t', {}]]) };
 const accountsToo = { ...all, accounts: new Map([['a', {}]]) };
 const tx = (slot: number, number: number) => transactionIs(slot, transfer(number), number);
 
-/** Answers replays from a list of slots; everything else only with what the test tells. */
+/** Answers replays from a list of slots, and everything else only when the test sends it. */
 function replaysFrom(server: GeyserServer, slots: ReadonlyMap<number, readonly UpdateMessage[]>): void {
   server.onRequest = (request, stream) => {
     if (request.fromSlot === undefined) return;

@@ -17,7 +17,7 @@ import type { NodeConfig } from '../../../src/upstream/node.ts';
 import { describeUpdate } from './source-rig.ts';
 
 export const keyOf = (number: number) => Keypair.fromSeed(new Uint8Array(32).fill(number)).address;
-/** Whose balance is told. */
+/** The account whose balance is emitted. */
 export const address = keyOf(1);
 const nameOf = (subscription: Subscription): string => {
   if (subscription.kind === 'account') return subscription.address;
@@ -27,7 +27,7 @@ const nameOf = (subscription: Subscription): string => {
 /** A node without Geyser. */
 export const plain: NodeConfig = { name: 'plain', url: 'http://127.0.0.1:1' };
 
-/** Subscriptions and blocks that a test tells of. */
+/** A source with scripted subscriptions and blocks. */
 export class PubsubFallbackStage {
   readonly emitted: string[] = [];
   readonly lost: string[] = [];
@@ -53,7 +53,7 @@ export class PubsubFallbackStage {
   readonly log: string[] = [];
   readonly source: ClosableGeyserSource;
 
-  /** @param beside - hears what is told as well. */
+  /** @param beside - also receives what is emitted. */
   constructor(
     options: Partial<GeyserSourceOptions> = {},
     nodes: readonly NodeConfig[] = [plain],

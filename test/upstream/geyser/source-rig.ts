@@ -77,7 +77,7 @@ export const quick: Partial<GeyserSourceOptions> = {
   replayMarginSlots: 2,
 };
 
-/** A source, what it told, and the blocks that its nodes give. */
+/** A source, what it emitted, and the blocks of its nodes. */
 export class SourceRig {
   readonly log: string[] = [];
   /** In a few words each. */
@@ -128,7 +128,7 @@ export class SourceRig {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Waits until something was told. */
+  /** Waits until a line is emitted. */
   untilEmitted(line: string): Promise<void> {
     return this.until(() => this.emitted.includes(line));
   }
@@ -146,7 +146,7 @@ export class SourceRig {
 
 const codec = (await import('@triton-one/yellowstone-grpc')).SubscribeUpdate;
 
-/** Tells on a stream of one's choice. */
+/** Sends updates on a stream. */
 export function sendOn(stream: GeyserStream, updates: readonly UpdateMessage[]): void {
   for (const update of updates) stream.write(codec.fromPartial(update as never));
 }

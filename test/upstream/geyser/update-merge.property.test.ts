@@ -70,7 +70,7 @@ class ModelServer {
   readonly #updates: readonly ModelUpdate[];
   readonly #merge: UpdateMerge;
   #reader: StreamReader | null = null;
-  /** What the server itself has come to, and what its stream has told. */
+  /** Positions of the server itself and of its stream. */
   #live = 0;
   #at = 0;
 
@@ -86,7 +86,7 @@ class ModelServer {
     const from = newest === null || !replays ? null : slotOf(Number(newest + 1n - MARGIN));
     this.#reader = this.#merge.addReader({ from, tip: newest, fillsIn: false, seals: true });
     this.#at = this.#live;
-    // Nothing tells a stream that begins behind a death that the next bank of the slot is not its first.
+    // A stream that begins after a death cannot see that the next bank of the slot is not its first.
     const before = this.#updates[this.#at - 1];
     if (before?.kind === 'slot' && before.status === 'dead') this.#at--;
     if (from === null) return;
@@ -117,7 +117,7 @@ class ModelServer {
   }
 }
 
-/** Tells what is missing whole, as a replay does. */
+/** Sends everything missing, as a replay does. */
 function fill(merge: UpdateMerge, updates: readonly ModelUpdate[]): void {
   for (
     let hole = merge.missingRange(performance.now());
@@ -175,7 +175,7 @@ function run(
   return sent;
 }
 
-/** Versions that were told and not to their end: nothing twice, and never two of them as one. */
+/** Checks incomplete versions: nothing is emitted twice, and versions are not mixed. */
 function judgeDead(slot: number, sent: readonly string[]): void {
   const lines = sent.join().split(`${slot} dead`);
   expect(lines.pop()).toBe('');
@@ -188,7 +188,7 @@ function judgeDead(slot: number, sent: readonly string[]): void {
   }
 }
 
-/** What must have been told of a slot, and in which order. */
+/** Checks what was emitted of a slot, and in which order. */
 function judge({ slot, parent, items }: ModelSlot, sent: readonly string[], first: number): void {
   const all = sent.filter((label) => label.startsWith(`${slot} `));
   const death = all.lastIndexOf(`${slot} dead`);

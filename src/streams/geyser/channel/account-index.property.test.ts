@@ -90,7 +90,7 @@ function linearScan({ accounts }: Filters, update: ReturnType<typeof accountUpda
   return names.length === 0 ? [] : [names];
 }
 
-it('an index of account filters finds what a linear scan finds, in order, whichever filters come and go', () => {
+it('an index of account filters finds what a linear scan finds, in order, as filters are added and removed', () => {
   const seen = { updates: 0, matches: 0, together: 0 };
   const turn = fc.record({
     who: fc.nat(2),

@@ -56,8 +56,8 @@ const block = () => blockUpdate({ accounts: [accountUpdate()] });
 /** One message of a block in each turn. */
 const oneEach = { blocksTimeSliceMs: 0 };
 
-describe('blocks that take long', () => {
-  it('come before all that follows them on a stream, in its order', async () => {
+describe('blocks sent over several turns', () => {
+  it('are delivered in order before later updates of their stream', async () => {
     const { channel, sinks } = stage(oneEach, differing(2), differing(3, 9), {
       blocks: new Map([['o', {}]]),
     });
@@ -74,7 +74,7 @@ describe('blocks that take long', () => {
     ]);
   });
 
-  it('are owed to a stream that wants something else by now, wherever it hears it', async () => {
+  it('are still delivered before updates for new filters, even from another channel', async () => {
     const { turns, channel, sinks, members } = stage(oneEach, differing(3));
     channel.emit(block());
     members[0]?.close();
@@ -108,7 +108,7 @@ describe('blocks that take long', () => {
     expect(sinks[1]).toMatchObject({ ended: null, behind: null, received: Array(6).fill('o') });
   });
 
-  it('end a stream behind which more waits than may', () => {
+  it('end a stream whose backlog exceeds the limit', () => {
     const { channel, sinks } = stage({ ...oneEach, behindBlocksMaxMessages: 2 }, differing(3), {
       entry: ['x'],
     });
@@ -116,7 +116,7 @@ describe('blocks that take long', () => {
     for (let count = 0; count < 3; count++) channel.emit(entryUpdate());
     const [first, other] = sinks;
     const bytes = other?.tails.reduce((sum, tail) => sum + tail.length, 0) ?? 0;
-    // Two messages of the block are to come, two entries wait behind it, and one came.
+    // Pending: two messages of the block and two entries behind it, and the entry that exceeds the limit.
     expect(first?.behind).toMatchObject({ blocks: 1, messages: 5 });
     expect(first?.behind?.bytes).toBeGreaterThanOrEqual(bytes);
     expect(other).toMatchObject({ ended: null, behind: null, received: ['x', 'x', 'x'] });

@@ -36,7 +36,7 @@ describe('a filter of accounts', () => {
     ['an owner outside of its list', false, { owner: [key(5)] }, { owner: 2 }],
     ['a write of a transaction', true, { nonemptyTxnSignature: true }, { isByTransaction: true }],
     ['the writes of slots', true, { nonemptyTxnSignature: false }, { isByTransaction: false }],
-  ])('knows %s: %s', (_, expected, filter, account) => {
+  ])('matches %s: %s', (_, expected, filter, account) => {
     expect(passes(filter, account)).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe('a filter of accounts', () => {
     ['more lamports', true, [compare('gt', 5n)], { lamports: 6n }],
     ['lamports that are not more', false, [compare('gt', 5n)], { lamports: 5n }],
     ['lamports beyond 2^53', false, [compare('eq', 2n ** 53n)], { lamports: 2n ** 53n + 1n }],
-  ])('knows %s: %s', (_, expected, filters, account) => {
+  ])('matches %s: %s', (_, expected, filters, account) => {
     expect(passes({ filters }, account)).toBe(expected);
   });
 
@@ -66,7 +66,7 @@ describe('a filter of accounts', () => {
     ['one with extensions', true, dataOf(170, { 108: 1, 165: 2 })],
     ['a mint with extensions', false, dataOf(170, { 108: 1, 165: 1 })],
     ['data of the length of a multisig', false, dataOf(355, { 108: 1, 165: 2 })],
-  ])('knows %s by its data alone: %s', (_, expected, data) => {
+  ])('matches %s by its data alone: %s', (_, expected, data) => {
     expect(passes({ filters: [{ kind: 'tokenAccountState' }] }, { data })).toBe(expected);
   });
 });

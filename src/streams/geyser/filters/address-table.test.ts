@@ -16,7 +16,7 @@ const addresses = Array.from({ length: 60 }, (_, n) => {
 });
 
 describe('a table of addresses', () => {
-  it('holds what a map by their texts holds', () => {
+  it('behaves like a Map keyed by hex', () => {
     const step = fc.record({ n: fc.nat(addresses.length - 1), value: fc.option(fc.nat(9), { nil: null }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -35,7 +35,7 @@ describe('a table of addresses', () => {
     );
   });
 
-  it('finds an address wherever it stands in other bytes, and no part of one', () => {
+  it('finds an address at any offset, and never matches a partial one', () => {
     const table = new AddressTable<string>();
     const address = randomBytes(32);
     table.set(Buffer.concat([Buffer.alloc(5), address]), 5, 'it');
@@ -44,7 +44,7 @@ describe('a table of addresses', () => {
     expect([2, 4].map((at) => table.get(message, at))).toEqual([undefined, undefined]);
   });
 
-  it('keeps what it holds while it grows, changes and shrinks', () => {
+  it('keeps its entries while it grows, changes and shrinks', () => {
     const table = new AddressTable<number>();
     const all = Array.from({ length: 5000 }, () => randomBytes(32));
     all.forEach((bytes, n) => {
@@ -65,7 +65,7 @@ describe('a table of addresses', () => {
   });
 });
 
-it.each([1, 4, 5, 40])('a set of addresses knows its own and no others: %i', (count) => {
+it.each([1, 4, 5, 40])('a set of %i addresses contains exactly its addresses', (count) => {
   const list = Array.from({ length: count }, (_, n) => key(n));
   const set = new AddressSet([...list, ...list]);
   const has = (n: number) => set.has(new Uint8Array(32).fill(n), 0);

@@ -32,7 +32,7 @@ const slices = (...pairs: readonly [bigint, bigint][]): SubscribeRequest => ({
   accountsDataSlice: pairs.map(([offset, length]): DataSlice => ({ offset, length })),
 });
 
-describe('filters are refused', () => {
+describe('filters are rejected', () => {
   it.each<[string, SubscribeRequest]>([
     ['Too many filters provided; max 4', withData(size, memcmp(1), memcmp(1), memcmp(1), memcmp(1))],
     ['data too large', withData(memcmp(129))],
@@ -57,7 +57,7 @@ describe('filters are refused', () => {
   });
 });
 
-it('filters are taken at the limits of what they may be', () => {
+it('filters at their limits are accepted', () => {
   const filters = [size, memcmp(128), memcmp(0), { kind: 'tokenAccountState' } as const];
   const name = 'x'.repeat(128);
   const request = { accounts: new Map([[name, { filters }]]), ...slices([0n, 4n], [4n, 0n], [4n, 9n]) };

@@ -22,12 +22,12 @@ const request: SubscribeRequest = {
   entry: ['e'],
 };
 
-describe('what a request weighs', () => {
-  it('is its filters of all kinds, the addresses in their lists, and the bytes of cuckoo filters', () => {
+describe('the size of a request', () => {
+  it('counts filters of all kinds, the addresses in their lists, and the bytes of cuckoo filters', () => {
     expect([filtersCount(request), pubkeysCount(request), cuckooBytes(request)]).toEqual([9, 15, 3 * 65_536]);
   });
 
-  it('is of a large cuckoo filter what it has', () => {
+  it('counts the actual bytes of a large cuckoo filter', () => {
     const large = { ...cuckoo, data: new Uint8Array(100_000) };
     expect(cuckooBytes({ accounts: new Map([['a', { cuckooAccounts: large }]]) })).toBe(100_000);
   });

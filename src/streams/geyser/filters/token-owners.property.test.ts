@@ -24,15 +24,15 @@ function owners(transaction: RawTransaction): string[][] {
 }
 
 describe('owners of token accounts', () => {
-  it('are nobody where the bytes are no meta', () => {
+  it('are empty for invalid meta', () => {
     expect(owners(withMeta(meta.subarray(0, -1)))).toEqual([[], []]);
   });
 
-  it('are nobody on the shred stage, which has no meta', () => {
+  it('are empty on the shred stage, which has no meta', () => {
     expect(owners({ ...whole, meta: null })).toEqual([[], []]);
   });
 
-  it('never throw, whatever the bytes are', () => {
+  it('never throw for any bytes', () => {
     const cut = fc.record({ at: fc.nat(meta.length - 1), byte: fc.nat(255), length: fc.nat(meta.length) });
     const broken = cut.map(({ at, byte, length }) => {
       const bytes = Uint8Array.from(meta);
