@@ -208,8 +208,8 @@ export const accounts = section(
     },
   },
   {
-    accountFreeTries: accountLimits.accountTries.freeTries,
-    addressFreeTries: accountLimits.addressTries.freeTries,
+    accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
+    addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
     ...pick(accountLimits, [
       'hashesMax',
       'hashesWaitingMax',

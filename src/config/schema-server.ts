@@ -95,7 +95,7 @@ export const server = section(
     ),
     responses_max_bytes: option(
       whole(MIB, 64 * GIB),
-      rpc.answersMaxBytes,
+      rpc.responsesMaxBytes,
       'Memory for responses that wait for clients; beyond it: OVERLOADED.',
     ),
     batch_calls_max: option(whole(1, 10_000), envelopeLimits.batchMax, 'Calls in one JSON-RPC batch.'),
@@ -138,8 +138,8 @@ export const server = section(
     },
   },
   {
-    ...pick(rpc, ['batchConcurrency', 'batchAnswersMaxBytes']),
-    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'ownTimeMaxMs', 'idleTimeoutMs']),
+    ...pick(rpc, ['batchConcurrency', 'batchResponsesMaxBytes']),
+    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'exemptTimeoutMaxMs', 'idleTimeoutMs']),
     fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,
     fastPathBodyMaxBytes: fastHttpOptions.bodyMaxBytes,
   },
@@ -264,8 +264,8 @@ export const grpcSection = section(
   {
     ...pick(grpc, ['streamsPerConnectionMax', 'keylessStreamsMax', 'keylessStreamsPerConnectionMax']),
     ...pick(grpc, ['keylessStreamMaxMs', 'unaryInFlightMax', 'headerListMaxBytes', 'smallMessageMaxBytes']),
-    ...pick(grpc, ['messageMaxBytes', 'unpackedRatioMax', 'unpackedFreeBytes', 'requestsMaxBytes']),
-    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'joinMs', 'pingIntervalMs']),
+    ...pick(grpc, ['messageMaxBytes', 'decompressionRatioMax', 'decompressedFreeBytes', 'requestsMaxBytes']),
+    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'flushDelayMs', 'pingIntervalMs']),
     ...pick(grpc, ['keepaliveIntervalMs', 'keepaliveTimeoutMs', 'handshakeTimeoutMs']),
     ...pick(grpc, ['firstCallTimeoutMs', 'idleTimeoutMs', 'requestTimeoutMs', 'endTimeoutMs']),
     ...pick(grpc, ['controlFramesPerSecondMax', 'cancelsBurstMax', 'cancelsPerSecondMax', 'offendersMax']),
@@ -375,7 +375,7 @@ export const ipfs = section(
       'Those to one address; behind a proxy that is every client, so set both to the same.',
     ),
   },
-  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'answerMaxMs']),
+  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'responseMaxMs']),
 );
 
 export const kubo = section(

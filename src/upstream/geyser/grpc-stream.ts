@@ -79,7 +79,7 @@ interface GrpcStreamListener {
  * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
  * hundred bytes.
  */
-const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
+const UNPACKED = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */
 const decompressionQueue = new TimeSlicedQueue();
