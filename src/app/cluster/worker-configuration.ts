@@ -39,7 +39,7 @@ export const dividedFields = {
     ...(['connectionsMax', 'allCallsInFlightMax', 'queuesMaxBytes'] as const),
     ...(['addressesMax', 'topicsMax', 'topicsIdleMax'] as const),
   ],
-  feeds: ['nodeConnectionsMax', 'movesMax', 'gapFillsMax', 'blockCacheMaxBytes', 'blockReadsMax'],
+  feeds: ['nodeConnectionsMax', 'failoversMax', 'gapFillsMax', 'blockCacheMaxBytes', 'blockReadsMax'],
   geyser: ['mintsMax', 'mintFetchesMax'],
   grpc: [
     ...(['connectionsMax', 'connectionsPerAddressMax', 'streamsMax', 'keylessStreamsMax'] as const),

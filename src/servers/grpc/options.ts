@@ -8,7 +8,7 @@ export type GrpcCompression = 'never' | 'sender' | 'accepted';
 export type GrpcServerOptions = ConnectionCapsOptions &
   Readonly<{
     host: string;
-    /** 0 takes a free port. */
+    /** 0 picks a free port. */
     port: number;
     tls: TlsIdentity | null;
     proxies: TrustedProxies;
