@@ -11,8 +11,8 @@ import { syncPlans } from '../control/plans.ts';
 import type { LimitStore } from '../control/shared/limit-store.ts';
 import { KeyAuthenticator, keyAuthenticatorOptions } from '../gateway/auth/key-authenticator.ts';
 import { LastUsedTracker } from '../gateway/metering/last-used.ts';
+import { errorText } from './error-text.ts';
 import { openLimits } from './limits.ts';
-import { problemText } from './problem-text.ts';
 import { stopEach } from './process/stop-each.ts';
 import { openStore, pepperSources } from './store.ts';
 import { watchLosses } from './telemetry/loss-watch.ts';
@@ -32,7 +32,7 @@ export async function prepareStore(
   log: Logger,
 ): Promise<PreparedStore> {
   const store = await openStore(configuration, (error) =>
-    log.warn({ reason: problemText(error) }, 'Database connection lost'),
+    log.warn({ reason: errorText(error) }, 'Database connection lost'),
   );
   try {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -139,4 +139,4 @@ async function watchStore(
 }
 
 const problemOf = (error: unknown): string =>
-  error === undefined ? 'the database does not respond' : problemText(error);
+  error === undefined ? 'the database does not respond' : errorText(error);

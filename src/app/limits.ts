@@ -14,7 +14,8 @@ import { QuotaLedger } from '../gateway/limits/quota.ts';
 import { RateLimiter } from '../gateway/limits/rate-limiter.ts';
 import { SlidingWindowLimiter } from '../gateway/limits/sliding-window-limiter.ts';
 import { restWindowOptions } from '../gateway/rest/rest-gateway.ts';
-import { logStateChange, problemText } from './problem-text.ts';
+import { errorText } from './error-text.ts';
+import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
 type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
@@ -68,7 +69,7 @@ export async function openLimits(
   const { keys, rest, quotas } = configuration;
   const sharedBy =
     redisSharing(configuration) ??
-    (workerLimitStore === undefined ? null : { limitStore: workerLimitStore, problemOf: problemText });
+    (workerLimitStore === undefined ? null : { limitStore: workerLimitStore, problemOf: errorText });
   const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),

@@ -7,7 +7,7 @@ import { Notifier } from '../control/notifications/notifier.ts';
 import { WebhookSeal } from '../control/notifications/webhooks.ts';
 import { CheckedPost } from '../upstream/off-chain/checked-post.ts';
 import type { Access } from './access.ts';
-import { logStateChange } from './problem-text.ts';
+import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
 function optionsOf({ smtpUrl, from, timeoutMs, inFlightMax }: Configuration['mail']): MailOptions | null {

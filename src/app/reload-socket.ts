@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Logger } from '../base/log.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import type { ReloadActor, ReloadResult } from '../control/api/services.ts';
-import { problemText } from './problem-text.ts';
+import { errorText } from './error-text.ts';
 import { reloadSocketFile } from './process/data-dir.ts';
 
 type Reloader = (by: ReloadActor) => Promise<ReloadResult>;
@@ -25,7 +25,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, reload
   try {
     send(200, await reload({ actor: actorOf(request), address: null, userAgent: null, requestId: null }));
   } catch (error) {
-    send(error instanceof ApiError ? error.status : 500, { error: problemText(error) });
+    send(error instanceof ApiError ? error.status : 500, { error: errorText(error) });
   }
 }
 
@@ -71,7 +71,7 @@ export async function openReloadSocket(
     await rm(path, { force: true });
     await listen(server, path);
   } catch (error) {
-    log.warn({ path, reason: problemText(error) }, 'Reload socket unavailable; solway reload needs a token');
+    log.warn({ path, reason: errorText(error) }, 'Reload socket unavailable; solway reload needs a token');
     return async () => {};
   }
   server.unref();

@@ -7,7 +7,7 @@ import type { ApiServices, ReloadActor, ReloadResult } from '../control/api/serv
 import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { syncPlans } from '../control/plans.ts';
-import { problemText } from './problem-text.ts';
+import { errorText } from './error-text.ts';
 import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
@@ -139,7 +139,7 @@ export class Reload {
         log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
       } else
         log.error(
-          { reason: problemText(error) },
+          { reason: errorText(error) },
           'Configuration reload failed; keeping the current configuration',
         );
       throw error;
@@ -162,7 +162,7 @@ export class Reload {
     } catch (fault) {
       await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
         (error: unknown) => {
-          const problem = problemText(error);
+          const problem = errorText(error);
           log.error(
             { reason: problem },
             'Rollback failed: plans and audit log show the rejected configuration',
@@ -191,7 +191,7 @@ export class Reload {
       });
     } catch (error) {
       if (setsPlans || by !== BY_SIGNAL) throw error;
-      log.warn({ reason: problemText(error) }, 'Configuration reload not recorded in the audit log');
+      log.warn({ reason: errorText(error) }, 'Configuration reload not recorded in the audit log');
     }
   }
 

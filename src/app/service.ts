@@ -12,9 +12,9 @@ import { type Access, openAccess } from './access.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';
 import { startsInDevelopment } from './development-mode.ts';
+import { errorText } from './error-text.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
-import { problemText } from './problem-text.ts';
 import { openDataDir } from './process/data-dir.ts';
 import { stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
@@ -221,13 +221,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const notices = await openNotices(configuration, access, mailer, log);
     stops.push(notices.stop);
     const { store, peppers, refreshKeys } = access;
-    const more = {
+    const additionalServices = {
       ...{ ...notices.services, ...reload.services, nodes: added.nodeFacts(activeNodes), refreshKeys },
       ...{ log: telemetry.log, configuration: () => showConfiguration(live.current) },
     };
     const control = openControl({
-      ...{ configuration, store, peppers, endpoints: endpointFacts, source: upstreams.pool },
-      ...{ mailer, more, log },
+      ...{ configuration, store, peppers, endpoints: endpointFacts, dispatcher: upstreams.pool },
+      ...{ mailer, additionalServices, log },
       serviceAddress: () => serviceAddress,
     });
     stops.push(async () => control.stop());
@@ -245,7 +245,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return { ...serviceAddress, nodes, ...first, reload: reload.forSignal, stop: stopAll };
   } catch (error) {
     await stopAll().catch((failure: unknown) => {
-      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: errorText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

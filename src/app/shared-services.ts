@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { type LocalnetPorts, openLedger, type Program } from './localnet/localnet-process.ts';
+import { type LocalnetPorts, type Program, startLocalnet } from './localnet/localnet-process.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
 /** Services that exist once per service, not per worker: shred stage and embedded ledger. */
@@ -26,7 +26,7 @@ export async function openSharedServices(
   const shreds = await openShreds(configuration, isDevelopment, log);
   if (shreds !== null) stops.push(shreds.stop);
   if (!isDevelopment) return { shreds, ledger: null };
-  const ledger = await openLedger(configuration, program, shreds?.udp ?? null, log);
+  const ledger = await startLocalnet(configuration, program, shreds?.udp ?? null, log);
   stops.push(ledger.stop);
   return { shreds, ledger: ledger.ports };
 }

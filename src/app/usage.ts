@@ -6,7 +6,7 @@ import type { RecoveredJournal } from '../control/usage/usage-journal.ts';
 import { UsageRoller } from '../control/usage/usage-roller.ts';
 import { UsageWriter } from '../control/usage/usage-writer.ts';
 import { UsageMeter } from '../gateway/metering/usage-meter.ts';
-import { logStateChange } from './problem-text.ts';
+import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
 const journalFolder = (dataDir: string): string => join(dataDir, 'usage-journal');

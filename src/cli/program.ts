@@ -1,5 +1,5 @@
 import { withOptionNames } from '../app/commands/option-names.ts';
-import { isArgumentsError, problemText } from '../app/problem-text.ts';
+import { errorText, isArgumentsError } from '../app/error-text.ts';
 import { PROGRAM_VERSION } from '../app/program-version.ts';
 import { nearestName } from '../config/value-types.ts';
 import { type Command, exitCodes, type Terminal, UsageError } from './command.ts';
@@ -61,7 +61,7 @@ function unknownCommand(name: string): string {
 
 function fail(error: unknown, json: boolean, terminal: Terminal): number {
   const usage = error instanceof UsageError || isArgumentsError(error);
-  const text = usage ? error.message : problemText(error);
+  const text = usage ? error.message : errorText(error);
   if (json) terminal.out(`${JSON.stringify({ error: text })}\n`);
   else terminal.err(`solway: ${text}\n`);
   return usage ? exitCodes.usage : exitCodes.problem;

@@ -129,7 +129,7 @@ function complete(values: SchemaValues, plans: Configuration['plans'], file: str
     dataDir: resolve(values.dataDir),
     server: {
       ...server,
-      ownTimeMaxMs: Math.max(server.ownTimeMaxMs, uploadTimeoutMs),
+      exemptTimeoutMaxMs: Math.max(server.exemptTimeoutMaxMs, uploadTimeoutMs),
       tls: completeTls(server.tls),
     },
     upstreams: completeUpstreams(upstream, network),

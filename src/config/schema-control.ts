@@ -1,3 +1,5 @@
+/** Options of the database, keys, accounts, limits, notices and plans. */
+
 import { accountLimits } from '../control/accounts/account-options.ts';
 import { controlApiOptions } from '../control/api/server/limits.ts';
 import { databaseOptions, describePostgres } from '../control/database/open.ts';
@@ -50,20 +52,22 @@ import {
   whole,
 } from './value-types.ts';
 
-/** Options of the database, keys, accounts, limits, notices and plans. */
-
 export const store = section(
   'Database of keys, plans, usage and audit.',
   {
-    database_url: option(databaseUrl, null, 'PostgreSQL; without it SQLite in data_dir/solway.db.', {
+    database_url: option(databaseUrl, null, 'PostgreSQL URL; if unset, SQLite in data_dir/solway.db.', {
       common: true,
       secret: true,
       env: 'DATABASE_URL',
       example: '"postgres://user:password@host:5432/solway"',
       show: describePostgres,
     }),
-    connections_max: option(whole(2, 1_000), databaseOptions.connectionsMax, 'PostgreSQL connections.'),
-    query_timeout_ms: option(whole(100, HOUR_MS), databaseOptions.queryTimeoutMs, 'Time for a query.'),
+    connections_max: option(
+      whole(2, 1_000),
+      databaseOptions.connectionsMax,
+      'Maximum PostgreSQL connections.',
+    ),
+    query_timeout_ms: option(whole(100, HOUR_MS), databaseOptions.queryTimeoutMs, 'Timeout of a query.'),
   },
   {
     ...pick(databaseOptions, ['connectTimeoutMs', 'hangsAfterMs', 'lockWaitMs']),
@@ -88,30 +92,35 @@ export const keys = section(
     keys_max: option(
       whole(Object.keys(products).length, 10_000_000),
       1_000_000,
-      'Active keys, about 1 KB of memory each.',
+      'Maximum active keys, about 1 KB of memory each.',
     ),
-    customer_keys_max: option(whole(1, 10_000_000), keyLimits.customerKeysMax, 'Keys of one customer.', {
+    customer_keys_max: option(whole(1, 10_000_000), keyLimits.customerKeysMax, 'Maximum keys per customer.', {
       reload: true,
     }),
     overlap_hours: option(
       whole(0, OVERLAP_MAX_MS / HOUR_MS),
       OVERLAP_DEFAULT_MS / HOUR_MS,
-      'Time that the old key stays valid after a rotation.',
+      'Hours that the old key stays valid after a rotation.',
       { reload: true },
     ),
     failed_auth_per_minute: option(
       whole(1, 1_000_000),
       failedAuthOptions.failedAuthPerMinute,
-      'Invalid keys from one address before it is blocked.',
+      'Invalid keys per minute from one address before it is blocked.',
       { common: true, reload: true },
     ),
-    failed_auth_block_ms: option(whole(100, HOUR_MS), failedAuthOptions.blockMs, 'Duration of the block.', {
-      reload: true,
-    }),
+    failed_auth_block_ms: option(
+      whole(100, HOUR_MS),
+      failedAuthOptions.blockMs,
+      'How long an address is blocked after invalid keys.',
+      {
+        reload: true,
+      },
+    ),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
       [...failedAuthOptions.exempt],
-      'Addresses that are never blocked; trusted proxies are exempt as well.',
+      'Addresses that are never blocked, in addition to trusted proxies.',
     ),
     revoke_leaked: option(onOff, false, 'Revoke keys that a secret scanner reports.', { reload: true }),
     scanner_keys: {
@@ -130,19 +139,23 @@ export const keys = section(
     usage_retention_days: option(
       whole(1, 36_500),
       usageRetention.daysDays,
-      'Days that usage per day is kept.',
+      'Retention of usage per day, in days.',
       { common: true },
     ),
-    usage_hours_days: option(whole(1, 36_500), usageRetention.hoursDays, 'Days that usage per hour is kept.'),
+    usage_hours_days: option(
+      whole(1, 36_500),
+      usageRetention.hoursDays,
+      'Retention of usage per hour, in days.',
+    ),
     usage_minutes_days: option(
       whole(1, 36_500),
       usageRetention.minutesDays,
-      'Days that usage per minute is kept.',
+      'Retention of usage per minute, in days.',
     ),
     usage_journal_max_bytes: option(
       whole(MIB, 64 * GIB),
       usageJournalOptions.maxBytes,
-      'Usage kept on disk while the database is unavailable.',
+      'Maximum usage stored on disk while the database is unavailable.',
     ),
   },
   {
@@ -180,7 +193,7 @@ export const accounts = section(
       common: true,
       example: '"https://solway.example.com"',
     }),
-    password_min: option(whole(8, 128), accountLimits.passwordMin, 'Shortest password.'),
+    password_min: option(whole(8, 128), accountLimits.passwordMin, 'Minimum password length.'),
     session_days: option(whole(1, 365), accountLimits.sessionMs / DAY_MS, 'Days that a session lasts.'),
     invitation_days: option(
       whole(1, 365),
@@ -188,7 +201,7 @@ export const accounts = section(
       'Days that an invitation is valid.',
       { reload: true },
     ),
-    members_max: option(whole(1, 100_000), accountLimits.membersMax, 'Members of one customer.', {
+    members_max: option(whole(1, 100_000), accountLimits.membersMax, 'Maximum members per customer.', {
       reload: true,
     }),
     oidc: {
@@ -208,8 +221,8 @@ export const accounts = section(
     },
   },
   {
-    accountFreeTries: accountLimits.accountTries.freeTries,
-    addressFreeTries: accountLimits.addressTries.freeTries,
+    accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
+    addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
     ...pick(accountLimits, [
       'hashesMax',
       'hashesWaitingMax',
@@ -235,12 +248,12 @@ export const shared = section(
     prefix: option(
       text(/^[A-Za-z0-9._:-]{0,64}$/, 'up to 64 letters, digits, dots, dashes and colons'),
       'solway:',
-      'Prefix of the names of its keys.',
+      'Prefix of the Redis keys.',
     ),
     gateways_min: option(
       whole(1, 1_000),
       sharingLimits.gatewaysMin,
-      'Gateways to assume until the server was reached.',
+      'Minimum number of gateways to assume until Redis is reached.',
     ),
   },
   sharingLimits,
@@ -259,7 +272,7 @@ export const notices = section(
       [80, 443],
       'Ports that webhooks may reach.',
     ),
-    retention_days: option(whole(32, 36_500), noticeLimits.retentionDays, 'Days that notices are kept.', {
+    retention_days: option(whole(32, 36_500), noticeLimits.retentionDays, 'Retention of notices, in days.', {
       reload: true,
     }),
   },
@@ -275,7 +288,7 @@ export const mail = section(
       secret: true,
       example: '"smtps://user:password@host:465"',
     }),
-    from: option(line, null, 'Sender.', {
+    from: option(line, null, 'Sender address.', {
       common: true,
       reload: true,
       example: '"Solway <noreply@example.com>"',
@@ -283,13 +296,13 @@ export const mail = section(
     customer_per_hour: option(
       whole(0, 100_000),
       mailRateLimits.customerPerHour,
-      'Invitations and tests of one customer, and of one user.',
+      'Maximum invitation and test mails per hour per customer, and per user.',
       { reload: true },
     ),
     recipient_per_hour: option(
       whole(0, 100_000),
       mailRateLimits.recipientPerHour,
-      'Invitations and tests to one address.',
+      'Maximum invitation and test mails per hour to one address.',
       { reload: true },
     ),
   },
@@ -302,12 +315,17 @@ export const requestLog = section(
     per_second: option(
       whole(0, 100_000),
       requestLogOptions.perSecond,
-      'Requests logged a second with all their steps.',
+      'Maximum requests logged per second with all their steps.',
       { reload: true },
     ),
-    sample_ratio: option(ratio, requestLogOptions.sampleRatio, 'Share of the requests beyond it.', {
-      reload: true,
-    }),
+    sample_ratio: option(
+      ratio,
+      requestLogOptions.sampleRatio,
+      'Share of the requests above per_second that are logged.',
+      {
+        reload: true,
+      },
+    ),
     slow_ms: option(
       whole(1, HOUR_MS),
       requestLogOptions.slowMs,
@@ -319,14 +337,19 @@ export const requestLog = section(
     body_max_bytes: option(
       whole(0, 65_536),
       requestLogOptions.bodyMaxBytes,
-      'Bytes of params and results kept, for keys that allow it.',
+      'Maximum logged bytes of params and results, for keys that allow it.',
       { reload: true },
     ),
-    retention_hours: option(whole(1, 8_760), retentionLimits.retentionHours, 'Hours that entries are kept.', {
-      common: true,
-      reload: true,
-    }),
-    rows_max: option(whole(1, 1_000_000_000), retentionLimits.rowsMax, 'Entries in all.', { reload: true }),
+    retention_hours: option(
+      whole(1, 8_760),
+      retentionLimits.retentionHours,
+      'Retention of entries, in hours.',
+      {
+        common: true,
+        reload: true,
+      },
+    ),
+    rows_max: option(whole(1, 1_000_000_000), retentionLimits.rowsMax, 'Maximum entries.', { reload: true }),
   },
   {
     ...pick(requestLogOptions, ['lateMax', 'entriesMax', 'stepsMax']),
@@ -339,18 +362,32 @@ export const requestLog = section(
 /** Rows of each plan: `[plans.<id>]`. */
 export const planRows = {
   name: optional(label, 'Name in the dashboard. Default: the id.', { example: '"default"' }),
-  rpc_per_second: option(whole(0, 10_000_000), planLimits.rpcPerSecond, 'JSON-RPC calls a second; 0: any.', {
-    common: true,
-  }),
-  rpc_burst: option(whole(1, 10_000_000), planLimits.rpcBurst, 'Calls at once.', { common: true }),
-  monthly_credits: option(whole(0, 2 ** 48), planLimits.monthlyCredits, 'Credits a month (UTC); 0: any.', {
-    common: true,
-  }),
-  quota_is_hard: option(onOff, planLimits.quotaIsHard, 'Refuse calls beyond them instead of only notifying.'),
+  rpc_per_second: option(
+    whole(0, 10_000_000),
+    planLimits.rpcPerSecond,
+    'Maximum JSON-RPC calls per second; 0: unlimited.',
+    {
+      common: true,
+    },
+  ),
+  rpc_burst: option(whole(1, 10_000_000), planLimits.rpcBurst, 'Maximum burst of calls.', { common: true }),
+  monthly_credits: option(
+    whole(0, 2 ** 48),
+    planLimits.monthlyCredits,
+    'Credits per month (UTC); 0: unlimited.',
+    {
+      common: true,
+    },
+  ),
+  quota_is_hard: option(
+    onOff,
+    planLimits.quotaIsHard,
+    'Reject calls above monthly_credits; if false, only notify.',
+  ),
   stream_credits: option(
     whole(0, 1_000_000),
     planLimits.streamCredits,
-    'Credits for 100,000 bytes of notifications and stream messages.',
+    'Credits per 100,000 bytes of notifications and stream messages.',
   ),
   prices: option(
     methodPrices,
@@ -363,26 +400,34 @@ export const planRows = {
   ws_connections_max: option(
     whole(0, 1_000_000),
     planLimits.wsConnectionsMax,
-    'WebSocket connections of a key.',
+    'Maximum WebSocket connections per key.',
   ),
   ws_subscriptions_max: option(
     whole(1, 1_000_000),
     planLimits.wsSubscriptionsMax,
-    'Subscriptions of one connection.',
+    'Maximum subscriptions per connection.',
   ),
   ws_message_max_bytes: option(
     whole(1_024, 256 * MIB),
     planLimits.wsMessageMaxBytes,
-    'Longest message of a client.',
+    'Maximum size of a client message.',
   ),
-  grpc_streams_max: option(whole(0, 1_000_000), planLimits.grpcStreamsMax, 'gRPC streams of a key.'),
-  grpc_filters_max: option(whole(1, 1_000_000), planLimits.grpcFiltersMax, 'Filters of one request.'),
-  grpc_blocks_max: option(whole(0, 1_000_000), planLimits.grpcBlocksMax, 'Block filters among them.'),
-  grpc_pubkeys_max: option(whole(0, 100_000_000), planLimits.grpcPubkeysMax, 'Addresses in all of them.'),
+  grpc_streams_max: option(whole(0, 1_000_000), planLimits.grpcStreamsMax, 'Maximum gRPC streams per key.'),
+  grpc_filters_max: option(whole(1, 1_000_000), planLimits.grpcFiltersMax, 'Maximum filters per request.'),
+  grpc_blocks_max: option(
+    whole(0, 1_000_000),
+    planLimits.grpcBlocksMax,
+    'Maximum block filters per request.',
+  ),
+  grpc_pubkeys_max: option(
+    whole(0, 100_000_000),
+    planLimits.grpcPubkeysMax,
+    'Maximum addresses in all filters of a request.',
+  ),
   grpc_cuckoo_max_bytes: option(
     whole(0, 2_047 * MIB),
     planLimits.grpcCuckooMaxBytes,
-    'Bytes of cuckoo filters, at least 65,536 each.',
+    'Maximum bytes of cuckoo filters per request, at least 65,536 each.',
   ),
 };
 
@@ -400,7 +445,7 @@ export const rehearsalPlan = {
   stream_credits: 1,
 } as const;
 
-/** Fixed. */
+/** Not configurable. */
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderLimits });
 export const gateways = section(

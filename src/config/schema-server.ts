@@ -1,3 +1,5 @@
+/** Options of listeners, REST, stored files, metrics and logs. */
+
 import { semiWalletLimits } from '../control/semi-wallets/key-derivation.ts';
 import { storageLimits } from '../control/storage/file-store.ts';
 import { pinningServiceLimits } from '../control/storage/pinning-backend.ts';
@@ -45,8 +47,6 @@ import {
   wholeOrAuto,
 } from './value-types.ts';
 
-/** Options of listeners, REST, stored files, the embedded ledger, metrics and logs. */
-
 /** Processes of one service. */
 export const WORKERS_MAX = 64;
 
@@ -56,11 +56,11 @@ const tlsRows = {
     example: '"/etc/solway/cert.pem"',
   }),
   key_file: required(path, 'Private key in PEM.', { common: true, example: '"/etc/solway/key.pem"' }),
-  min_version: option(oneOf(['1.2', '1.3']), '1.2', 'Oldest TLS version accepted.'),
+  min_version: option(oneOf(['1.2', '1.3']), '1.2', 'Minimum TLS version.'),
   hsts_max_age_s: option(
     whole(0, 100_000_000),
     31_536_000,
-    'Seconds of Strict-Transport-Security; 0 omits it.',
+    'max-age of the Strict-Transport-Security header in seconds; 0 omits the header.',
   ),
 };
 
@@ -72,12 +72,12 @@ export const server = section(
       env: 'SOLWAY_HOST',
       flag: 'host',
     }),
-    port: option(whole(0, 65_535), 8080, 'Port to listen on; 0 takes a free one.', {
+    port: option(whole(0, 65_535), 8080, 'Port to listen on; 0 picks a free port.', {
       common: true,
       env: 'SOLWAY_PORT',
       flag: 'port',
     }),
-    workers: option(wholeOrAuto(1, WORKERS_MAX), 1, 'Processes; "auto" for one per processor.', {
+    workers: option(wholeOrAuto(1, WORKERS_MAX), 1, 'Worker processes; "auto" starts one per CPU.', {
       common: true,
       flag: 'workers',
     }),
@@ -87,69 +87,86 @@ export const server = section(
       'Proxies whose X-Forwarded-For is trusted.',
       { common: true, reload: true },
     ),
-    body_max_bytes: option(whole(1_024, 256 * MIB), rpc.bodyMaxBytes, 'Longest JSON-RPC request body.'),
+    body_max_bytes: option(
+      whole(1_024, 256 * MIB),
+      rpc.bodyMaxBytes,
+      'Maximum size of a JSON-RPC request body.',
+    ),
     bodies_max_bytes: option(
       whole(MIB, 64 * GIB),
       rpc.bodiesMaxBytes,
-      'Memory for all request bodies; beyond it: OVERLOADED.',
+      'Maximum memory for all request bodies; above it, requests get OVERLOADED.',
     ),
     responses_max_bytes: option(
       whole(MIB, 64 * GIB),
-      rpc.answersMaxBytes,
-      'Memory for responses that wait for clients; beyond it: OVERLOADED.',
+      rpc.responsesMaxBytes,
+      'Maximum memory for unsent responses; above it, calls get OVERLOADED.',
     ),
-    batch_calls_max: option(whole(1, 10_000), envelopeLimits.batchMax, 'Calls in one JSON-RPC batch.'),
-    connections_max: option(whole(1, 1_000_000), http.connectionsMax, 'Open connections.'),
+    batch_calls_max: option(
+      whole(1, 10_000),
+      envelopeLimits.batchMax,
+      'Maximum calls in one JSON-RPC batch.',
+    ),
+    connections_max: option(whole(1, 1_000_000), http.connectionsMax, 'Maximum open connections.'),
     connections_per_address_max: option(
       whole(1, 1_000_000),
       http.connectionsPerAddressMax,
-      'Open connections of one address (IPv6: one /64).',
+      'Maximum open connections per client address (IPv6: per /64).',
     ),
     connections_exempt: option(
       list(cidr, 256, 'connections_exempt = ["127.0.0.0/8"]'),
       [...http.connectionsExempt],
-      'Addresses without that limit, here and for gRPC; trusted proxies are exempt as well.',
+      'Addresses exempt from connections_per_address_max, for HTTP and gRPC; trusted proxies always are.',
     ),
     requests_in_flight_max: option(
       whole(1, 1_000_000),
       http.requestsInFlightMax,
-      'Concurrent requests; beyond it: OVERLOADED.',
+      'Maximum concurrent requests; above it, requests get OVERLOADED.',
     ),
     request_timeout_ms: option(
       whole(100, HOUR_MS),
       http.requestTimeoutMs,
-      'Time for a client to send a request.',
+      'Timeout for a client to send a request.',
     ),
     keep_alive_timeout_ms: option(
       whole(100, HOUR_MS),
       http.keepAliveTimeoutMs,
-      'Idle connections close after this; longer than the idle time of a proxy in front.',
+      'Timeout of idle connections; set it longer than the idle timeout of a reverse proxy.',
     ),
     fast_path: option(onOff, true, 'Serve plain JSON-RPC requests without the HTTP server of Node.js.'),
     drain_notice_ms: option(
       whole(0, HOUR_MS),
       0,
-      'After SIGTERM, time in which /ready returns 503 and requests are still served.',
+      'How long /ready returns 503 after SIGTERM while requests are still served.',
     ),
-    drain_grace_ms: option(whole(0, HOUR_MS), 10_000, 'Time for running requests after that.'),
+    drain_grace_ms: option(
+      whole(0, HOUR_MS),
+      10_000,
+      'How long in-flight requests may finish after drain_notice_ms.',
+    ),
     tls: {
-      ...option(table(tlsRows), null, 'TLS of the HTTP listener; without it plain text.'),
+      ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'),
       rows: tlsRows,
     },
   },
   {
-    ...pick(rpc, ['batchConcurrency', 'batchAnswersMaxBytes']),
-    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'ownTimeMaxMs', 'idleTimeoutMs']),
+    ...pick(rpc, ['batchConcurrency', 'batchResponsesMaxBytes']),
+    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'exemptTimeoutMaxMs', 'idleTimeoutMs']),
     fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,
     fastPathBodyMaxBytes: fastHttpOptions.bodyMaxBytes,
   },
 );
 
 export const networksSection = section('Default network.', {
-  default: option(oneOf(networks), 'mainnet-beta', 'Network of /v1/rpc and of nodes that name none.', {
-    common: true,
-    env: 'SOLWAY_NETWORK',
-  }),
+  default: option(
+    oneOf(networks),
+    'mainnet-beta',
+    'Network for /v1/rpc and for nodes without a network setting.',
+    {
+      common: true,
+      env: 'SOLWAY_NETWORK',
+    },
+  ),
 });
 
 export const sessions = section(
@@ -158,7 +175,7 @@ export const sessions = section(
     idle_ms: option(
       whole(1_000, DAY_MS),
       sessionMinSlotsOptions.idleMs,
-      'Unused sessions expire after this.',
+      'How long an unused session is retained.',
     ),
   },
   {
@@ -170,35 +187,35 @@ export const sessions = section(
 export const websocket = section(
   'WebSocket connections and subscriptions.',
   {
-    connections_max: option(whole(1, 1_000_000), ws.connectionsMax, 'Connections of all keys.', {
+    connections_max: option(whole(1, 1_000_000), ws.connectionsMax, 'Maximum open connections.', {
       reload: true,
     }),
     messages_per_second: option(
       whole(1, 10_000_000),
       messageRateOptions.messagesPerSecond,
-      'Messages of one key; a plan with more calls allows more.',
+      'Messages per second per key; plans with a higher call rate allow more.',
       { reload: true },
     ),
     key_subscriptions_max: option(
       whole(1, 10_000_000),
       subscriptionLimits.keySubscriptionsMax,
-      'Subscriptions of one key.',
+      'Maximum subscriptions per key.',
       { reload: true },
     ),
     queue_max_bytes: option(
       whole(64 * 1_024, 2_047 * MIB),
       ws.queueMaxBytes,
-      'Bytes queued for one client; beyond it: LAGGING.',
+      'Maximum bytes queued for one client; above it, the client gets LAGGING.',
     ),
     queues_max_bytes: option(
       whole(MIB, 64 * GIB),
       ws.queuesMaxBytes,
-      'Memory for all queues; beyond it the slowest clients are closed.',
+      'Maximum memory for all queues; above it, the slowest clients are closed.',
     ),
     idle_timeout_ms: option(
       whole(100, DAY_MS),
       ws.idleTimeoutMs,
-      'Connections without subscription, call or ping close after this.',
+      'Timeout of connections without a subscription, call or ping.',
     ),
   },
   {
@@ -218,54 +235,54 @@ export const grpcSection = section(
   {
     enabled: option(onOff, true, 'Open the gRPC listener.', { common: true }),
     host: option(host, null, 'Address to listen on. Default: server.host.', { example: '"127.0.0.1"' }),
-    port: option(whole(0, 65_535), 50_051, 'Port to listen on; 0 takes a free one.', {
+    port: option(whole(0, 65_535), 50_051, 'Port to listen on; 0 picks a free port.', {
       common: true,
       env: 'SOLWAY_GRPC_PORT',
       flag: 'grpc-port',
     }),
-    tls_cert: option(path, null, 'Certificate chain in PEM; without it plain text.', {
+    tls_cert: option(path, null, 'Certificate chain in PEM; if unset, plaintext.', {
       common: true,
       example: '"/etc/solway/cert.pem"',
     }),
     tls_key: option(path, null, 'Private key in PEM.', { common: true, example: '"/etc/solway/key.pem"' }),
-    connections_max: option(whole(1, 1_000_000), grpc.connectionsMax, 'Open connections.'),
+    connections_max: option(whole(1, 1_000_000), grpc.connectionsMax, 'Maximum open connections.'),
     connections_per_address_max: option(
       whole(1, 1_000_000),
       grpc.connectionsPerAddressMax,
-      'Open connections of one address.',
+      'Maximum open connections per client address (IPv6: per /64).',
     ),
-    streams_max: option(whole(1, 1_000_000), grpc.streamsMax, 'Streams of all keys.'),
+    streams_max: option(whole(1, 1_000_000), grpc.streamsMax, 'Maximum open streams.'),
     messages_per_second: option(
       whole(1, 10_000_000),
       messageRateOptions.messagesPerSecond,
-      'Messages that one key may send.',
+      'Messages per second per key; plans with a higher call rate allow more.',
     ),
     queue_max_bytes: option(
       whole(64 * 1_024, 16 * GIB),
       grpc.queueMaxBytes,
-      'Bytes queued for one client; beyond it its stream ends.',
+      'Maximum bytes queued for one client; above it, its stream ends.',
     ),
     queues_max_bytes: option(
       whole(MIB, 64 * GIB),
       grpc.queuesMaxBytes,
-      'Memory for all queues; beyond it the slowest streams end.',
+      'Maximum memory for all queues; above it, the slowest streams end.',
     ),
     compression: option(
       oneOf(['never', 'sender', 'accepted']),
       grpc.compression,
-      'Compress for no client, for those that compress, or for all that accept it.',
+      'never; sender: only for clients that compress their requests; accepted: for all clients that accept it.',
     ),
     abuse_block_ms: option(
       whole(0, HOUR_MS),
       grpc.abuseBlockMs,
-      'Block of an address after abuse; 0 behind a proxy shared by all clients.',
+      'How long an address is blocked after abuse; set 0 behind a shared proxy.',
     ),
   },
   {
     ...pick(grpc, ['streamsPerConnectionMax', 'keylessStreamsMax', 'keylessStreamsPerConnectionMax']),
     ...pick(grpc, ['keylessStreamMaxMs', 'unaryInFlightMax', 'headerListMaxBytes', 'smallMessageMaxBytes']),
-    ...pick(grpc, ['messageMaxBytes', 'unpackedRatioMax', 'unpackedFreeBytes', 'requestsMaxBytes']),
-    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'joinMs', 'pingIntervalMs']),
+    ...pick(grpc, ['messageMaxBytes', 'decompressionRatioMax', 'decompressedFreeBytes', 'requestsMaxBytes']),
+    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'flushDelayMs', 'pingIntervalMs']),
     ...pick(grpc, ['keepaliveIntervalMs', 'keepaliveTimeoutMs', 'handshakeTimeoutMs']),
     ...pick(grpc, ['firstCallTimeoutMs', 'idleTimeoutMs', 'requestTimeoutMs', 'endTimeoutMs']),
     ...pick(grpc, ['controlFramesPerSecondMax', 'cancelsBurstMax', 'cancelsPerSecondMax', 'offendersMax']),
@@ -276,11 +293,11 @@ export const grpcSection = section(
 export const replay = section(
   'Replay of old slots to gRPC streams (from_slot).',
   {
-    slots: option(whole(0, 100_000), hub.replaySlots, 'Slots kept; 0 for none.'),
+    slots: option(whole(0, 100_000), hub.replaySlots, 'Slots retained; 0 disables replay.'),
     max_bytes: option(
       whole(MIB, 1_024 * GIB),
       hub.replayMaxBytes,
-      'Memory for them; beyond it the oldest go.',
+      'Maximum memory for retained slots; above it, the oldest are evicted.',
     ),
   },
   {
@@ -292,7 +309,7 @@ export const replay = section(
   },
 );
 
-/** Fixed. */
+/** Not configurable. */
 export const blocks = section(
   '',
   {},
@@ -310,18 +327,18 @@ export const rest = section(
     requests_per_minute: option(
       whole(1, 10_000_000),
       restLimits.requestsPerMinute,
-      'Requests of one key to one group of endpoints.',
+      'Maximum requests per minute per key and group of endpoints.',
       { reload: true },
     ),
     key_in_flight_max: option(
       whole(1, 1_000_000),
       restLimits.keyInFlightMax,
-      'Concurrent requests of a key.',
+      'Maximum concurrent requests per key.',
       {
         reload: true,
       },
     ),
-    timeout_ms: option(whole(100, HOUR_MS), restLimits.timeoutMs, 'Time for a request.', { reload: true }),
+    timeout_ms: option(whole(100, HOUR_MS), restLimits.timeoutMs, 'Timeout of a request.', { reload: true }),
     history_days: option(whole(1, 36_500), 4, 'Days that transaction/history reaches back.'),
     domain_suffix: option(
       text(/^\.[a-z0-9-]{1,32}$/, 'a dot and a name, such as ".sol"'),
@@ -344,11 +361,11 @@ export const storage = section(
       'Public address of /ipfs/, on a host name of its own. Default: the address of the service.',
       { example: '"https://files.example.com/ipfs/"' },
     ),
-    file_max_bytes: option(whole(1_024, 1_024 * GIB), storageLimits.fileMaxBytes, 'Longest file.'),
+    file_max_bytes: option(whole(1_024, 1_024 * GIB), storageLimits.fileMaxBytes, 'Maximum file size.'),
     total_max_bytes: option(
       whole(1_024, 1_048_576 * GIB),
       storageLimits.totalMaxBytes,
-      'All files; not for Kubo.',
+      'Maximum total size of all files; ignored with Kubo.',
     ),
   },
   storageLimits,
@@ -357,7 +374,7 @@ export const storage = section(
 export const uploads = section(
   'Uploads of files.',
   {
-    upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Time for an upload.'),
+    upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Timeout of an upload.'),
   },
   pick(uploadLimits, [
     ...(['overheadMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
@@ -368,14 +385,14 @@ export const uploads = section(
 export const ipfs = section(
   'Gateway to stored files (/ipfs/).',
   {
-    open_max: option(whole(1, 100_000), ipfsServerOptions.openMax, 'Concurrent responses.'),
+    open_max: option(whole(1, 100_000), ipfsServerOptions.openMax, 'Maximum concurrent responses.'),
     open_per_address_max: option(
       whole(1, 100_000),
       ipfsServerOptions.openPerAddressMax,
-      'Those to one address; behind a proxy that is every client, so set both to the same.',
+      'Maximum concurrent responses per client address. Behind a proxy, clients share one: set it to open_max.',
     ),
   },
-  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'answerMaxMs']),
+  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'responseMaxMs']),
 );
 
 export const kubo = section(
@@ -393,7 +410,7 @@ export const kubo = section(
 export const pinning = section(
   'Service that pins the stored files (IPFS Pinning Service API).',
   {
-    url: option(httpUrl, null, 'Address before /pins.', {
+    url: option(httpUrl, null, 'Base URL of the API, without /pins.', {
       secret: true,
       example: '"https://pinning.example.com"',
     }),
@@ -408,7 +425,7 @@ export const pinning = section(
 );
 
 export const semiWallets = section(
-  'Keypairs stored under passwords of their owners.',
+  "Keypairs encrypted with their owners' passwords.",
   {
     iterations: option(
       whole(600_000, 100_000_000),
@@ -421,7 +438,7 @@ export const semiWallets = section(
 
 export const metrics = section('Prometheus metrics at GET /metrics.', {
   open: option(onOff, false, 'Serve metrics without a token.', { common: true }),
-  token: option(line, null, 'Bearer token that serves metrics.', {
+  token: option(line, null, 'Bearer token required to read metrics.', {
     common: true,
     secret: true,
     example: '"env:METRICS_TOKEN"',
@@ -429,19 +446,19 @@ export const metrics = section('Prometheus metrics at GET /metrics.', {
   keys_max: option(
     whole(0, 100_000),
     requestCounterOptions.keysMax,
-    'Keys with series of their own; the others share one.',
+    'Maximum keys with their own metric series; the others share one.',
   ),
 });
 
 export const telemetry = section(
   'OpenTelemetry spans over OTLP/HTTP.',
   {
-    otlp_url: option(httpUrl, null, 'Collector; /v1/traces is added to an address without a path.', {
+    otlp_url: option(httpUrl, null, 'Collector URL; /v1/traces is appended if it has no path.', {
       common: true,
       secret: true,
       example: '"http://127.0.0.1:4318"',
     }),
-    headers: option(headers, {}, 'Sent to the collector.', {
+    headers: option(headers, {}, 'Headers sent to the collector.', {
       secret: true,
       example: '{ "authorization" = "env:OTLP_AUTHORIZATION" }',
     }),
@@ -466,5 +483,5 @@ export const log = section('Log.', {
   }),
 });
 
-/** Fixed. */
+/** Not configurable. */
 export const confirmations = section('', {}, confirmationLimits);

@@ -1,3 +1,5 @@
+/** Options of nodes, caches, feeds and the embedded ledger. */
+
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
@@ -39,13 +41,11 @@ import {
   wsUrl,
 } from './value-types.ts';
 
-/** Options of nodes, caches and feeds. */
-
 const NODES_MAX = 256;
 const SERVERS_MAX = 64;
 
 const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
-const headersRow = option(headers, {}, 'Sent with every request.', {
+const headersRow = option(headers, {}, 'Headers sent with every request.', {
   secret: true,
   example: '{ "x-token" = "env:NODE_TOKEN" }',
 });
@@ -74,15 +74,25 @@ export const upstreamRows = {
   requests_per_second: option(
     whole(1, 10_000_000),
     null,
-    'Rate limit towards the node, polls included; not set: none.',
+    'Maximum requests per second to the node, polls included; if unset, unlimited.',
     { example: '100' },
   ),
-  requests_burst: option(whole(1, 10_000_000), null, 'Burst above it. Default: one second of requests.', {
-    example: '200',
-  }),
-  pipelining: option(whole(1, 16), 1, 'Light reads sent over one connection without waiting for responses.', {
-    example: '4',
-  }),
+  requests_burst: option(
+    whole(1, 10_000_000),
+    null,
+    'Maximum burst above requests_per_second. Default: one second of requests.',
+    {
+      example: '200',
+    },
+  ),
+  pipelining: option(
+    whole(1, 16),
+    1,
+    'Maximum light reads sent over one connection without waiting for responses.',
+    {
+      example: '4',
+    },
+  ),
 };
 
 export const upstreams = tables('A node. Any number, for any of the networks.', upstreamRows, {
@@ -94,31 +104,36 @@ export const upstreams = tables('A node. Any number, for any of the networks.', 
 export const upstreamPool = section(
   'Calls to nodes.',
   {
-    timeout_ms: option(whole(100, HOUR_MS), upstream.timeoutMs, 'Time for a call, all attempts together.', {
-      reload: true,
-    }),
+    timeout_ms: option(
+      whole(100, HOUR_MS),
+      upstream.timeoutMs,
+      'Timeout of a call, including all attempts.',
+      {
+        reload: true,
+      },
+    ),
     attempt_timeout_ms: option(
       whole(50, HOUR_MS),
       upstream.attemptTimeoutMs,
-      'Time for one attempt that another may follow.',
+      'Timeout of an attempt that can be retried.',
       { reload: true },
     ),
     load_balancing: option(
       oneOf(balancingStrategies),
       upstream.loadBalancing,
-      '"spread" over nodes of like latency, or "sticky".',
+      '"spread" over nodes of similar latency, or "sticky".',
       { reload: true },
     ),
     lag_max_slots: option(
       whole(1, 1_000_000),
       upstream.lagMaxSlots,
-      'Slots that a node may be behind before it is ejected.',
+      'Maximum slots that a node may lag before it is ejected.',
       { reload: true },
     ),
     hedge_ratio: option(
       ratio,
       upstream.hedgeRatio,
-      'Share of reads that may be sent to a second node when the first is slow; 0 for none.',
+      'Maximum share of reads sent to a second node when the first is slow; 0 disables hedging.',
       { reload: true },
     ),
     confirm_null_results: option(
@@ -127,19 +142,24 @@ export const upstreamPool = section(
       'Ask a second node when the first does not have a transaction.',
       { reload: true },
     ),
-    connections_max: option(whole(1, 100_000), upstream.connectionsMax, 'Open connections per node.', {
-      reload: true,
-    }),
+    connections_max: option(
+      whole(1, 100_000),
+      upstream.connectionsMax,
+      'Maximum open connections per node.',
+      {
+        reload: true,
+      },
+    ),
     response_max_bytes: option(
       whole(1_024, 2_047 * MIB),
       upstream.responseMaxBytes,
-      'Longest response of a node.',
+      'Maximum size of a node response.',
       { reload: true },
     ),
     response_buffer_max_bytes: option(
       whole(MIB, 64 * GIB),
       upstream.responseBufferMaxBytes,
-      'Memory for responses while they arrive; beyond it: OVERLOADED.',
+      'Maximum memory for incoming responses; above it, calls get OVERLOADED.',
       { reload: true },
     ),
   },
@@ -153,7 +173,7 @@ const serverRows = {
   headers: headersRow,
 };
 
-export const senders = tables('An endpoint that accepts sendTransaction only.', serverRows, {
+export const senders = tables('An endpoint that accepts only sendTransaction.', serverRows, {
   max: SERVERS_MAX,
   item: 'endpoint',
 });
@@ -175,7 +195,7 @@ export const transactions = section(
     pending_max: option(
       whole(0, 10_000_000),
       submitLimits.pendingMax,
-      'Transactions tracked until they land; beyond it the most rebroadcast are dropped.',
+      'Maximum transactions tracked until they land; above it, the most rebroadcast are dropped.',
       { reload: true },
     ),
   },
@@ -188,7 +208,7 @@ export const cache = section(
     enabled: option(onOff, true, 'Cache responses.'),
     coalesce: option(onOff, true, 'Send identical concurrent calls once.'),
     slot_cache: option(onOff, true, 'Answer getHealth and getSlot from recently observed slots.'),
-    max_bytes: option(whole(MIB, 64 * GIB), memoryCacheLimits.maxBytes, 'Memory of the cache.'),
+    max_bytes: option(whole(MIB, 64 * GIB), memoryCacheLimits.maxBytes, 'Maximum memory of the cache.'),
     redis_url: option(redisUrl, null, 'Shared cache, with an eviction policy; not the server of [shared].', {
       secret: true,
       example: '"redis://host:6379"',
@@ -215,13 +235,17 @@ export const feeds = section(
     connection_subscriptions_max: option(
       whole(2, 1_000_000),
       feedLimits.connectionSubscriptionsMax,
-      'Subscriptions on one connection.',
+      'Maximum subscriptions per connection.',
     ),
-    node_connections_max: option(whole(1, 10_000), feedLimits.nodeConnectionsMax, 'Connections to one node.'),
+    node_connections_max: option(
+      whole(1, 10_000),
+      feedLimits.nodeConnectionsMax,
+      'Maximum connections per node.',
+    ),
     block_cache_max_bytes: option(
       whole(MIB, 2_047 * MIB),
       feedLimits.blockCacheMaxBytes,
-      'Memory for blocks read to fill gaps and feed subscriptions.',
+      'Maximum memory for blocks read to fill gaps and feed subscriptions.',
     ),
   },
   feedLimits,
@@ -238,18 +262,18 @@ export const geyser = section(
     filters_max: option(
       whole(1, 1_000_000),
       geyserSourceOptions.filtersMax,
-      'Filters that servers accept per request.',
+      'Maximum filters that servers accept per request.',
     ),
     addresses_max: option(
       whole(1, 1_000_000),
       geyserSourceOptions.addressesMax,
-      'Addresses that servers accept per request.',
+      'Maximum addresses that servers accept per request.',
     ),
   },
   geyserLimits,
 );
 
-/** Fixed; `geyser` has the options of both consumers of Geyser streams. */
+/** Not configurable; `geyser` has the options of both consumers of Geyser streams. */
 export const geyserSource = section('', {}, geyserSourceOptions);
 
 const shredServerRows = {
@@ -277,11 +301,11 @@ export const shreds = section(
   {
     udp: option(switchOrAuto, 'auto', 'Receive shreds over UDP; "auto": from the embedded ledger only.'),
     udp_host: option(host, '127.0.0.1', 'Address of the UDP receiver.'),
-    udp_port: option(whole(0, 65_535), 0, 'Port of the UDP receiver; 0 takes a free one.'),
+    udp_port: option(whole(0, 65_535), 0, 'Port of the UDP receiver; 0 picks a free port.'),
     udp_senders: option(
       list(shredSender, 1_024, 'udp_senders = ["203.0.113.7"]'),
       [],
-      'Addresses that packets are accepted from; empty: all.',
+      'Source addresses of accepted packets; if empty, all.',
     ),
     shred_version: option(
       whole(0, 65_535),
@@ -303,12 +327,12 @@ export const offChain = section(
     allow_networks: option(
       list(connectableNetwork, 256, 'allow_networks = ["10.0.0.0/8"]'),
       [...offChainRules.allowedNetworks],
-      'Private networks that may be requested nevertheless.',
+      'Private networks to which requests are allowed.',
     ),
     ports: option(
       list(whole(1, 65_535), 64, 'ports = [80, 443]'),
       [...offChainRules.ports],
-      'Ports that may be requested.',
+      'Ports to which requests are allowed.',
     ),
     ipfs_gateways: option(
       list(gatewayUrl, 16, 'ipfs_gateways = ["https://host/ipfs/"]'),
@@ -323,19 +347,23 @@ export const offChain = section(
     document_ttl_ms: option(
       whole(0, 3_650 * DAY_MS),
       offChainLimits.documentTtlMs,
-      'Time that a document is cached.',
+      'How long a document is cached.',
     ),
-    memory_max_bytes: option(whole(0, 64 * GIB), offChainLimits.memoryMaxBytes, 'Cache in memory.'),
+    memory_max_bytes: option(
+      whole(0, 64 * GIB),
+      offChainLimits.memoryMaxBytes,
+      'Maximum size of the cache in memory.',
+    ),
     disk_max_bytes: option(
       whole(0, 1_024 * GIB),
       offChainLimits.diskMaxBytes,
-      'Cache in data_dir/off-chain.',
+      'Maximum size of the cache in data_dir/off-chain.',
     ),
   },
   offChainLimits,
 );
 
-/** Fixed. */
+/** Not configurable. */
 export const dasPool = section('', {}, dasLimits);
 
 /** Longest epoch. */
@@ -359,13 +387,13 @@ export const localnetDefaults = {
 } as const;
 
 export const localnet = section('Embedded ledger of development mode.', {
-  rpc_port: option(whole(0, 65_534), 0, 'JSON-RPC port, followed by that of PubSub; 0 takes a free pair.'),
-  slot_ms: option(whole(10, 60_000), localnetDefaults.slotMs, 'Slot time.'),
-  slots_per_epoch: option(
-    whole(32, SLOTS_PER_EPOCH_MAX),
-    localnetDefaults.slotsPerEpoch,
-    'Slots in an epoch.',
+  rpc_port: option(whole(0, 65_534), 0, 'JSON-RPC port; PubSub uses the next one. 0 picks two free ports.'),
+  slot_ms: option(whole(10, 60_000), localnetDefaults.slotMs, 'Slot duration.'),
+  slots_per_epoch: option(whole(32, SLOTS_PER_EPOCH_MAX), localnetDefaults.slotsPerEpoch, 'Slots per epoch.'),
+  faucet_sol: option(whole(1, 500_000_000), localnetDefaults.faucetSol, 'Initial SOL of the faucet.'),
+  history_slots_max: option(
+    whole(200, 2 ** 48),
+    localnetDefaults.historySlotsMax,
+    'Maximum slots of history retained.',
   ),
-  faucet_sol: option(whole(1, 500_000_000), localnetDefaults.faucetSol, 'SOL of the faucet.'),
-  history_slots_max: option(whole(200, 2 ** 48), localnetDefaults.historySlotsMax, 'Slots of history kept.'),
 });

@@ -3,15 +3,18 @@ import { decodeBase58, encodeBase58 } from './base58.ts';
 
 export type Blockhash = Brand<string, 'Blockhash'>;
 
+export const BLOCKHASH_BYTES = 32;
+
 export function parseBlockhash(text: string): { blockhash: Blockhash } | { fault: 'Invalid' | 'WrongSize' } {
   if (text.length > 44) return { fault: 'WrongSize' };
   const bytes = decodeBase58(text);
   if (bytes === null) return { fault: 'Invalid' };
-  return bytes.length === 32 ? { blockhash: text as Blockhash } : { fault: 'WrongSize' };
+  return bytes.length === BLOCKHASH_BYTES ? { blockhash: text as Blockhash } : { fault: 'WrongSize' };
 }
 
 export function blockhashFromBytes(bytes: Uint8Array): Blockhash {
-  if (bytes.length !== 32) throw new RangeError(`a blockhash must have 32 bytes, not ${bytes.length}`);
+  if (bytes.length !== BLOCKHASH_BYTES)
+    throw new RangeError(`a blockhash must have 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Blockhash;
 }
 

@@ -5,7 +5,7 @@ import {
   scanTransaction,
   type TransactionShape,
   viewTransaction,
-  WireScan,
+  WireScanner,
   type WireTransaction,
 } from './transaction/wire-transaction.ts';
 
@@ -32,19 +32,19 @@ type EntryBatchKind =
   | 'marker'
   | 'malformed';
 
-function readCount(scan: WireScan, itemMinBytes: number): number {
+function readCount(scan: WireScanner, itemMinBytes: number): number {
   const low = scan.u32();
   const high = scan.u32();
   return scan.isBroken || high !== 0 || low * itemMinBytes > scan.remaining ? -1 : low;
 }
 
 /** Number of entries; -1 if it exceeds the data or BATCH_ENTRIES_MAX. */
-function readEntryCount(scan: WireScan): number {
+function readEntryCount(scan: WireScanner): number {
   const count = readCount(scan, ENTRY_MIN_BYTES);
   return count > BATCH_ENTRIES_MAX ? -1 : count;
 }
 
-function scanTransactions(scan: WireScan, shape: TransactionShape, seen: (() => void) | null): boolean {
+function scanTransactions(scan: WireScanner, shape: TransactionShape, seen: (() => void) | null): boolean {
   const count = readCount(scan, TRANSACTION_MIN_BYTES);
   if (count < 0) return false;
   for (let i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ function scanTransactions(scan: WireScan, shape: TransactionShape, seen: (() => 
  * `Vec<Entry>`; agave entry, `block_component.rs`.
  */
 export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; length: number } {
-  const scan = new WireScan(batch);
+  const scan = new WireScanner(batch);
   const count = readEntryCount(scan);
   if (count < 0) return { kind: 'malformed', length: 0 };
   if (count === 0) return { kind: 'marker', length: 0 };
@@ -77,7 +77,7 @@ export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; lengt
  * @returns null when malformed.
  */
 export function readEntries(batch: Uint8Array): Entry[] | null {
-  const scan = new WireScan(batch);
+  const scan = new WireScanner(batch);
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
   const count = readEntryCount(scan);
   if (count < 0) return null;
@@ -102,7 +102,7 @@ export function readEntries(batch: Uint8Array): Entry[] | null {
 export function readTransactions(
   batch: Uint8Array,
 ): Readonly<{ entries: number; transactions: readonly WireTransaction[] }> | null {
-  const scan = new WireScan(batch);
+  const scan = new WireScanner(batch);
   const entries = readEntryCount(scan);
   if (entries < 0) return null;
   const shape = emptyShape();

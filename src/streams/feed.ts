@@ -5,9 +5,9 @@ import type { Subscription } from '../protocol/subscriptions.ts';
 export interface FeedListener {
   /**
    * @param result - raw JSON of `params.result`; shared and never modified.
-   * @param last - the subscription ends with this notification, as for a signature.
+   * @param isLast - the subscription ends with this notification, as for a signature.
    */
-  onNotification(result: Buffer, last: boolean): void;
+  onNotification(result: Buffer, isLast: boolean): void;
   /** The subscription failed; nothing follows. */
   onError(failure: Failure): void;
 }

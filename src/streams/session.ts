@@ -12,8 +12,8 @@ export type SessionLimits = Readonly<{
 }>;
 
 export interface Subscriber {
-  /** `last`: the subscription ends with this notification. */
-  onNotification(notification: Notification, last: boolean): void;
+  /** `isLast`: the subscription ends with this notification. */
+  onNotification(notification: Notification, isLast: boolean): void;
   /** The subscription failed. */
   onError(failure: Failure): void;
 }

@@ -52,6 +52,11 @@ export class CircuitBreaker {
     this.#isProbing = false;
     if (this.consecutiveFailures < this.#limits.circuitFailuresMax) return;
     if (now < this.#openUntil) return;
+    this.#open(now);
+  }
+
+  /** Opens the circuit for twice as long as the last time, within limits. */
+  #open(now: number): void {
     const first = this.#limits.circuitOpenMs;
     this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
     this.#lastOpenForMs = this.#openForMs;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { problemText } from '../../src/app/problem-text.ts';
+import { errorText } from '../../src/app/error-text.ts';
 import { listenAt } from '../../src/app/servers/listen.ts';
 import { temporaryFolder } from '../service/program.ts';
 
@@ -81,7 +81,7 @@ describe('an error about permission', () => {
     Object.assign(new Error('denied'), { code: 'EACCES', ...details });
 
   it('names the path and the remedy', () => {
-    const text = problemText(denied({ syscall: 'open', path: '/etc/solway/redis-ca.pem' }));
+    const text = errorText(denied({ syscall: 'open', path: '/etc/solway/redis-ca.pem' }));
     expect(text).toMatch(
       /has no permission for \/etc\/solway\/redis-ca\.pem: change its owner or permissions/,
     );

@@ -141,7 +141,7 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
       await wallets.create('owner', PASSWORD),
     ];
     const guess = () => codeOf(wallets.decrypt('owner', wallet, 'guess'));
-    for (let i = 0; i < semiWalletLimits.freeTries; i++) expect(await guess()).toBe('WRONG_PASSWORD');
+    for (let i = 0; i < semiWalletLimits.freeAttempts; i++) expect(await guess()).toBe('WRONG_PASSWORD');
     const refused: unknown = await wallets
       .keypair('owner', wallet, PASSWORD)
       .catch((error: unknown) => error);
@@ -165,14 +165,14 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
       codeOf(wallets.decrypt('owner', wallet, `guess ${i}`)),
     );
     const ends = await Promise.all(guesses);
-    expect(ends.filter((end) => end === 'WRONG_PASSWORD').length).toBe(semiWalletLimits.freeTries);
-    expect(ends.filter((end) => end === 'TOO_MANY_TRIES').length).toBe(50 - semiWalletLimits.freeTries);
+    expect(ends.filter((end) => end === 'WRONG_PASSWORD').length).toBe(semiWalletLimits.freeAttempts);
+    expect(ends.filter((end) => end === 'TOO_MANY_TRIES').length).toBe(50 - semiWalletLimits.freeAttempts);
   });
 
   it('that does not exist has as many attempts as one that does', async () => {
     const wallets = await open(await openStore());
     const guess = () => codeOf(wallets.decrypt('owner', ELSEWHERE, 'wrong'));
-    for (let i = 0; i < semiWalletLimits.freeTries; i++) expect(await guess()).not.toBe('TOO_MANY_TRIES');
+    for (let i = 0; i < semiWalletLimits.freeAttempts; i++) expect(await guess()).not.toBe('TOO_MANY_TRIES');
     expect(await guess()).toBe('TOO_MANY_TRIES');
   });
 

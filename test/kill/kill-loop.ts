@@ -64,7 +64,7 @@ export async function killLoop(options: KillLoopOptions): Promise<KillReport[]> 
     'ws = "off"',
     '[grpc]\nenabled = false',
     `[keys]\ncustomer_keys_max = 1_000_000\n[internal.keys]\nusage_flush_interval_ms = ${flushMs}`,
-    '[accounts]\nsign_up = "open"\n[internal.accounts]\naddress_free_tries = 100_000',
+    '[accounts]\nsign_up = "open"\n[internal.accounts]\naddress_free_attempts = 100_000',
     '[plans.default]\nrpc_per_second = 0\n',
   ].join('\n');
   const start = () => startService({ dataDir, configuration, timeoutMs: 120_000 });

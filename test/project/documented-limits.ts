@@ -28,7 +28,7 @@ export const documentedLimits: Readonly<Record<string, Readonly<Record<string, s
   'json-rpc-limits': {
     'Request body': bytes(rpcServerOptions.bodyMaxBytes),
     'Calls and notifications in a batch': number(envelopeLimits.batchMax),
-    'Responses of a batch, together': bytes(rpcServerOptions.batchAnswersMaxBytes),
+    'Responses of a batch, together': bytes(rpcServerOptions.batchResponsesMaxBytes),
     'Calls of a batch in flight': number(rpcServerOptions.batchConcurrency),
     'Length of `id`': bytes(envelopeLimits.idMaxBytes),
     'Nesting depth of the body': number(envelopeLimits.depthMax),

@@ -18,7 +18,7 @@ afterEach(() => server.stop());
 
 describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast path: $raw', ({ raw }) => {
   it('is limited per batch: further calls are refused with a remedy', async () => {
-    server = await startHttpServer({ raw }, { batchAnswersMaxBytes: 100 * KIB, batchConcurrency: 2 });
+    server = await startHttpServer({ raw }, { batchResponsesMaxBytes: 100 * KIB, batchConcurrency: 2 });
     server.answer = async () => ofBytes(30 * KIB);
     const key = server.createKey();
     for (let i = 0; i < 2; i++) {
@@ -34,7 +34,7 @@ describe.each([{ raw: true }, { raw: false }])('memory of unsent responses, fast
   });
 
   it('is limited for all callers, and released', async () => {
-    server = await startHttpServer({ raw }, { answersMaxBytes: LONG_BYTES + 50 * KIB });
+    server = await startHttpServer({ raw }, { responsesMaxBytes: LONG_BYTES + 50 * KIB });
     server.answer = async ({ method }) => ofBytes(method === 'getSlot' ? 100 : LONG_BYTES);
     const key = server.createKey();
     const slow = server.connect();

@@ -361,7 +361,7 @@ describe('a batch', () => {
   });
 
   it('has a limit for its responses together', async () => {
-    await restart({ webSocket: { batchAnswersMaxBytes: 200, batchConcurrency: 1 } });
+    await restart({ webSocket: { batchResponsesMaxBytes: 200, batchConcurrency: 1 } });
     server.answer = async () => result(`"${'x'.repeat(88)}"`);
     const client = await server.connect();
     for (let i = 1; i <= 2; i++) {

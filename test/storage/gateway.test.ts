@@ -9,7 +9,7 @@ let listener: StorageServer;
 let cid: string;
 
 beforeEach(async () => {
-  listener = await StorageServer.start({ openMax: 3, answerMaxMs: 30_000 });
+  listener = await StorageServer.start({ openMax: 3, responseMaxMs: 30_000 });
   cid = await listener.store(bytes);
 });
 

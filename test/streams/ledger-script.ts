@@ -162,10 +162,10 @@ export class NotificationRecorder implements FeedListener {
   /** Whether the last one was marked as the last. */
   isOver = false;
 
-  onNotification(result: Buffer, last: boolean): void {
+  onNotification(result: Buffer, isLast: boolean): void {
     if (this.isOver) throw new Error('told after the last');
     this.texts.push(result.toString());
-    this.isOver = last;
+    this.isOver = isLast;
   }
 
   onError(failure: Failure): void {

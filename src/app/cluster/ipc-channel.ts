@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemText } from '../problem-text.ts';
+import { errorText } from '../error-text.ts';
 import {
   IpcError,
   type IpcHandlers,
@@ -117,7 +117,7 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     try {
       send({ kind: 'answer', id, value: await this.#callHandler(method, value) });
     } catch (error) {
-      send({ kind: 'fault', id, error: problemText(error) });
+      send({ kind: 'fault', id, error: errorText(error) });
     }
   }
 

@@ -39,7 +39,7 @@ const settingsSchema = z.object({
   /** Processes that call nodes: the workers, and the primary if it has a shred stage. */
   upstreamClients: z.int().min(1),
   configuration,
-  ledger: z.object({ rpcPort: port, pubsubPort: port, grpcPort: port.nullable() }).nullable(),
+  ledger: z.object({ rpcPort: port, pubsubPort: port, geyserPort: port.nullable() }).nullable(),
   shreds: z.object({ url: z.string(), token: z.string() }).nullable(),
 });
 

@@ -8,7 +8,7 @@ import { openStorageCounter, type StorageCounter } from '../../control/storage/o
 import { createFirstStartKeys, type PreparedStore, prepareStore } from '../access.ts';
 import { firstOperatorLink } from '../commands/operators.ts';
 import { startsInDevelopment } from '../development-mode.ts';
-import { problemText } from '../problem-text.ts';
+import { errorText } from '../error-text.ts';
 import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
@@ -122,7 +122,7 @@ function buildWorkers({
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
         log.warn(
-          { reason: problemText(error) },
+          { reason: errorText(error) },
           'Failed to determine the storage reservations of an exited worker',
         );
       });
@@ -166,7 +166,7 @@ export async function startCluster(options: ServiceOptions): Promise<Service> {
     };
   } catch (error) {
     await stop().catch((failure: unknown) => {
-      log.warn({ reason: problemText(failure) }, 'Shutdown incomplete');
+      log.warn({ reason: errorText(failure) }, 'Shutdown incomplete');
     });
     throw error;
   }

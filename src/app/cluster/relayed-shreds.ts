@@ -7,12 +7,12 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
 import type { RelayAddress } from './shred-relay.ts';
 
-/** A stage without transactions sends nothing, so pings detect a lost primary. */
+/** Disables stall detection: an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
 /**
- * Shred stage relayed by the primary, which has verified and deduplicated it: batches go directly to the
- * streams of this worker.
+ * Shred stage relayed by the primary. The primary has verified and deduplicated the shreds, so batches need no
+ * further checks here.
  */
 export function openRelayedShreds(
   { url, token }: RelayAddress,
@@ -24,7 +24,9 @@ export function openRelayedShreds(
   const server = { name: 'primary', url, headers: { 'x-token': token } };
   let accepted = 0;
   const transactions = new DeshredClient({
-    ...{ server, limits, log },
+    server,
+    limits,
+    log,
     listener: {
       onTransaction(transaction) {
         accepted++;

@@ -6,7 +6,7 @@ import type { Environment } from '../../config/sources.ts';
 import { LimitStoreUnavailableError } from '../../control/shared/limit-store.ts';
 import type { SharedStorageQuota } from '../../control/storage/file-store.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { problemText } from '../problem-text.ts';
+import { errorText } from '../error-text.ts';
 import { deprioritizeHelperThreads } from '../process/helper-threads.ts';
 import { type Service, startService } from '../service.ts';
 import { IpcChannel } from './ipc-channel.ts';
@@ -165,7 +165,7 @@ async function start(
       .catch(() => {});
     return service;
   } catch (error) {
-    await channel.request('failed', { problem: problemText(error) }).catch(() => {});
+    await channel.request('failed', { problem: errorText(error) }).catch(() => {});
     return null;
   }
 }

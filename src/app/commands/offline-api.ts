@@ -34,8 +34,8 @@ export async function withOfflineApi<Result>(
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const log = createLogger('silent', () => undefined);
     const services = apiServicesOf({
-      ...{ configuration, store, peppers, log, endpoints: [], source: null, mailer: null },
-      more: await prepare(store, peppers),
+      ...{ configuration, store, peppers, log, endpoints: [], dispatcher: null, mailer: null },
+      additionalServices: await prepare(store, peppers),
       serviceAddress: () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false }),
     });
     const api = new ControlApi({ services, handlers: buildHandlers(services), log });

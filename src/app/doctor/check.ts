@@ -1,4 +1,4 @@
-import { problemText } from '../problem-text.ts';
+import { errorText } from '../error-text.ts';
 
 export type Finding = Readonly<{
   subject: string;
@@ -27,7 +27,7 @@ export const probeFindings = (
 export async function runCheck(
   subject: string,
   check: () => string | Promise<string>,
-  describe: (error: unknown) => string = problemText,
+  describe: (error: unknown) => string = errorText,
 ): Promise<Finding> {
   try {
     return good(subject, await check());

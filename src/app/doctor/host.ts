@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasLedger, readGenesis } from '../../../packages/localnet/src/genesis/ledger-dir.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { ledgerProblemText, problemText } from '../problem-text.ts';
+import { errorText, ledgerErrorText } from '../error-text.ts';
 import { ledgerDir } from '../process/data-dir.ts';
 import {
   checkPortFree,
@@ -43,7 +43,7 @@ async function checkListenAddress(
     return good(subject, text);
   } catch (error) {
     const isTaken = error instanceof ListenError && error.isTaken;
-    if (!isTaken) return bad(subject, problemText(error));
+    if (!isTaken) return bad(subject, errorText(error));
     const text = `${port} of ${host} is in use: if Solway is not running, stop the other program or choose another port`;
     return warning(subject, text);
   }
@@ -117,7 +117,7 @@ export async function checkLedger(configuration: Configuration): Promise<Finding
   const subject = 'embedded ledger';
   const folder = ledgerDir(configuration.dataDir);
   const describe = () => describeLedger(folder, configuration.localnet.slotMs);
-  const found = await runCheck(subject, describe, ledgerProblemText);
+  const found = await runCheck(subject, describe, ledgerErrorText);
   const holder = ledgerHolder(folder);
   if (found.verdict === 'bad' || holder === null) return [found];
   const text = `process ${holder} uses ${folder}: if Solway is not running, stop that process`;

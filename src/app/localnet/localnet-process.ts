@@ -8,11 +8,11 @@ import { ledgerDir } from '../process/data-dir.ts';
 export type LocalnetProcessOptions = Readonly<{
   program: Program;
   ledgerDir: string;
-  /** 0 takes a free port at the first start and keeps it for restarts. */
+  /** 0 picks a free port at the first start and keeps it for restarts. */
   rpcPort: number;
-  /** 0, the default, takes a free port at the first start and keeps it for restarts. */
+  /** 0, the default, picks a free port at the first start and keeps it for restarts. */
   geyserPort?: number;
-  /** Destination of its shreds as `host:port`. Default null: none. */
+  /** Where the ledger sends shreds, as `host:port`. Default null: nowhere. */
   shredsTo?: string | null;
   slotMs: number;
   slotsPerEpoch: number;
@@ -29,7 +29,7 @@ export type LocalnetProcessOptions = Readonly<{
   log: Logger;
 }>;
 
-/** Message of the child process when it is ready. */
+/** Message of the child process when it is ready; `solway localnet` prints it with the same names. */
 export type LocalnetReady = Readonly<{
   event: 'ready';
   rpcPort: number;
@@ -39,9 +39,20 @@ export type LocalnetReady = Readonly<{
 }>;
 
 /** Ports of the ledger, which stay the same after a restart. */
-export type LocalnetPorts = Pick<LocalnetReady, 'rpcPort' | 'pubsubPort' | 'grpcPort'>;
+export type LocalnetPorts = Readonly<{
+  rpcPort: number;
+  pubsubPort: number;
+  /** Null when Geyser is disabled. */
+  geyserPort: number | null;
+}>;
 
-const isReady = (message: unknown): message is LocalnetReady =>
+const portsOf = ({ rpcPort, pubsubPort, grpcPort }: LocalnetReady): LocalnetPorts => ({
+  rpcPort,
+  pubsubPort,
+  geyserPort: grpcPort,
+});
+
+const isReadyMessage = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
 /** The embedded ledger did not become ready; the message gives the reason. */
@@ -57,15 +68,16 @@ const LAST_LINES_MAX = 20;
 const LINE_MAX_CHARS = 2_000;
 
 /**
- * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and a scan must not
- * stall the gateway. A dead child is restarted on the same ports and resumes from its log.
+ * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and an account scan
+ * must not block the gateway's event loop. A crashed child is restarted on the same ports and recovers from
+ * its write-ahead log.
  */
 export class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;
   #child: ChildProcess | null = null;
   #rpcPort: number;
   #geyserPort: number;
-  #stopping = false;
+  #isStopping = false;
   /** Unexpected exits since it last ran for `healthyAfterMs`. */
   #unexpectedExits = 0;
   #readyAt = 0;
@@ -85,12 +97,12 @@ export class LocalnetProcess {
   async start(): Promise<LocalnetPorts> {
     const ports = await this.#spawn();
     this.#rpcPort = ports.rpcPort;
-    this.#geyserPort = ports.grpcPort ?? this.#geyserPort;
+    this.#geyserPort = ports.geyserPort ?? this.#geyserPort;
     return ports;
   }
 
   stop(): Promise<void> {
-    this.#stopping = true;
+    this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     const child = this.#child;
     // Without a pid it was never spawned and emits no exit event.
@@ -134,29 +146,29 @@ export class LocalnetProcess {
     this.#captureOutput(child);
     return new Promise((resolve, reject) => {
       const { readyTimeoutMs } = this.#options;
-      let late = false;
-      let ready = false;
+      let hasTimedOut = false;
+      let isReady = false;
       const timer = setTimeout(() => {
-        late = true;
+        hasTimedOut = true;
         child.kill('SIGKILL');
       }, readyTimeoutMs);
       child.on('message', (message) => {
-        if (!isReady(message)) return;
-        ready = true;
+        if (!isReadyMessage(message)) return;
+        isReady = true;
         this.#readyAt = performance.now();
         clearTimeout(timer);
-        resolve(message);
+        resolve(portsOf(message));
       });
       child.once('error', ({ message }) => {
         clearTimeout(timer);
         reject(new EmbeddedLedgerError(message));
       });
-      // Unlike exit, close comes after the last output.
+      // `close`, unlike `exit`, is emitted after stderr has ended.
       child.once('close', (code, signal) => {
         clearTimeout(timer);
-        if (late) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
-        else if (!ready) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
-        else if (!this.#stopping) this.#restartAfter(code, signal);
+        if (hasTimedOut) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
+        else if (!isReady) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
+        else if (!this.#isStopping) this.#restartAfter(code, signal);
       });
     });
   }
@@ -176,9 +188,10 @@ export class LocalnetProcess {
    * option.
    */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
-    const sentence = this.#lastLines.findLast((line) => line.startsWith('solway: '));
-    if (sentence === undefined) return `it ended with ${signal ?? `exit code ${code}`}; see the log`;
-    return sentence.slice('solway: '.length).replaceAll('--rpc-port', 'localnet.rpc_port');
+    const errorLine = this.#lastLines.findLast((line) => line.startsWith('solway: '));
+    if (errorLine === undefined)
+      return `it ${signal === null ? `exited with code ${code}` : `was killed by ${signal}`}; see the log`;
+    return errorLine.slice('solway: '.length).replaceAll('--rpc-port', 'localnet.rpc_port');
   }
 
   #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
@@ -187,15 +200,15 @@ export class LocalnetProcess {
     const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#unexpectedExits, 16), restartDelayMaxMs);
     this.#unexpectedExits++;
     log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger exited; restarting it');
-    this.#schedule(delay);
+    this.#scheduleRestart(delay);
   }
 
-  #schedule(delay: number): void {
+  #scheduleRestart(delay: number): void {
     this.#timer = setTimeout(() => {
       this.#spawn().catch((error: unknown) => {
-        if (this.#stopping) return;
+        if (this.#isStopping) return;
         this.#options.log.error({ err: error }, 'Embedded ledger restart failed; retrying');
-        this.#schedule(this.#options.restartDelayMaxMs);
+        this.#scheduleRestart(this.#options.restartDelayMaxMs);
       });
     }, delay);
   }
@@ -208,7 +221,7 @@ export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<vo
 
 const READY_TIMEOUT_MS = 60_000;
 
-function localnetProcess(
+function createLocalnetProcess(
   { localnet, dataDir }: Configuration,
   program: Program,
   shredsTo: AddressInfo | null,
@@ -218,7 +231,7 @@ function localnetProcess(
     program,
     ledgerDir: ledgerDir(dataDir),
     ...localnet,
-    shredsTo: shredsTo === null ? null : reachable(shredsTo),
+    shredsTo: shredsTo === null ? null : toLocalAddress(shredsTo),
     readyTimeoutMs: READY_TIMEOUT_MS,
     restartDelayMinMs: 100,
     restartDelayMaxMs: 5_000,
@@ -229,7 +242,7 @@ function localnetProcess(
 }
 
 /** Address of a socket from this machine, as `host:port`. */
-function reachable({ address, port, family }: AddressInfo): string {
+function toLocalAddress({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
@@ -237,15 +250,15 @@ function reachable({ address, port, family }: AddressInfo): string {
 
 /**
  * Starts the embedded ledger.
- * @param shredsTo - destination of its shreds; null: none.
+ * @param shredsTo - where it sends shreds; null: nowhere.
  * @throws EmbeddedLedgerError
  */
-export async function openLedger(
+export async function startLocalnet(
   configuration: Configuration,
   program: Program,
   shredsTo: AddressInfo | null,
   log: Logger,
 ): Promise<EmbeddedLedger> {
-  const ledger = localnetProcess(configuration, program, shredsTo, log);
+  const ledger = createLocalnetProcess(configuration, program, shredsTo, log);
   return { ports: await ledger.start(), stop: () => ledger.stop() };
 }

@@ -55,7 +55,7 @@ export type Localnet = Readonly<{
   /** null without a faucet port. */
   faucetPort: number | null;
   /** null without Geyser. */
-  grpcPort: number | null;
+  geyserPort: number | null;
   genesis: Genesis;
   /** Newest frozen slot. */
   tip(): bigint;
@@ -221,7 +221,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
       rpcPort: rpc.port,
       pubsubPort: pubsub.port,
       faucetPort: auxiliary.faucet?.port ?? null,
-      grpcPort: auxiliary.geyser?.port ?? null,
+      geyserPort: auxiliary.geyser?.port ?? null,
     };
     return { ...ports, genesis, tip, stop };
   } catch (error) {

@@ -28,27 +28,27 @@ export type ControlOptions = Readonly<{
   configuration: Configuration;
   store: Store;
   peppers: Peppers;
-  /** Lazy: reading the REST endpoints would double the start time of commands, which do not show them. */
+  /** Loaded on demand: CLI commands do not need them, and loading them doubles startup time. */
   endpoints: ApiServices['endpoints'];
-  source: RpcDispatcher | null;
+  dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
   /** Additional services: request log, leaked keys. */
-  more?: Partial<ApiServices>;
+  additionalServices?: Partial<ApiServices>;
   /** Available once the listeners are open. */
   serviceAddress: () => ServiceAddress;
 }>;
 
-/** Account options; getters follow a reload. */
+/** Account options; getters reflect configuration reloads. */
 export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
-  const { publicUrl, oidc, sessionDays, accountFreeTries, addressFreeTries } = accounts;
+  const { publicUrl, oidc, sessionDays, accountFreeAttempts, addressFreeAttempts } = accounts;
   const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {
     sessionMs: sessionDays * DAY_MS,
     get invitationMs() {
       return accounts.invitationDays * DAY_MS;
     },
-    accountTries: { ...accountLimits.accountTries, freeTries: accountFreeTries },
-    addressTries: { ...accountLimits.addressTries, freeTries: addressFreeTries },
+    accountAttempts: { ...accountLimits.accountAttempts, freeAttempts: accountFreeAttempts },
+    addressAttempts: { ...accountLimits.addressAttempts, freeAttempts: addressFreeAttempts },
   });
   return {
     get signUp() {
@@ -67,9 +67,9 @@ function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
 }
 
-/** Services of the control API handlers, in the service and on the command line. */
-export function apiServicesOf(parts: ControlOptions): ApiServices {
-  const { configuration, store, peppers, endpoints, source, mailer, serviceAddress } = parts;
+/** Services of the control API handlers, used by the server and by CLI commands. */
+export function apiServicesOf(options: ControlOptions): ApiServices {
+  const { configuration, store, peppers, endpoints, dispatcher, mailer, serviceAddress } = options;
   const accounts = accountOptionsOf(configuration);
   return {
     store,
@@ -78,7 +78,7 @@ export function apiServicesOf(parts: ControlOptions): ApiServices {
     keys: configuration.keys,
     endpoints,
     now: Date.now,
-    dispatcher: source,
+    dispatcher,
     mailer,
     mailRateLimiter: new MailRateLimiter(configuration.mail, Date.now),
     accounts,
@@ -98,6 +98,6 @@ export function apiServicesOf(parts: ControlOptions): ApiServices {
         return configuration.plans.map(({ id, name }) => ({ id, name }));
       },
     },
-    ...parts.more,
+    ...options.additionalServices,
   };
 }

@@ -57,8 +57,8 @@ function rpcCalls(
     bodyMaxBytes: server.bodyMaxBytes,
     bodiesMaxBytes: server.bodiesMaxBytes,
     // A worker's share must still hold the longest response.
-    answersMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
-    batchAnswersMaxBytes: server.batchAnswersMaxBytes,
+    responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
+    batchResponsesMaxBytes: server.batchResponsesMaxBytes,
     batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
@@ -99,7 +99,7 @@ function buildStreamGate(
 function buildWebSocketServer(
   { server, networks, websocket }: Configuration,
   gate: WebSocketGateway,
-  { responseBudget, options: { batchAnswersMaxBytes } }: RpcCalls,
+  { responseBudget, options: { batchResponsesMaxBytes } }: RpcCalls,
   proxies: TrustedProxies,
   log: Logger,
 ) {
@@ -113,7 +113,7 @@ function buildWebSocketServer(
     },
     batchConcurrency: server.batchConcurrency,
     responseBudget,
-    batchAnswersMaxBytes,
+    batchResponsesMaxBytes,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   };

@@ -2,7 +2,7 @@ import { type FSWatcher, realpathSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../servers/tls.ts';
-import { problemText } from '../problem-text.ts';
+import { errorText } from '../error-text.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
 
 export type TlsListener = Readonly<{
@@ -64,7 +64,7 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
       listener.reload(readTls(files));
       log.info({ listener: listenerName }, 'Certificate reloaded');
     } catch (error) {
-      const reason = problemText(error);
+      const reason = errorText(error);
       log.error(
         { listener: listenerName, reason },
         'Certificate reload failed; keeping the current certificate',

@@ -20,7 +20,7 @@ import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
-import { logStateChange } from '../problem-text.ts';
+import { logStateChange } from '../log-state-change.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
 import type { NodeTraits } from '../upstreams/active-nodes.ts';

@@ -17,7 +17,7 @@ import type { Peppers } from '../../control/pepper.ts';
 import { probeNode } from '../../upstream/probe/probe-node.ts';
 import type { Finding } from '../doctor/check.ts';
 import { checkGeyser, checkPubsub } from '../doctor/feeds.ts';
-import { logStateChange } from '../problem-text.ts';
+import { logStateChange } from '../log-state-change.ts';
 import { type ActiveNodes, toUpstreamConfiguration } from './active-nodes.ts';
 
 /** Time for one request while a node is probed; probes are sequential. */

@@ -26,7 +26,7 @@ import type { UpstreamPool } from '../../upstream/pool.ts';
 import type { SlotTracker } from '../../upstream/slots/slot-tracker.ts';
 import { SubmitTargets } from '../../upstream/submit/submit-targets.ts';
 import { TransactionSubmitter } from '../../upstream/submit/transaction-submitter.ts';
-import { logStateChange } from '../problem-text.ts';
+import { logStateChange } from '../log-state-change.ts';
 
 function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Network, UpstreamNode[]> {
   // Passes the live section itself: nodes read their limits at each use, so that a reload takes effect.

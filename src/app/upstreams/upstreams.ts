@@ -32,11 +32,11 @@ const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: Loca
   ws: `ws://127.0.0.1:${pubsubPort}`,
 });
 
-const withLedgerGeyser = (nodes: readonly NodeConfig[], grpcPort: number | null): readonly NodeConfig[] =>
-  grpcPort === null
+const withLedgerGeyser = (nodes: readonly NodeConfig[], geyserPort: number | null): readonly NodeConfig[] =>
+  geyserPort === null
     ? nodes
     : nodes.map((node) =>
-        node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${grpcPort}` } : node,
+        node.name === LOCALNET_NODE ? { ...node, grpc: `http://127.0.0.1:${geyserPort}` } : node,
       );
 
 /** Requests everything from the embedded ledger, so that from_slot finds it. */
@@ -75,7 +75,7 @@ export function openUpstreams(
   }
   const isDevelopment = ledger !== null;
   /** Nodes as sources of gRPC streams: the embedded ledger with its Geyser. */
-  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.grpcPort ?? null);
+  const streaming = (nodes: readonly NodeConfig[]) => withLedgerGeyser(nodes, ports?.geyserPort ?? null);
   const { feeds, geyser } = configuration;
   const reader = new ChainReader({ network, pool, limits: feeds, log });
   const yellowstone = new YellowstoneSource({

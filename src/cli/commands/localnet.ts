@@ -1,6 +1,6 @@
+import { ledgerErrorText } from '../../app/error-text.ts';
 import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
-import { ledgerProblemText } from '../../app/problem-text.ts';
 import { createLogger } from '../../base/log.ts';
 import {
   SLOTS_PER_EPOCH_MAX,
@@ -185,8 +185,8 @@ function geyserPortsOf(given: string | undefined): readonly number[] {
 }
 
 function describe(localnet: Localnet, { ledgerDir, host }: LocalnetOptions): string {
-  const { rpcPort, pubsubPort, grpcPort, genesis, tip } = localnet;
-  const geyser = grpcPort === null ? '' : `\n  Geyser (gRPC): http://${host}:${grpcPort}`;
+  const { rpcPort, pubsubPort, geyserPort, genesis, tip } = localnet;
+  const geyser = geyserPort === null ? '' : `\n  Geyser (gRPC): http://${host}:${geyserPort}`;
   return `
 The ledger is ready.
 
@@ -210,9 +210,9 @@ async function runUntilShutdown(
   // Loading the VM is slow, so options are checked first.
   const { startLocalnet } = await import('../../app/localnet/localnet.ts');
   const localnet = await startLocalnet({ ...settings, onFailure: () => process.exit(exitCodes.problem) });
-  const { rpcPort, pubsubPort, faucetPort, grpcPort } = localnet;
+  const { rpcPort, pubsubPort, faucetPort, geyserPort } = localnet;
   const optional = faucetPort === null ? {} : { faucetPort };
-  const ready = { event: 'ready', rpcPort, pubsubPort, grpcPort, ...optional };
+  const ready = { event: 'ready', rpcPort, pubsubPort, grpcPort: geyserPort, ...optional };
   if (flag('json')) terminal.out(`${JSON.stringify(ready)}\n`);
   else if (!flag('quiet')) terminal.out(describe(localnet, settings));
   process.send?.(ready);
@@ -229,7 +229,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof UsageError || error instanceof ArgumentsError) throw error;
-    terminal.err(`solway: ${ledgerProblemText(error)}\n`);
+    terminal.err(`solway: ${ledgerErrorText(error)}\n`);
     return exitCodes.problem;
   }
 }

@@ -15,16 +15,16 @@ export const accountLimits = {
    * Failed attempts per account: separately for each address that signed in before, and for all other
    * addresses together.
    */
-  accountTries: {
-    freeTries: 5,
+  accountAttempts: {
+    freeAttempts: 5,
     firstPauseMs: SECOND_MS,
     pauseMaxMs: MINUTE_MS,
     rememberMs: 60 * MINUTE_MS,
     rememberedMax: 100_000,
   },
   /** Failed attempts per address (IPv6: per /64), for any account. */
-  addressTries: {
-    freeTries: 20,
+  addressAttempts: {
+    freeAttempts: 20,
     firstPauseMs: SECOND_MS,
     pauseMaxMs: 15 * MINUTE_MS,
     rememberMs: 60 * MINUTE_MS,

@@ -34,11 +34,11 @@ export class SignInAttemptLimiter {
   readonly #subnets: AttemptLimiter;
   readonly #trustedSources: Lru<string, true>;
 
-  constructor({ accountTries, addressTries }: AccountLimits, now: () => number) {
-    this.#accounts = new AttemptLimiter(accountTries, now);
-    this.#trustedAccounts = new AttemptLimiter(accountTries, now);
-    this.#subnets = new AttemptLimiter(addressTries, now);
-    this.#trustedSources = new Lru(accountTries.rememberedMax);
+  constructor({ accountAttempts, addressAttempts }: AccountLimits, now: () => number) {
+    this.#accounts = new AttemptLimiter(accountAttempts, now);
+    this.#trustedAccounts = new AttemptLimiter(accountAttempts, now);
+    this.#subnets = new AttemptLimiter(addressAttempts, now);
+    this.#trustedSources = new Lru(accountAttempts.rememberedMax);
   }
 
   /**

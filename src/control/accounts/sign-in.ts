@@ -30,7 +30,7 @@ export class SignIn {
   constructor(parts: SignInParts) {
     this.#parts = parts;
     this.#library = openSignInLibrary(parts, []);
-    this.#failedTokenLimit = new AttemptLimiter(parts.options.limits.addressTries, parts.now);
+    this.#failedTokenLimit = new AttemptLimiter(parts.options.limits.addressAttempts, parts.now);
     this.guard = new AuthGuard(parts, () => this.#library);
   }
 

@@ -19,7 +19,7 @@ export const semiWalletLimits = {
   derivationPerOwnerQueueMax: 16,
   /** Per owner. */
   walletsMax: 1_000,
-  freeTries: 5,
+  freeAttempts: 5,
   firstPauseMs: 1_000,
   pauseMaxMs: 15 * 60_000,
   rememberMs: 3_600_000,

@@ -7,7 +7,7 @@ import type { Store } from '../database/open.ts';
 import { findRow, selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
-import { latencyText } from './usage-sums.ts';
+import { serializeHistogram } from './usage-sums.ts';
 
 export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
 
@@ -104,7 +104,10 @@ export async function clearDirty(
 export type StoredUsage = Omit<UsageRow, 'latency' | 'keyId'> &
   Readonly<{ keyId: string | null; latency: string }>;
 
-export const storedUsage = (row: UsageRow): StoredUsage => ({ ...row, latency: latencyText(row.latency) });
+export const storedUsage = (row: UsageRow): StoredUsage => ({
+  ...row,
+  latency: serializeHistogram(row.latency),
+});
 
 export const rowKeyOf = ({ minute, keyId, product, method, status }: StoredUsage): string =>
   `${minute} ${keyId ?? ''} ${product} ${method} ${status}`;

@@ -2,7 +2,7 @@ import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
 /** Histogram of base/histogram.ts as stored: `bucket:count` pairs, ascending, joined by commas. */
-export function latencyText(counts: ArrayLike<number>): string {
+export function serializeHistogram(counts: ArrayLike<number>): string {
   let text = '';
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
     const count = counts[bucket] ?? 0;
@@ -12,10 +12,10 @@ export function latencyText(counts: ArrayLike<number>): string {
 }
 
 /** Float64, because sums over many minutes exceed 32 bits. */
-export const latencySum = (): Float64Array => new Float64Array(BUCKET_COUNT);
+export const emptyLatencyHistogram = (): Float64Array => new Float64Array(BUCKET_COUNT);
 
 /** Adds a stored histogram. Parses digit by digit, because it runs for every row of every chart. */
-export function addLatency(into: Float64Array, text: string): void {
+export function addLatency(target: Float64Array, text: string): void {
   let number = 0;
   let bucket = 0;
   for (let at = 0; at < text.length; at++) {
@@ -24,13 +24,13 @@ export function addLatency(into: Float64Array, text: string): void {
       bucket = number;
       number = 0;
     } else if (code === COMMA) {
-      into[bucket] = (into[bucket] ?? 0) + number;
+      target[bucket] = (target[bucket] ?? 0) + number;
       number = 0;
     } else {
       number = number * 10 + code - ZERO;
     }
   }
-  if (text !== '') into[bucket] = (into[bucket] ?? 0) + number;
+  if (text !== '') target[bucket] = (target[bucket] ?? 0) + number;
 }
 
 const COLON = 0x3a;
@@ -41,16 +41,16 @@ type Sum = { -readonly [Name in Exclude<keyof UsageCounters, 'latency'>]: number
   latency: Float64Array;
 };
 
-/** Sums usage rows by name; the order of rows does not matter. */
-export class UsageSums<Names extends object> {
-  readonly #sums = new Map<string, { names: Names; sum: Sum; lastMinute: number }>();
+/** Aggregates usage rows by their dimensions; the order of rows does not matter. */
+export class UsageSums<Dimensions extends object> {
+  readonly #sums = new Map<string, { dimensions: Dimensions; sum: Sum; lastMinute: number }>();
 
   /** @param lastMinute - the last Unix minute with usage. */
-  add(names: Names, counters: UsageCounters, lastMinute: number): void {
-    const groupKey = Object.values(names).join('\n');
+  add(dimensions: Dimensions, counters: UsageCounters, lastMinute: number): void {
+    const groupKey = Object.values(dimensions).join('\n');
     let entry = this.#sums.get(groupKey);
     if (entry === undefined) {
-      entry = { names, sum: zero(), lastMinute };
+      entry = { dimensions, sum: zero(), lastMinute };
       this.#sums.set(groupKey, entry);
     }
     const { sum } = entry;
@@ -63,11 +63,11 @@ export class UsageSums<Names extends object> {
     if (lastMinute > entry.lastMinute) entry.lastMinute = lastMinute;
   }
 
-  rows(): (Names & UsageCounters & { last_minute: number })[] {
-    return [...this.#sums.values()].map(({ names, sum, lastMinute }) => ({
-      ...names,
+  rows(): (Dimensions & UsageCounters & { last_minute: number })[] {
+    return [...this.#sums.values()].map(({ dimensions, sum, lastMinute }) => ({
+      ...dimensions,
       ...sum,
-      latency: latencyText(sum.latency),
+      latency: serializeHistogram(sum.latency),
       last_minute: lastMinute,
     }));
   }
@@ -79,5 +79,5 @@ const zero = (): Sum => ({
   bytes_out: 0,
   credits: 0,
   messages: 0,
-  latency: latencySum(),
+  latency: emptyLatencyHistogram(),
 });

@@ -3,7 +3,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 
 const limits = {
-  freeTries: 3,
+  freeAttempts: 3,
   firstPauseMs: 1_000,
   pauseMaxMs: 60_000,
   rememberMs: 3_600_000,

@@ -13,7 +13,7 @@ export type Attempt = Readonly<{
 
 export type AttemptLimits = Readonly<{
   /** Failed attempts before the first pause. */
-  freeTries: number;
+  freeAttempts: number;
   /** Pause after the last free attempt, in milliseconds; doubled by each further failure. */
   firstPauseMs: number;
   pauseMaxMs: number;
@@ -45,9 +45,9 @@ export class AttemptLimiter {
   start(name: string): Attempt {
     const now = this.#now();
     const state = this.#stateOf(name, now);
-    const { freeTries } = this.#limits;
+    const { freeAttempts } = this.#limits;
     if (now < state.blockedUntil) throw this.#tooManyAttempts(state.blockedUntil - now);
-    if (state.inProgress >= Math.max(1, freeTries - state.failures)) throw this.#tooManyAttempts(0);
+    if (state.inProgress >= Math.max(1, freeAttempts - state.failures)) throw this.#tooManyAttempts(0);
     state.inProgress++;
     this.#states.set(name, state);
     let isSettled = false;
@@ -80,9 +80,9 @@ export class AttemptLimiter {
   }
 
   #recordFailure(state: AttemptState): void {
-    const { freeTries, firstPauseMs, pauseMaxMs } = this.#limits;
+    const { freeAttempts, firstPauseMs, pauseMaxMs } = this.#limits;
     state.updatedAt = this.#now();
-    const paid = ++state.failures - freeTries;
+    const paid = ++state.failures - freeAttempts;
     if (paid < 0) return;
     const backoffMs = Math.min(firstPauseMs * 2 ** Math.min(paid, DOUBLINGS_MAX), pauseMaxMs);
     state.blockedUntil = state.updatedAt + backoffMs;

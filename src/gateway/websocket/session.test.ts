@@ -24,8 +24,8 @@ const noSignal = new AbortController().signal;
 
 class Ear implements Subscriber {
   readonly events: string[] = [];
-  onNotification(_notification: Notification, last: boolean): void {
-    this.events.push(last ? 'last' : 'one');
+  onNotification(_notification: Notification, isLast: boolean): void {
+    this.events.push(isLast ? 'last' : 'one');
   }
   onError(failure: Failure): void {
     this.events.push(failure.code);

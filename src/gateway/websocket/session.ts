@@ -343,9 +343,9 @@ export class SessionSubscription implements OpenSubscription, Subscriber {
     this.#release = release;
   }
 
-  onNotification(notification: Notification, last: boolean): void {
-    if (last) this.#release(this);
-    this.#subscriber.onNotification(notification, last);
+  onNotification(notification: Notification, isLast: boolean): void {
+    if (isLast) this.#release(this);
+    this.#subscriber.onNotification(notification, isLast);
   }
 
   onError(failure: Failure): void {

@@ -15,10 +15,10 @@ class Ear implements Subscriber {
   readonly received: string[] = [];
   readonly notifications: Notification[] = [];
 
-  onNotification(notification: Notification, last: boolean): void {
+  onNotification(notification: Notification, isLast: boolean): void {
     this.notifications.push(notification);
     const { bytes } = notification.frame(7);
-    this.received.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${last ? ' last' : ''}`);
+    this.received.push(`${JSON.parse(bytes.subarray(2).toString()).params.result}${isLast ? ' last' : ''}`);
   }
 
   onError(failure: Failure): void {

@@ -16,7 +16,7 @@ export type TopicHubOptions = Readonly<{
   graceMs: number;
   /** Time for the feed to open a subscription. */
   openTimeoutMs: number;
-  /** Notifications buffered for a subscriber whose acknowledgement is not sent yet. */
+  /** Notifications buffered for a subscriber whose subscription is not acknowledged yet. */
   bufferedMax: number;
 }>;
 
@@ -29,8 +29,8 @@ export const topicHubOptions: TopicHubOptions = {
   bufferedMax: 1_024,
 };
 
-/** Idle topics closed at once when the feed is at its limit. */
-const IDLE_CLOSED_MAX = 16;
+/** Idle topics closed per attempt to free capacity. */
+const IDLE_EVICTION_BATCH = 16;
 
 /** Addresses that a subscription holds in memory, at least 1. The lists of `transaction` may be long. */
 export function countAddresses(subscription: Subscription): number {
@@ -39,7 +39,7 @@ export function countAddresses(subscription: Subscription): number {
   return Math.max(1, include.length + exclude.length + required.length);
 }
 
-/** Shares one feed subscription, a topic, between all equal subscriptions of clients. */
+/** Multiplexes identical client subscriptions onto one feed subscription (a topic). */
 export class TopicHub {
   readonly #feed: Feed;
   readonly #options: TopicHubOptions;
@@ -60,15 +60,16 @@ export class TopicHub {
 
   /**
    * Subscribes. Notifications are buffered until `start` of the returned subscription.
-   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT; what `Feed.open` throws, for everyone who waited for it.
+   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending
+   * join.
    */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
-    const topic = this.#topicOf(subscription);
-    const member = topic.add(subscriber);
+    const topic = this.#getOrCreateTopic(subscription);
+    const topicSubscriber = topic.add(subscriber);
     clearTimeout(this.#idle.get(topic));
     this.#idle.delete(topic);
     await topic.open(this.#feed);
-    return member;
+    return topicSubscriber;
   }
 
   onIdle(topic: Topic): void {
@@ -82,7 +83,7 @@ export class TopicHub {
   /** Closes some idle topics because the feed is at its limit. @returns whether there were any. */
   freeCapacity(): boolean {
     let closed = 0;
-    while (closed < IDLE_CLOSED_MAX && this.#closeIdle()) closed += 1;
+    while (closed < IDLE_EVICTION_BATCH && this.#closeIdle()) closed += 1;
     return closed > 0;
   }
 
@@ -99,7 +100,7 @@ export class TopicHub {
     for (const topic of [...this.#topics.values()]) topic.close();
   }
 
-  #topicOf(subscription: Subscription): Topic {
+  #getOrCreateTopic(subscription: Subscription): Topic {
     const key = topicKey(subscription);
     const existing = this.#topics.get(key);
     if (existing !== undefined) return existing;
@@ -112,14 +113,15 @@ export class TopicHub {
 
   #hasCapacityFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    // Long address lists of others must not lock out topics of one address, which `topicsMax` bounds.
+    // Single-address topics are limited only by `topicsMax`, so that other clients' long address lists cannot
+    // block them.
     const fits = addresses <= 1 || this.#addresses + addresses <= addressesMax;
     return this.#topics.size < topicsMax && fits;
   }
 
   #ensureCapacity(topic: Topic): void {
     while (!this.#hasCapacityFor(topic)) {
-      if (!this.#closeIdle()) throw new Failure('OVERLOADED', { cause: 'topic limit reached' });
+      if (!this.#closeIdle()) throw new Failure('OVERLOADED', { cause: 'topic or address limit reached' });
     }
   }
 
@@ -142,7 +144,7 @@ export class Topic implements FeedListener {
   #closeFeed: (() => void) | null = null;
   #isEnded = false;
   /** "receivedSignature", for subscribers that join after it. */
-  #received: Notification | null = null;
+  #receivedSignature: Notification | null = null;
 
   constructor(
     key: string,
@@ -166,14 +168,14 @@ export class Topic implements FeedListener {
   }
 
   add(subscriber: Subscriber): TopicSubscriber {
-    const member = new TopicSubscriber(this, subscriber, this.#options.bufferedMax);
-    this.#subscribers.add(member);
-    if (this.#received !== null) member.notify(this.#received, false);
-    return member;
+    const topicSubscriber = new TopicSubscriber(this, subscriber, this.#options.bufferedMax);
+    this.#subscribers.add(topicSubscriber);
+    if (this.#receivedSignature !== null) topicSubscriber.notify(this.#receivedSignature, false);
+    return topicSubscriber;
   }
 
-  remove(member: TopicSubscriber): void {
-    if (this.#subscribers.delete(member) && this.#subscribers.size === 0 && !this.#isEnded)
+  remove(subscriber: TopicSubscriber): void {
+    if (this.#subscribers.delete(subscriber) && this.#subscribers.size === 0 && !this.#isEnded)
       this.#hub.onIdle(this);
   }
 
@@ -213,20 +215,20 @@ export class Topic implements FeedListener {
     }
   }
 
-  onNotification(result: Buffer, last: boolean): void {
+  onNotification(result: Buffer, isLast: boolean): void {
     if (this.#isEnded) return;
-    if (last) this.#finish();
+    if (isLast) this.#finish();
     else if (this.#subscribers.size === 0 && this.#subscription.kind !== 'signature') return;
     const notification = new Notification(subscriptions[this.#subscription.kind].notification, result);
-    if (!last && this.#subscription.kind === 'signature') this.#received = notification;
-    for (const member of this.#subscribers) member.notify(notification, last);
-    if (last) this.#subscribers.clear();
+    if (!isLast && this.#subscription.kind === 'signature') this.#receivedSignature = notification;
+    for (const subscriber of this.#subscribers) subscriber.notify(notification, isLast);
+    if (isLast) this.#subscribers.clear();
   }
 
   onError(failure: Failure): void {
     if (this.#isEnded) return;
     this.#finish();
-    for (const member of this.#subscribers) member.fail(failure);
+    for (const subscriber of this.#subscribers) subscriber.fail(failure);
     this.#subscribers.clear();
   }
 
@@ -243,9 +245,9 @@ export class Topic implements FeedListener {
   }
 }
 
-type BufferedNotification = Readonly<{ notification: Notification; last: boolean }>;
+type BufferedNotification = Readonly<{ notification: Notification; isLast: boolean }>;
 
-/** One subscriber of a topic. Buffers notifications until its acknowledgement is sent. */
+/** One subscriber of a topic. Buffers notifications until its subscription is acknowledged. */
 export class TopicSubscriber implements OpenSubscription {
   readonly #topic: Topic;
   readonly #subscriber: Subscriber;
@@ -253,7 +255,7 @@ export class TopicSubscriber implements OpenSubscription {
   /** Null after `start`. */
   #buffered: BufferedNotification[] | null = [];
   #failure: Failure | null = null;
-  #closed = false;
+  #isClosed = false;
 
   constructor(topic: Topic, subscriber: Subscriber, bufferedMax: number) {
     this.#topic = topic;
@@ -261,12 +263,12 @@ export class TopicSubscriber implements OpenSubscription {
     this.#bufferedMax = bufferedMax;
   }
 
-  notify(notification: Notification, last: boolean): void {
-    if (this.#buffered === null) this.#subscriber.onNotification(notification, last);
-    else if (this.#buffered.length < this.#bufferedMax) this.#buffered.push({ notification, last });
+  notify(notification: Notification, isLast: boolean): void {
+    if (this.#buffered === null) this.#subscriber.onNotification(notification, isLast);
+    else if (this.#buffered.length < this.#bufferedMax) this.#buffered.push({ notification, isLast });
     else
       this.#failure ??= new Failure('OVERLOADED', {
-        cause: 'notification buffer full before the subscription was confirmed',
+        cause: 'notification buffer full before the subscription was acknowledged',
       });
   }
 
@@ -278,15 +280,15 @@ export class TopicSubscriber implements OpenSubscription {
   start(): void {
     const buffered = this.#buffered ?? [];
     this.#buffered = null;
-    for (const { notification, last } of buffered) {
-      if (this.#closed) return;
-      this.#subscriber.onNotification(notification, last);
+    for (const { notification, isLast } of buffered) {
+      if (this.#isClosed) return;
+      this.#subscriber.onNotification(notification, isLast);
     }
-    if (this.#failure !== null && !this.#closed) this.#subscriber.onError(this.#failure);
+    if (this.#failure !== null && !this.#isClosed) this.#subscriber.onError(this.#failure);
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#topic.remove(this);
   }
 }

@@ -25,7 +25,7 @@ export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
 /**
- * Writes the fields of one message. `…OrNone` omits proto3 defaults. Nested messages are written in place:
+ * Writes the fields of one message. `optional…` omits proto3 defaults. Nested messages are written in place:
  *
  *     const start = writer.open(2);
  *     writer.uint64(1, slot);
@@ -93,23 +93,23 @@ export class ProtobufWriter {
     return this.bytes(field, value.finish());
   }
 
-  uint64OrNone(field: number, value: bigint): this {
+  optionalUint64(field: number, value: bigint): this {
     return value === 0n ? this : this.uint64(field, value);
   }
 
-  uint32OrNone(field: number, value: number): this {
+  optionalUint32(field: number, value: number): this {
     return value === 0 ? this : this.uint32(field, value);
   }
 
-  boolOrNone(field: number, value: boolean): this {
+  optionalBool(field: number, value: boolean): this {
     return value ? this.bool(field, value) : this;
   }
 
-  bytesOrNone(field: number, value: Uint8Array): this {
+  optionalBytes(field: number, value: Uint8Array): this {
     return value.length === 0 ? this : this.bytes(field, value);
   }
 
-  stringOrNone(field: number, value: string): this {
+  optionalString(field: number, value: string): this {
     return value === '' ? this : this.string(field, value);
   }
 

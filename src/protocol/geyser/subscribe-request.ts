@@ -115,18 +115,18 @@ function flag(writer: ProtobufWriter, field: number, value: boolean | undefined)
 function cuckooFilter(writer: ProtobufWriter, field: number, filter: CuckooFilterMessage | undefined): void {
   if (filter === undefined) return;
   const start = writer.open(field, filter.data.length);
-  writer.bytesOrNone(1, filter.data);
-  writer.uint32OrNone(2, filter.bucketCount);
-  writer.uint32OrNone(3, filter.entriesPerBucket);
-  writer.uint32OrNone(4, filter.fingerprintBits);
-  writer.uint64OrNone(5, filter.hashSeed);
+  writer.optionalBytes(1, filter.data);
+  writer.optionalUint32(2, filter.bucketCount);
+  writer.optionalUint32(3, filter.entriesPerBucket);
+  writer.optionalUint32(4, filter.fingerprintBits);
+  writer.optionalUint64(5, filter.hashSeed);
   if (filter.hashAlgorithm !== 0) writer.int32(6, filter.hashAlgorithm);
   writer.close(start);
 }
 
 function memcmp(writer: ProtobufWriter, offset: bigint, bytes: Uint8Array): void {
   const start = writer.open(1);
-  writer.uint64OrNone(1, offset).bytes(2, bytes);
+  writer.optionalUint64(1, offset).bytes(2, bytes);
   writer.close(start);
 }
 
@@ -177,7 +177,7 @@ function blocksFilter(writer: ProtobufWriter, filter: BlocksFilter): void {
 
 function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void {
   const start = writer.open(7);
-  writer.uint64OrNone(1, offset).uint64OrNone(2, length);
+  writer.optionalUint64(1, offset).optionalUint64(2, length);
   writer.close(start);
 }
 

@@ -25,14 +25,14 @@ export type MessageSizes = Readonly<{
   /** Compressed and uncompressed. */
   messageMaxBytes: number;
   /** Maximum decompression ratio … */
-  unpackedRatioMax: number;
+  decompressionRatioMax: number;
   /** … above this size. */
-  unpackedFreeBytes: number;
+  decompressedFreeBytes: number;
 }>;
 
 export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSizes): number {
-  const { messageMaxBytes, unpackedFreeBytes, unpackedRatioMax } = sizes;
-  return Math.min(messageMaxBytes, Math.max(unpackedFreeBytes, compressedBytes * unpackedRatioMax));
+  const { messageMaxBytes, decompressedFreeBytes, decompressionRatioMax } = sizes;
+  return Math.min(messageMaxBytes, Math.max(decompressedFreeBytes, compressedBytes * decompressionRatioMax));
 }
 
 /** Whether `decompress` failed because of the size limit. */

@@ -8,7 +8,7 @@ export type GrpcCompression = 'never' | 'sender' | 'accepted';
 export type GrpcServerOptions = ConnectionCapsOptions &
   Readonly<{
     host: string;
-    /** 0 takes a free port. */
+    /** 0 picks a free port. */
     port: number;
     tls: TlsIdentity | null;
     proxies: TrustedProxies;
@@ -30,10 +30,10 @@ export type GrpcServerOptions = ConnectionCapsOptions &
     messageMaxBytes: number;
     /** Maximum message size of unary calls and of calls without a key. */
     smallMessageMaxBytes: number;
-    /** Maximum ratio of decompressed to compressed bytes of a request, above `unpackedFreeBytes`. */
-    unpackedRatioMax: number;
+    /** Maximum ratio of decompressed to compressed bytes of a request, above `decompressedFreeBytes`. */
+    decompressionRatioMax: number;
     /** Decompressed bytes that a request may have whatever its ratio. */
-    unpackedFreeBytes: number;
+    decompressedFreeBytes: number;
     /** Maximum request bytes held for all calls; above it, a call gets OVERLOADED. */
     requestsMaxBytes: number;
     /** Per connection. */
@@ -53,7 +53,7 @@ export type GrpcServerOptions = ConnectionCapsOptions &
      * How long messages are collected into one write, which is most of the cost of a message. 0: one event
      * loop turn.
      */
-    joinMs: number;
+    flushDelayMs: number;
 
     pingIntervalMs: number;
     /** Interval of HTTP/2 pings on a silent connection. */
@@ -111,14 +111,14 @@ export const grpcServerOptions: GrpcServerOptions = {
   headerListMaxBytes: 16 * 1024,
   messageMaxBytes: 4 * MIB,
   smallMessageMaxBytes: 64 * 1024,
-  unpackedRatioMax: 16,
-  unpackedFreeBytes: 256 * 1024,
+  decompressionRatioMax: 16,
+  decompressedFreeBytes: 256 * 1024,
   requestsMaxBytes: 256 * MIB,
   requestsPerConnectionMaxBytes: 64 * MIB,
   queueMaxMessages: 250_000,
   queueMaxBytes: 128 * MIB,
   queuesMaxBytes: 1024 * MIB,
-  joinMs: 1,
+  flushDelayMs: 1,
   pingIntervalMs: 10_000,
   keepaliveIntervalMs: 20_000,
   keepaliveTimeoutMs: 20_000,

@@ -47,13 +47,13 @@ export class GrpcServer {
     this.#blocklist = new AbuseBlocklist(this.#options.abuseBlockMs, this.#options.offendersMax);
     this.#caps = new ConnectionCaps(this.#options, this.#options.proxies);
     this.#services = new Services(handler, (service) => !this.draining && health(service), this.#options);
-    const { requestsMaxBytes, queuesMaxBytes, joinMs } = this.#options;
+    const { requestsMaxBytes, queuesMaxBytes, flushDelayMs } = this.#options;
     this.#context = {
       options: this.#options,
       requests: new RequestBudget(requestsMaxBytes),
       readQueue: new TimeSlicedQueue(),
       queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.freeBytes(bytes)),
-      flushSchedulers: { joined: new FlushScheduler(joinMs), urgent: new FlushScheduler() },
+      flushSchedulers: { joined: new FlushScheduler(flushDelayMs), urgent: new FlushScheduler() },
       compressors: new Compressors(this.#options),
       services: this.#services,
       log,

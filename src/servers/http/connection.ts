@@ -71,7 +71,10 @@ export function disconnectSignal(socket: TaggedSocket): AbortSignal {
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/** Exempts a request from the body timeout, up to `ownTimeMaxMs`; its reader enforces progress itself. For uploads. */
+/**
+ * Exempts a request from the body timeout, up to `exemptTimeoutMaxMs`; its reader enforces progress itself. For
+ * uploads.
+ */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }

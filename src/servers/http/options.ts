@@ -20,7 +20,7 @@ export type HttpOptions = ConnectionCapsOptions &
     /** Time for the body to arrive after the head. */
     requestTimeoutMs: number;
     /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
-    ownTimeMaxMs: number;
+    exemptTimeoutMaxMs: number;
     keepAliveTimeoutMs: number;
     /** Time without a byte in either direction during a request. */
     idleTimeoutMs: number;
@@ -37,7 +37,7 @@ export const httpOptions: HttpOptions = {
   headersMaxBytes: 16 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  ownTimeMaxMs: 60 * 60_000,
+  exemptTimeoutMaxMs: 60 * 60_000,
   keepAliveTimeoutMs: 65_000,
   idleTimeoutMs: 120_000,
   connectionsMax: 10_000,

@@ -237,12 +237,13 @@ export const checkIntervalMs = ({ headersTimeoutMs, requestTimeoutMs }: HttpOpti
   Math.ceil(Math.min(headersTimeoutMs, requestTimeoutMs) / TIMEOUT_CHECKS);
 
 export function createListener(options: HttpOptions, upgrades: readonly HttpUpgrade[]): Server {
-  const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, ownTimeMaxMs } = options;
+  const { headersMaxBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, exemptTimeoutMaxMs } =
+    options;
   const server = createServer({
     maxHeaderSize: headersMaxBytes,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     // node:http has one timeout for all requests; OpenRequests enforces the shorter one.
-    requestTimeout: Math.max(requestTimeoutMs, ownTimeMaxMs),
+    requestTimeout: Math.max(requestTimeoutMs, exemptTimeoutMaxMs),
     keepAliveTimeout: keepAliveTimeoutMs,
     // Rejected by decode.ts, with a body.
     requireHostHeader: false,

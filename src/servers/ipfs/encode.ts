@@ -43,7 +43,7 @@ export const contentTypeOf = (type: string): string =>
   type.startsWith('text/') && !type.includes('charset=') ? `${type}; charset=utf-8` : type;
 
 export type ResponsePace = Readonly<{
-  answerMaxMs: number;
+  responseMaxMs: number;
   /**
    * A client that reads fewer than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time.
    */
@@ -58,7 +58,7 @@ export type ResponsePace = Readonly<{
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,
-  { answerMaxMs, progressMs, progressMinBytes }: ResponsePace,
+  { responseMaxMs, progressMs, progressMinBytes }: ResponsePace,
 ): Promise<void> {
   const slow = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -77,7 +77,7 @@ export async function sendPaced(
   };
   try {
     await pipeline(paced, response, {
-      signal: AbortSignal.any([slow.signal, AbortSignal.timeout(answerMaxMs)]),
+      signal: AbortSignal.any([slow.signal, AbortSignal.timeout(responseMaxMs)]),
     });
   } finally {
     clearTimeout(timer);

@@ -41,7 +41,7 @@ export type IpfsServerOptions = ResponsePace &
 export const ipfsServerOptions: IpfsServerOptions = {
   openMax: 512,
   openPerAddressMax: 32,
-  answerMaxMs: 60 * 60_000,
+  responseMaxMs: 60 * 60_000,
   progressMs: 60_000,
   progressMinBytes: 64 * 1024,
 };

@@ -49,7 +49,7 @@ export class RpcCalls {
   constructor(handler: RequestHandler, options: Partial<RpcServerOptions> = {}) {
     this.options = withDefaults(rpcServerOptions, options);
     this.bodyBudget = new ByteBudget(() => this.options.bodiesMaxBytes);
-    this.responseBudget = new ByteBudget(() => this.options.answersMaxBytes);
+    this.responseBudget = new ByteBudget(() => this.options.responsesMaxBytes);
     this.#handler = handler;
   }
 
@@ -127,7 +127,10 @@ export class RpcCalls {
   }
 
   async handleBatch({ items, bytes }: Envelope, caller: Caller, signal: AbortSignal): Promise<BatchReply> {
-    const reservation = new ResponseMemoryReservation(this.responseBudget, this.options.batchAnswersMaxBytes);
+    const reservation = new ResponseMemoryReservation(
+      this.responseBudget,
+      this.options.batchResponsesMaxBytes,
+    );
     if (items.length === 0)
       return { ...this.replyToSingle({ kind: 'notification', bytes }, caller), reservation };
     const reply = (item: EnvelopeItem): Promise<Reply> => this.#replyTo(item, caller, signal, reservation);
@@ -221,13 +224,13 @@ export function sharedFailure(endings: readonly Ending[]): Failure | null {
  */
 export class ResponseMemoryReservation {
   readonly #budget: ByteBudget;
-  readonly #answersMaxBytes: number;
+  readonly #responsesMaxBytes: number;
   #reservedBytes = 0;
   #hasExceeded = false;
 
-  constructor(budget: ByteBudget, answersMaxBytes: number) {
+  constructor(budget: ByteBudget, responsesMaxBytes: number) {
     this.#budget = budget;
-    this.#answersMaxBytes = answersMaxBytes;
+    this.#responsesMaxBytes = responsesMaxBytes;
   }
 
   /** The limit of this request was exceeded; further calls are pointless. */
@@ -236,7 +239,7 @@ export class ResponseMemoryReservation {
   }
 
   reserve(bytes: number): Failure | null {
-    if (this.#reservedBytes + bytes > this.#answersMaxBytes) {
+    if (this.#reservedBytes + bytes > this.#responsesMaxBytes) {
       this.#hasExceeded = true;
       return this.rejection();
     }
@@ -246,7 +249,7 @@ export class ResponseMemoryReservation {
   }
 
   rejection(): Failure {
-    return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#answersMaxBytes } });
+    return new Failure('BATCH_ANSWER_TOO_LARGE', { facts: { answersMaxBytes: this.#responsesMaxBytes } });
   }
 
   releaseAfter(response: ServerResponse): void {

@@ -11,9 +11,9 @@ export type RpcServerOptions = Readonly<{
   /** Maximum memory of bodies of all requests; above it, requests get OVERLOADED. */
   bodiesMaxBytes: number;
   /** Maximum memory of unsent responses; above it, calls get OVERLOADED. */
-  answersMaxBytes: number;
+  responsesMaxBytes: number;
   /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
-  batchAnswersMaxBytes: number;
+  batchResponsesMaxBytes: number;
   batchConcurrency: number;
   envelope: EnvelopeLimits;
   proxies: TrustedProxies;
@@ -25,8 +25,8 @@ export const rpcServerOptions: RpcServerOptions = {
   served: () => ['mainnet-beta'],
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 256 * 1024 * 1024,
-  answersMaxBytes: 512 * 1024 * 1024,
-  batchAnswersMaxBytes: 128 * 1024 * 1024,
+  responsesMaxBytes: 512 * 1024 * 1024,
+  batchResponsesMaxBytes: 128 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
   proxies: noProxies,

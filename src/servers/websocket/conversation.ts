@@ -34,7 +34,7 @@ export type ConversationOptions = CallQueueOptions &
     batchConcurrency: number;
     responseBudget: ByteBudget;
     /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
-    batchAnswersMaxBytes: number;
+    batchResponsesMaxBytes: number;
     envelope: EnvelopeLimits;
   }>;
 
@@ -122,8 +122,8 @@ export class Conversation {
   }
 
   async #handleBatch(items: readonly EnvelopeItem[]): Promise<void> {
-    const { responseBudget: budget, batchAnswersMaxBytes, batchConcurrency } = this.#options;
-    const reservation = new ResponseMemoryReservation(budget, batchAnswersMaxBytes);
+    const { responseBudget: budget, batchResponsesMaxBytes, batchConcurrency } = this.#options;
+    const reservation = new ResponseMemoryReservation(budget, batchResponsesMaxBytes);
     try {
       this.#sendBatch(await mapConcurrent(items, batchConcurrency, (item) => this.#reply(item, reservation)));
     } finally {
@@ -300,8 +300,8 @@ export class ClientSubscription implements Subscriber {
     this.#all = all;
   }
 
-  onNotification(notification: Notification, last: boolean): void {
-    if (last) this.#all.remove(this.id);
+  onNotification(notification: Notification, isLast: boolean): void {
+    if (isLast) this.#all.remove(this.id);
     this.#peer.sendNotification(notification.frame(this.id));
   }
 

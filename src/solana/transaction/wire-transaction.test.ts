@@ -9,7 +9,7 @@ import { readShortVec, writeShortVec } from '../short-vec.ts';
 import { decodeTransaction } from './decode-transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { isSimpleVote } from './simple-vote.ts';
-import { readWireTransaction, WireScan } from './wire-transaction.ts';
+import { readWireTransaction, WireScanner } from './wire-transaction.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const address = fc.oneof(bytes32.map(addressFromBytes), fc.constant(programs.vote));
@@ -85,7 +85,7 @@ describe('wire transaction view', () => {
         [0x80, 0x80],
       ]) {
         const input = Uint8Array.from([a, ...rest]);
-        const scan = new WireScan(input);
+        const scan = new WireScanner(input);
         const value = scan.compact();
         let expected: number | null = null;
         try {
@@ -97,7 +97,7 @@ describe('wire transaction view', () => {
     for (const length of [0, 127, 128, 16_383, 16_384, 65_535]) {
       const writer = new ByteWriter();
       writeShortVec(writer, length);
-      expect(new WireScan(writer.finish()).compact()).toBe(length);
+      expect(new WireScanner(writer.finish()).compact()).toBe(length);
     }
   });
 });

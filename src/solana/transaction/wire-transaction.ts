@@ -1,8 +1,10 @@
-import { addressBytes } from '../address.ts';
+import { ADDRESS_BYTES, addressBytes } from '../address.ts';
+import { BLOCKHASH_BYTES } from '../blockhash.ts';
 import { programs } from '../programs.ts';
+import { SIGNATURE_BYTES } from '../signature.ts';
 
-/** Allocation-free field scanner. Past the end it is broken and returns zeros. */
-export class WireScan {
+/** Allocation-free field scanner. After a read past the end, `isBroken` is set and reads return 0. */
+export class WireScanner {
   readonly bytes: Uint8Array;
   at: number;
   isBroken = false;
@@ -54,11 +56,8 @@ export class WireScan {
   }
 }
 
-const SIGNATURE_BYTES = 64;
-const KEY_BYTES = 32;
-const BLOCKHASH_BYTES = 32;
 /** Set in versioned messages. */
-const VERSION_PREFIX = 0x80;
+const MESSAGE_VERSION_PREFIX = 0x80;
 const VERSION_1_PREFIX = 0x81;
 const VOTE_SIGNATURES_MAX = 2;
 
@@ -79,8 +78,8 @@ export type TransactionShape = {
   keysAt: number;
   isVote: boolean;
   /** Lookups of a version 0 message. */
-  lookupCount: number;
-  lookupsAt: number;
+  tableLookupCount: number;
+  tableLookupsAt: number;
 };
 
 export const emptyShape = (): TransactionShape => ({
@@ -94,38 +93,38 @@ export const emptyShape = (): TransactionShape => ({
   keyCount: 0,
   keysAt: 0,
   isVote: false,
-  lookupCount: 0,
-  lookupsAt: 0,
+  tableLookupCount: 0,
+  tableLookupsAt: 0,
 });
 
 /**
  * Scans one transaction of any version. Content is not checked beyond counts: see `sanitizeTransaction`.
- * @param shape - output; undefined when the scan breaks.
- * @returns whether there was a transaction.
+ * @param shape - output; its contents are unspecified if the scan fails.
+ * @returns whether the bytes start with a complete transaction.
  */
-export function scanTransaction(scan: WireScan, shape: TransactionShape): boolean {
+export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;
-  shape.lookupCount = 0;
+  shape.tableLookupCount = 0;
   shape.isVote = false;
   const first = scan.bytes[scan.at] ?? 0;
   if (first === VERSION_1_PREFIX) scanVersion1(scan, shape);
-  else scanSigned(scan, shape);
+  else scanLegacyOrV0(scan, shape);
   shape.end = scan.at;
   return !scan.isBroken;
 }
 
 /** Signatures, then a legacy or version 0 message. */
-function scanSigned(scan: WireScan, shape: TransactionShape): void {
+function scanLegacyOrV0(scan: WireScanner, shape: TransactionShape): void {
   shape.signatureCount = scan.compact();
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
-  shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
-  // No other version follows signatures, and at least one signature is required.
-  if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
+  shape.version = first < MESSAGE_VERSION_PREFIX ? 'legacy' : 0;
+  // Only legacy and version 0 messages come after the signatures; at least one signature is required.
+  if (first > MESSAGE_VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
   scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
-  shape.keysAt = scan.take(shape.keyCount * KEY_BYTES);
+  shape.keysAt = scan.take(shape.keyCount * ADDRESS_BYTES);
   scan.take(BLOCKHASH_BYTES);
   const count = scan.compact();
   for (let i = 0; i < count && !scan.isBroken; i++) {
@@ -135,10 +134,10 @@ function scanSigned(scan: WireScan, shape: TransactionShape): void {
     if (i === 0 && count === 1) shape.isVote = isVote(scan, shape, programIndex);
   }
   if (shape.version === 0) {
-    shape.lookupCount = scan.compact();
-    shape.lookupsAt = scan.at;
-    for (let i = 0; i < shape.lookupCount && !scan.isBroken; i++) {
-      scan.take(KEY_BYTES);
+    shape.tableLookupCount = scan.compact();
+    shape.tableLookupsAt = scan.at;
+    for (let i = 0; i < shape.tableLookupCount && !scan.isBroken; i++) {
+      scan.take(ADDRESS_BYTES);
       scan.take(scan.compact());
       scan.take(scan.compact());
     }
@@ -146,12 +145,12 @@ function scanSigned(scan: WireScan, shape: TransactionShape): void {
   shape.messageEnd = scan.at;
 }
 
-/** As `isSimpleVote`. */
-function isVote({ bytes }: WireScan, shape: TransactionShape, programIndex: number): boolean {
+/** Same rule as `isSimpleVote` (simple-vote.ts), on wire bytes. */
+function isVote({ bytes }: WireScanner, shape: TransactionShape, programIndex: number): boolean {
   if (shape.version !== 'legacy' || shape.signatureCount > VOTE_SIGNATURES_MAX) return false;
   if (programIndex >= shape.keyCount) return false;
-  const at = shape.keysAt + programIndex * KEY_BYTES;
-  for (let i = 0; i < KEY_BYTES; i++) if (bytes[at + i] !== voteProgram[i]) return false;
+  const at = shape.keysAt + programIndex * ADDRESS_BYTES;
+  for (let i = 0; i < ADDRESS_BYTES; i++) if (bytes[at + i] !== voteProgram[i]) return false;
   return true;
 }
 
@@ -159,7 +158,7 @@ function isVote({ bytes }: WireScan, shape: TransactionShape, programIndex: numb
 const CONFIG_VALUE_BYTES = 4;
 
 /** Message, then the required signatures. Source: SIMD-0385. */
-function scanVersion1(scan: WireScan, shape: TransactionShape): void {
+function scanVersion1(scan: WireScanner, shape: TransactionShape): void {
   shape.version = 1;
   shape.messageAt = scan.at;
   scan.take(1);
@@ -169,16 +168,16 @@ function scanVersion1(scan: WireScan, shape: TransactionShape): void {
   scan.take(BLOCKHASH_BYTES);
   const instructions = scan.u8();
   shape.keyCount = scan.u8();
-  shape.keysAt = scan.take(shape.keyCount * KEY_BYTES);
+  shape.keysAt = scan.take(shape.keyCount * ADDRESS_BYTES);
   if (shape.signatureCount === 0) scan.isBroken = true;
   for (let bits = config; bits !== 0; bits &= bits - 1) scan.take(CONFIG_VALUE_BYTES);
-  let payloads = 0;
+  let payloadBytes = 0;
   for (let i = 0; i < instructions && !scan.isBroken; i++) {
     scan.take(1);
-    payloads += scan.u8();
-    payloads += scan.u16();
+    payloadBytes += scan.u8();
+    payloadBytes += scan.u16();
   }
-  scan.take(payloads);
+  scan.take(payloadBytes);
   shape.messageEnd = scan.at;
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
 }
@@ -204,14 +203,17 @@ export type WireTransaction = Readonly<{
   isVote: boolean;
 }>;
 
-function readLookups(bytes: Uint8Array, { lookupCount, lookupsAt }: TransactionShape): WireLookup[] {
-  const scan = new WireScan(bytes, lookupsAt);
+function readLookups(
+  bytes: Uint8Array,
+  { tableLookupCount, tableLookupsAt }: TransactionShape,
+): WireLookup[] {
+  const scan = new WireScanner(bytes, tableLookupsAt);
   const view = (length: number): Uint8Array => {
     const start = scan.take(length);
     return bytes.subarray(start, start + length);
   };
-  return Array.from({ length: lookupCount }, () => ({
-    accountKey: view(KEY_BYTES),
+  return Array.from({ length: tableLookupCount }, () => ({
+    accountKey: view(ADDRESS_BYTES),
     writableIndexes: view(scan.compact()),
     readonlyIndexes: view(scan.compact()),
   }));
@@ -219,14 +221,14 @@ function readLookups(bytes: Uint8Array, { lookupCount, lookupsAt }: TransactionS
 
 export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): WireTransaction {
   const keyOffsets: number[] = [];
-  for (let i = 0; i < shape.keyCount; i++) keyOffsets.push(shape.keysAt - shape.start + i * KEY_BYTES);
+  for (let i = 0; i < shape.keyCount; i++) keyOffsets.push(shape.keysAt - shape.start + i * ADDRESS_BYTES);
   return {
     bytes: bytes.subarray(shape.start, shape.end),
     version: shape.version,
     signature: bytes.subarray(shape.signaturesAt, shape.signaturesAt + SIGNATURE_BYTES),
     message: bytes.subarray(shape.messageAt, shape.messageEnd),
     keyOffsets,
-    lookups: shape.lookupCount === 0 ? [] : readLookups(bytes, shape),
+    lookups: shape.tableLookupCount === 0 ? [] : readLookups(bytes, shape),
     isVote: shape.isVote,
   };
 }
@@ -234,6 +236,6 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
 /** @returns null when the bytes are not exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
-  if (!scanTransaction(new WireScan(bytes), shape) || shape.end !== bytes.length) return null;
+  if (!scanTransaction(new WireScanner(bytes), shape) || shape.end !== bytes.length) return null;
   return viewTransaction(bytes, shape);
 }

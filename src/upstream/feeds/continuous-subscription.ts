@@ -20,7 +20,7 @@ export type SubscriptionContext = Readonly<{
   network: Network;
   nodes: PubsubNodes;
   reader: ChainReader;
-  moveSemaphore: Semaphore;
+  failoverSemaphore: Semaphore;
   /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;
   limits: FeedLimits;
@@ -43,7 +43,7 @@ type Attachment = {
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
- * One subscription that survives connections. While it moves, notifications of the new connection are
+ * One subscription that survives connections. During a failover, notifications of the new connection are
  * buffered until the gap is filled, so that the listener receives everything once and in order.
  */
 export class ContinuousSubscription {
@@ -58,7 +58,7 @@ export class ContinuousSubscription {
   #buffered: Buffer[] | null = null;
   /** Chain position when the subscription was opened; null if unknown. */
   #opened: SlotInfo | null = null;
-  /** A lost connection triggers a move. */
+  /** A lost connection triggers a failover. */
   #isAttached = false;
 
   /**
@@ -94,7 +94,7 @@ export class ContinuousSubscription {
     );
     this.#opened = this.#position(attachment);
     this.#isAttached = true;
-    if (isDetached(attachment)) void this.#move(this.#position(attachment));
+    if (isDetached(attachment)) void this.#failOver(this.#position(attachment));
   }
 
   /**
@@ -104,7 +104,7 @@ export class ContinuousSubscription {
    */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
-    void this.#move(from);
+    void this.#failOver(from);
   }
 
   close(): void {
@@ -192,7 +192,8 @@ export class ContinuousSubscription {
       },
       onLost: () => {
         attachment.lost.abort();
-        if (this.#isAttached && this.#attachment === attachment) void this.#move(this.#position(attachment));
+        if (this.#isAttached && this.#attachment === attachment)
+          void this.#failOver(this.#position(attachment));
       },
     };
   }
@@ -211,10 +212,10 @@ export class ContinuousSubscription {
     this.#emit(result, decision === 'last');
   }
 
-  #emit(result: Buffer, last: boolean): void {
+  #emit(result: Buffer, isLast: boolean): void {
     if (this.#end.signal.aborted) return;
-    if (last) this.close();
-    this.#listener.onNotification(result, last);
+    if (isLast) this.close();
+    this.#listener.onNotification(result, isLast);
   }
 
   #fail(cause: unknown): void {
@@ -232,15 +233,15 @@ export class ContinuousSubscription {
     return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#context.network }, cause });
   }
 
-  /** Moves to another connection and fills the gap. Never rejects. */
-  async #move(from: SlotInfo | null): Promise<void> {
-    const { moveSemaphore, limits } = this.#context;
+  /** Fails over to another connection and fills the gap. Never rejects. */
+  async #failOver(from: SlotInfo | null): Promise<void> {
+    const { failoverSemaphore, limits } = this.#context;
     const deadline = performance.now() + limits.gapTimeoutMs;
     this.#isAttached = false;
     try {
       for (;;) {
         this.#buffered = [];
-        const attachment = await moveSemaphore.run(() => this.#attach(deadline, false));
+        const attachment = await failoverSemaphore.run(() => this.#attach(deadline, false));
         const filled = await this.#fill(attachment, from, deadline);
         if (filled && !isDetached(attachment)) break;
         if (performance.now() > deadline) throw new Error('gap fill timeout');
@@ -288,7 +289,7 @@ export class ContinuousSubscription {
       reader,
       limits,
       buffered: () => this.#buffered ?? [],
-      emit: (result, last = false) => this.#emit(result, last),
+      emit: (result, isLast = false) => this.#emit(result, isLast),
     };
   }
 

@@ -48,7 +48,7 @@ async function openWith<Opened, Position>(
   let opened: Opened | null = null;
   let failOver: (() => void) | null = null;
   const close = await preferred.open(subscription, {
-    onNotification: (result, last) => listener.onNotification(result, last),
+    onNotification: (result, isLast) => listener.onNotification(result, isLast),
     onError() {
       const lastPosition = failover.lastPosition();
       failOver = () => {
@@ -85,8 +85,8 @@ function openPreferred(
   listener: FeedListener,
 ): Promise<() => void> {
   const filtered: FeedListener = {
-    onNotification(result, last) {
-      if (gapRecovery.decide(result) !== 'drop') listener.onNotification(result, last);
+    onNotification(result, isLast) {
+      if (gapRecovery.decide(result) !== 'drop') listener.onNotification(result, isLast);
     },
     onError: (failure) => listener.onError(failure),
   };

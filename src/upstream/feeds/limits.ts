@@ -22,8 +22,8 @@ export const feedLimits = {
   /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
-  /** Maximum subscriptions that move to another node at the same time. */
-  movesMax: 64,
+  /** Maximum concurrent failovers of subscriptions to another node. */
+  failoversMax: 64,
   /** Time to attach to another node and to fill the gap. */
   gapTimeoutMs: 120_000,
   /** Longest gap that is filled, in slots. */

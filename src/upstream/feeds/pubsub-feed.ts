@@ -28,7 +28,7 @@ export class PubsubFeed {
       log,
       reader,
       nodes: new PubsubNodes(options),
-      moveSemaphore: new Semaphore(limits.movesMax),
+      failoverSemaphore: new Semaphore(limits.failoversMax),
       fillSemaphore: new Semaphore(limits.gapFillsMax),
     };
   }

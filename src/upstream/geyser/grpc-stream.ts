@@ -79,7 +79,7 @@ interface GrpcStreamListener {
  * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
  * hundred bytes.
  */
-const UNPACKED = { unpackedRatioMax: 64, unpackedFreeBytes: 16 * 1024 * 1024 };
+const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */
 const decompressionQueue = new TimeSlicedQueue();
@@ -127,7 +127,7 @@ export class GrpcStream {
   constructor(options: GrpcStreamOptions, listener: GrpcStreamListener) {
     this.#options = options;
     this.#listener = listener;
-    this.#frames = new GrpcFrames({ ...UNPACKED, messageMaxBytes: options.messageMaxBytes });
+    this.#frames = new GrpcFrames({ ...DECOMPRESSION_LIMITS, messageMaxBytes: options.messageMaxBytes });
     const { windowBytes, connectTimeoutMs, pingIntervalMs } = options;
     const { origin } = new URL(options.url);
     this.#session = connect(origin, { settings: { initialWindowSize: windowBytes, enablePush: false } });

@@ -3,8 +3,8 @@ import { PowerOfTwoSelector } from '../balancing/load-balancer.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { UpstreamPool } from '../pool.ts';
 
-/** Available nodes: usable ones, or any if none is usable. */
-function readyOf(
+/** Usable nodes; if there are none, all available nodes. */
+function selectReady(
   list: readonly UpstreamNode[],
   isUsable: (node: UpstreamNode, now: number) => boolean,
 ): readonly UpstreamNode[] {
@@ -14,9 +14,9 @@ function readyOf(
   return usable.length > 0 ? usable : available;
 }
 
-/** Polled nodes: a poll detects their recovery. */
+/** For polled nodes. An unhealthy node can be skipped, since a poll detects its recovery. */
 const isHealthy = (node: UpstreamNode, now: number): boolean => node.isHealthy(now);
-/** Send-only endpoints are not polled: only a transaction can detect their recovery. */
+/** For send-only endpoints. They are not polled, so only a transaction detects recovery. */
 const isUsable = (node: UpstreamNode, now: number): boolean => node.isUsable(now);
 
 /** Nodes and send-only endpoints that accept transactions. */
@@ -25,7 +25,7 @@ export class SubmitTargets {
   readonly #selector = new PowerOfTwoSelector();
   readonly #sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]>;
 
-  /** @param sendOnly - endpoints that accept transactions only. */
+  /** @param sendOnly - endpoints that accept only transactions. */
   constructor(
     pool: Pick<UpstreamPool, 'nodesOf'>,
     sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]> = new Map(),
@@ -36,16 +36,15 @@ export class SubmitTargets {
 
   /** Available nodes; the preferred one first. */
   nodes(network: Network): readonly UpstreamNode[] {
-    // Moves a selected node to the front.
-    const list = readyOf(this.#pool.nodesOf(network), isHealthy);
+    const list = selectReady(this.#pool.nodesOf(network), isHealthy);
     const selector = this.#selector;
     for (const node of list) selector.consider(node, 0);
-    const first = selector.pick();
-    return first === null ? list : [first, ...list.filter((node) => node !== first)];
+    const preferred = selector.pick();
+    return preferred === null ? list : [preferred, ...list.filter((node) => node !== preferred)];
   }
 
   sendOnly(network: Network): readonly UpstreamNode[] {
-    return readyOf(this.#sendOnly.get(network) ?? [], isUsable);
+    return selectReady(this.#sendOnly.get(network) ?? [], isUsable);
   }
 
   isSendOnly(node: UpstreamNode): boolean {

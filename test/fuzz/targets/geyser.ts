@@ -109,7 +109,7 @@ const MESSAGE_MAX_BYTES = 4_096;
 
 /** Budget for one incomplete message. */
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
-const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, unpackedRatioMax: 16, unpackedFreeBytes: 256 };
+const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, decompressionRatioMax: 16, decompressedFreeBytes: 256 };
 
 /** A frame with a compressed message. */
 function packed(message: Uint8Array): Buffer {
@@ -162,7 +162,7 @@ function ofClient(bytes: Uint8Array, length: number): Outcome {
 
 /** As of a node. */
 function ofNode(bytes: Uint8Array, encoding: string, length: number): Outcome {
-  const frames = new GrpcFrames({ ...SIZES, unpackedFreeBytes: 2_048 });
+  const frames = new GrpcFrames({ ...SIZES, decompressedFreeBytes: 2_048 });
   frames.encoding = encoding;
   return cut(frames, bytes, length);
 }

@@ -335,7 +335,7 @@ const session: Session = {
 
 const options = {
   ...{ callsInFlightMax: 4, callsWaitingMax: 100, callsWaitingMaxBytes: 10_000, batchConcurrency: 8 },
-  ...{ responseBudget: new ByteBudget(() => 1_000_000), batchAnswersMaxBytes: 1_000_000 },
+  ...{ responseBudget: new ByteBudget(() => 1_000_000), batchResponsesMaxBytes: 1_000_000 },
   envelope: envelopeLimits,
 };
 const conversation = new Conversation(session, peer, options, new CallConcurrencyLimit(1_000_000));

@@ -45,7 +45,7 @@ describe('many requests of a stream at once', () => {
     ['filters', 1],
     ['fields', 9],
   ])('end it at the first with too many %s (field %i)', async (of, field) => {
-    await start({ unpackedRatioMax: 100_000 });
+    await start({ decompressionRatioMax: 100_000 });
     const call = stage.call(SUBSCRIBE, { 'grpc-encoding': 'zstd' });
     const stream = await stage.stream();
     const bomb = packed(Buffer.alloc(4 * MIB - 64, Buffer.of(field * 8 + 2, 0)));

@@ -153,8 +153,8 @@ export class RawCall {
   isClosed = false;
   readonly #frames = new GrpcFrames({
     messageMaxBytes: 1 << 30,
-    unpackedRatioMax: 1,
-    unpackedFreeBytes: 1 << 30,
+    decompressionRatioMax: 1,
+    decompressedFreeBytes: 1 << 30,
   });
   readonly #waiting = new Set<() => void>();
   #taken = 0;

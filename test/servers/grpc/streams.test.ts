@@ -247,7 +247,7 @@ function push({ sink }: FakeGeyserStream, messages: number): void {
 
 describe('the bytes sent on a stream', () => {
   it.each(['identity', 'gzip', 'zstd'])('are counted uncompressed, to the end: %s', async (encoding) => {
-    await start({ compression: 'accepted', joinMs: 0 });
+    await start({ compression: 'accepted', flushDelayMs: 0 });
     const call = stage.call(SUBSCRIBE, { 'grpc-accept-encoding': encoding });
     const stream = await stage.stream();
     const { length } = await call.next();
@@ -282,7 +282,7 @@ const headersOf = (encoding: string): Record<string, string> =>
 
 /** Two streams after their first pings. */
 async function two(headers: Record<string, string>, options: Partial<GrpcServerOptions> = {}) {
-  stage = await new TestGrpcServer({ joinMs: 0, ...options }).listen();
+  stage = await new TestGrpcServer({ flushDelayMs: 0, ...options }).listen();
   const calls: RawCall[] = [];
   for (let nth = 0; nth < 2; nth++) {
     const call = stage.call(SUBSCRIBE, headers);

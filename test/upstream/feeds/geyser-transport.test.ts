@@ -23,7 +23,7 @@ import { contentOf, makeCertificate } from '../../hardening/certificates.ts';
 /** What a bare HTTP/2 server does with a stream. */
 type Script = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
 
-const SIZES = { unpackedRatioMax: 2, unpackedFreeBytes: 50 };
+const SIZES = { decompressionRatioMax: 2, decompressedFreeBytes: 50 };
 
 const ends: (() => void)[] = [];
 afterEach(() => {

@@ -9,9 +9,9 @@ export class Recorder implements FeedListener {
   isDone = false;
   #wake: (() => void) | null = null;
 
-  onNotification(result: Buffer, last: boolean): void {
+  onNotification(result: Buffer, isLast: boolean): void {
     this.raw.push(result.toString());
-    this.isDone ||= last;
+    this.isDone ||= isLast;
     this.#wake?.();
   }
 

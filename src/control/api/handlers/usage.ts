@@ -25,7 +25,7 @@ import {
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
-import { addLatency, latencySum } from '../../usage/usage-sums.ts';
+import { addLatency, emptyLatencyHistogram } from '../../usage/usage-sums.ts';
 import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
@@ -46,8 +46,8 @@ async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<C
     addAt(byStatus[row.status], row.at, row.requests);
     addAt(credits, row.at, row.credits);
   });
-  const whole = latencySum();
-  const steps = Array.from({ length: lengthOf(axis) }, latencySum);
+  const whole = emptyLatencyHistogram();
+  const steps = Array.from({ length: lengthOf(axis) }, emptyLatencyHistogram);
   await readLatencyRows(store, axis, filter, false, ({ at, latency }) => {
     addLatency(whole, latency);
     const step = steps[at];
@@ -62,7 +62,7 @@ async function readBefore(store: Store, axis: Axis, filter: UsageFilter): Promis
   await readWholeSums(store, axis, filter, ['status'], (row) => {
     addTotals(totals, row);
   });
-  const whole = latencySum();
+  const whole = emptyLatencyHistogram();
   await readLatencyRows(store, axis, filter, false, ({ latency }) => {
     addLatency(whole, latency);
   });
@@ -128,13 +128,13 @@ async function readMethods(
 type Latencies = Readonly<{ steps: readonly Float64Array[]; methods: ReadonlyMap<string, Float64Array> }>;
 
 async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Promise<Latencies> {
-  const steps = Array.from({ length: lengthOf(axis) }, latencySum);
+  const steps = Array.from({ length: lengthOf(axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
   await readLatencyRows(store, axis, filter, true, ({ at, product, method, latency }) => {
     const name = nameOf(product, method);
     let sum = methods.get(name);
     if (sum === undefined) {
-      sum = latencySum();
+      sum = emptyLatencyHistogram();
       methods.set(name, sum);
     }
     addLatency(sum, latency);

@@ -49,15 +49,15 @@ export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Arra
   const start = writer.open(5, bytes);
   const parentBlockhash = writeCommon(writer, meta.message);
   for (const { info } of selection.transactions) writer.bytes(TRANSACTIONS, info);
-  writer.uint64OrNone(7, meta.parentSlot);
-  writer.bytesOrNone(8, parentBlockhash);
-  writer.uint32OrNone(9, meta.executedTransactionCount);
-  writer.uint32OrNone(10, block.updatedAccountCount);
+  writer.optionalUint64(7, meta.parentSlot);
+  writer.optionalBytes(8, parentBlockhash);
+  writer.optionalUint32(9, meta.executedTransactionCount);
+  writer.optionalUint32(10, block.updatedAccountCount);
   for (const account of selection.accounts) {
     if (selection.slices === null) writer.bytes(ACCOUNTS, account.info);
     else writeSlicedInfo(writer, ACCOUNTS, account, selection.slices);
   }
-  writer.uint32OrNone(12, meta.entriesCount);
+  writer.optionalUint32(12, meta.entriesCount);
   for (const { message } of selection.entries) writer.bytes(ENTRIES, message);
   writer.close(start);
   return writer.bytes(11, createdAt).finish();

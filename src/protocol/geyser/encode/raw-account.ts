@@ -36,16 +36,16 @@ export function rawAccount({
   // Positions in the writer where fields end.
   const ends = { address: 0, owner: 0, data: 0, signature: 0 };
   ends.address = writer.bytes(1, addressBytes(address)).length;
-  writer.uint64OrNone(2, account.lamports);
+  writer.optionalUint64(2, account.lamports);
   ends.owner = writer.bytes(3, addressBytes(account.owner)).length;
-  writer.boolOrNone(4, account.executable);
-  writer.uint64OrNone(5, account.rentEpoch);
-  ends.data = writer.bytesOrNone(6, account.data).length;
-  writer.uint64OrNone(7, writeVersion);
+  writer.optionalBool(4, account.executable);
+  writer.optionalUint64(5, account.rentEpoch);
+  ends.data = writer.optionalBytes(6, account.data).length;
+  writer.optionalUint64(7, writeVersion);
   if (signature !== null) ends.signature = writer.bytes(8, signatureBytes(signature)).length;
   const length = writer.length - opened;
   const closed = writer.close(opened);
-  writer.uint64OrNone(2, slot).boolOrNone(3, isStartup);
+  writer.optionalUint64(2, slot).optionalBool(3, isStartup);
   const start = closed + writer.close(update) - update;
   const tail = writer.bytes(11, createdAt).take();
   const part = (end: number, bytes: number): Uint8Array =>
@@ -103,7 +103,7 @@ export function slicedAccountTail(account: RawAccount, slices: readonly DataSlic
   writer.clear();
   const start = writer.open(2, INFO_OVERHEAD_BYTES);
   writeSlicedInfo(writer, 1, account, slices);
-  writer.uint64OrNone(2, account.slot).boolOrNone(3, account.isStartup);
+  writer.optionalUint64(2, account.slot).optionalBool(3, account.isStartup);
   writer.close(start);
   return writer.bytes(11, account.createdAt).take();
 }

@@ -25,7 +25,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   const offsets: Offsets = { signature: 0, meta: 0, metaEnd: 0, keys: [] };
   const { keys } = offsets;
   offsets.signature = writer.bytes(1, signatureOf(info)).length - SIGNATURE_BYTES;
-  writer.boolOrNone(2, info.isVote);
+  writer.optionalBool(2, info.isVote);
   const wireStart = writer.open(3, transaction.wire.length);
   writeStorageTransaction(writer, transaction.wire, keys);
   closeWithOffsets(writer, wireStart, keys, 0);
@@ -33,7 +33,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   writeMeta(writer, meta, keys);
   offsets.meta = closeWithOffsets(writer, metaStart, keys, loaded);
   offsets.metaEnd = writer.length;
-  writer.uint32OrNone(5, info.index);
+  writer.optionalUint32(5, info.index);
   return offsets;
 }
 
@@ -56,7 +56,7 @@ export function rawTransaction({
   const offsets = writeInfo(info);
   const length = writer.length - opened;
   const closed = closeWithOffsets(writer, opened, offsets.keys, 0);
-  writer.uint64OrNone(2, slot);
+  writer.optionalUint64(2, slot);
   const moved = closeWithOffsets(writer, update, offsets.keys, 0) - update + closed - opened;
   const tail = writer.bytes(11, createdAt).take();
   const meta = tail.subarray(offsets.meta + moved, offsets.metaEnd + moved);
@@ -104,10 +104,10 @@ export function rawShredTransaction({
   writer.clear();
   const update = writer.open(4, transaction.length);
   const opened = writer.open(1, transaction.length);
-  writer.bytes(1, signature).boolOrNone(2, isVote).bytes(3, transaction).uint32OrNone(5, index);
+  writer.bytes(1, signature).optionalBool(2, isVote).bytes(3, transaction).optionalUint32(5, index);
   const length = writer.length - opened;
   const closed = writer.close(opened);
-  writer.uint64OrNone(2, slot);
+  writer.optionalUint64(2, slot);
   const start = closed + writer.close(update) - update;
   const tail = writer.bytes(11, createdAt).take();
   const info = tail.subarray(start, start + length);
@@ -130,10 +130,10 @@ export function rawShredTransaction({
 export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
   writer.clear();
   const start = writer.open(10);
-  writer.uint64OrNone(1, transaction.slot);
+  writer.optionalUint64(1, transaction.slot);
   writer.bytes(2, transaction.signature);
-  writer.boolOrNone(3, transaction.isVote);
-  writer.uint32OrNone(4, transaction.index);
+  writer.optionalBool(3, transaction.isVote);
+  writer.optionalUint32(4, transaction.index);
   if (transaction.err !== null) writer.bytes(5, transaction.err);
   writer.close(start);
   return writer.bytes(11, transaction.createdAt).take();

@@ -14,12 +14,12 @@ import { ProtobufWriter } from '../protobuf-writer.ts';
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
   // Nearly all have a length prefix of two bytes.
   const start = writer.open(5, 128);
-  writer.uint32OrNone(1, index);
+  writer.optionalUint32(1, index);
   for (const instruction of instructions) {
     const start = writer.open(2);
-    writer.uint32OrNone(1, instruction.programIdIndex);
-    writer.bytesOrNone(2, instruction.accounts);
-    writer.bytesOrNone(3, instruction.data);
+    writer.optionalUint32(1, instruction.programIdIndex);
+    writer.optionalBytes(2, instruction.accounts);
+    writer.optionalBytes(3, instruction.data);
     if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
     writer.close(start);
   }
@@ -28,24 +28,24 @@ function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }:
 
 function writeTokenBalance(writer: ProtobufWriter, field: number, balance: TokenBalance): void {
   const start = writer.open(field, 128);
-  writer.uint32OrNone(1, balance.accountIndex);
+  writer.optionalUint32(1, balance.accountIndex);
   writer.string(2, balance.mint);
   const amount = writer.open(3);
   const uiValue = uiAmount(balance.amount, balance.decimals) ?? 0;
   if (uiValue !== 0) writer.double(1, uiValue);
-  writer.uint32OrNone(2, balance.decimals);
+  writer.optionalUint32(2, balance.decimals);
   writer.string(3, String(balance.amount));
   writer.string(4, decimalText(balance.amount, balance.decimals));
   writer.close(amount);
-  writer.stringOrNone(4, balance.owner ?? '');
-  writer.stringOrNone(5, balance.programId ?? '');
+  writer.optionalString(4, balance.owner ?? '');
+  writer.optionalString(5, balance.programId ?? '');
   writer.close(start);
 }
 
 function writeReturnData(writer: ProtobufWriter, { programId, data }: ReturnData): void {
   const start = writer.open(14);
   writer.bytes(1, addressBytes(programId));
-  writer.bytesOrNone(2, data);
+  writer.optionalBytes(2, data);
   writer.close(start);
 }
 
@@ -69,7 +69,7 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
     if (bincode !== null) writer.bytes(1, bincode);
     writer.close(start);
   }
-  writer.uint64OrNone(2, meta.fee);
+  writer.optionalUint64(2, meta.fee);
   writer.packedUint64s(3, meta.preBalances);
   writer.packedUint64s(4, meta.postBalances);
   for (const inner of meta.innerInstructions ?? []) writeInnerInstructions(writer, inner);
@@ -77,12 +77,12 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
   for (const balance of meta.preTokenBalances ?? []) writeTokenBalance(writer, 7, balance);
   for (const balance of meta.postTokenBalances ?? []) writeTokenBalance(writer, 8, balance);
   for (const reward of meta.rewards ?? []) writeReward(writer, 9, reward);
-  writer.boolOrNone(10, meta.innerInstructions === null);
-  writer.boolOrNone(11, meta.logMessages === null);
+  writer.optionalBool(10, meta.innerInstructions === null);
+  writer.optionalBool(11, meta.logMessages === null);
   writeKeys(writer, 12, meta.loadedAddresses.writable, offsets);
   writeKeys(writer, 13, meta.loadedAddresses.readonly, offsets);
   if (meta.returnData !== null) writeReturnData(writer, meta.returnData);
-  writer.boolOrNone(15, meta.returnData === null);
+  writer.optionalBool(15, meta.returnData === null);
   if (meta.computeUnitsConsumed !== null) writer.uint64(16, meta.computeUnitsConsumed);
   if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
 }
@@ -96,8 +96,8 @@ export function encodeMeta(meta: TransactionMeta): Uint8Array {
 export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
   const start = writer.open(field);
   writer.string(1, reward.pubkey);
-  writer.uint64OrNone(2, reward.lamports);
-  writer.uint64OrNone(3, reward.postBalance);
+  writer.optionalUint64(2, reward.lamports);
+  writer.optionalUint64(3, reward.postBalance);
   if (reward.rewardType !== null) writer.uint32(4, rewardTypes.indexOf(reward.rewardType) + 1);
   if (reward.commission !== null) writer.string(5, String(reward.commission));
   writer.close(start);
@@ -114,7 +114,7 @@ export function writeRewards(
   for (const reward of rewards) writeReward(writer, 1, reward);
   if (numPartitions !== null) {
     const inner = writer.open(2);
-    writer.uint64OrNone(1, numPartitions);
+    writer.optionalUint64(1, numPartitions);
     writer.close(inner);
   }
   writer.close(start);

@@ -1,12 +1,13 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
+import { BLOCKHASH_BYTES } from '../../../solana/blockhash.ts';
 import { readShortVec } from '../../../solana/short-vec.ts';
 import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const VERSION_PREFIX = 0x80;
-/** Approximate growth of a message in protobuf. */
-const GROWTH_BYTES = 100;
+/** Estimated protobuf overhead of a message. */
+const PROTOBUF_OVERHEAD_BYTES = 100;
 
 /** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */
 export function closeWithOffsets(
@@ -15,11 +16,11 @@ export function closeWithOffsets(
   offsets: number[],
   first: number,
 ): number {
-  const moved = writer.close(start);
-  if (moved !== start) {
-    for (let i = first; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + moved - start;
+  const newStart = writer.close(start);
+  if (newStart !== start) {
+    for (let i = first; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + newStart - start;
   }
-  return moved;
+  return newStart;
 }
 
 function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[]): void {
@@ -27,27 +28,27 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
   const versioned = (first[0] as number) >= VERSION_PREFIX;
   const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
   const start = writer.open(1);
-  counts.forEach((count, index) => void writer.uint32OrNone(index + 1, count));
+  counts.forEach((count, index) => void writer.optionalUint32(index + 1, count));
   writer.close(start);
-  for (let left = readShortVec(wire); left > 0; left--) {
+  for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
     writer.bytes(2, wire.bytes(ADDRESS_BYTES));
     offsets.push(writer.length - ADDRESS_BYTES);
   }
-  writer.bytes(3, wire.bytes(ADDRESS_BYTES));
-  for (let left = readShortVec(wire); left > 0; left--) {
+  writer.bytes(3, wire.bytes(BLOCKHASH_BYTES));
+  for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
     const start = writer.open(4);
-    writer.uint32OrNone(1, wire.u8());
-    writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
-    writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+    writer.optionalUint32(1, wire.u8());
+    writer.optionalBytes(2, wire.bytes(readShortVec(wire)));
+    writer.optionalBytes(3, wire.bytes(readShortVec(wire)));
     writer.close(start);
   }
   if (!versioned) return;
   writer.bool(5, true);
-  for (let left = readShortVec(wire); left > 0; left--) {
+  for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
     const start = writer.open(6);
     writer.bytes(1, wire.bytes(ADDRESS_BYTES));
-    writer.bytesOrNone(2, wire.bytes(readShortVec(wire)));
-    writer.bytesOrNone(3, wire.bytes(readShortVec(wire)));
+    writer.optionalBytes(2, wire.bytes(readShortVec(wire)));
+    writer.optionalBytes(3, wire.bytes(readShortVec(wire)));
     writer.close(start);
   }
 }
@@ -60,15 +61,16 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
  */
 export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array, offsets: number[]): void {
   const reader = new ByteReader(wire);
-  for (let left = readShortVec(reader); left > 0; left--) writer.bytes(1, reader.bytes(SIGNATURE_BYTES));
-  const start = writer.open(2, wire.length + GROWTH_BYTES);
+  for (let remaining = readShortVec(reader); remaining > 0; remaining--)
+    writer.bytes(1, reader.bytes(SIGNATURE_BYTES));
+  const start = writer.open(2, wire.length + PROTOBUF_OVERHEAD_BYTES);
   const first = offsets.length;
   writeMessage(writer, reader, offsets);
   closeWithOffsets(writer, start, offsets, first);
 }
 
 /** Reused by synchronous calls. */
-const writer = new ProtobufWriter();
+const sharedWriter = new ProtobufWriter();
 
 /**
  * Encodes `solana.storage.ConfirmedBlock.Transaction`, with the positions of the static keys in it.
@@ -77,7 +79,7 @@ const writer = new ProtobufWriter();
  */
 export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
   const keyOffsets: number[] = [];
-  writer.clear();
-  writeStorageTransaction(writer, wire, keyOffsets);
-  return { transaction: writer.take(), keyOffsets };
+  sharedWriter.clear();
+  writeStorageTransaction(sharedWriter, wire, keyOffsets);
+  return { transaction: sharedWriter.take(), keyOffsets };
 }

@@ -8,7 +8,7 @@ import {
 } from './account-data-rule.ts';
 import { type AddressSet, type Cuckoo, compileCuckoo, setOrNull } from './address-set.ts';
 
-/** Account filter. All conditions must hold; null conditions always hold. */
+/** Yellowstone account filter, compiled. All conditions must hold; null conditions always hold. */
 export class AccountRule {
   readonly name: string;
   readonly addresses: AddressSet | null;

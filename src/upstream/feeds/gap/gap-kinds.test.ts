@@ -39,7 +39,7 @@ async function fillAt(
     request: async () => Buffer.from(JSON.stringify({ context: { slot: tips.processed }, value: [status] })),
     slot: async (level: Commitment) => slot(tips[level]),
   };
-  const emit: Gap['emit'] = (result, last) => emitted.push(`${result} ${last}`);
+  const emit: Gap['emit'] = (result, isLast) => emitted.push(`${result} ${isLast}`);
   const signature = '1'.repeat(64) as Signature;
   const subscription = { kind: 'signature', signature, commitment, received } as const;
   await new SignatureGap(subscription).fill(gapOf({ from: at(85), to: at(130), emit }, reader));

@@ -20,7 +20,7 @@ export type Gap = Readonly<{
   signal: AbortSignal;
   /** Notifications of the new connection, which follow the gap fill. */
   buffered: () => readonly Buffer[];
-  emit: (result: Buffer, last?: boolean) => void;
+  emit: (result: Buffer, isLast?: boolean) => void;
 }>;
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */

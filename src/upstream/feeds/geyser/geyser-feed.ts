@@ -46,32 +46,33 @@ type GeyserFeedOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
 }>;
 
-type Entry = {
+type ActiveSubscription = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   cleanups: (() => void)[];
-  /** Slots completed since the subscription was acknowledged, up to PROVEN_SLOTS. */
+  /** Slots completed since the subscription was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
   slotsSeen: number;
 };
 
-/** A subscription this old is not the cause of a rejected request. */
-const PROVEN_SLOTS = 2;
+/**
+ * A server has accepted a subscription that has seen this many slots, so a later rejection is not its fault.
+ */
+const ACCEPTED_AFTER_SLOTS = 2;
 
-const isRootSubscription = ({ subscription: { kind } }: Entry): boolean => kind === 'root';
+const isRootSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean => kind === 'root';
 
-const EVICTION_WARNING =
-  'Too many slots wait for their root; failing subscriptions with pending notifications';
+const EVICTION_WARNING = 'Too many unrooted slots; failing subscriptions with pending notifications';
 
 /** Blocks do not contain account writes. */
-const isAccountSubscription = ({ subscription: { kind } }: Entry): boolean =>
+const isAccountSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean =>
   kind === 'account' || kind === 'program';
 
 /**
  * Feeds WebSocket subscriptions from the Yellowstone source. At `processed`, events are emitted as they
- * arrive, also within a slot; at `confirmed` and `finalized`, when the slot reaches the commitment.
- * Slots stay in order while the source repairs a gap. Account subscriptions fail when it is repaired from
- * blocks, which lack account writes. All subscriptions fail when slots are lost or every server is down; those
- * with pending notifications fail when their slot is evicted before it is rooted.
+ * arrive, even before the slot is complete; at `confirmed` and `finalized`, when the slot reaches the
+ * commitment. Slots stay in order while the source repairs a gap. Account subscriptions fail when a gap is
+ * repaired from blocks, which lack account writes. All subscriptions fail when slots are lost or every
+ * server is down; those with pending notifications fail when their slot is evicted before it is rooted.
  */
 export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #limits: GeyserLimits;
@@ -84,11 +85,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #mintQueue: MintQueue;
   readonly #requested: RequestedFilters;
   readonly #parsed = new ParsedAccounts();
-  readonly #entries = new Set<Entry>();
+  readonly #entries = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
-  /** Set while subscriptions fail: the last one clears the sequence. */
-  #emittedAtEnd: (() => EmittedTransactions) | null = null;
+  /** Snapshot for failover, set while subscriptions fail, because ending the last one resets the sequence. */
+  #emittedBeforeFailure: (() => EmittedTransactions) | null = null;
   #hasWarnedMalformed = false;
 
   constructor(options: GeyserFeedOptions) {
@@ -119,7 +120,8 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       },
     });
     this.#gapQueue = new GapQueue({
-      ...{ heldMax, slotsMax },
+      heldMax,
+      slotsMax,
       emit: (queued) => this.#mintQueue.push(queued),
       onOverflow: () => this.#failAll(() => true),
     });
@@ -131,7 +133,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return geyserKinds.has(kind) && this.#source.hasServers;
   }
 
-  /** @throws Failure UPSTREAM_UNAVAILABLE, also for other kinds and beyond the limits of a request. */
+  /**
+   * @throws Failure UPSTREAM_UNAVAILABLE, also if the feed does not serve the kind or the merged request would
+   * be too large.
+   */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requested.add(subscription);
@@ -140,14 +145,14 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       this.#position = null;
       this.#sequence = this.#newSequence();
     }
-    const entry: Entry = { subscription, listener, cleanups: [removeFilters], slotsSeen: 0 };
+    const entry: ActiveSubscription = { subscription, listener, cleanups: [removeFilters], slotsSeen: 0 };
     this.#entries.add(entry);
     await this.#fetchRoot();
     if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
     entry.cleanups.push(this.#parsed.add(subscription));
     entry.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
     if (!(await this.#source.updateFilters())) {
-      this.#end(entry);
+      this.#remove(entry);
       throw new Failure('UPSTREAM_UNAVAILABLE');
     }
     if (subscription.kind === 'signature' && this.#entries.has(entry)) {
@@ -155,10 +160,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
         this.#lateSignatures.watch(subscription, (result) => this.#notify(entry, result, true)),
       );
     }
-    return () => this.#end(entry);
+    return () => this.#remove(entry);
   }
 
-  /** The newest completed slot, also while subscriptions fail; null for none. */
+  /** The newest completed slot; null for none. Valid even while subscriptions are being failed. */
   position(): SlotInfo | null {
     return this.#position;
   }
@@ -167,14 +172,14 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return this.#sequence.emittedTransactions().upTo(commitment);
   }
 
-  /** Snapshot of the emitted transactions, also while subscriptions fail. */
+  /** Snapshot of the emitted transactions. Valid even while subscriptions are being failed. */
   emittedTransactions(): EmittedTransactions {
-    return this.#emittedAtEnd?.() ?? this.#sequence.emittedTransactions().copy();
+    return this.#emittedBeforeFailure?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
   /** Ends every subscription without notifying listeners. */
   close(): void {
-    for (const entry of [...this.#entries]) this.#end(entry);
+    for (const entry of [...this.#entries]) this.#remove(entry);
   }
 
   onUpdate(update: RawUpdate): void {
@@ -190,6 +195,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
+  /** Called when a slot before the first one of the stream is confirmed or finalized. */
   onEarlierStatus(update: RawUpdate): void {
     if (this.#entries.size > 0) this.#handleUpdate(update);
   }
@@ -208,7 +214,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   }
 
   onRejected(): void {
-    this.#failAll(({ slotsSeen }) => slotsSeen < PROVEN_SLOTS);
+    this.#failAll(({ slotsSeen }) => slotsSeen < ACCEPTED_AFTER_SLOTS);
   }
 
   #handleUpdate({ tail }: RawUpdate): void {
@@ -231,25 +237,28 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     try {
       const body = await this.#options.reader.request('getSlot', [{ commitment: 'finalized' }], timeout);
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
-    } catch {
-      this.#options.log.warn('Failed to read the root slot');
+    } catch (error) {
+      this.#options.log.warn(
+        { err: error },
+        'Failed to fetch the root slot; slot notifications may lack the root',
+      );
     }
   }
 
-  #listenerOf(entry: Entry): FeedListener {
+  #listenerOf(entry: ActiveSubscription): FeedListener {
     return {
-      onNotification: (result, last) => this.#notify(entry, result, last),
+      onNotification: (result, isLast) => this.#notify(entry, result, isLast),
       onError: (failure) => this.#fail([entry], failure),
     };
   }
 
-  #notify(entry: Entry, result: Buffer, last: boolean): void {
+  #notify(entry: ActiveSubscription, result: Buffer, isLast: boolean): void {
     if (!this.#entries.has(entry)) return;
-    if (last) this.#end(entry);
-    entry.listener.onNotification(result, last);
+    if (isLast) this.#remove(entry);
+    entry.listener.onNotification(result, isLast);
   }
 
-  #end(entry: Entry): void {
+  #remove(entry: ActiveSubscription): void {
     if (!this.#entries.delete(entry)) return;
     for (const cleanup of entry.cleanups) cleanup();
     entry.cleanups = [];
@@ -272,22 +281,22 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     });
   }
 
-  #failAll(which: (entry: Entry) => boolean): void {
-    this.#fail([...this.#entries].filter(which), new Failure('UPSTREAM_UNAVAILABLE'));
+  #failAll(predicate: (entry: ActiveSubscription) => boolean): void {
+    this.#fail([...this.#entries].filter(predicate), new Failure('UPSTREAM_UNAVAILABLE'));
   }
 
-  #fail(failedEntries: readonly Entry[], failure: Failure): void {
+  #fail(failedEntries: readonly ActiveSubscription[], failure: Failure): void {
     const sequence = this.#sequence;
     let emitted: EmittedTransactions | null = null;
-    this.#emittedAtEnd = () => {
+    this.#emittedBeforeFailure = () => {
       emitted ??= sequence.emittedTransactions().copy();
       return emitted;
     };
     for (const entry of failedEntries) {
-      this.#end(entry);
+      this.#remove(entry);
       entry.listener.onError(failure);
     }
-    this.#emittedAtEnd = null;
+    this.#emittedBeforeFailure = null;
   }
 
   #emit({ update, at }: QueuedUpdate): void {
@@ -301,7 +310,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     switch (kind) {
       case 'processed':
         this.#position = this.#sequence.position;
-        for (const entry of this.#entries) if (entry.slotsSeen < PROVEN_SLOTS) entry.slotsSeen++;
+        for (const entry of this.#entries) if (entry.slotsSeen < ACCEPTED_AFTER_SLOTS) entry.slotsSeen++;
         this.#lateSignatures.onCommitment('processed');
         return;
       case 'confirmed':

@@ -1,4 +1,4 @@
-import { type Logger, redact } from '../base/log.ts';
+import { redact } from '../base/log.ts';
 import { ConfigurationError, showUrl } from '../config/errors.ts';
 import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
 import { ApiError } from '../control/api/api-error.ts';
@@ -18,14 +18,6 @@ import { ListenError } from './servers/listen.ts';
 import { TlsFileError } from './servers/tls-files.ts';
 import { LogFileError } from './telemetry/log-output.ts';
 
-/** Logs a failure, and the recovery when called with null. */
-export const logStateChange =
-  (log: Logger, failing: string, working: string, textOf = problemText) =>
-  (error: unknown | null): void => {
-    if (error === null) log.info(working);
-    else log.warn({ reason: textOf(error) }, failing);
-  };
-
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
     'connection refused: check that PostgreSQL is running, and the host and port of store.database_url',
@@ -33,7 +25,7 @@ const remedies: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no response: check the host of store.database_url and firewalls',
   EROFS: 'the disk of data_dir is read-only: choose another data_dir',
   ENOSPC: 'the disk of data_dir is full: free some space',
-  ENOENT: 'the data_dir folder cannot be created there: choose another data_dir',
+  ENOENT: 'data_dir cannot be created: a parent folder is missing; create it or choose another data_dir',
   ENOTDIR: 'a parent of data_dir is a file: choose another data_dir',
   EEXIST: 'data_dir is a file: choose another data_dir',
   SQLITE_CANTOPEN: 'the database file cannot be opened: check the permissions of data_dir',
@@ -61,7 +53,7 @@ function codeOf(error: unknown): string {
 
 const CONNECTION_LOST = 'connection to PostgreSQL lost: check that it is running';
 
-const ownErrors = [
+const operatorErrors = [
   ApiError,
   ApiUnreachableError,
   BackupError,
@@ -83,10 +75,10 @@ const ownErrors = [
   WorkerStartError,
 ];
 
-/** Whether the error is in the command line itself. */
+/** Whether the error is reported as a usage error. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // Reported as configuration errors.
+  // Thrown by commands for a reference in their arguments; references in a file become a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // A node error is not a command-line error.
@@ -109,8 +101,8 @@ function remedyOf(error: unknown): string | null {
   // Extended codes of SQLite have a suffix: SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
   const { path } = error as NodeJS.ErrnoException;
-  const place = typeof path === 'string' ? `${path}: ` : '';
-  if (remedy !== undefined) return `${place}${remedy} (${code})`;
+  const prefix = typeof path === 'string' ? `${path}: ` : '';
+  if (remedy !== undefined) return `${prefix}${remedy} (${code})`;
   const message = error instanceof Error ? error.message : '';
   if (message.startsWith('Connection terminated')) return CONNECTION_LOST;
   return /timeout/i.test(message) ? remedies.ETIMEDOUT! : null;
@@ -125,7 +117,7 @@ function cleanMessage(error: unknown): string {
 /**
  * Text for a failed start of `solway localnet`, which names options of the command line, not of the configuration.
  */
-export function ledgerProblemText(error: unknown): string {
+export function ledgerErrorText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'mkdir')
     return `${path} is not a folder: choose another with --ledger`;
@@ -133,9 +125,10 @@ export function ledgerProblemText(error: unknown): string {
 }
 
 /**
- * Text of an error for operators, with the remedy. Own errors have one; system errors are recognized by code.
+ * Text of an error for operators, with the remedy. Solway's own errors already contain a remedy; system errors
+ * are looked up by code.
  */
-export function problemText(error: unknown): string {
-  if (ownErrors.some((type) => error instanceof type)) return (error as Error).message;
+export function errorText(error: unknown): string {
+  if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;
 }
