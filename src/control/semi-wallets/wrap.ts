@@ -4,8 +4,7 @@ import type { Peppers } from '../pepper.ts';
 /**
  * Encrypts stored secrets with a server key derived from the pepper (AES-256-GCM), so that a stolen database
  * does not allow offline guessing. Purpose, owner and address are authenticated: a row copied elsewhere does
- * not decrypt. Rotation: with a new pepper next to the old one, the next start rewraps all rows without
- * passwords. The service does not start without a required pepper (pepper-proof.ts).
+ * not decrypt. With a new pepper next to the old one, the next start rewraps all rows without passwords.
  */
 
 export type Wrapped = Readonly<{

@@ -39,8 +39,7 @@ return {}
 /**
  * Leaky buckets. KEYS: one per rate. ARGV: gateway, maximum missing buckets, maximum seconds of refill
  * between two reports; per key: report number, tokens taken, tokens missing at this gateway, tokens per
- * second, bucket size. A report repeated under the same number is counted once. Returns the missing tokens
- * per key.
+ * second, bucket size. A repeated report is counted once. Returns the missing tokens per key.
  */
 const RATES = `${NOW}
 local gateway, buckets, between = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -3,8 +3,7 @@ import { deleteRows, selectRows } from '../database/rows.ts';
 
 /**
  * Acquires or renews an advisory lease, so that one of several gateways does periodic work. Correctness must
- * not depend on it: clocks may differ, and a stalled holder may still be running when the next one takes
- * over.
+ * not depend on it: clocks may differ, and a stalled holder may still be running.
  * @param durationMs - duration of the lease.
  * @returns whether the caller holds it.
  */

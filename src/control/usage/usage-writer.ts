@@ -51,8 +51,7 @@ const RECOVERY_RETRY_MS = 60_000;
 /**
  * Flushes usage from memory to the store. Failed writes are retried; failures never reach the request path.
  * Each flush journals new rows and writes them unless the previous write is still running. With PostgreSQL,
- * rows always go to the journal first. SQLite commits are as durable as the journal, so there it is used only
- * while a write fails or is slow.
+ * rows always go to the journal first; with SQLite only while a write fails or is slow.
  */
 export class UsageWriter {
   readonly epoch: string = randomUUID();
