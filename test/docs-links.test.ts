@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pages, read, root, withoutCode } from './project/pages.ts';
 
-/** The anchor of a heading on GitHub. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -68,7 +68,6 @@ export class HeldConnections {
     this.#clients = gateways.map(({ grpcUrl }) => new GrpcClient(grpcUrl));
   }
 
-  /** Opens connections and revokes their keys until `isOver`. */
   async run(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       // During an outage of the database, no key can be made, and the outcome of a revocation is unknown.

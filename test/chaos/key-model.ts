@@ -17,9 +17,7 @@ export type ModelKey = {
   state: 'good' | 'replaced' | 'disabled' | 'ended';
   /** When the change to this state was acknowledged. */
   since: number;
-  /** Incremented by each change. */
   generation: number;
-  /** A change is in progress. */
   busy: boolean;
   /** The outcome of a change is unknown because of a database outage. */
   unsure: boolean;

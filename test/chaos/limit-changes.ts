@@ -6,7 +6,6 @@ import { type KeyTraffic, POLL_MS } from './key-traffic.ts';
 import type { Outages } from './outages.ts';
 
 const PAUSE_MS = 500;
-/** Limit of the plan. */
 const PER_SECOND_MAX = 50;
 
 /**
@@ -22,7 +21,6 @@ export async function changeLimits(
   const violations: string[] = [];
   const { secret, key } = await createKey(register, { product: 'rpc', name: 'changing' });
 
-  /** Waits until a gateway reports the rate. */
   const untilReported = async (gateway: number, perSecond: number, since: number): Promise<void> => {
     for (;;) {
       const startedAt = performance.now();

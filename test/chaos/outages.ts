@@ -23,7 +23,6 @@ export class Outages {
     return this.#outages.length;
   }
 
-  /** Whether there was no outage since `from`. */
   wasThereSince(from: number): boolean {
     return this.#outages.every(({ to }) => to < from);
   }

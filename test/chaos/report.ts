@@ -2,7 +2,6 @@ import type { Gauge } from '../programs/process-stats.ts';
 import type { FaultChecker } from './load/fault-checker.ts';
 import type { Submissions } from './load/submissions.ts';
 
-/** Share of answerable requests. */
 export const SUCCESS_MIN = 0.9999;
 /** Memory of the second half in relation to the first, after warm-up. */
 export const GROWTH_MAX = 1.2;
@@ -28,7 +27,6 @@ function growthOf(gauge: Gauge): number | null {
   return judged < JUDGED_SECONDS ? null : gauge.growth(WARM_UP_SECONDS);
 }
 
-/** Broken promises, as text. */
 function brokenOf({ checker, gauge }: Parts): string[] {
   const shares = [...checker.tallies].flatMap(([kind, tally]) =>
     tally.share >= SUCCESS_MIN ? [] : [`${percent(tally.share)} of answerable ${kind} requests succeeded`],
@@ -40,7 +38,6 @@ function brokenOf({ checker, gauge }: Parts): string[] {
   return [...shares, ...checker.broken, ...(beyond > 0 ? [`${beyond} more`] : []), ...grown];
 }
 
-/** Result of a run. */
 export function resultOf(parts: Parts) {
   const { seed, minutes, checker, skipped, sends, gauge } = parts;
   const { outcomes, answers, rejected } = sends;
@@ -58,7 +55,6 @@ export function resultOf(parts: Parts) {
   };
 }
 
-/** The result as text. */
 export function summaryOf({ broken, nodeFaults, requests, ...others }: ReturnType<typeof resultOf>): string {
   const line = (name: string, value: unknown): string => `${name}: ${JSON.stringify(value)}`;
   return [

@@ -32,12 +32,10 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** Open connections. */
   get connections(): number {
     return this.#pairs.size;
   }
 
-  /** Resets every connection. */
   cut(): void {
     for (const pair of this.#pairs) reset(pair);
   }
@@ -50,7 +48,6 @@ export class TcpProxy {
     await closed;
   }
 
-  /** Listens again, on the same port. */
   async revive(): Promise<void> {
     this.#change({ frozen: false });
     this.#server = this.#newServer();
@@ -62,7 +59,6 @@ export class TcpProxy {
     this.#change({ frozen: true });
   }
 
-  /** Forwards again. */
   thaw(): void {
     this.#change({ frozen: false });
   }
@@ -82,7 +78,6 @@ export class TcpProxy {
     this.#change({ breaksAt });
   }
 
-  /** Ends all faults. */
   calm(): void {
     this.#change({ frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null });
   }

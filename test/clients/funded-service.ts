@@ -68,7 +68,6 @@ export class FundedService {
     return signature;
   }
 
-  /** Waits until finalized reads include a transaction. */
   async finalized(signature: string): Promise<void> {
     const latest = await this.connection.getLatestBlockhash();
     await this.connection.confirmTransaction({ signature, ...latest }, 'finalized');

@@ -23,7 +23,6 @@ export class Cluster {
   keys: RunningService['ready']['keys'] = [];
   httpUrl = '';
   grpcUrl = '';
-  /** Output of the first gateway. */
   firstOutput = '';
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;

@@ -5,7 +5,6 @@ export type ReceivedMail = Readonly<{ from: string; to: readonly string[]; text:
 /** An SMTP server on loopback that accepts mail and discards it. */
 export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
-  /** Reply to MAIL FROM. */
   answer = '250 ok';
   readonly #server = createServer((socket) => this.#greet(socket));
   readonly #sockets = new Set<Socket>();

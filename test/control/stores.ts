@@ -7,7 +7,6 @@ import { type PostgresServer, postgresPrograms, startPostgres } from './postgres
 
 export type Stores = Readonly<{
   kind: Store['dialect'];
-  /** A new empty database. */
   fresh(): Promise<OpenOptions>;
   /** Opens a database (default: a new one) and closes it after the test. */
   open(place?: OpenOptions): Promise<Store>;

@@ -3,7 +3,6 @@ import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord } from '../../src/gateway/auth/key-record.ts';
 import { internalKey } from '../project/callers.ts';
 
-/** Pepper of a version. */
 export const pepperOf = (version: number): Buffer => Buffer.alloc(32, version);
 
 /** Active key of the default plan, alone in its family, with its text. */

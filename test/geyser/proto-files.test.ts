@@ -9,7 +9,6 @@ import { handleReflection, reflectionPaths } from '../../src/protocol/grpc/refle
 const folder = join(import.meta.dirname, '../../proto');
 const options = { keepCase: true, longs: String, includeDirs: [folder] };
 
-/** A request to reflection. */
 const requestOf = (field: number, text: string): Uint8Array =>
   new ProtobufWriter().string(field, text).finish();
 

@@ -37,7 +37,6 @@ const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => 
   server = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
-/** A connection after its handshake. */
 async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   ends.push(() => socket.destroy());

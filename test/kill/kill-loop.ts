@@ -35,7 +35,6 @@ export type KillLoopOptions = Readonly<{
 export type KillReport = Readonly<{
   kill: number;
   answered: number;
-  /** Calls in flight at the kill. */
   unanswered: number;
   counted: number;
   /** Age of the oldest response that is not counted, in milliseconds; 0 for none. */
@@ -131,7 +130,6 @@ function evaluate({ answeredAt, unanswered, killedAt }: Run, counted: number) {
   return { answered, unanswered, counted, lossMs };
 }
 
-/** Waits until the journal of the previous run is recovered. */
 async function journalRecovered(dataDir: string, service: RunningService): Promise<void> {
   const folder = join(dataDir, 'usage-journal');
   const isOwn = (name: string): boolean => name.includes(`.${service.process.pid}.`);

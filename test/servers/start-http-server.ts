@@ -85,7 +85,6 @@ export class ScriptedGateway {
   }
 }
 
-/** The HTTP servers. */
 export class TestHttpServer extends ScriptedGateway {
   readonly http: HttpServer;
   readonly fastPath: FastHttpServer | null;
@@ -147,7 +146,6 @@ export class TestHttpServer extends ScriptedGateway {
   }
 }
 
-/** A socket with everything it received. */
 export class RawClient {
   readonly socket: Socket;
   received = '';

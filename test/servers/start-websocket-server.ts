@@ -139,7 +139,6 @@ export function handshake(path: string, headers: Record<string, string> = {}): s
   return [`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 }
 
-/** A client with everything it received. */
 export class Client {
   readonly socket: WebSocket;
   readonly received: string[] = [];
@@ -164,7 +163,6 @@ export class Client {
     );
   }
 
-  /** The next unread message. */
   async next(): Promise<string> {
     while (this.#taken >= this.received.length) {
       if (this.#isClosed) throw new Error('closed');
@@ -212,7 +210,6 @@ export function clientFrame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), payload]);
 }
 
-/** The close frame at the end of the received bytes. */
 export function closeOf(received: string): { code: number; reason: string } {
   const bytes = Buffer.from(received, 'latin1');
   const at = bytes.lastIndexOf(0x88);

@@ -40,7 +40,6 @@ function untilTail(wire: RawClient, text: string): Promise<string> {
   });
 }
 
-/** A manual clock for connections. */
 function heldClock(): { nowMs: number } {
   // An integer: a sum of fractions may be slightly below the limit under test.
   const clock = { nowMs: Math.ceil(performance.now()) };

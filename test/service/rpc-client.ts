@@ -10,7 +10,6 @@ export type HttpRpcResponse<Result = unknown> = Readonly<{
   }>;
 }>;
 
-/** JSON-RPC client with one key. */
 export type TestRpcClient = Readonly<{
   /** Any body; the response must be JSON or empty. */
   post: (

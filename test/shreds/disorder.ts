@@ -1,6 +1,5 @@
 import type { Random } from '../fuzz/engine/mutate.ts';
 
-/** A random order. */
 export function shuffled<T>(things: readonly T[], random: Random): T[] {
   const order = [...things];
   for (let i = order.length - 1; i > 0; i--) {

@@ -56,7 +56,6 @@ export class ScriptedServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Waits for requests until the condition holds. */
   async until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

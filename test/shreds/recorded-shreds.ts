@@ -33,7 +33,6 @@ export const demoPackets: readonly Uint8Array[] = packetsOf(read('demo-shreds.pc
 export const demoEntries: Uint8Array = read('demo-shreds.bin');
 /** Their leader. */
 export const demoLeader: Uint8Array = read('demo-shreds.pubkey.bin');
-/** Their version. */
 export const DEMO_VERSION = 6051;
 
 const AR_MAGIC_BYTES = 8;

@@ -55,7 +55,6 @@ export async function startStage(options: Partial<ShredStageOptions> & Pick<Shre
   return { stage, hub, ...sinks };
 }
 
-/** Sends packets to a stage in order. */
 export async function sendPackets(stage: ShredStage, packets: readonly Uint8Array[]): Promise<void> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -70,7 +69,6 @@ export async function sendPackets(stage: ShredStage, packets: readonly Uint8Arra
   await closed;
 }
 
-/** Waits until the condition holds. */
 export async function ticksUntil(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
 }

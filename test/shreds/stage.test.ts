@@ -10,7 +10,6 @@ import { generateEntries, generateWire } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
 import { noShreds, scriptedReader, sendPackets, startStage, ticksUntil, UDP } from './stage-rig.ts';
 
-/** Packets of a slot with one batch. */
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
   makeShreds({
     ...{ slot: slotOf(slot), parentOffset: 1, version: TEST_SHRED_VERSION, fecSetIndex: 0, entries },

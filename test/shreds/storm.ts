@@ -45,7 +45,6 @@ performance.now = () => packetsPushed / PACKETS_PER_MS;
 const early = Keypair.fromSeed(new Uint8Array(32).fill(4));
 const earlyKey = addressBytes(early.address);
 const isEarlys = (slot: number): boolean => slot % 4 === 3;
-/** Slots with an unknown leader. */
 const isNobodys = (slot: number): boolean => slot % 16 === 14;
 
 const random = createRandom(options.seed);
@@ -75,7 +74,6 @@ function later(packet: Uint8Array, slots: number): Uint8Array {
   return copy;
 }
 
-/** A shred of an upcoming slot. */
 const nextSlot = (packet: Uint8Array, from: Random): Uint8Array => later(packet, 1 + (from() % 16));
 
 function forged(packet: Uint8Array, from: Random): Uint8Array {
@@ -143,7 +141,6 @@ function isEarlyBatch(slot: bigint, entries: Uint8Array): boolean {
   return earlyBatches.get(slot) === textOf(entries) && earlyBatches.delete(slot);
 }
 
-/** One slot with its noise. */
 function storm(slot: number): void {
   const { batches, packets } = generateSlot(slot, [1_000 + (random() % 30_000), 200]);
   const expected = new Set(batches.map(textOf));

@@ -77,7 +77,6 @@ const SETTLED_MS = 3_000;
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
 const PROGRESS_MS = 10_000;
-/** Idle timeout of the gateway. */
 const IDLE_MS = defaultUpstreamLimits.idleTimeoutMs;
 
 const service = await startSoakedService(slotMs);

@@ -89,7 +89,6 @@ async function makeKeys(service: RunningService): Promise<string[]> {
 /** Latencies of a cheap page, which show how long the event loop of the server is blocked. */
 const healthMs: number[] = [];
 
-/** Requests the page repeatedly. */
 async function watchHealth(url: string, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const startedAt = performance.now();

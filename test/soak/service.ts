@@ -18,7 +18,6 @@ const METRICS_TOKEN = 'soak-metrics-token';
 export type SoakedService = Readonly<{
   running: RunningService;
   keyOf: (product: Product) => string;
-  /** Link for the operator's account. */
   setupUrl: string;
   metricsToken: string;
   /** JSON-RPC of the service. */

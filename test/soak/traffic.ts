@@ -22,7 +22,6 @@ export class Traffic {
     this.#request = query;
   }
 
-  /** What clients subscribe to. */
   get watched(): Watched {
     return {
       account: this.payer.publicKey.toBase58(),
@@ -85,7 +84,6 @@ export class Traffic {
     await this.#request('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
   }
 
-  /** Confirmed balances by address. */
   async states(): Promise<Map<string, string>> {
     const addresses = [this.payer, ...this.recipients].map(({ publicKey }) => publicKey.toBase58());
     const answer = await this.#request('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);

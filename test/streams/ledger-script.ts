@@ -15,9 +15,7 @@ import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
 
 /** The address of a number: all of one byte; so are signatures and hashes. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
-/** The signature of a number. */
 export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
-/** The blockhash of a number. */
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
 
 /** An account, of the system program by default. */
@@ -31,7 +29,6 @@ export const account = (changes: Partial<Account> = {}): Account => ({
 });
 
 export type TransactionOptions = Readonly<{
-  /** The number of its signature. */
   n: number;
   keys: readonly number[];
   version: MessageVersion;
@@ -156,7 +153,6 @@ export class LedgerScript {
   }
 }
 
-/** The notifications of one subscription. */
 export class NotificationRecorder implements FeedListener {
   readonly texts: string[] = [];
   /** Whether the last one was marked as the last. */
@@ -172,7 +168,6 @@ export class NotificationRecorder implements FeedListener {
     throw failure;
   }
 
-  /** The slots of the notifications, in order. */
   get slots(): number[] {
     return this.texts.map((text) => JSON.parse(text).context.slot);
   }

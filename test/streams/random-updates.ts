@@ -150,7 +150,6 @@ export function namesIn(encoded: Uint8Array): string[] {
   return names;
 }
 
-/** A stream that records its messages. */
 export class RecordingSink implements GeyserSink {
   readonly messages: { names: Uint8Array; tail: Uint8Array }[] = [];
 

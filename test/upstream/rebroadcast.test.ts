@@ -23,14 +23,12 @@ async function open(limits: Partial<SubmitLimits> = {}): Promise<void> {
 
 type Sent = Readonly<{ wire: Buffer; signature: string; trace: SubmissionTrace }>;
 
-/** Submits an accepted transaction. */
 async function sendOne(config: object = {}): Promise<Sent> {
   const [sent, trace] = [signedTransaction(), new SubmissionTrace()];
   expect(await scene.submit(sent.wire, config, trace)).toBe(sent.signature);
   return { ...sent, trace };
 }
 
-/** Number of requests with this transaction. */
 const timesSent = ({ wire }: Sent, mock: MockNode): number =>
   mock.received.filter((one) => one.method === 'sendTransaction' && sentTo(one).wire.equals(wire)).length;
 const timesToAll = (sent: Sent): number => scene.all.reduce((sum, mock) => sum + timesSent(sent, mock), 0);

@@ -47,7 +47,6 @@ describe.skipIf(noBrowser !== null)(`the dashboard in a browser (skipped without
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   };
-  /** Goes through the steps of a new key without rules. */
   const make = async (product: string, name: string): Promise<string> => {
     await begin(product, name);
     await page.getByRole('button', { name: 'Next' }).click();

@@ -87,7 +87,6 @@ export class RawClient {
   }
 }
 
-/** Ledger with manual slots and PubSub. */
 export type PubsubRig = Readonly<{
   lab: Lab;
   server: PubsubServer;

@@ -13,7 +13,6 @@ import { type ConfirmationParts, Confirmations, type SentTransaction } from './c
 
 type Request = Readonly<{ network: string; method: string; params: unknown[] }>;
 
-/** Nodes that answer what a test sets. */
 class FakeNodes implements RpcDispatcher {
   readonly requests: Request[] = [];
   status: (signature: string) => WritableJson = () => null;
@@ -57,7 +56,6 @@ class FakeNodes implements RpcDispatcher {
   }
 }
 
-/** A feed whose listeners a test can call. */
 class FakeFeed implements Feed {
   readonly listeners: FeedListener[] = [];
   ended = 0;

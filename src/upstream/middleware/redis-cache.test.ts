@@ -51,7 +51,6 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
     const requestCount = answers.dispatch(call, listener);
     return { listener, cancel: () => requestCount.cancel() };
   };
-  /** Calls that reached the nodes. */
   const requestCount = (): number =>
     source.calls.filter(({ call }) => call.method !== 'getGenesisHash').length;
   return { source, store, counts, send, requestCount };

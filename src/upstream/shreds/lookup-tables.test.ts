@@ -84,7 +84,6 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
     while (questions.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
     return questions[count - 1]!;
   };
-  /** Waits for responses to arrive. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { tables, questions, nextRequests, settled };
 }

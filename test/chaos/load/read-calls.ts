@@ -12,16 +12,13 @@ export type ReadCall = Readonly<{
   isLong?: boolean;
 }>;
 
-/** A read and its share of all reads. */
 type Weighted = Readonly<{ weight: number; call: ReadCall }>;
 
 const ADDRESSES_AT_ONCE = 5;
-/** Range of history reads. */
 const HISTORY_SLOTS = 40;
 
 const preview = (value: unknown): string => JSON.stringify(value)?.slice(0, 160) ?? 'nothing';
 
-/** A result without its context. */
 function withoutSlot(result: unknown): unknown {
   const hasContext =
     typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
@@ -76,7 +73,6 @@ async function accountReads(ledger: Direct, { medium, long }: ChaosFixture): Pro
   );
 }
 
-/** Reads of finalized history. */
 async function historyReads(ledger: Direct, { recipients }: ChaosFixture): Promise<Weighted[]> {
   const to = await ledger.result<number>('getSlot');
   const from = Math.max(0, to - HISTORY_SLOTS);
@@ -104,7 +100,6 @@ async function historyReads(ledger: Direct, { recipients }: ChaosFixture): Promi
   return all.map((call) => ({ weight: 2, call }));
 }
 
-/** Reads of constants of the chain. */
 async function chainReads(ledger: Direct): Promise<Weighted[]> {
   const all = await Promise.all([
     settled(ledger, 'getGenesisHash', []),

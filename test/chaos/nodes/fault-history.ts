@@ -1,4 +1,3 @@
-/** Faults that are injected. */
 export const injectedFaults = [
   ...(['killed', 'frozen', 'slow', 'narrow', 'breaking-off', 'behind', 'stuck'] as const),
 ] as const;
@@ -47,7 +46,6 @@ export class FaultHistory {
     this.#total.set(period.fault, { count: count + 1, ms: ms + at - period.from });
   }
 
-  /** Whether the node has a fault now. */
   isFaulty(node: number): boolean {
     return this.#periods.some((one) => one.node === node && one.to === Number.POSITIVE_INFINITY);
   }
@@ -82,12 +80,10 @@ export class FaultHistory {
     return texts.join('; ');
   }
 
-  /** Faults in a period. */
   kinds(from: number, to: number): ReadonlySet<NodeFault> {
     return new Set(this.#during(from, to).map(({ fault }) => fault));
   }
 
-  /** Number and duration of ended faults. */
   totals(): { fault: NodeFault; count: number; seconds: number }[] {
     return nodeFaults.map((fault) => {
       const { count, ms } = this.#total.get(fault) ?? { count: 0, ms: 0 };
@@ -95,7 +91,6 @@ export class FaultHistory {
     });
   }
 
-  /** Discards periods that ended before. */
   forget(before: number): void {
     this.#periods = this.#periods.filter(({ to }) => to >= before);
   }

@@ -37,7 +37,6 @@ export type ChaosFixture = Readonly<{
   recipients: readonly Keypair[];
   long: Fixture;
   medium: Fixture;
-  /** The ledger itself. */
   ledger: Direct;
   nodes: readonly FaultyNode[];
   gateway: RunningService;

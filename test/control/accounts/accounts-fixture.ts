@@ -21,13 +21,11 @@ type Mail = Parameters<Mailer['send']>[0];
 export type AccountsFixtureOptions = Partial<Pick<AccountOptions, 'signUp' | 'publicUrl' | 'oidc'>> & {
   limits?: Partial<AccountOptions['limits']>;
   scannerKeys?: ApiServices['keys']['scannerKeys'];
-  /** Delays password hashing. */
   beforeHash?: () => Promise<void>;
 };
 
 type HashedPassword = { hash: string; password: string };
 
-/** Cheap hashing for tests. */
 const cheapHash = async (password: string): Promise<string> =>
   scryptSync(password, 'salt', 32, { N: 2 }).toString('hex');
 

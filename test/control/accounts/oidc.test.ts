@@ -36,7 +36,6 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     return { fixture: await openAccountsFixture(await open(await place), { oidc, signUp }), provider };
   }
 
-  /** Signs in through the provider. */
   async function come(
     browser: Browser,
     provider: Provider,

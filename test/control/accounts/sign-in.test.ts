@@ -36,7 +36,6 @@ const audit = async ({ since }: AccountsFixture, browser: Browser): Promise<Line
   return (json.items as unknown as Line[]).filter(({ id }) => id > since);
 };
 
-/** Every value of every table, as text. */
 async function dump({ db }: Store): Promise<string> {
   const tables = await Promise.all(
     backupTables.map(({ name }) =>
@@ -63,7 +62,6 @@ async function enableTotp(browser: Browser): Promise<Totp> {
 
 type OpenFixture = (options?: Parameters<typeof openAccountsFixture>[1]) => Promise<AccountsFixture>;
 
-/** Fixtures over one database. */
 function fixtureIn({ open, fresh }: Stores): OpenFixture {
   let place: ReturnType<Stores['fresh']> | null = null;
   return async (options) => {

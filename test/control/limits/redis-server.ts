@@ -17,7 +17,6 @@ export type RedisServer = Readonly<{
   kill(): Promise<void>;
   /** Restarts on the same port, empty. */
   start(): Promise<void>;
-  /** Stops it from answering. */
   pause(): void;
   goOn(): void;
   destroy(): Promise<void>;

@@ -10,7 +10,6 @@ const SOURCES = [
   [`${root}/packages/localnet/src/`, 'localnet/'],
 ] as const;
 
-/** A function that ran. */
 export type RanFunction = Readonly<{
   /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
@@ -63,7 +62,6 @@ function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
     }));
 }
 
-/** The intersection of two lists. */
 function common(some: readonly Stretch[], others: readonly Stretch[]): Stretch[] {
   return some.flatMap(([from, to]) =>
     others
@@ -79,7 +77,6 @@ const lengthOf = (stretches: readonly Stretch[]): number =>
 export class Reached {
   readonly #idle = new Map<string, readonly Stretch[]>();
 
-  /** Functions that ran. */
   get functions(): number {
     return this.#idle.size;
   }

@@ -40,7 +40,6 @@ function mutateText(text: string, random: () => number): string {
   return text.slice(0, from) + oneOf(replacements, random) + text.slice(to);
 }
 
-/** Whether bytes look like structured JSON. */
 export const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b || bytes[0] === 0x5b;
 
 /** Changes one to three values of a JSON text. */

@@ -30,7 +30,6 @@ export function jsonIn(bytes: Uint8Array): JsonValue | undefined {
   }
 }
 
-/** Bytes in pieces of one length. */
 export const inPieces = (bytes: Uint8Array, length: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
     Buffer.from(bytes.subarray(at * length, (at + 1) * length)),
@@ -49,7 +48,6 @@ export function accepted(read: () => unknown, ...refusals: readonly ErrorClass[]
   }
 }
 
-/** Like `accepted`, for a promise. */
 export async function acceptedLater(
   read: () => Promise<unknown>,
   ...refusals: readonly ErrorClass[]

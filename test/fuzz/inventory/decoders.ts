@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Replayed } from './replay.ts';
 
-/** A source that decodes bytes or text. */
 export type DecoderFile = Readonly<{
   /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
-  /** Its exported functions named as decoders. */
   decoders: readonly string[];
 }>;
 

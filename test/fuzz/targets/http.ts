@@ -240,7 +240,6 @@ const multipartLimits = {
   },
 };
 
-/** The outcome for a body in pieces of that length. */
 async function multipartOutcomeOf(
   bytes: Uint8Array,
   length: number,

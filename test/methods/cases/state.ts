@@ -10,7 +10,6 @@ const TOKENS = `{"programId":"${programs.token}"}`;
 const base64 = { encoding: 'base64' } as const;
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
 
-/** Filters of getProgramAccounts for the token program. */
 const filtered = (...filters: object[]): string => JSON.stringify([programs.token, { filters, ...base64 }]);
 const memcmp = (offset: number, bytes: string, encoding = 'base58') => ({
   memcmp: { offset, bytes, encoding },

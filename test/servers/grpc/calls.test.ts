@@ -15,7 +15,6 @@ async function start(options: Partial<GrpcServerOptions> = {}): Promise<TestGrpc
   return stage;
 }
 
-/** A malformed frame. */
 function frame(flag: number, message: Uint8Array, length = message.length): Buffer {
   const bytes = Buffer.alloc(5 + message.length);
   bytes[0] = flag;

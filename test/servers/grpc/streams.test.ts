@@ -237,7 +237,6 @@ describe('a stream', () => {
   });
 });
 
-/** Head of each frame. */
 const HEAD_BYTES = 5;
 const SIZE = 10_000;
 
@@ -294,7 +293,6 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
   return { calls: calls as [RawCall, RawCall], sinks };
 }
 
-/** Compressible bytes. */
 const tail = Buffer.alloc(3_000, 0xff);
 
 /** Batches are shared between streams: no stream may receive another's messages. */

@@ -22,7 +22,6 @@ import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
 import { meta, status } from '../../streams/raw-slots.ts';
 
 const FIRST_SLOT = 1_000;
-/** Slots behind the newest one. */
 const lags: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 2, finalized: 32 };
 const DATA_BYTES = 700;
 /** Slots for replay after an outage. */
@@ -50,7 +49,6 @@ function numbered(length: number, fill: number, slot: number, nth: number): Uint
 /** The owner whose accounts and transactions a reader receives. */
 export const ownerOf = (reader: number): Address => addressFromBytes(numbered(32, 21, 0, reader));
 
-/** Slot and number in a signature. */
 export function numbersIn(signature: Uint8Array): Readonly<{ slot: number; nth: number }> {
   const view = new DataView(signature.buffer, signature.byteOffset, signature.length);
   return { slot: view.getUint32(0), nth: view.getUint32(4) };
@@ -73,7 +71,6 @@ export class GeneratedLedger {
   readonly #hub = new GeyserHub({ replaySlots: REMEMBERED });
   readonly #messages;
   #slot = FIRST_SLOT;
-  /** Sent updates of the slot. */
   #sent = 0;
 
   constructor(parameters: LedgerParameters) {
@@ -136,7 +133,6 @@ export class GeneratedLedger {
     return (slot * 13 + nth) % this.#parameters.owners;
   }
 
-  /** Sends all updates that are due. */
   #catchUp(): void {
     const { startedAt, slotMs, updatesPerSlot } = this.#parameters;
     for (const now = Date.now(); ; this.#slot++, this.#sent = 0) {

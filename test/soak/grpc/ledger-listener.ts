@@ -36,7 +36,6 @@ function describe({ address, account, writeVersion }: AccountWrite): string {
   return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
 }
 
-/** Records all updates of a stream. */
 export class LedgerListener {
   readonly name: string;
   readonly commitment: Commitment;
@@ -45,7 +44,6 @@ export class LedgerListener {
   readonly order: number[] = [];
   /** Why it ended. */
   ended: string | null = null;
-  /** Messages. */
   received = 0;
   readonly #stream: GrpcStream;
 

@@ -6,7 +6,6 @@ import type { SendRequest } from '../ledger-truth.ts';
 export type FundedWallet = Readonly<{
   address: string;
   lamports: number;
-  /** Signature and slot of the airdrop. */
   signature: string;
   slot: number;
 }>;

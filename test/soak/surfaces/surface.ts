@@ -18,7 +18,6 @@ export type Surface = Readonly<{
   load?: PaceOptions;
   /** Compares notifications with the ledger after the load. */
   check?: (stretch: Stretch) => Promise<readonly Outcome[]>;
-  /** Closes all clients. */
   close: () => void;
 }>;
 
@@ -36,7 +35,6 @@ export const measuredLoad = (
 
 export type HttpAnswer = Readonly<{ status: number; headers: Record<string, unknown>; text: string }>;
 
-/** An HTTP client with connections of its own. */
 export function openHttp() {
   const agent = new Agent({
     ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
@@ -52,11 +50,9 @@ export function openHttp() {
   };
 }
 
-/** A request and the check of its response. */
 export type Check<Code> = Readonly<{
   /** Checks the result. Not called when an error is expected. */
   isTrue: (result: never) => boolean;
-  /** The expected error. */
   refusedWith?: Code;
 }>;
 

@@ -21,7 +21,6 @@ export type WebSocketOptions = Readonly<{
   requestLedger: SendRequest;
   watched: Watched;
   wallets: readonly FundedWallet[];
-  /** Sockets that subscribe to slots. */
   listeners: number;
   callsPerSecond: number;
   sent: Pick<TransactionsSurface, 'traffic' | 'sentAt'>;

@@ -19,7 +19,6 @@ const closing = closeAfterEach();
 let mocks: MockNode[] = [];
 let lines = '';
 
-/** Client with servers of these behaviors. */
 async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<NftDas> {
   mocks = [];
   lines = '';

@@ -14,12 +14,10 @@ const blocks = subscriptionOf('block', 'all', {
   transactionDetails: 'none',
 }) as BlockSubscription;
 
-/** A requested slot subscription. */
 type SlotRequest = Readonly<{
   listener: FeedListener;
   accept: () => void;
   refuse: () => void;
-  /** Number of unsubscriptions. */
   ended: () => number;
 }>;
 

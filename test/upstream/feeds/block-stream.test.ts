@@ -11,7 +11,6 @@ const blocks = subscriptionOf('block', 'all', {
   transactionDetails: 'none',
 }) as BlockSubscription;
 
-/** A stream over a chain with tip 100, and a subscriber. */
 async function start(limits: Partial<FeedLimits> = {}) {
   const chain = new ScriptedChain(100, limits);
   const { log } = chain;

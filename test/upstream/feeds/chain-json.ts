@@ -18,7 +18,6 @@ export const emptyBlock = (slot: number) => ({
   ...{ blockTime: 1, transactions: [], rewards: [] },
 });
 
-/** Result of getBlocks, up to the tip of the node. */
 export const slotRange = ([from, to]: readonly unknown[], tip = Number.POSITIVE_INFINITY): number[] =>
   Array.from(
     { length: Math.max(0, Math.min(Number(to), tip) - Number(from) + 1) },

@@ -19,7 +19,6 @@ type GeyserRigOptions = Readonly<{
   blocks?: ReadonlyMap<number, Block>;
 }>;
 
-/** Times that let tests run quickly. */
 const quick: Partial<GeyserSourceOptions> = {
   requestDelayMs: 1,
   ackTimeoutMs: 500,
@@ -32,7 +31,6 @@ const quick: Partial<GeyserSourceOptions> = {
 export class GeyserRig {
   readonly log: string[] = [];
   readonly requested: string[] = [];
-  /** Raw results by method. */
   readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
   readonly source: YellowstoneSource;
   readonly feed: GeyserFeed;
@@ -98,7 +96,6 @@ export class GeyserRig {
   }
 }
 
-/** An account in base64. */
 export const watch = (
   address: Address,
   commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',

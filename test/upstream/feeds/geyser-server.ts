@@ -3,7 +3,6 @@ import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { wholeSlot } from './geyser-updates.ts';
 
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
-/** An update with any of its fields. */
 export type UpdateMessage = Partial<SubscribeUpdate>;
 
 /** Handles the requests of a stream, except pings. */
@@ -56,7 +55,6 @@ export class GeyserServer {
     return this.#url;
   }
 
-  /** The newest stream. */
   get stream(): GeyserStream {
     return this.streams.at(-1)!;
   }
@@ -65,7 +63,6 @@ export class GeyserServer {
     for (const update of updates) this.stream.write(SubscribeUpdate.fromPartial(update as never));
   }
 
-  /** Sends a whole slot. */
   slot(slot: number, ...content: readonly UpdateMessage[]): void {
     this.send(...wholeSlot(slot, ...content));
   }
@@ -74,7 +71,6 @@ export class GeyserServer {
     this.stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
 
-  /** Waits for requests until the condition holds. */
   async until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

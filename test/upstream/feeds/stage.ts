@@ -30,11 +30,8 @@ export const subscriptionOf = (kind: SubscriptionKind, ...params: unknown[]): Su
 export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
-  /** Calls to the pool. */
   requests: readonly Call[];
-  /** Every log line so far. */
   logged: readonly string[];
-  /** Sets the slot of the pool's nodes. */
   networkSlot: (value: number) => void;
   close(): Promise<void>;
 }>;

@@ -14,7 +14,6 @@ const bytesOf = (name: string, length: number): Uint8Array =>
 /** Label of an update, independent of its server. */
 export const labels = new WeakMap<RawUpdate, string>();
 
-/** A labeled slot status. */
 export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {
   const update: RawUpdate = {
     kind: 'slot',
@@ -70,7 +69,6 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
   return update;
 }
 
-/** A labeled block meta. */
 export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',

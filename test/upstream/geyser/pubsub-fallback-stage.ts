@@ -24,7 +24,6 @@ const nameOf = (subscription: Subscription): string => {
   return subscription.kind === 'program' ? `of ${subscription.program}` : subscription.kind;
 };
 
-/** A node without Geyser. */
 export const plain: NodeConfig = { name: 'plain', url: 'http://127.0.0.1:1' };
 
 /** A source with scripted subscriptions and blocks. */

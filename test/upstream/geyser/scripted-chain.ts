@@ -83,7 +83,6 @@ export class ScriptedChain {
     return this.#streams.size;
   }
 
-  /** The newest slot that was sent completely. */
   get tip(): number {
     const started = [...this.#starts].filter(([, start]) => start < this.#position).length;
     return FIRST_SLOT + started - 2;

@@ -11,7 +11,6 @@ const timedOut: Exchange = {
 
 /** Node without connections whose requests are ended by the test. */
 export class ManualNode extends UpstreamNode {
-  /** Pending requests. */
   readonly pending: NodeRequest[] = [];
   requestCount = 0;
 

@@ -13,7 +13,6 @@ import { methodRow } from '../../../src/protocol/methods.ts';
 import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { ObservedSlot, SlotTracker } from '../../../src/upstream/slots/slot-tracker.ts';
 
-/** Call on devnet. */
 export const callOf = (method: string, params?: unknown, more: Partial<Call> = {}): Call => ({
   network: 'devnet',
   method,
@@ -24,17 +23,14 @@ export const callOf = (method: string, params?: unknown, more: Partial<Call> = {
 
 export const resultOf = (json: string): RpcResponse => ({ body: Buffer.from(json), errorCode: 0 });
 
-/** Result with a context. */
 export const at = (contextSlot: number, value = '1'): RpcResponse =>
   resultOf(`{"context":{"apiVersion":"3.0.0","slot":${contextSlot}},"value":${value}}`);
 
-/** Call that the test ends. */
 export type ReceivedCall = Readonly<{
   call: Call;
   handler: ResponseHandler;
   respond(response: RpcResponse): void;
   fail(failure: Failure): void;
-  /** Number of cancellations. */
   cancelCount(): number;
 }>;
 
@@ -44,7 +40,6 @@ export class ScriptedDispatcher implements RpcDispatcher {
   /** Responds at once unless null. */
   script: (call: Call) => RpcResponse | null = () => null;
 
-  /** Params of all calls, in order. */
   get params(): (string | null)[] {
     return this.calls.map(({ call }) => call.params?.toString() ?? null);
   }
@@ -70,7 +65,6 @@ export class ScriptedDispatcher implements RpcDispatcher {
   }
 }
 
-/** Records responses, failures and traces. */
 export class RecordingHandler implements ResponseHandler, CallTrace {
   readonly responses: RpcResponse[] = [];
   readonly failures: Failure[] = [];

@@ -58,7 +58,6 @@ export class Lab {
     for (let i = 0; i < slots; i++) this.node.freeze();
   }
 
-  /** Waits until the tip is durable. */
   async durable(): Promise<void> {
     const tip = this.node.bank('processed').slot;
     await eventually(async () => this.node.durableSlot >= tip, 'the tip is durable');

@@ -16,7 +16,6 @@ import { at, Lab, SOL } from './lab.ts';
 
 type Entry = Readonly<{ hash: string; signatures: readonly Signature[] }>;
 
-/** Shred receiver. */
 class Receiver {
   readonly entries = new Map<Slot, Entry[]>();
   readonly completed: Slot[] = [];
