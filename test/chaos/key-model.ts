@@ -38,7 +38,6 @@ const needed: Readonly<Record<Exclude<Verb, 'create'>, readonly ModelKey['state'
 
 export const works = ({ state }: ModelKey): boolean => state === 'good' || state === 'replaced';
 
-/** Expected states of keys, compared with the responses of gateways. */
 export class KeyModel {
   readonly keys: ModelKey[] = [];
   readonly violations: string[] = [];
@@ -83,7 +82,6 @@ export class KeyModel {
     }
   }
 
-  /** Sends a call with a key and compares the outcome with its expected state. */
   async check(key: ModelKey, call: () => Promise<RequestOutcome>, at: string): Promise<void> {
     const { generation, busy } = key;
     const { startedAt, outcome } = await call();
@@ -96,7 +94,6 @@ export class KeyModel {
       this.violations.push(`${at}: ${key.state} key ${key.id} was accepted ${late} ms after the change`);
   }
 
-  /** Reads the states of unsure keys from the store. */
   async settle(): Promise<void> {
     const now = Date.now();
     for (const key of this.keys.filter(({ unsure }) => unsure)) {

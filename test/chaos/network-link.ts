@@ -16,7 +16,6 @@ const TICK_MS = 20;
 
 type Chunk = { bytes: Buffer; readonly dueAt: number };
 
-/** One direction of a proxied connection: keeps the order, whatever the faults. */
 export class NetworkLink {
   readonly #from: Socket;
   readonly #to: Socket;

@@ -5,7 +5,6 @@ import { type LinkFault, NetworkLink } from './network-link.ts';
 /** One proxied connection: sockets to the client and to the target, and both directions. */
 type Pair = { readonly near: Socket; readonly far: Socket; links: readonly NetworkLink[] };
 
-/** A proxy on a loopback port with network faults. */
 export class TcpProxy {
   readonly #targetPort: () => number | null;
   readonly #pairs = new Set<Pair>();

@@ -2,7 +2,6 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type ReceivedMail = Readonly<{ from: string; to: readonly string[]; text: string }>;
 
-/** An SMTP server on loopback that accepts mail and discards it. */
 export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
   answer = '250 ok';

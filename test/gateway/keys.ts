@@ -19,7 +19,6 @@ export function createKey(change: Partial<KeyRecord> = {}): { text: string; reco
   return { text, record };
 }
 
-/** Authenticator of these keys, with a reachable store. */
 export function authenticatorOf(...records: readonly KeyRecord[]): KeyAuthenticator {
   const keys = new KeyAuthenticator({ peppers: new Map([[1, pepperOf(1)]]) });
   keys.setStoreReachable(true);

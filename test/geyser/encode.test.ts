@@ -13,7 +13,6 @@ type Kind = keyof typeof updates;
 const { transactionStatus: _status, ...encoded } = updates;
 const AT = encodeTimestamp(1_700_000_000_123n);
 
-/** A random update as our own reader has it. */
 const updateOf = <K extends Update['kind'] & Kind>(kind: K) =>
   updates[kind].map((update) => {
     const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish();

@@ -14,7 +14,6 @@ const requestOf = (field: number, text: string): Uint8Array =>
 
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
-/** Fields by number, all of them bytes. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
   const found = new Map<number, Uint8Array[]>();
   const reader = new ProtobufReader(bytes);

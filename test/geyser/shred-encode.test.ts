@@ -21,7 +21,6 @@ import { shapeOf } from './shapes.ts';
 const u32 = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 0xffff_ffff));
 const plain = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
-/** A random update as our own reader has it. */
 const read = (kind: 'transaction' | 'block' | 'slot') =>
   updates[kind].map((update) => {
     const wire = SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish();

@@ -103,7 +103,6 @@ describe('the HTTPS server', () => {
   });
 });
 
-/** Replaceable certificate files and a server that watches them. */
 function watched(settleMs: number) {
   const place = mkdtempSync(join(folder, 'watched-'));
   const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
@@ -117,7 +116,6 @@ function watched(settleMs: number) {
     settleMs,
   );
   ends.push(watch.close);
-  /** Replaces the files as certificate renewal programs do. */
   const replace = (cert: string, key: string): void => {
     for (const [from, to] of [
       [cert, files.cert],

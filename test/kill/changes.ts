@@ -25,7 +25,6 @@ export class Changes {
     return this.#first.promise;
   }
 
-  /** Makes keys and accounts, one of each at a time, until `end`. */
   start(url: string): void {
     this.#ended = false;
     this.#first = Promise.withResolvers();

@@ -31,7 +31,6 @@ export type KillLoopOptions = Readonly<{
   onKill?: (kill: KillReport) => void;
 }>;
 
-/** Usage of one run of the gateway. */
 export type KillReport = Readonly<{
   kill: number;
   answered: number;
@@ -149,7 +148,6 @@ async function withStore<Result>(
   }
 }
 
-/** Waits until the store has more than before. */
 const untilCounted = (place: OpenOptions, before: number): Promise<unknown> =>
   eventually(async () => (await countOf(place)) > before, 'usage is stored', { timeoutMs: 60_000 });
 

@@ -26,7 +26,6 @@ export const codeBlocks = (file: string): { language: string; code: string }[] =
 export const blocks = (file: string, language: string): string[] =>
   codeBlocks(file).flatMap((block) => (block.language === language ? [block.code] : []));
 
-/** The cells of the rows of a table, without its head. */
 export const rowsIn = (text: string): string[][] => {
   const rows = /(?:^\|.*(?:\n|$))+/m.exec(text)?.[0].trimEnd().split('\n') ?? [];
   return rows.slice(2).map((row) =>

@@ -33,7 +33,6 @@ async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Pro
   return wire.ended();
 }
 
-/** Without the varying limit status. */
 const receivedBy = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
 
 const closing = 'connection: close\r\n';

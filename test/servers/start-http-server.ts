@@ -56,7 +56,6 @@ export function newKey(
 /** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
-/** Keys, usage, a log and a scripted source. */
 export class ScriptedGateway {
   readonly keys = testKeys();
   readonly usage = new UsageMeter();
@@ -163,7 +162,6 @@ export class RawClient {
     });
   }
 
-  /** Waits for matching bytes; rejects when the connection closes. */
   until(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const look = (): void => {

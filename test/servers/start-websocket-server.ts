@@ -24,7 +24,6 @@ export type TestWebSocketOptions = Readonly<{
   feed?: Feed;
 }>;
 
-/** The HTTP and WebSocket servers with a scripted feed. */
 export class TestWebSocketServer extends ScriptedGateway {
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
@@ -86,7 +85,6 @@ export class TestWebSocketServer extends ScriptedGateway {
     return client;
   }
 
-  /** A raw socket after the handshake, for arbitrary frames. */
   async upgradedClient(key: string = this.createKey()): Promise<RawClient> {
     const wire = this.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
@@ -173,7 +171,6 @@ export class Client {
     return this.received[this.#taken++] as string;
   }
 
-  /** Sends a call and returns the next message. */
   request(method: string, params?: unknown, id: unknown = 1): Promise<unknown> {
     this.send(method, params, id);
     return this.nextJson();
@@ -187,7 +184,6 @@ export class Client {
     return JSON.parse(await this.next());
   }
 
-  /** Waits for a pong, which follows everything sent before it. */
   async settle(): Promise<void> {
     this.socket.ping();
     await once(this.socket, 'pong');

@@ -20,7 +20,6 @@ async function restart(...options: ConstructorParameters<typeof TestWebSocketSer
   server = await new TestWebSocketServer(...options).listen();
 }
 
-/** A subscriber that does not read. */
 async function deafWire(): Promise<RawClient> {
   const wire = await server.upgradedClient();
   wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));

@@ -11,7 +11,6 @@ export type HttpRpcResponse<Result = unknown> = Readonly<{
 }>;
 
 export type TestRpcClient = Readonly<{
-  /** Any body; the response must be JSON or empty. */
   post: (
     body: string | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,

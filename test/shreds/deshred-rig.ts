@@ -21,7 +21,6 @@ export const testLeader = Keypair.fromSeed(new Uint8Array(32).fill(3));
 export const testLeaderKey = addressBytes(testLeader.address);
 export const TEST_SHRED_VERSION = 4_711;
 
-/** Entries without transactions of about this size. */
 export function someEntries(bytes: number, mark: number): Uint8Array {
   const count = Math.max(1, Math.ceil((bytes - 8) / 48));
   return encodeEntries(

@@ -29,7 +29,6 @@ export type GeneratedTransaction = Readonly<{
 
 export const generateLookup = { table: 60, writable: [3], readonly: [1] };
 
-/** The wire form of a transaction with one instruction. */
 export function generateWire({
   name,
   keys = [name],
@@ -54,7 +53,6 @@ export function generateWire({
   return encodeTransaction([signatureAt(name)], message);
 }
 
-/** A `Vec<Entry>` of one entry with all transactions. */
 export const generateEntries = (...transactions: readonly Uint8Array[]): Uint8Array =>
   encodeEntries([{ numHashes: 5n, hash: keyBytes(99), transactions }]);
 

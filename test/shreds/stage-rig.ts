@@ -19,7 +19,6 @@ type ReaderScript = Readonly<{
   shredVersion: number;
 }>;
 
-/** Responses of a node at slot 50 of epoch 0. */
 export function scriptedReader({ leader, shredVersion }: ReaderScript) {
   const requested: string[] = [];
   const responses: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {

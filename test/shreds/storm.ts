@@ -66,7 +66,6 @@ function farSlot(packet: Uint8Array, from: Random): Uint8Array {
   return far;
 }
 
-/** The same shred of a later slot. */
 function later(packet: Uint8Array, slots: number): Uint8Array {
   const copy = Uint8Array.from(packet);
   const view = new DataView(copy.buffer);
@@ -87,7 +86,6 @@ function forged(packet: Uint8Array, from: Random): Uint8Array {
 let forge: (shreds: number) => Uint8Array[] = () => [];
 let forgedSet: Uint8Array[] = [];
 
-/** Shreds of a forged set in order, then of the next. */
 function ofForgedSet(packet: Uint8Array, from: Random): Uint8Array {
   if (forgedSet.length === 0) forgedSet = forge(1 + (from() % 4));
   return forgedSet.pop() ?? packet;
@@ -129,7 +127,6 @@ let earlyPackets: readonly Uint8Array[] = [];
 const earlyBatches = new Map<bigint, string>();
 const earlyMade = new Set<number>();
 
-/** Part of a later slot of the early leader. */
 function signEarly(slot: number): void {
   const { batches, packets } = generateSlot(slot, [3_000], early);
   earlyPackets = [...earlyPackets, ...packets.slice(0, 20)].slice(-400);

@@ -94,7 +94,6 @@ const isState = ({ kind }: ReceivedNotifications): boolean => kind === 'account'
 
 type States = ReadonlyMap<string, string>;
 
-/** Blocks of the ledger, which notifications of clients are compared with. */
 export class LedgerTruth {
   readonly #request: SendRequest;
   readonly #watched: Watched;
@@ -105,7 +104,6 @@ export class LedgerTruth {
     this.#watched = watched;
   }
 
-  /** Reads the finalized blocks of a range. */
   async read(from: number, to: number): Promise<void> {
     const slots = (await this.#request('getBlocks', [from, to])) as number[];
     const config = { transactionDetails: 'accounts', rewards: false, maxSupportedTransactionVersion: 0 };

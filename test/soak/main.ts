@@ -87,7 +87,6 @@ const ledgerPid = service.ledgerPid() ?? 0;
 const slotOf = async (commitment: string): Promise<number> =>
   (await requestLedger('getSlot', [{ commitment }])) as number;
 
-/** Opens clients of all interfaces, which only have subscriptions at first. */
 async function openSurfaces(wallets: readonly FundedWallet[]): Promise<Surface[]> {
   const { url, rpcUrl, wsUrl, grpcUrl } = running.ready;
   const key = keyOf('rpc');

@@ -157,7 +157,6 @@ export function watchReleased(
   };
 }
 
-/** Whether every request to an interface got a right response. */
 export function answersOutcome({ name, count, refused, failed, errors, wrong, wrongTexts }: Tally): Outcome {
   const faults = [...Object.entries(failed).map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
   return outcomeOf(

@@ -74,7 +74,6 @@ ports = [${port}]
 in_flight_max = ${FETCHES_OPEN_MAX}
 `;
 
-/** The service's own key and others, once they are in force. */
 async function makeKeys(service: RunningService): Promise<string[]> {
   const keys = [service.key];
   while (keys.length < keyCount)

@@ -20,7 +20,6 @@ export type SoakedService = Readonly<{
   keyOf: (product: Product) => string;
   setupUrl: string;
   metricsToken: string;
-  /** JSON-RPC of the service. */
   request: SendRequest;
   /** JSON-RPC of the ledger itself. */
   requestLedger: SendRequest;
@@ -39,7 +38,6 @@ async function listening(port: number) {
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** A free port followed by another free one, which the ledger needs. */
 async function freePairOfPorts(): Promise<number> {
   const pair = await openOnFreePorts(listening, listening);
   for (const { close } of pair) await close();

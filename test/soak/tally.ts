@@ -38,7 +38,6 @@ export class Tally {
     this.counted = counted;
   }
 
-  /** Times a request. Counts errors and does not throw. */
   async measure(send: () => Promise<void>): Promise<void> {
     const startedAt = performance.now();
     try {

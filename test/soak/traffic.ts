@@ -9,7 +9,6 @@ const WAITED_FOR_EACH = 20;
 
 type Expect = (signature: string) => Promise<void>;
 
-/** Sends from one payer to several accounts; some transactions fail. */
 export class Traffic {
   readonly payer = Keypair.generate();
   readonly recipients = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
@@ -42,7 +41,6 @@ export class Traffic {
     this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
   }
 
-  /** Reads the newest blockhash repeatedly until the returned function is called. */
   refreshRepeatedly(): () => void {
     const timer = setInterval(() => void this.refresh().catch(() => {}), REFRESH_MS);
     return () => clearInterval(timer);

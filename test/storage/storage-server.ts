@@ -14,7 +14,6 @@ export function patterned(length: number): Buffer {
 
 type Content = Readonly<{ name?: string | null; type?: string; times?: number }>;
 
-/** Embedded storage whose files are served at /ipfs/<cid>. */
 export class StorageServer {
   readonly folder = temporaryFolder('storage');
   storage!: EmbeddedStorage;

@@ -18,7 +18,6 @@ export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).f
 export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
 
-/** An account, of the system program by default. */
 export const account = (changes: Partial<Account> = {}): Account => ({
   lamports: lamports(5),
   data: new Uint8Array(),
@@ -35,7 +34,6 @@ export type TransactionOptions = Readonly<{
   meta: Partial<TransactionMeta>;
 }>;
 
-/** A transaction that names accounts and calls nothing. */
 export function executed({
   n = 0,
   keys = [n],
@@ -75,7 +73,6 @@ export function executed({
   };
 }
 
-/** The block of a slot, a second after the one before. */
 export const block = (at: number, transactions: readonly ExecutedTransaction[], parent = at - 1): Block => ({
   slot: slot(at),
   parentSlot: slot(parent),

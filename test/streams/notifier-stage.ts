@@ -30,7 +30,6 @@ export const signatureOf = (n: number, commitment: Commitment, received = false)
   received,
 });
 
-/** A notifier, a ledger that sends it events, and recorders of its notifications. */
 export function stage(options: Partial<LedgerNotifierOptions> = {}) {
   const notifier = new LedgerNotifier(options);
   const subscribe = (subscription: Subscription): NotificationRecorder => {

@@ -112,7 +112,6 @@ export const entryUpdate = (): RawEntry => ({
   index: 4,
 });
 
-/** The block meta of slot 7. */
 export const blockMetaUpdate = (): RawBlockMeta => ({
   ...raw(),
   kind: 'blockMeta',
@@ -125,7 +124,6 @@ export const blockMetaUpdate = (): RawBlockMeta => ({
   updatedAccountCount: null,
 });
 
-/** The block of slot 7, empty unless content is given. */
 export function blockUpdate(
   content: Partial<Pick<RawBlock, 'transactions' | 'accounts' | 'entries'>> = {},
 ): RawBlock {

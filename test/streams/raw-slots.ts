@@ -132,7 +132,6 @@ export class RecordingSink implements GeyserSink {
     this.behind = behind;
   }
 
-  /** Texts recorded since the last call. */
   take(): string[] {
     return this.received.splice(0);
   }

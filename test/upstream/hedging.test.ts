@@ -8,7 +8,6 @@ import type { Behaviour } from './mock/server.ts';
 
 const stage = stageForEach();
 
-/** Nodes of which the first to be called behaves the first way. */
 const open = (
   behaviours: readonly Behaviour[],
   limits: Partial<UpstreamLimits> = {},

@@ -6,7 +6,6 @@ import { type Behaviour, send, sendError } from './mock/server.ts';
 
 const PRIVATE = 'HNSLXWEvvuKfLEZBvAtDy1cWqeSPvZ8Yh1mVrQzWaB3x';
 
-/** Node with this genesis; every other response is `result`. */
 const nodeOf =
   (genesis: string, result: string, slot = 1_000): Behaviour =>
   ({ id, method }, reply) => {

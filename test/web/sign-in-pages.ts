@@ -12,7 +12,6 @@ export const openSignUp = '[accounts]\nsign_up = "open"\n';
 
 const newPassword = 'another harbour at dusk';
 
-/** A page in a new browser context, without a session. */
 const stranger = async ({ browser }: Dashboard): Promise<Page> =>
   (await watchedPage(await browser.newContext({ viewport: { width: 1360, height: 900 } }))).page;
 

@@ -4,7 +4,6 @@ import WebSocket, { type ClientOptions } from 'ws';
 import { type PubsubServer, type PubsubServerOptions, startPubsubServer } from '../src/pubsub/server.ts';
 import { Lab } from './ledger/lab.ts';
 
-/** Raw WebSocket that records frames in order. */
 export class RawClient {
   readonly socket: WebSocket;
   /** Resolves with the close code. */

@@ -45,7 +45,6 @@ class FakeNodes implements RpcDispatcher {
     return this.requests.filter((one) => one.method === method).length;
   }
 
-  /** Waits for further requests. */
   async more(calls: number): Promise<void> {
     const target = this.#rounds + calls;
     while (this.#rounds < target) {

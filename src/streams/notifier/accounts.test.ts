@@ -43,7 +43,6 @@ function tokenAccount(mint = MINT): Partial<Account> {
   return { data, owner: programs.token };
 }
 
-/** One slot in which accounts are left like this. */
 function leave(
   story: LedgerScript,
   at: number,

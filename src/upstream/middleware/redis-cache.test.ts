@@ -18,7 +18,6 @@ afterEach(() => void vi.useRealTimers());
 
 const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG';
 
-/** Responds at once, or on demand. */
 class ScriptedStore implements ResponseStore {
   readonly stored = new Map<string, Buffer>();
   readonly times: number[] = [];

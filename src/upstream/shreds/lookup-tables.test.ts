@@ -53,7 +53,6 @@ type Question = {
   fail: () => void;
 };
 
-/** Tables over a pool whose responses are sent by the test. */
 function scene(limits: Partial<typeof shredLimits> = {}) {
   const questions: Question[] = [];
   let onRequest: (() => void) | null = null;

@@ -1,7 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import type { FaultHistory, NodeFault } from '../nodes/fault-history.ts';
 
-/** A completed request. Times are those of `performance.now()`. */
 export type CompletedRequest = Readonly<{
   /** Protocol, session or transaction. */
   kind: string;
@@ -19,7 +18,6 @@ const REPORTED_MAX = 100;
 const RETENTION_MS = 180_000;
 
 class Counts {
-  /** Answerable requests, and those with a right response. */
   answerable = 0;
   good = 0;
   /** Requests without a healthy node, and those with a right response. */

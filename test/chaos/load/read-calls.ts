@@ -25,7 +25,6 @@ function withoutSlot(result: unknown): unknown {
   return hasContext ? (result as { value: unknown }).value : result;
 }
 
-/** A read with a constant result, which is read from the ledger. */
 async function settled(
   ledger: Direct,
   method: string,
@@ -110,7 +109,6 @@ async function chainReads(ledger: Direct): Promise<Weighted[]> {
   return all.map((call) => ({ weight: 1, call }));
 }
 
-/** Reads with changing results. */
 function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   const at = (commitment: Commitment) => ({ commitment });
   const ofCommitment = commitments.flatMap((commitment) => [
@@ -134,7 +132,6 @@ function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   ];
 }
 
-/** All reads, by their share. The expected results are read from the ledger. */
 export async function readCallsOf(fixture: ChaosFixture): Promise<(random: SeededRandom) => ReadCall> {
   const { ledger } = fixture;
   const weighted = [

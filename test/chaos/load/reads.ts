@@ -7,7 +7,6 @@ import type { ReadCall } from './read-calls.ts';
 /** Share of batches, and their maximum size. */
 const BATCH_SHARE = 0.08;
 const BATCH_CALLS_MAX = 12;
-/** Further requests are skipped to limit memory during outages. */
 const IN_FLIGHT_MAX = 400;
 
 type NextRead = (random: SeededRandom) => ReadCall;
@@ -18,7 +17,6 @@ function draw(next: NextRead, random: SeededRandom): ReadCall[] {
   return Array.from({ length: count }, () => next(random)).filter(({ isLong }) => isLong !== true);
 }
 
-/** Sends reads over one protocol at a constant rate, independent of latency. */
 export function startReads(
   client: TestClient,
   next: NextRead,

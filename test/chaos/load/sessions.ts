@@ -42,7 +42,6 @@ export function findRegression(
   return null;
 }
 
-/** A read of a session. Block heights are compared separately. */
 type SessionRead = Readonly<{
   method: string;
   params: readonly unknown[];

@@ -30,7 +30,6 @@ type Pending = {
   readonly mode: SubmissionMode;
   readonly startedAt: number;
   readonly lastValidBlockHeight: number;
-  /** Responses; checked once all have arrived. */
   readonly response: { said: SubmissionResponse; endedAt: number }[];
   awaited: number;
 };
@@ -55,7 +54,6 @@ function configOf(mode: SubmissionMode): object {
   return { ...fixed, skipPreflight: mode === 'unsimulated' || mode === 'unpayable-unsimulated' };
 }
 
-/** Sends real transactions and tracks each on the ledger itself until it has landed or expired. */
 export class Submissions {
   readonly outcomes: Record<LedgerOutcome, number> = { landed: 0, failed: 0, expired: 0 };
   readonly answers: Record<SubmissionResponse['kind'], number> = {
@@ -136,7 +134,6 @@ export class Submissions {
     pending.awaited--;
   }
 
-  /** Reads the outcomes from the ledger until all are known. */
   async #truth(isOver: () => boolean): Promise<void> {
     const { ledger } = this.#options.fixture;
     while (!isOver() || this.#pending.size > 0) {

@@ -22,7 +22,6 @@ export const ANSWER_WINDOW_MS = 20_000;
 
 const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'now');
 
-/** Faults of all nodes over time: decides whether a read was answerable. */
 export class FaultHistory {
   readonly #names: readonly string[];
   #periods: FaultPeriod[] = [];
@@ -58,7 +57,6 @@ export class FaultHistory {
     );
   }
 
-  /** Whether one node was healthy for this long at some time. */
   hadHealthyNodeFor(ms: number, from: number, to: number): boolean {
     return this.#names.some((_, node) => {
       let healthyFrom = from;
@@ -70,7 +68,6 @@ export class FaultHistory {
     });
   }
 
-  /** Faults of all nodes as text, with times relative to `from`. */
   describe(from: number, to: number): string {
     const texts = this.#names.map((name, node) => {
       const own = this.#during(from - GRACE_MS, to).filter((one) => one.node === node);

@@ -52,7 +52,6 @@ export class FaultInjector {
     this.#seed = seed;
   }
 
-  /** Runs until `isOver`; all nodes are healthy at the end. */
   async run(isOver: () => boolean): Promise<void> {
     await Promise.all([
       this.#rounds(new SeededRandom(this.#seed), isOver),

@@ -31,7 +31,6 @@ function writeFixture(folder: string, { accounts, bytes }: { accounts: number; b
   return { owner, addresses };
 }
 
-/** One ledger, three nodes with injected faults, and the gateway in front of them. */
 export type ChaosFixture = Readonly<{
   payer: Keypair;
   recipients: readonly Keypair[];

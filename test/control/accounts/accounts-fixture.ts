@@ -29,7 +29,6 @@ type HashedPassword = { hash: string; password: string };
 const cheapHash = async (password: string): Promise<string> =>
   scryptSync(password, 'salt', 32, { N: 2 }).toString('hex');
 
-/** Control API and sign-in over a store, without a network, with a movable clock. */
 let fixtures = 0;
 
 export async function openAccountsFixture(store: Store, options: AccountsFixtureOptions = {}) {

@@ -12,7 +12,6 @@ import { startOidcProvider } from './oidc-provider.ts';
 
 type Provider = Awaited<ReturnType<typeof startOidcProvider>>;
 
-/** Open redirect attempts. */
 const elsewhere = [
   'https://evil.example',
   '//evil.example',

@@ -19,7 +19,6 @@ function bytesOfBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** TOTP of RFC 6238 with six digits. */
 function totp(uri: string, atMs: number): string {
   const secret = bytesOfBase32(new URL(uri).searchParams.get('secret') ?? '');
   const counter = Buffer.alloc(8);

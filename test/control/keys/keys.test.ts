@@ -301,7 +301,6 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
   });
 });
 
-/** The decision of a gateway that has just loaded the store. */
 async function judge(store: Store, secret: string, now: number): Promise<string> {
   const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
   directory.apply((await recordsOf(store)).values());

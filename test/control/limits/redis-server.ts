@@ -11,7 +11,6 @@ export const redisProgram: string | null =
     .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((file) => existsSync(file)) ?? null;
 
-/** A Redis server on loopback without persistence. */
 export type RedisServer = Readonly<{
   url: string;
   kill(): Promise<void>;

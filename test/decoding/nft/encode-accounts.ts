@@ -35,7 +35,6 @@ function writeList<T>(writer: ByteWriter, values: readonly T[], write: Write<T>)
   for (const value of values) write(writer, value);
 }
 
-/** Fields that an NFT does not show. */
 export type MetadataRest = Readonly<{
   editionNonce?: number | null;
   uses?: boolean;

@@ -22,7 +22,6 @@ export type RanFunction = Readonly<{
 
 type Stretch = readonly [from: number, to: number];
 
-/** What runs of the product in this thread, as V8 counts it, from the construction on. */
 export class Coverage {
   readonly #session = new Session();
 
@@ -33,7 +32,6 @@ export class Coverage {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: isDetailed });
   }
 
-  /** The functions that ran since the last call. */
   take(): RanFunction[] {
     let scripts: readonly Profiler.ScriptCoverage[] = [];
     // A session of the same thread calls back synchronously.

@@ -19,7 +19,6 @@ export type Failure = Readonly<{ input: Uint8Array; text: string }>;
 export type ExploreOptions = Readonly<{
   seed: number;
   cpuMs: number;
-  /** Inputs to run first and to mutate. */
   first: readonly Uint8Array[];
 }>;
 
@@ -35,7 +34,6 @@ const cpuMsOfThread = (): number => {
   return (user + system) / 1_000;
 };
 
-/** Runs a target until the time is spent or it throws. Inputs with new coverage are kept and mutated further. */
 export class Explorer {
   readonly #target: FuzzTarget;
   readonly #coverage: Ran;

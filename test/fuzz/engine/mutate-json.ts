@@ -42,7 +42,6 @@ function mutateText(text: string, random: () => number): string {
 
 export const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b || bytes[0] === 0x5b;
 
-/** Changes one to three values of a JSON text. */
 export function mutateJson(bytes: Uint8Array, random: () => number): Uint8Array {
   let text = Buffer.from(bytes).toString();
   for (let rounds = 1 + (random() % 3); rounds > 0; rounds--) text = mutateText(text, random);

@@ -21,7 +21,6 @@ export const texts = (list: readonly string[]): Uint8Array[] => list.map((text) 
 export const selecting = (first: number, text: string): Uint8Array =>
   Buffer.from([first, ...Buffer.from(text)]);
 
-/** The JSON in bytes; undefined for none. */
 export function jsonIn(bytes: Uint8Array): JsonValue | undefined {
   try {
     return parseJson(Buffer.from(bytes).toString());

@@ -92,7 +92,6 @@ export function inThread(task: ThreadTask): Promise<ThreadReport> {
 
 const emit = (message: Message): void => parentPort?.postMessage(message);
 
-/** The failure with a smaller input that fails the same way. */
 async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
   const until = Date.now() + MINIMISE_MS;
   let { text } = failure;

@@ -118,7 +118,6 @@ function packed(message: Uint8Array): Buffer {
 type Frames = Readonly<{ push(bytes: Buffer): void; next(): Buffer | Readonly<{ message: Buffer }> | null }>;
 type Outcome = { readonly messages: string[]; refusal: string | null };
 
-/** The messages of bytes in pieces of one length. */
 function cut(frames: Frames, bytes: Uint8Array, length: number): Outcome {
   const outcome: Outcome = { messages: [], refusal: null };
   try {

@@ -269,7 +269,6 @@ function transactionOf(random: Random): Uint8Array {
   return Buffer.from(writeJson(shown));
 }
 
-/** A result is refused, or a transaction that becomes valid JSON. */
 function shown(result: JsonValue): boolean {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) return false;

@@ -108,7 +108,6 @@ const messageOf = (version: number | null, signers: number, readOnly: number, lo
 
 const FAILED = 'failed to deserialize solana_transaction::versioned::VersionedTransaction: ';
 
-/** Bytes that are not a transaction. */
 const undecodable: readonly (readonly [name: string, bytes: Buffer, message: string])[] = [
   ['signatures that are cut off', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
   ['255 signatures', Buffer.of(0xff), `${FAILED}Custom error: invalid transaction discriminator`],

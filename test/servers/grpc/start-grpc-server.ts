@@ -120,7 +120,6 @@ export class TestGrpcServer {
     return session;
   }
 
-  /** A call on a new or a given connection. */
   call(path: string, headers: Record<string, string> = {}, session = this.session()): RawCall {
     return new RawCall(session, path, headers);
   }
@@ -215,7 +214,6 @@ export class RawCall {
     }
   }
 
-  /** The last headers, and how the stream ended. */
   async ended(): Promise<Headers> {
     await this.until(() => this.isClosed);
     return { ...(this.trailers ?? this.headers), reset: this.stream.rstCode };

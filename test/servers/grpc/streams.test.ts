@@ -279,7 +279,6 @@ const encodings = ['identity', 'gzip', 'zstd'] as const;
 const headersOf = (encoding: string): Record<string, string> =>
   encoding === 'identity' ? {} : { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding };
 
-/** Two streams after their first pings. */
 async function two(headers: Record<string, string>, options: Partial<GrpcServerOptions> = {}) {
   stage = await new TestGrpcServer({ flushDelayMs: 0, ...options }).listen();
   const calls: RawCall[] = [];

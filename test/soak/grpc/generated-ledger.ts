@@ -46,7 +46,6 @@ function numbered(length: number, fill: number, slot: number, nth: number): Uint
   return bytes;
 }
 
-/** The owner whose accounts and transactions a reader receives. */
 export const ownerOf = (reader: number): Address => addressFromBytes(numbered(32, 21, 0, reader));
 
 export function numbersIn(signature: Uint8Array): Readonly<{ slot: number; nth: number }> {
@@ -111,7 +110,6 @@ export class GeneratedLedger {
     return FIRST_SLOT + Math.floor((unixMs - startedAt) / slotMs);
   }
 
-  /** When a slot reaches a commitment, Unix milliseconds. */
   reachesAt(slot: number, commitment: Commitment): number {
     const { startedAt, slotMs } = this.#parameters;
     return startedAt + (slot + lags[commitment] + 1 - FIRST_SLOT) * slotMs;
@@ -123,7 +121,6 @@ export class GeneratedLedger {
     return Number(account.lamports) === slot && data.length === DATA_BYTES && data[0] === nth % 256;
   }
 
-  /** Numbers of the updates of a slot for one reader. */
   owed(slot: number, reader: number): number[] {
     const numbers = Array.from({ length: this.#parameters.updatesPerSlot }, (_, nth) => nth);
     return numbers.filter((nth) => this.#readerOf(slot, nth) === reader);

@@ -9,7 +9,6 @@ import type { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import type { SendRequest } from '../ledger-truth.ts';
 import { openStream, type StreamOptions } from './stream.ts';
 
-/** Updates of one slot, in order. */
 type ReceivedSlot = Readonly<{
   transactions: string[];
   /** Address, and version with a digest of the account. */
@@ -109,7 +108,6 @@ export class LedgerListener {
   }
 }
 
-/** The last write of each account, in any order. */
 const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
@@ -165,7 +163,6 @@ function checkSlot(
   ];
 }
 
-/** Streams of a gateway at every commitment, and one of blocks. */
 export const openListeners = (stream: StreamOptions): LedgerListener[] => [
   ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment)),
   new LedgerListener('blocks', stream, 'confirmed', true),
@@ -183,7 +180,6 @@ async function untilFinal(listeners: readonly LedgerListener[], slot: number): P
   }
 }
 
-/** Compares a stream with the blocks of the ledger. */
 async function checkTruth(
   truth: LedgerListener,
   slots: readonly number[],
@@ -203,7 +199,6 @@ async function checkTruth(
   return wrong;
 }
 
-/** Compares a stream with another one in a range of slots. */
 function checkListener(listener: LedgerListener, truth: LedgerListener, slots: readonly number[]): string[] {
   const wrong = listener.ended === null ? [] : [`${listener.name} ended: ${listener.ended}`];
   const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;

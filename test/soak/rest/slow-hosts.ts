@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 
 /** Metadata hosts: most never respond, some respond slowly, some are healthy. */
 export type SlowHosts = Readonly<{
-  /** The URI of a document on one of the hosts. */
   uri(host: number, document: number): string;
   port: number;
   requests(): number;

@@ -100,7 +100,6 @@ export function checkRpc(call: RpcCheck, answer: RpcReply, requested: unknown, t
   checkAnswer(call, { result, error: named ?? null }, what, tally);
 }
 
-/** POST /v1/rpc: single calls on the fast path, and batches. */
 export function jsonRpcSurface(
   url: string,
   key: string,

@@ -3,7 +3,6 @@ import type { PaceOptions } from '../../programs/pace.ts';
 import type { Outcome } from '../outcomes.ts';
 import { Refused, type Tally, WrongAnswer } from '../tally.ts';
 
-/** First and last slot under load, for comparisons. */
 export type Stretch = Readonly<{
   started: number;
   stopped: number;
@@ -11,10 +10,8 @@ export type Stretch = Readonly<{
   wasStarved: boolean;
 }>;
 
-/** An interface of the service with its clients. */
 export type Surface = Readonly<{
   tallies: readonly Tally[];
-  /** Requests, which the first tally counts. */
   load?: PaceOptions;
   /** Compares notifications with the ledger after the load. */
   check?: (stretch: Stretch) => Promise<readonly Outcome[]>;

@@ -42,7 +42,6 @@ const requests = (): number[] => mocks.map(({ received }) => received.length);
 
 const query = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
-/** Code and server error of a failed request. */
 async function failed(das: NftDas, signal = never): Promise<unknown> {
   const reason: unknown = await query(das, signal).then(
     () => 'answered',

@@ -2,12 +2,10 @@
 
 export const KEY = 'Vote111111111111111111111111111111111111111';
 
-/** An account without data. */
 export const accountJson = (lamports: number, owner = KEY) => ({
   ...{ lamports, data: ['', 'base64'], owner, executable: false, rentEpoch: 0, space: 0 },
 });
 
-/** An account notification, or a response with one account. */
 export const accountState = (slot: number, lamports: number) => ({
   context: { slot },
   value: accountJson(lamports),

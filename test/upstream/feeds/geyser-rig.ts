@@ -84,7 +84,6 @@ export class GeyserRig {
     return Buffer.from(answer());
   }
 
-  /** Answers no later request before the promise resolves. */
   hold(until: Promise<unknown>): void {
     this.#held = until;
   }

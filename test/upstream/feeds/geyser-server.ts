@@ -5,7 +5,6 @@ import { wholeSlot } from './geyser-updates.ts';
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
 export type UpdateMessage = Partial<SubscribeUpdate>;
 
-/** Handles the requests of a stream, except pings. */
 export type OnRequest = (request: SubscribeRequest, stream: GeyserStream) => void;
 
 const definition = {
@@ -22,7 +21,6 @@ const definition = {
 
 /** A scripted Geyser server of @grpc/grpc-js with the published codec. */
 export class GeyserServer {
-  /** Requests of all streams, without pings. */
   readonly requests: SubscribeRequest[] = [];
   readonly pings: number[] = [];
   readonly tokens: string[] = [];

@@ -65,7 +65,6 @@ export const accountIs = (
   },
 });
 
-/** A signed transfer, unique for each number. */
 export function transfer(number: number): Transaction {
   const data = Uint8Array.of(2, 0, 0, 0, number, 0, 0, 0, 0, 0, 0, 0);
   const message = encodeMessage(

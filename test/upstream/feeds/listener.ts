@@ -4,7 +4,6 @@ import type { FeedListener } from '../../../src/streams/feed.ts';
 export class Recorder implements FeedListener {
   readonly raw: string[] = [];
   readonly failures: Failure[] = [];
-  /** Whether the last notification was final. */
   isDone = false;
   #wake: (() => void) | null = null;
 

@@ -23,7 +23,6 @@ export const testLimits: Partial<FeedLimits> = {
   gapTimeoutMs: 20_000,
 };
 
-/** A subscription from the parameters of a client. */
 export const subscriptionOf = (kind: SubscriptionKind, ...params: unknown[]): Subscription =>
   parseSubscription(kind, params as Parameters<typeof parseSubscription>[1]);
 

@@ -11,7 +11,6 @@ const none = new Uint8Array();
 const bytesOf = (name: string, length: number): Uint8Array =>
   createHash('sha512').update(name).digest().subarray(0, length);
 
-/** Label of an update, independent of its server. */
 export const labels = new WeakMap<RawUpdate, string>();
 
 export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {

@@ -26,7 +26,6 @@ const nameOf = (subscription: Subscription): string => {
 
 export const plain: NodeConfig = { name: 'plain', url: 'http://127.0.0.1:1' };
 
-/** A source with scripted subscriptions and blocks. */
 export class PubsubFallbackStage {
   readonly emitted: string[] = [];
   readonly lost: string[] = [];

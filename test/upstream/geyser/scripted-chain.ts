@@ -21,7 +21,6 @@ export const writtenAddress = Keypair.fromSeed(new Uint8Array(32).fill(1)).addre
 const CONFIRMED_LAG = 2;
 const FINALIZED_LAG = 4;
 
-/** Transfer of a slot; each occurs once in the chain. */
 export const transferAt = (slot: number, index: number) =>
   transfer((slot - FIRST_SLOT) * TRANSACTIONS + index + 1);
 
@@ -48,7 +47,6 @@ function updatesOf(slot: number, version: number): UpdateMessage[] {
   ];
 }
 
-/** Sends the chain up to its position, and replays it. */
 export class ScriptedChain {
   readonly #updates: readonly UpdateMessage[];
   readonly #starts = new Map<number, number>();
@@ -113,7 +111,6 @@ function blockAt(slot: number): unknown {
 
 const lags: Readonly<Record<string, number>> = { confirmed: CONFIRMED_LAG, processed: 0 };
 
-/** JSON-RPC results of a node with this tip. */
 export function respond(tip: number, method: string, params: readonly unknown[]): unknown {
   const commitment = (params.at(-1) as { commitment?: string } | undefined)?.commitment ?? 'finalized';
   const last = tip - (lags[commitment] ?? FINALIZED_LAG);

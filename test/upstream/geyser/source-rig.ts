@@ -76,7 +76,6 @@ export const quick: Partial<GeyserSourceOptions> = {
   replayMarginSlots: 2,
 };
 
-/** A source, what it emitted, and the blocks of its nodes. */
 export class SourceRig {
   readonly log: string[] = [];
   readonly emitted: string[] = [];

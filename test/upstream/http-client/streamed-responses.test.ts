@@ -27,7 +27,6 @@ async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Pr
   node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
 }
 
-/** Reader with flow control. */
 class Reading implements ResponseReader {
   readonly pieces: Buffer[] = [];
   bytes = 0;

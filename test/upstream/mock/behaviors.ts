@@ -6,7 +6,6 @@ import { type Behaviour, send, sendError } from './server.ts';
 
 /** How mock nodes respond. */
 
-/** Responds with the raw result; getSlot with a slot. */
 export const healthy =
   (result = '"ok"', slot = 1_000n): Behaviour =>
   ({ id, method }, reply) =>
@@ -101,13 +100,11 @@ export const reporting =
     send(reply, `{"jsonrpc":"2.0","result":${own[method]?.() ?? result},"id":${id}}\n`);
   };
 
-/** Reports itself healthy but does not replay received shreds. */
 export const stale = (reported: ReportedState): Behaviour =>
   reporting({ ...reported, slot: 4_900, shreds: 5_200 });
 
 export const frozenSlot = (reported: ReportedState): Behaviour => reporting({ ...reported, slot: 4_950 });
 
-/** Jumps to implausible slots with its second report. */
 export function lyingSlot(reported: ReportedState): Behaviour {
   let requests = 0;
   return reporting({ ...reported, slot: () => (requests++ === 0 ? 5_000 : 9_000_000 + requests) });

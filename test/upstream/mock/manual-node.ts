@@ -9,7 +9,6 @@ const timedOut: Exchange = {
   cause: new Error('no answer in time'),
 };
 
-/** Node without connections whose requests are ended by the test. */
 export class ManualNode extends UpstreamNode {
   readonly pending: NodeRequest[] = [];
   requestCount = 0;

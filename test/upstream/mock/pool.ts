@@ -47,7 +47,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   return error as Failure;
 }
 
-/** Pool on devnet over mock nodes and nodes at given URLs. */
 export async function stage(
   nodes: readonly (Behaviour | NodeConfig)[],
   limits: Partial<UpstreamLimits> = {},

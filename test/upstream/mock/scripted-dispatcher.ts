@@ -34,7 +34,6 @@ export type ReceivedCall = Readonly<{
   cancelCount(): number;
 }>;
 
-/** Dispatcher that responds on demand or by a script. */
 export class ScriptedDispatcher implements RpcDispatcher {
   readonly calls: ReceivedCall[] = [];
   /** Responds at once unless null. */
@@ -98,7 +97,6 @@ export class RecordingHandler implements ResponseHandler, CallTrace {
   }
 }
 
-/** Scripted slots, the same for every network. */
 export class ScriptedSlots implements SlotTracker {
   readonly slots = new Map<Commitment, ObservedSlot>();
 

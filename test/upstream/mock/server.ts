@@ -12,7 +12,6 @@ export type Received = Readonly<{
 
 export type Behaviour = (request: Received, reply: ServerResponse, socket: Socket) => void;
 
-/** Scripted node on a free loopback port. */
 export type MockNode = Readonly<{
   url: string;
   /** All requests except polls. */

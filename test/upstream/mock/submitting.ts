@@ -47,7 +47,6 @@ export type SubmitScene = Omit<Scene, 'send'> &
   Readonly<{
     submitter: TransactionSubmitter;
     sendOnlyMocks: readonly MockNode[];
-    /** Nodes and send-only endpoints. */
     all: readonly MockNode[];
     /** Signature, error code or failure code of a submission. */
     submit(wire: Buffer, config?: object, trace?: CallTrace | null): Promise<string>;

@@ -75,7 +75,6 @@ export class Lab {
     return wallet;
   }
 
-  /** Legacy transaction paid by the first signer. */
   legacy(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -89,7 +88,6 @@ export class Lab {
     return decoded(transaction.serialize());
   }
 
-  /** Version 0 transaction paid by the first signer. */
   versioned(
     signers: Keypair[],
     instructions: TransactionInstruction[],

@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-/** Small program that logs its input. */
 const memoElf = (): Uint8Array => lab.node.bank('processed').account(programs.memoV3)!.data;
 
 const memo = (program: PublicKey, text: string): TransactionInstruction =>

@@ -59,7 +59,6 @@ const entryOf = (entry: NonNullable<ReturnType<typeof readEntries>>[number]): En
 let lab: Lab;
 let sent: (readonly Uint8Array[])[];
 let actual: LedgerEvent[];
-/** Shreds sent and transactions run, in order. */
 let course: string[];
 afterEach(() => lab.close());
 

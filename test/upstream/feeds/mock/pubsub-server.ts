@@ -6,7 +6,6 @@ export type PubsubRequest = Readonly<{ id: number; method: string; params: reado
 
 export type PubsubBehaviour = (request: PubsubRequest, peer: Peer) => void;
 
-/** The node's side of one connection. */
 export class Peer {
   readonly socket: WebSocket;
   readonly ids = new Map<string, number>();
@@ -43,7 +42,6 @@ export class Peer {
   }
 }
 
-/** A scripted PubSub node on a free loopback port. */
 export class PubsubMock {
   readonly received: PubsubRequest[] = [];
   readonly peers = new Set<Peer>();
