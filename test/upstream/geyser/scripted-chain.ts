@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
 import {
@@ -30,7 +31,7 @@ export const signatureAt = (slot: number, index: number): string => signatureOf(
 export const lamportsAt = (slot: number, index: number): number => slot * 10 + index;
 
 /** @param version - write version of the slot's first write; counted by each server from another start. */
-function updatesOf(slot: number, version: number): UpdateMessage[] {
+export function updatesOf(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, index) => {
     const transaction = transferAt(slot, index);
     const balance = account(lamportsAt(slot, index));
@@ -48,16 +49,18 @@ function updatesOf(slot: number, version: number): UpdateMessage[] {
 }
 
 export class ScriptedChain {
+  readonly server: GeyserServer;
   readonly #updates: readonly UpdateMessage[];
   readonly #starts = new Map<number, number>();
   readonly #streams = new Set<GeyserStream>();
-  #position = 0;
+  position = 0;
 
-  constructor(server: GeyserServer, firstVersion: number, replays = true) {
+  constructor(server: GeyserServer, slotUpdates: (slot: number) => UpdateMessage[], replays = true) {
+    this.server = server;
     const updates: UpdateMessage[] = [];
     for (let slot = FIRST_SLOT; slot <= LAST_SLOT; slot++) {
       this.#starts.set(slot, updates.length);
-      updates.push(...updatesOf(slot, firstVersion + slot * TRANSACTIONS));
+      updates.push(...slotUpdates(slot));
     }
     this.#updates = updates;
     server.onRequest = ({ fromSlot }, stream) => {
@@ -69,7 +72,7 @@ export class ScriptedChain {
       stream.once('close', () => this.#streams.delete(stream));
       stream.once('cancelled', () => this.#streams.delete(stream));
       if (fromSlot === undefined) return;
-      sendOn(stream, this.#updates.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.#position));
+      sendOn(stream, this.#updates.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.position));
     };
   }
 
@@ -82,14 +85,21 @@ export class ScriptedChain {
   }
 
   get tip(): number {
-    const started = [...this.#starts].filter(([, start]) => start < this.#position).length;
+    const started = [...this.#starts].filter(([, start]) => start < this.position).length;
     return FIRST_SLOT + started - 2;
   }
 
   advance(to: number): void {
-    const next = this.#updates.slice(this.#position, to);
-    this.#position = Math.max(this.#position, to);
+    const next = this.#updates.slice(this.position, to);
+    this.position = Math.max(this.position, to);
     for (const stream of this.#streams) sendOn(stream, next);
+  }
+
+  kill(): void {
+    for (const stream of this.#streams) {
+      this.#streams.delete(stream);
+      stream.emit('error', { code: status.UNAVAILABLE, details: 'server is shutting down' });
+    }
   }
 }
 
