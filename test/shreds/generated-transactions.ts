@@ -27,8 +27,6 @@ export type GeneratedTransaction = Readonly<{
   lookups?: readonly Readonly<{ table: number; writable: readonly number[]; readonly: readonly number[] }>[];
 }>;
 
-export const generateLookup = { table: 60, writable: [3], readonly: [1] };
-
 export function generateWire({
   name,
   keys = [name],
