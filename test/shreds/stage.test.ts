@@ -1,18 +1,86 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { encodeTimestamp } from '../../src/protocol/geyser/encode/envelope.ts';
 import { rawSlot } from '../../src/protocol/geyser/encode/raw-slot.ts';
 import { encodeEntryMessage } from '../../src/protocol/shredstream/entries.ts';
+import { addressFromBytes } from '../../src/solana/address.ts';
 import { makeShreds } from '../../src/solana/shred/make-shreds.ts';
 import { slot as slotOf } from '../../src/solana/units.ts';
 import type { DeshredSlot, DeshredTransaction, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
+import { DeshredHub } from '../../src/streams/deshred/deshred-hub.ts';
 import { DeshredClient, EntriesClient } from '../../src/upstream/shreds/shred-clients.ts';
-import { shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
+import { ShredStage, type ShredStageOptions } from '../../src/upstream/shreds/shred-stage.ts';
+import { type ShredsConfig, shredLimits } from '../../src/upstream/shreds/shreds-config.ts';
 import { TEST_SHRED_VERSION, testLeader, testLeaderKey } from './deshred-rig.ts';
-import { generateEntries, generateWire } from './generated-transactions.ts';
+import { generateEntries, generateWire, MessageSink } from './generated-transactions.ts';
 import { ScriptedServer } from './grpc-servers.ts';
-import { noShreds, scriptedReader, sendPackets, startStage, ticksUntil, UDP } from './stage-rig.ts';
+
+const noShreds: ShredsConfig = { udp: null, entries: [], deshred: [], shredVersion: null };
+
+/** Any free loopback port, without a sender list. */
+const UDP = { host: '127.0.0.1', port: 0, senders: [] };
+
+type ReaderScript = Readonly<{
+  /** Leader of slots 0 to 99. */
+  leader: Uint8Array;
+  shredVersion: number;
+}>;
+
+function scriptedReader({ leader, shredVersion }: ReaderScript) {
+  const requested: string[] = [];
+  const responses: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    getEpochInfo: () => ({ absoluteSlot: 50, epoch: 0, slotIndex: 50, slotsInEpoch: 100 }),
+    getLeaderSchedule: ([first]) =>
+      first === 0n ? { [addressFromBytes(leader)]: [...Array(100).keys()] } : null,
+    getClusterNodes: () => [{ shredVersion }],
+    getMultipleAccounts: ([addresses]) => ({
+      context: { slot: 50 },
+      value: (addresses as string[]).map(() => null),
+    }),
+  };
+  const request: ShredStageOptions['reader']['request'] = async (method, params) => {
+    requested.push(method);
+    return Buffer.from(JSON.stringify(responses[method]?.(params as readonly unknown[]) ?? null));
+  };
+  return { request, requested };
+}
+
+/** A stage with a hub, and a stream of each method that subscribes to everything. */
+async function startStage(options: Partial<ShredStageOptions> & Pick<ShredStageOptions, 'reader'>) {
+  const hub = new DeshredHub();
+  const log = createLogger('silent', () => {});
+  const stage = new ShredStage({ config: noShreds, log, ...options }, hub);
+  onTestFinished(() => stage.close());
+  await stage.start();
+  const sinks = { subscribe: new MessageSink(), deshred: new MessageSink(), entries: new MessageSink() };
+  const slots = new Map([['slots', { interslotUpdates: true }]]);
+  const everything = new Map([['all', {}]]);
+  await hub.open('Subscribe', sinks.subscribe).request({ transactions: everything });
+  await hub.open('SubscribeDeshred', sinks.deshred).request({ deshredTransactions: everything, slots });
+  hub.open('SubscribeEntries', sinks.entries);
+  return { stage, hub, ...sinks };
+}
+
+async function sendPackets(stage: ShredStage, packets: readonly Uint8Array[]): Promise<void> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = stage.udpAddress!;
+  for (const packet of packets) {
+    await new Promise<void>((resolve, reject) =>
+      socket.send(packet, port, '127.0.0.1', (error) => (error === null ? resolve() : reject(error))),
+    );
+  }
+  const closed = once(socket, 'close');
+  socket.close();
+  await closed;
+}
+
+async function ticksUntil(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+}
 
 const packetsOf = (slot: number, entries: Uint8Array): readonly Uint8Array[] =>
   makeShreds({
