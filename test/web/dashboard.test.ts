@@ -12,7 +12,7 @@ import { checkPage } from './check-page.ts';
 import { type Dashboard, displayedKey, operator, setUp, startDashboard } from './start-dashboard.ts';
 import { describeTrafficPages, promptPages, type SignedInPage } from './traffic-pages.ts';
 
-/** Lines of configuration with which anybody may sign up. */
+/** Configuration with open sign-up. */
 const openSignUp = '[accounts]\nsign_up = "open"\n';
 
 const newPassword = 'another harbour at dusk';
