@@ -46,7 +46,6 @@ import { decodeTransactionError } from '../src/solana/transaction/transaction-er
 import { readWireTransaction } from '../src/solana/transaction/wire-transaction.ts';
 import { lamports, slot, U64_MAX } from '../src/solana/units.ts';
 import { decodeVoteState, VOTE_STATE_BYTES } from '../src/solana/vote-state.ts';
-import { decodeConfirmedBlock } from './recorded/confirmed-block.ts';
 
 /**
  * What every codec of the ledger and of the wire promises. The round trips of those that are not here stand beside
@@ -110,7 +109,6 @@ const decoders: readonly [name: string, decode: Decode, errors?: readonly ErrorC
   ['a slot history', decodeSlotHistory],
   ['a stake', decodeStakeState],
   ['a stake history', decodeStakeHistory],
-  ['a stored block', (bytes) => decodeConfirmedBlock(bytes, slot(1)), [InvalidProtobuf]],
   ['a token account', decodeTokenAccount],
   ['a transaction', decodeTransaction],
   ['a transaction as it stands on the wire', readWireTransaction],

@@ -4,7 +4,6 @@ import { commands } from './project/reference-blocks.ts';
 
 const optionsIn = (text: string): string[] => [...text.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name);
 
-/** The help of each command, with the options that it shares with `up`. */
 const helpOf = (name: string): string => {
   const { help } = commands[name as keyof typeof commands];
   return ['reload', 'config', 'doctor'].includes(name) ? help + commands.up.help : help;

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pages, read, root, withoutCode } from './project/pages.ts';
 
-/** The anchor of a heading on GitHub. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -24,7 +23,6 @@ const links = pages
   )
   .filter(({ file }) => file !== CONFIGURATION || existsSync(join(root, CONFIGURATION)));
 
-/** Text files of the product that refer to pages. */
 const sources = ['src', 'packages/localnet/src', 'packaging', 'bin'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|js|service)$|Dockerfile$/.test(name))

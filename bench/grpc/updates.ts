@@ -6,7 +6,7 @@ import { addressFromBytes } from '../../src/solana/address.ts';
 import { signatureFromBytes } from '../../src/solana/signature.ts';
 import { isSimpleVote } from '../../src/solana/transaction/simple-vote.ts';
 import { lamports, slot } from '../../src/solana/units.ts';
-import { decodeConfirmedBlock } from '../../test/recorded/confirmed-block.ts';
+import { decodeConfirmedBlock } from './confirmed-block.ts';
 import {
   ACCOUNT_DATA_BYTES,
   addressAt,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HalfSipHash } from './half-sip-hash.ts';
 
-/** Bytes that count up from a number. */
 const counting = (length: number, from = 0): Uint8Array => Uint8Array.from({ length }, (_, at) => from + at);
 
 function hexOf({ low, high }: HalfSipHash): string {

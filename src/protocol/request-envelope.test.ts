@@ -10,7 +10,6 @@ const one = (text: string): EnvelopeItem => {
   expect([batch, items.length]).toEqual([false, 1]);
   return items[0] as EnvelopeItem;
 };
-/** Readable form of an item. */
 const show = (item: EnvelopeItem): string => {
   switch (item.kind) {
     case 'notification':

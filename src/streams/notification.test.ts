@@ -7,7 +7,6 @@ import { textFrame } from './text-frame.ts';
 /** Exported, but not in the types. */
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable };
 
-/** The text of a frame, read by a library. */
 function textOf(frame: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const receiver = new Receiver({ isServer: false });

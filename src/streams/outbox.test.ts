@@ -11,7 +11,6 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Both ends of a connection. */
 async function pair(): Promise<{ ours: Socket; client: Socket }> {
   const server: Server = createServer();
   server.listen(0, '127.0.0.1');
@@ -28,7 +27,6 @@ async function pair(): Promise<{ ours: Socket; client: Socket }> {
   return { ours, client };
 }
 
-/** Reads this many bytes. */
 function read(client: Socket, bytes: number): Promise<Buffer> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -41,7 +39,6 @@ function read(client: Socket, bytes: number): Promise<Buffer> {
   });
 }
 
-/** Counts the writes to a socket. */
 function countWrites(socket: Socket): { writes: number; last: unknown } {
   const seen: { writes: number; last: unknown } = { writes: 0, last: null };
   const write = socket.write.bind(socket);

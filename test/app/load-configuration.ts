@@ -12,7 +12,6 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 type Environment = Record<string, string>;
 
-/** Loads a file of this text with this command line and environment. */
 export function load(toml: string | null, args: string[] = [], environment: Environment = {}) {
   if (toml !== null) writeFileSync(file, toml);
   const all = toml === null ? args : ['--config', file, ...args];

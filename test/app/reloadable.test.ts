@@ -4,7 +4,6 @@ import { changesBetween, isSection } from '../../src/config/live-configuration.t
 import { singleOptions } from '../../src/config/schema.ts';
 import { load } from './load-configuration.ts';
 
-/** The same with another value of every option. */
 function otherwise(configuration: Configuration): Configuration {
   const another = (value: unknown): unknown =>
     isSection(value)

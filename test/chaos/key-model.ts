@@ -17,9 +17,7 @@ export type ModelKey = {
   state: 'good' | 'replaced' | 'disabled' | 'ended';
   /** When the change to this state was acknowledged. */
   since: number;
-  /** Incremented by each change. */
   generation: number;
-  /** A change is in progress. */
   busy: boolean;
   /** The outcome of a change is unknown because of a database outage. */
   unsure: boolean;
@@ -40,7 +38,6 @@ const needed: Readonly<Record<Exclude<Verb, 'create'>, readonly ModelKey['state'
 
 export const works = ({ state }: ModelKey): boolean => state === 'good' || state === 'replaced';
 
-/** Expected states of keys, compared with the responses of gateways. */
 export class KeyModel {
   readonly keys: ModelKey[] = [];
   readonly violations: string[] = [];
@@ -85,7 +82,6 @@ export class KeyModel {
     }
   }
 
-  /** Sends a call with a key and compares the outcome with its expected state. */
   async check(key: ModelKey, call: () => Promise<RequestOutcome>, at: string): Promise<void> {
     const { generation, busy } = key;
     const { startedAt, outcome } = await call();
@@ -98,7 +94,6 @@ export class KeyModel {
       this.violations.push(`${at}: ${key.state} key ${key.id} was accepted ${late} ms after the change`);
   }
 
-  /** Reads the states of unsure keys from the store. */
   async settle(): Promise<void> {
     const now = Date.now();
     for (const key of this.keys.filter(({ unsure }) => unsure)) {

@@ -1,21 +1,121 @@
 import { logTail } from '../programs/localnet.ts';
 import { readOptions, sayUnless } from '../programs/options.ts';
-import { waitUntil } from '../programs/pace.ts';
+import { Pace, waitUntil } from '../programs/pace.ts';
 import { Gauge } from '../programs/process-stats.ts';
 import { eventually } from '../service/eventually.ts';
 import { keysCommand } from '../service/keys-command.ts';
 import { createRpcClient } from '../service/rpc-client.ts';
-import { openHttpClient, openSocketClient } from './load/clients.ts';
+import { openHttpClient, openSocketClient, type Reply, type TestClient } from './load/clients.ts';
 import { FaultChecker } from './load/fault-checker.ts';
-import { readCallsOf } from './load/read-calls.ts';
-import { startReads } from './load/reads.ts';
+import { type ReadCall, readCallsOf } from './load/read-calls.ts';
 import { runSessions } from './load/sessions.ts';
 import { Submissions } from './load/submissions.ts';
 import { ANSWER_WINDOW_MS, FaultHistory, GRACE_MS } from './nodes/fault-history.ts';
 import { FaultInjector, SeededRandom } from './nodes/fault-injector.ts';
 import { startChaosFixture } from './nodes/fixture.ts';
 import { PROMPT_MS, watchPulse } from './nodes/pulse.ts';
-import { GROWTH_MAX, resultOf, SUCCESS_MIN, summaryOf } from './report.ts';
+
+const SUCCESS_MIN = 0.9999;
+/** Memory of the second half in relation to the first, after warm-up. */
+const GROWTH_MAX = 1.2;
+/** Memory is not judged before, nor in shorter runs. */
+const WARM_UP_SECONDS = 120;
+const JUDGED_SECONDS = 180;
+
+type Parts = Readonly<{
+  seed: number;
+  minutes: number;
+  checker: FaultChecker;
+  /** Requests that were not sent: too many in flight. */
+  skipped: number;
+  sends: Submissions;
+  gauge: Gauge;
+}>;
+
+const percent = (share: number): string => `${(share * 100).toFixed(4)} %`;
+
+/** Null for a short run. */
+function growthOf(gauge: Gauge): number | null {
+  const judged = gauge.memoryMib.length - WARM_UP_SECONDS;
+  return judged < JUDGED_SECONDS ? null : gauge.growth(WARM_UP_SECONDS);
+}
+
+function brokenOf({ checker, gauge }: Parts): string[] {
+  const shares = [...checker.tallies].flatMap(([kind, tally]) =>
+    tally.share >= SUCCESS_MIN ? [] : [`${percent(tally.share)} of answerable ${kind} requests succeeded`],
+  );
+  const growth = growthOf(gauge);
+  const grown =
+    growth === null || growth <= GROWTH_MAX ? [] : [`memory grew by a factor of ${growth.toFixed(2)}`];
+  const beyond = checker.brokenCount - checker.broken.length;
+  return [...shares, ...checker.broken, ...(beyond > 0 ? [`${beyond} more`] : []), ...grown];
+}
+
+function resultOf(parts: Parts) {
+  const { seed, minutes, checker, skipped, sends, gauge } = parts;
+  const { outcomes, answers, rejected } = sends;
+  return {
+    ...{ seed, minutes },
+    nodeFaults: checker.faultHistory
+      .totals()
+      .map((one) => ({ ...one, faults: checker.faultsDuring.get(one.fault) ?? 0 })),
+    requests: Object.fromEntries([...checker.tallies].map(([kind, tally]) => [kind, tally.summary()])),
+    skipped,
+    transactions: { ...outcomes, answers, withoutBlockhash: rejected },
+    memory: { mib: gauge.memoryMib.at(-1) ?? 0, growth: growthOf(gauge), cpuShare: gauge.cpuShare },
+    waitedSeconds: Math.round(gauge.waitedMs / 1_000),
+    broken: brokenOf(parts),
+  };
+}
+
+function summaryOf({ broken, nodeFaults, requests, ...others }: ReturnType<typeof resultOf>): string {
+  const line = (name: string, value: unknown): string => `${name}: ${JSON.stringify(value)}`;
+  return [
+    ...nodeFaults.map(({ fault, ...figures }) => line(`  ${fault}`, figures)),
+    ...Object.entries(requests).map(([kind, figures]) => line(`  ${kind}`, figures)),
+    ...Object.entries(others).map(([name, value]) => line(name, value)),
+    ...(broken.length === 0 ? ['All promises held.'] : broken.map((one) => `BROKEN ${one}`)),
+  ].join('\n');
+}
+
+/** Share of batches, and their maximum size. */
+const BATCH_SHARE = 0.08;
+const BATCH_CALLS_MAX = 12;
+const IN_FLIGHT_MAX = 400;
+
+type NextRead = (random: SeededRandom) => ReadCall;
+
+function draw(next: NextRead, random: SeededRandom): ReadCall[] {
+  if (!random.happens(BATCH_SHARE)) return [next(random)];
+  const count = Math.round(random.between(2, BATCH_CALLS_MAX));
+  return Array.from({ length: count }, () => next(random)).filter(({ isLong }) => isLong !== true);
+}
+
+function startReads(
+  client: TestClient,
+  next: NextRead,
+  checker: FaultChecker,
+  random: SeededRandom,
+  perSecond: number,
+): Pace {
+  const act = async (): Promise<void> => {
+    const requested = draw(next, random);
+    if (requested.length === 0) return;
+    const startedAt = performance.now();
+    const replies = await client.send(requested.map(({ method, params }) => ({ method, params })));
+    const endedAt = performance.now();
+    const batch = requested.length > 1 ? ` in a batch of ${requested.length}` : '';
+    for (const [at, { method, params, check, isLong = false }] of requested.entries()) {
+      const reply = replies[at] as Reply;
+      checker.note({
+        ...{ kind: client.name, what: `${method} ${JSON.stringify(params).slice(0, 120)}${batch}` },
+        ...{ startedAt, endedAt, fault: reply.kind === 'result' ? check(reply.result) : reply.text },
+        isBrokenOff: isLong && reply.kind === 'broken',
+      });
+    }
+  };
+  return new Pace({ perSecond, inFlightMax: IN_FLIGHT_MAX, act });
+}
 
 const USAGE = `Usage: npm run chaos -- [options]
 

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
 
-/** Current faults of a proxy. */
 export type LinkFault = {
   /** Forwards nothing and closes nothing. */
   frozen: boolean;
-  /** Delay of all data. */
   delayMs: number;
   /** Throughput of each connection in each direction; null for no limit. */
   bytesPerSecond: number | null;
@@ -14,12 +12,10 @@ export type LinkFault = {
 
 /** Stops reading above this. */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Interval of throttled writes. */
 const TICK_MS = 20;
 
 type Chunk = { bytes: Buffer; readonly dueAt: number };
 
-/** One direction of a proxied connection: keeps the order, whatever the faults. */
 export class NetworkLink {
   readonly #from: Socket;
   readonly #to: Socket;
@@ -58,7 +54,6 @@ export class NetworkLink {
     else this.#to.destroySoon();
   }
 
-  /** Applies changed faults. */
   changed(): void {
     this.#stop();
     this.#flush();
@@ -116,7 +111,6 @@ export class NetworkLink {
     this.#timer = null;
   }
 
-  /** Applies backpressure. */
   #balance(): void {
     const isFull = this.#heldBytes > HELD_MAX_BYTES || this.#to.writableNeedDrain;
     if (isFull || this.#fault.frozen) this.#from.pause();

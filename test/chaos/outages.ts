@@ -8,7 +8,6 @@ type Outage = { from: number; to: number };
 
 const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
-/** Kills and restarts a server at random, and records its outages. */
 export class Outages {
   readonly #server: Server;
   readonly #outages: Outage[] = [];
@@ -23,7 +22,6 @@ export class Outages {
     return this.#outages.length;
   }
 
-  /** Whether there was no outage since `from`. */
   wasThereSince(from: number): boolean {
     return this.#outages.every(({ to }) => to < from);
   }
@@ -38,7 +36,6 @@ export class Outages {
     return limit;
   }
 
-  /** Runs until `isOver`; the server runs at the end. */
   async run(isOver: () => boolean): Promise<void> {
     for (;;) {
       const next = performance.now() + between(0.5, 1.5) * this.#intervalMs;

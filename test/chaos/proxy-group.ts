@@ -8,12 +8,10 @@ export class ProxyGroup {
     this.proxies = proxies;
   }
 
-  /** One proxy per target port. */
   static async start(...targetPorts: readonly number[]): Promise<ProxyGroup> {
     return new ProxyGroup(await Promise.all(targetPorts.map((port) => TcpProxy.start(port))));
   }
 
-  /** The port of the proxy at a place. */
   port(at: number): number {
     return this.proxies[at]!.port;
   }

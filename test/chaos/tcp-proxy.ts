@@ -5,7 +5,6 @@ import { type LinkFault, NetworkLink } from './network-link.ts';
 /** One proxied connection: sockets to the client and to the target, and both directions. */
 type Pair = { readonly near: Socket; readonly far: Socket; links: readonly NetworkLink[] };
 
-/** A proxy on a loopback port with network faults. */
 export class TcpProxy {
   readonly #targetPort: () => number | null;
   readonly #pairs = new Set<Pair>();
@@ -32,12 +31,10 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** Open connections. */
   get connections(): number {
     return this.#pairs.size;
   }
 
-  /** Resets every connection. */
   cut(): void {
     for (const pair of this.#pairs) reset(pair);
   }
@@ -50,7 +47,6 @@ export class TcpProxy {
     await closed;
   }
 
-  /** Listens again, on the same port. */
   async revive(): Promise<void> {
     this.#change({ frozen: false });
     this.#server = this.#newServer();
@@ -62,7 +58,6 @@ export class TcpProxy {
     this.#change({ frozen: true });
   }
 
-  /** Forwards again. */
   thaw(): void {
     this.#change({ frozen: false });
   }
@@ -82,7 +77,6 @@ export class TcpProxy {
     this.#change({ breaksAt });
   }
 
-  /** Ends all faults. */
   calm(): void {
     this.#change({ frozen: false, delayMs: 0, bytesPerSecond: null, breaksAt: null });
   }

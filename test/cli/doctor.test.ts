@@ -58,7 +58,6 @@ async function startNode(genesis: string, pubsub = 'works', refused = ''): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/${SECRET}`;
 }
 
-/** Its PubSub on the same port. */
 const socketOf = (url: string): string => url.replace('http', 'ws');
 
 const doctor = (...args: string[]) => runHere(folder, ['doctor', '--port', '0', ...args]);

@@ -7,7 +7,6 @@ import { runHere, runSolway } from './run-solway.ts';
 
 let folder = '';
 const solway = (...args: string[]) => runHere(folder, args);
-/** As a process of its own. */
 const spawned = (...args: string[]) => runSolway(folder, args);
 
 beforeEach(() => {

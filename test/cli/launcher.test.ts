@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 
 const launcher = join(import.meta.dirname, '../../bin/solway.js');
 
-/** Starts the launcher in a Node.js that reports this version. */
 function launch(version: string, file = launcher) {
   const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
   const preload = `data:text/javascript,${encodeURIComponent(pretend)}`;

@@ -18,7 +18,6 @@ function run(folder: string, ...args: string[]) {
   return spawnSync(process.execPath, [main, ...args], { ...user, cwd: folder, env, encoding: 'utf8' });
 }
 
-/** A folder with access for all users. */
 function openFolder(mode = 0o777): string {
   const folder = temporaryFolder('permissions');
   chmodSync(folder, mode);

@@ -6,7 +6,6 @@ import { runProgram } from '../../src/cli/program.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
-/** How a run of the real program ended. */
 export type CommandResult = Readonly<{ code: number | null; out: string; err: string }>;
 
 /** Without variables of the machine that would change what the program does; its gRPC door on a free port. */

@@ -11,7 +11,6 @@ const config = join(folder, 'solway.toml');
 const where = ['--data-dir', join(folder, 'data'), '--config', config];
 const environment = { NODE_URL: `http://127.0.0.1:1/${SECRET}`, NODE_TOKEN: SECRET };
 
-/** Runs the program in this process. */
 const run = (...args: string[]) => runIn(environment, ...args);
 
 async function runIn(

@@ -10,7 +10,6 @@ import type { Product } from '../../src/protocol/product.ts';
 import { temporaryFolder } from '../service/program.ts';
 import { type RunningService, startService } from '../service/start-service.ts';
 
-/** The service with an embedded ledger of fast slots and a funded payer. */
 export class FundedService {
   readonly payer = Keypair.generate();
   readonly service: RunningService;
@@ -68,7 +67,6 @@ export class FundedService {
     return signature;
   }
 
-  /** Waits until finalized reads include a transaction. */
   async finalized(signature: string): Promise<void> {
     const latest = await this.connection.getLatestBlockhash();
     await this.connection.confirmTransaction({ signature, ...latest }, 'finalized');

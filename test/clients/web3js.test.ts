@@ -13,8 +13,43 @@ import {
 } from '@solana/web3.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../service/eventually.ts';
-import { type FirstUpdate, firstUpdate } from './first-update.ts';
 import { FundedService } from './funded-service.ts';
+
+/** Private subscription state of web3.js. */
+type Known = {
+  _subscriptionHashByClientSubscriptionId: Record<number, string | undefined>;
+  _subscriptionsByHash: Record<string, { state: string } | undefined>;
+};
+
+function isListening(connection: Connection, id: number): boolean {
+  const known = connection as unknown as Known;
+  const hash = known._subscriptionHashByClientSubscriptionId[id] ?? '';
+  return known._subscriptionsByHash[hash]?.state === 'subscribed';
+}
+
+type FirstUpdate<Update> = readonly [
+  listen: (listener: (...observed: [Update, ...unknown[]]) => void) => number,
+  unlisten: (id: number) => Promise<void>,
+  act?: () => Promise<unknown>,
+];
+
+/** The first notification to a web3.js listener; `act` runs once when the subscription is acknowledged. */
+async function firstUpdate<Update>(
+  connection: Connection,
+  ...[listen, unlisten, act = async () => {}]: FirstUpdate<Update>
+): Promise<Update> {
+  const { promise, resolve } = Promise.withResolvers<Update>();
+  let isObserved = false;
+  const id = listen((value) => {
+    isObserved = true;
+    resolve(value);
+  });
+  await eventually(async () => isObserved || isListening(connection, id), 'the client listens');
+  await act();
+  const value = await promise;
+  await unlisten(id);
+  return value;
+}
 
 /** The published @solana/web3.js v1 against the whole service: key, gateway, topic, feed, embedded ledger. */
 let chain: FundedService;

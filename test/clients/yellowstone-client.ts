@@ -20,7 +20,6 @@ export const nothing = (): SubscribeRequest => ({
   accountsDataSlice: [],
 });
 
-/** A stream of the client with its updates. */
 export class UpdateCollector<Update> {
   readonly updates: Update[] = [];
   readonly stream: Duplex;

@@ -6,7 +6,6 @@ type Backend = Readonly<{ name: string; http: number; grpc: number }>;
 const LOOK_MS = 100;
 const LOOK_TIMEOUT_MS = 1_000;
 
-/** A round-robin TCP balancer that checks `GET /ready`; open connections stay. */
 export class Balancer {
   readonly #backends: Backend[] = [];
   #ready: Backend[] = [];

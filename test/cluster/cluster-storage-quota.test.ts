@@ -12,7 +12,6 @@ import { temporaryFolder } from '../service/program.ts';
 const opened: Readonly<{ close(): Promise<void> }>[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
 
-/** A folder limited to three files, counted by the primary. */
 async function openQuota(folder = temporaryFolder('quota')) {
   const options = { folder, uriPrefix: () => '', limits: { filesMax: 3 } };
   const files = await openStorageCounter(options);

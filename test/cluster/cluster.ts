@@ -15,7 +15,6 @@ export const clusterPrograms =
 const NOTICE_MS = 500;
 const SLOT_MS = 400;
 
-/** Gateways behind a balancer, with their database, Redis and ledger. */
 export class Cluster {
   readonly balancer = new Balancer();
   readonly gateways = new Map<string, RunningService>();
@@ -23,7 +22,6 @@ export class Cluster {
   keys: RunningService['ready']['keys'] = [];
   httpUrl = '';
   grpcUrl = '';
-  /** Output of the first gateway. */
   firstOutput = '';
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;

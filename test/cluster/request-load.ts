@@ -32,7 +32,6 @@ export class RequestLoad {
     this.#clients = Array.from({ length: concurrency }, () => this.#run());
   }
 
-  /** Resolves after this many more responses. */
   answered(more: number): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ count: this.#answeredAt.length + more, resolve }));
   }

@@ -19,7 +19,6 @@ afterEach(async () => {
   await relay.stop();
 });
 
-/** Collects the entry messages of a hub. */
 function collectEntries(hub: DeshredHub): Uint8Array[] {
   const messages: Uint8Array[] = [];
   const sink: GeyserSink = { push: (_, tail) => void messages.push(tail), end: () => {}, lag: () => {} };

@@ -90,7 +90,6 @@ const timeouts = (): Promise<number[]> =>
     }),
   );
 
-/** Context slot of a read. */
 async function slotOf(client: Client | undefined, key: string): Promise<number | undefined> {
   const read = { method: 'getBalance', params: ['11111111111111111111111111111111'] };
   const { body } = await post(client, key, read);
@@ -117,7 +116,6 @@ async function makeKey(more = {}): Promise<Readonly<{ secret: string; key: Reado
   return made;
 }
 
-/** Samples of a metric family by label values. */
 async function metric(name: string): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${service.ready.url}/metrics`)).text();
   const samples = readMetrics(page).get(name)?.samples ?? [];

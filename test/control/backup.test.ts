@@ -16,7 +16,6 @@ const folder = temporaryFolder('backup');
 let files = 0;
 const newFile = (): string => join(folder, `${++files}.gz`);
 
-/** Keys with audit entries, more usage than one page, and unusual text. */
 async function fill(store: Store): Promise<void> {
   const register = await registerOn(store);
   for (const name of ["O'Brien", 'ключ "ü" 🔑', 'a\\b\tc'.replace('\t', ' '), 'a\u2028b']) {

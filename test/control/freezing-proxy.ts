@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** A proxy before PostgreSQL that can freeze all connections. */
 export class FreezingProxy {
   readonly #url: URL;
   readonly #sockets = new Set<Socket>();

@@ -25,7 +25,6 @@ export const postgresPrograms: string | null = existsSync(VERSIONS)
       .find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null)
   : null;
 
-/** A PostgreSQL server on a Unix socket in its own folder. */
 export type PostgresServer = Readonly<{
   /** Connection string of a new database, empty or copied from an unused template. */
   createDatabase(template?: string): Promise<string>;

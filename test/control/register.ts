@@ -6,7 +6,6 @@ import { defaultPlanLimits } from '../../src/gateway/auth/key-record.ts';
 
 export const testPeppers: Peppers = { current: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) };
 
-/** A register with the default plan and a manual clock. */
 export async function registerOn(
   store: Store,
   options: Partial<KeyRegister> & { clock?: { now: number } } = {},

@@ -2,10 +2,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type ReceivedMail = Readonly<{ from: string; to: readonly string[]; text: string }>;
 
-/** An SMTP server on loopback that accepts mail and discards it. */
 export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
-  /** Reply to MAIL FROM. */
   answer = '250 ok';
   readonly #server = createServer((socket) => this.#greet(socket));
   readonly #sockets = new Set<Socket>();

@@ -7,11 +7,9 @@ import { type PostgresServer, postgresPrograms, startPostgres } from './postgres
 
 export type Stores = Readonly<{
   kind: Store['dialect'];
-  /** A new empty database. */
   fresh(): Promise<OpenOptions>;
   /** Opens a database (default: a new one) and closes it after the test. */
   open(place?: OpenOptions): Promise<Store>;
-  /** Runs after the test, before the stores are closed. */
   defer(work: () => Promise<void>): void;
   /** null for SQLite. */
   server(): PostgresServer | null;
@@ -57,12 +55,10 @@ function suite(kind: Store['dialect'], tests: (stores: Stores) => void): void {
   tests({ kind, fresh, open, defer: (work) => void deferred.push(work), server: () => server });
 }
 
-/** For behavior that does not depend on the dialect. */
 export function describeOnSqlite(name: string, tests: (stores: Stores) => void): void {
   describe(name, () => suite('sqlite', tests));
 }
 
-/** Runs the tests on SQLite and, if installed, on PostgreSQL. */
 export function describeOnBothStores(name: string, tests: (stores: Stores) => void): void {
   describe(`${name}, on SQLite`, () => suite('sqlite', tests));
   describe.skipIf(postgresPrograms === null)(

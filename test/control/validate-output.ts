@@ -1,7 +1,6 @@
 import { type ContractName, routeOf } from '../../src/control/api/contract/contract.ts';
 import type { Handlers } from '../../src/control/api/handler.ts';
 
-/** The handlers, which reject when a response violates the contract. */
 export const withValidatedOutput = (handlers: Handlers): Handlers =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [

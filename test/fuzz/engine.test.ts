@@ -8,7 +8,6 @@ import type { FuzzTarget } from './engine/target.ts';
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 const seed = Buffer.from('{"a":[1,2]}');
 
-/** A function whose idle parts are these. */
 const ran = (name: string, ...idle: [number, number][]): RanFunction => ({
   ...{ file: 'a.ts', name, start: name.length, idle },
 });

@@ -57,7 +57,6 @@ function keepFailure(target: string, failure: Failure) {
   return { text: failure.text, input: shown, repeat: `npm run fuzz -- --target ${target} --input ${shown}` };
 }
 
-/** The printed result of a target. */
 function rowOf(target: string, report: ThreadReport) {
   const { runs, accepted, cpuMs, slowestMs, functions, found, corpus, failure } = report;
   return {

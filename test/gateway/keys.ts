@@ -3,7 +3,6 @@ import { KeyAuthenticator } from '../../src/gateway/auth/key-authenticator.ts';
 import { defaultPlanLimits, type KeyRecord } from '../../src/gateway/auth/key-record.ts';
 import { internalKey } from '../project/callers.ts';
 
-/** Pepper of a version. */
 export const pepperOf = (version: number): Buffer => Buffer.alloc(32, version);
 
 /** Active key of the default plan, alone in its family, with its text. */
@@ -20,7 +19,6 @@ export function createKey(change: Partial<KeyRecord> = {}): { text: string; reco
   return { text, record };
 }
 
-/** Authenticator of these keys, with a reachable store. */
 export function authenticatorOf(...records: readonly KeyRecord[]): KeyAuthenticator {
   const keys = new KeyAuthenticator({ peppers: new Map([[1, pepperOf(1)]]) });
   keys.setStoreReachable(true);

@@ -51,7 +51,6 @@ const transactions = fc.record(
   },
   { requiredKeys: [] },
 );
-/** A random request. */
 export const request: fc.Arbitrary<SubscribeRequest> = fc.record(
   {
     accounts: named(
@@ -98,7 +97,6 @@ const deshredTransactions = fc.record(
   { requiredKeys: [] },
 );
 
-/** A random request of the shred stage. */
 export const deshredRequest: fc.Arbitrary<SubscribeDeshredRequest> = fc.record(
   {
     deshredTransactions: named(deshredTransactions),

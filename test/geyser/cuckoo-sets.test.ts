@@ -17,7 +17,6 @@ function setOf(keys: readonly Buffer[], capacity: number): CuckooFilterMessage {
   return { ...numbers, data: Uint8Array.from(data), hashSeed: BigInt(hashSeed), hashAlgorithm };
 }
 
-/** The fingerprints in a bucket. */
 const bucketOf = ({ data }: CuckooFilterMessage, bucket: number): number[] =>
   [0, 1, 2, 3].map((at) => Buffer.from(data).readUInt16LE(bucket * 8 + at * 2));
 

@@ -37,7 +37,6 @@ function meant(value: unknown): unknown {
   );
 }
 
-/** A request of one accounts filter of one data filter. */
 const withDataFilter = (filter: ProtobufWriter): Uint8Array =>
   writer()
     .message(1, writer().string(1, 'a').message(2, writer().message(4, filter)))

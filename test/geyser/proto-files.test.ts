@@ -9,13 +9,11 @@ import { handleReflection, reflectionPaths } from '../../src/protocol/grpc/refle
 const folder = join(import.meta.dirname, '../../proto');
 const options = { keepCase: true, longs: String, includeDirs: [folder] };
 
-/** A request to reflection. */
 const requestOf = (field: number, text: string): Uint8Array =>
   new ProtobufWriter().string(field, text).finish();
 
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 
-/** Fields by number, all of them bytes. */
 function fieldsOf(bytes: Uint8Array): Map<number, Uint8Array[]> {
   const found = new Map<number, Uint8Array[]>();
   const reader = new ProtobufReader(bytes);

@@ -7,7 +7,6 @@ import type { RawBlock, RawUpdate } from '../../src/protocol/geyser/raw-update.t
 import type { Update } from '../../src/protocol/geyser/subscribe-update.ts';
 import type { BlockUpdate } from '../../src/protocol/geyser/update/block.ts';
 
-/** A block as its parts, as a hub has it. */
 export function rawBlock(block: BlockUpdate, createdAt: Uint8Array): RawBlock {
   const { slot } = block;
   return {
@@ -40,7 +39,6 @@ export function rawOf(update: Update, createdAt: Uint8Array): RawUpdate {
   }
 }
 
-/** The same of every kind, as the rest of a message. */
 export function tailOf(update: Update, createdAt: Uint8Array): Uint8Array {
   if (update.kind === 'ping') return pingTail(createdAt);
   if (update.kind === 'pong') return pongTail(update.id, createdAt);

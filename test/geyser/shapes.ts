@@ -48,7 +48,6 @@ const header = (block: BlockHeader) => ({
   entriesCount: String(block.entriesCount),
 });
 
-/** Our value in the shape of the published codec. */
 export function shapeOf(update: Update): unknown {
   switch (update.kind) {
     case 'account':
@@ -103,7 +102,6 @@ const readTransactionInfo = (transaction: Read) => ({
   err: readErr(transaction!.meta!.err),
 });
 
-/** What the published codec read, without what says nothing. */
 export function readShape(kind: Update['kind'], read: SubscribeUpdate): unknown {
   switch (kind) {
     case 'transaction':

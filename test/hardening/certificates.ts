@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsFiles } from '../../src/app/servers/tls-files.ts';
 
-/** Creates a self-signed certificate and its key in a folder. */
 export function makeCertificate(folder: string, name: string, more: readonly string[] = []): TlsFiles {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

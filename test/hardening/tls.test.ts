@@ -37,7 +37,6 @@ const start = async (tls: Partial<HttpTls> = {}, files = old): Promise<void> => 
   server = await startHttpServer({ tls: all, headersTimeoutMs: 500 });
 };
 
-/** A connection after its handshake. */
 async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
   ends.push(() => socket.destroy());
@@ -104,7 +103,6 @@ describe('the HTTPS server', () => {
   });
 });
 
-/** Replaceable certificate files and a server that watches them. */
 function watched(settleMs: number) {
   const place = mkdtempSync(join(folder, 'watched-'));
   const files = { ...old, cert: join(place, 'cert.pem'), key: join(place, 'key.pem') };
@@ -118,7 +116,6 @@ function watched(settleMs: number) {
     settleMs,
   );
   ends.push(watch.close);
-  /** Replaces the files as certificate renewal programs do. */
   const replace = (cert: string, key: string): void => {
     for (const [from, to] of [
       [cert, files.cert],

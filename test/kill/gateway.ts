@@ -27,7 +27,6 @@ const { kills, 'flush-ms': flushMs } = options;
 const boundMs = flushMs + options['grace-ms'];
 
 const say = sayUnless(options.json);
-/** Faults, as text. */
 function broken(reports: readonly KillReport[]): string[] {
   return reports.flatMap(({ kill, answered, unanswered, counted, lossMs, lost }) => [
     ...lost.map((what) => `kill ${kill}: ${what}`),

@@ -1,7 +1,6 @@
 import type { Genesis } from '../../packages/localnet/src/node.ts';
 import { type JsonValue, type WritableJson, writeJson } from '../../src/base/json.ts';
 
-/** Facts of the ledger under test for the params of a case. */
 export type CaseLedger = Readonly<{
   genesis: Genesis;
   signature: string;
@@ -40,7 +39,6 @@ export type MethodCase = Readonly<{
   /** JSON text, or params made of facts of the ledger; undefined omits the member. */
   params: string | ((ledger: CaseLedger) => WritableJson) | undefined;
   error?: CaseError;
-  /** Checks the parsed result. */
   check?: (result: JsonValue, ledger: CaseLedger) => void;
   /** Params with the same response text. */
   sameAs?: MethodCase['params'];
@@ -48,7 +46,6 @@ export type MethodCase = Readonly<{
   changes?: true;
 }>;
 
-/** Text of params for a ledger. */
 export const textOf = (params: MethodCase['params'], ledger: CaseLedger): string | undefined =>
   typeof params === 'function' ? writeJson(params(ledger)) : params;
 

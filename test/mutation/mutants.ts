@@ -8,7 +8,6 @@ export interface Mutant {
   /** What is changed, such as `=== to !==`. */
   readonly change: string;
   readonly replacement: string;
-  /** A statement is replaced as a statement, an expression as an expression. */
   readonly kind: 'expression' | 'statement';
 }
 

@@ -52,9 +52,7 @@ export type Collector = Readonly<{
   /** What was wrong with requests, and their headers. */
   faults: string[];
   headers: IncomingMessage['headers'][];
-  /** Bodies as they came. */
   bodies: string[];
-  /** Answers with this status from now on. */
   answer(status: number): void;
   close(): Promise<void>;
 }>;

@@ -3,8 +3,69 @@ import { ByteWriter } from '../../src/base/bytes.ts';
 import type { JsonValue } from '../../src/base/json.ts';
 import { programs } from '../../src/solana/programs.ts';
 import { LAST_EXTENSION_TYPE } from '../../src/solana/token/extensions.ts';
-import { type ExtensionRow, extensionRows } from './rows/extensions.ts';
-import { fill, shownAccount } from './rows/row.ts';
+import { bytesOf, fill, membersOf, shownAccount, table } from './rows/row.ts';
+
+/** Extension bytes and their parsed state; no state when only the name is shown. */
+type ExtensionRow = Readonly<{
+  extension: string;
+  type: number;
+  on: 'mint' | 'account';
+  value: Uint8Array;
+  state: Readonly<Record<string, JsonValue>> | null;
+}>;
+
+/** Account kind, name and type; bytes; state. Source: spl-token-2022-interface, `ExtensionType`. */
+const extensionRows: readonly ExtensionRow[] = table(`
+  mint transferFeeConfig 1 | @8 32*0 5:64 1:64 100:64 10:16 2:64 18446744073709551615:64 20:16 |
+    transferFeeConfigAuthority=@8 withdrawWithheldAuthority=null withheldAmount=5
+    olderTransferFee={epoch:1,maximumFee:100,transferFeeBasisPoints:10}
+    newerTransferFee={epoch:2,maximumFee:18446744073709551615,transferFeeBasisPoints:20};
+  account transferFeeAmount 2 | 5:64 | withheldAmount=5;
+  mint mintCloseAuthority 3 | @8 | closeAuthority=@8;
+  mint confidentialTransferMint 4 | @8 1 32*0 | authority=@8 autoApproveNewAccounts=true
+    auditorElgamalPubkey=null;
+  account confidentialTransferAccount 5 | 1 32*2 64*3 64*4 64*5 36*6 1 0 7:64 65536:64 8:64 9:64 |
+    approved=true elgamalPubkey=32*2 pendingBalanceLo=64*3 pendingBalanceHi=64*4 availableBalance=64*5
+    decryptableAvailableBalance=36*6 allowConfidentialCredits=true allowNonConfidentialCredits=false
+    pendingBalanceCreditCounter=7 maximumPendingBalanceCreditCounter=65536
+    expectedPendingBalanceCreditCounter=8 actualPendingBalanceCreditCounter=9;
+  mint defaultAccountState 6 | 2 | accountState="frozen";
+  mint defaultAccountState 6 | 9 | accountState="uninitialized";
+  account immutableOwner 7 | |;
+  account memoTransfer 8 | 1 | requireIncomingTransferMemos=true;
+  mint nonTransferable 9 | |;
+  mint interestBearingConfig 10 | 32*0 -1:64 65520:16 3:64 400:16 | rateAuthority=null
+    initializationTimestamp=-1 preUpdateAverageRate=-16 lastUpdateTimestamp=3 currentRate=400;
+  account cpiGuard 11 | 0 | lockCpi=false;
+  mint permanentDelegate 12 | @8 | delegate=@8;
+  account nonTransferableAccount 13 | |;
+  mint transferHook 14 | @8 @9 | authority=@8 programId=@9;
+  account transferHookAccount 15 | 1 | transferring=true;
+  mint confidentialTransferFeeConfig 16 | 32*0 32*0 1 64*3 | authority=null
+    withdrawWithheldAuthorityElgamalPubkey=32*0 harvestToMintEnabled=true withheldAmount=64*3;
+  account confidentialTransferFeeAmount 17 | 64*3 | withheldAmount=64*3;
+  mint metadataPointer 18 | 32*0 @9 | authority=null metadataAddress=@9;
+  mint tokenMetadata 19 | 32*0 @2 32'Größe' 32'GR' 32'' 1:32 32'colour' 32'red' |
+    updateAuthority=null mint=@2
+    name="Größe" symbol="GR" uri="" additionalMetadata=[["colour","red"]];
+  mint groupPointer 20 | @8 32*0 | authority=@8 groupAddress=null;
+  mint tokenGroup 21 | @8 @9 1:64 300:64 | updateAuthority=@8 mint=@9 size=1 maxSize=300;
+  mint groupMemberPointer 22 | @8 @9 | authority=@8 memberAddress=@9;
+  mint tokenGroupMember 23 | @8 @9 7:64 | mint=@8 group=@9 memberNumber=7;
+  mint confidentialMintBurn 24 | 64*3 36*4 32*5 64*6 | confidentialSupply=64*3 decryptableSupply=36*4
+    supplyElgamalPubkey=32*5 pendingBurn=64*6;
+  mint scaledUiAmountConfig 25 | @8 1.5:f64 -9:64 1e-7:f64 | authority=@8 multiplier="1.5"
+    newMultiplierEffectiveTimestamp=-9 newMultiplier="0.0000001";
+  mint pausableConfig 26 | 32*0 1 | authority=null paused=true;
+  account pausableAccount 27 | |;
+  mint permissionedBurnConfig 28 | @8 | authority=@8;
+`).map(([head = '', value = '', state = '']) => {
+  const [on, extension = '', type] = head.split(' ');
+  return {
+    ...{ extension, type: Number(type), on: on as ExtensionRow['on'], value: bytesOf(value) },
+    state: state === '' ? null : membersOf(state),
+  };
+});
 
 const UNINITIALIZED = 0;
 

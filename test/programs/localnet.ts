@@ -15,7 +15,6 @@ export type RunningLocalnet = Readonly<{
 /** On a busy machine. */
 export const START_MS = 120_000;
 
-/** Starts `solway localnet` on free ports. */
 export async function startLocalnet(slotMs: number, args: readonly string[] = []): Promise<RunningLocalnet> {
   const program = startProgram([
     ...['localnet', '--ledger', temporaryFolder('ledger'), '--rpc-port', '0', '--geyser-port', '0'],
@@ -26,7 +25,6 @@ export async function startLocalnet(slotMs: number, args: readonly string[] = []
   return { ...ports, program, request: createSendRequest(`http://127.0.0.1:${ports.rpcPort}/`) };
 }
 
-/** The last log lines of a service. */
 export const logTail = ({ output }: RunningService, lines = 40): string =>
   output()
     .split('\n')

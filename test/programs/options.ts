@@ -48,13 +48,11 @@ export function readOptions<const Defaults extends Values>(
   return Object.fromEntries(Object.entries(values).map(read)) as Widened<Defaults>;
 }
 
-/** Prints a line, unless standard output is JSON. */
 export const sayUnless =
   (json: boolean) =>
   (text: string): void =>
     void (json || process.stdout.write(`${text}\n`));
 
-/** The same with the time. */
 export const logUnless =
   (json: boolean) =>
   (text: string): void =>

@@ -3,7 +3,6 @@ import { cpuMsOf } from '../service/cpu-time.ts';
 
 /** What Linux reports about processes, and statistics of it. */
 
-/** Resident memory. */
 export function residentMibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
@@ -43,7 +42,6 @@ export function sparkline(numbers: readonly number[], width = 60): string {
 export class Gauge {
   /** Resident, of each second. */
   readonly memoryMib: number[] = [];
-  /** Open files and sockets of each second. */
   readonly descriptors: number[] = [];
   /** Time in which it waited for a processor, in each second. */
   readonly waitedMsEach: number[] = [];
@@ -62,7 +60,6 @@ export class Gauge {
     this.#timer = setInterval(() => this.#sample(), 1_000);
   }
 
-  /** Processor seconds per second. */
   get cpuShare(): number {
     return (cpuMsOf(this.#pid) - this.#cpuBefore) / (performance.now() - this.#startedAt);
   }
@@ -71,12 +68,10 @@ export class Gauge {
     return Math.round(waitedForProcessorMs(this.#pid) - this.#waitedBefore);
   }
 
-  /** `growthOf` memory from a second on. */
   growth(from: number): number {
     return growthOf(this.memoryMib.slice(from));
   }
 
-  /** Memory and processor time, as text. */
   get summary(): string {
     const { memoryMib } = this;
     const range = `${Math.min(...memoryMib)} to ${Math.max(...memoryMib)} MiB`;

@@ -8,7 +8,6 @@ export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s+'(?<from>\.[^']+)'|import\s*\(?\s*'(?<lazy>\.[^']+)'/g;
 
-/** Relative imports in a file's text, as paths below the root. */
 export function importsIn(file: string, text: string): string[] {
   return [...text.matchAll(IMPORT)].map(({ groups }) =>
     relative('.', join(dirname(file), groups?.from ?? groups?.lazy ?? '')),
@@ -28,7 +27,6 @@ export function readImportGraph(root: string): ImportGraph {
   return new Map(files.map((file) => [file, importsIn(file, readFileSync(join(root, file), 'utf8'))]));
 }
 
-/** Files that no path of imports leads to from the given ones. */
 export function unreachable(graph: ImportGraph, from: readonly string[]): string[] {
   const reached = new Set<string>();
   const visit = (file: string): void => {

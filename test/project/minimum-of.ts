@@ -8,7 +8,6 @@ export function minimumOf(bound: number, measure: () => number): number {
   return least;
 }
 
-/** How long work takes, in milliseconds. */
 export function msOf(work: () => unknown): number {
   const startedAt = performance.now();
   work();

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../..');
 
-/** The text of a file of the repository. */
 export const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** Every page of documentation, by its path from the root. */
 export const pages: readonly string[] = [
   ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md'].filter((name) =>
     existsSync(join(root, name)),
@@ -19,18 +17,15 @@ export const pages: readonly string[] = [
 
 export const withoutCode = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
 
-/** The code blocks of a page: language and text. */
 export const codeBlocks = (file: string): { language: string; code: string }[] =>
   [...read(file).matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm)].map(([, language = '', code = '']) => ({
     language,
     code,
   }));
 
-/** The code blocks of one language. */
 export const blocks = (file: string, language: string): string[] =>
   codeBlocks(file).flatMap((block) => (block.language === language ? [block.code] : []));
 
-/** The cells of the rows of a table, without its head. */
 export const rowsIn = (text: string): string[][] => {
   const rows = /(?:^\|.*(?:\n|$))+/m.exec(text)?.[0].trimEnd().split('\n') ?? [];
   return rows.slice(2).map((row) =>
@@ -41,6 +36,5 @@ export const rowsIn = (text: string): string[][] => {
   );
 };
 
-/** The rows of the first table below a heading. */
 export const table = (file: string, heading: string): string[][] =>
   rowsIn(read(file).split(new RegExp(`^#+ ${heading}$`, 'm'))[1] ?? '');

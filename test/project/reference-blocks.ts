@@ -172,9 +172,7 @@ export function withBlocks(text: string): string {
   });
 }
 
-/** The names of the blocks of a page. */
 export const blocksIn = (text: string): string[] => [...text.matchAll(BLOCK)].map(([, , name = '']) => name);
 
-/** The rows of a block of a page. */
 export const rowsOfBlock = (page: string, name: string): string[][] =>
   rowsIn(read(page).split(`<!-- begin ${name} -->`)[1]?.split('<!-- end -->')[0] ?? '');

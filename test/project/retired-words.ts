@@ -50,7 +50,6 @@ const phrases = [
   'stands in for',
 ];
 
-/** Standard names that contain a retired word. */
 const allowed = [
   /\bMath\.floor\b/g,
   // Names of columns, API fields, options and metrics, which stay as they are.
@@ -81,7 +80,6 @@ function retiredIn(text: string, retired: ReadonlySet<string>): string[] {
   return wordsOf(text).filter((word) => retired.has(word));
 }
 
-/** Retired words of a file's path. */
 export const retiredInPath = (path: string): string[] => retiredIn(without(path), retiredInNames);
 
 /** Retired words of a file, one for each use. Identifiers are checked more strictly than text. */

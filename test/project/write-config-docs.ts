@@ -120,7 +120,6 @@ function furtherLines({ header, doc, rows, isComment }: Block): string[] {
   return [title, ...rowLines(header.slice(1, -1), further, true), ''];
 }
 
-/** Text of config/solway.example.toml. */
 function exampleFile(): string {
   const single = publicEntries.flatMap(([name, entry]) =>
     entry.form === 'option' ? optionLines(name, entry, false) : [],
@@ -162,7 +161,6 @@ function markdownRows(prefix: string, rows: Rows, isReloaded: boolean): string[]
 
 const TABLE_HEAD = '| Option | Type | Default | Applied on | Description |\n|---|---|---|---|---|';
 
-/** Text of docs/reference/configuration.md. */
 function referencePage(): string {
   const single = Object.fromEntries(
     publicEntries.flatMap(([name, entry]) => (entry.form === 'option' ? [[name, entry] as const] : [])),

@@ -10,7 +10,6 @@ import { Documents, heldToken, listing, metadata, numbered, tokenServices } from
 
 /** 250 tokens with metadata and off-chain images. */
 const RICH = key(40);
-/** Tokens of each kind. */
 const MIXED = key(41);
 const POOR = key(42);
 

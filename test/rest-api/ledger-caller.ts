@@ -63,7 +63,6 @@ function declared(endpoint: Endpoint, thrown: unknown): unknown {
   return new Error(`${endpoint.name} does not declare that it may fail with ${thrown.code}`);
 }
 
-/** Response as a client parses it, checked against the schema. */
 export async function answerOf(
   endpoint: Endpoint,
   fields: { [name: string]: WritableJson },

@@ -77,7 +77,6 @@ const many = (all: readonly { text: string }[], commitment?: string) =>
   ] as const;
 const sendMany = async (...request: Parameters<typeof many>) => (await answerOf(...many(...request))).result;
 
-/** Fails to send the transactions chosen by their text. */
 const failing = (failure: Failure, isChosen = (_text: JsonValue) => true) => {
   caller.answering = ({ method, params: [text] }) =>
     method === 'sendTransaction' && isChosen(text as JsonValue) ? Promise.reject(failure) : undefined;

@@ -51,7 +51,6 @@ export function keyOf(name: string): PublicKey {
     : nameKey(`\0${label}`, NONE, nameKey(parent, NONE, ROOT));
 }
 
-/** Domain of any level with its reverse lookup account. */
 export function domain(name: string, owner: Address): AccountEntry[] {
   const key = keyOf(name);
   const [label, above] = name.split('.') as [string, string?];
@@ -67,7 +66,6 @@ export function domain(name: string, owner: Address): AccountEntry[] {
   ];
 }
 
-/** Favorite domain account. */
 export const favourite = (wallet: Address, name: string): AccountEntry => [
   text(derived([Buffer.from('favourite_domain'), addressBytes(wallet)], OFFERS)),
   account(OFFERS, Buffer.concat([Buffer.from([7]), keyOf(name).toBytes()])),

@@ -111,7 +111,6 @@ export function coreAsset(at: Address, owner: Address, uri: string): AccountEntr
   return [at, account(CORE, writer.finish())];
 }
 
-/** Off-chain documents that record reads and forgets. */
 export class Documents implements NftOffChain {
   readonly #reads: string[] = [];
   readonly forgotten: string[] = [];

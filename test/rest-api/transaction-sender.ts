@@ -4,7 +4,6 @@ import type { Rig } from '../../packages/localnet/test/rig.ts';
 import { encodeBase58 } from '../../src/solana/base58.ts';
 import { lamports } from '../../src/solana/units.ts';
 
-/** Wallets that send transactions to an embedded ledger, one per slot. */
 export class TransactionSender {
   readonly #rig: Rig;
 
@@ -12,7 +11,6 @@ export class TransactionSender {
     this.#rig = rig;
   }
 
-  /** New wallet with lamports visible at once. */
   wallet(sol = 10): Keypair {
     const wallet = Keypair.generate();
     this.#rig.node.airdrop(at(wallet.publicKey), lamports(BigInt(sol * SOL)));

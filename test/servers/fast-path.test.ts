@@ -23,7 +23,6 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((gateway) => gateway.stop()));
 });
 
-/** All bytes received on a connection until the server closes it. */
 async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Promise<string> {
   const wire = gateway.connect();
   wire.socket.setNoDelay(true);
@@ -34,7 +33,6 @@ async function exchange(gateway: TestHttpServer, pieces: readonly string[]): Pro
   return wire.ended();
 }
 
-/** Without the varying limit status. */
 const receivedBy = (received: string) => parseResponses(received.replaceAll(/;r=\d+;t=\d+/g, ';r=;t='));
 
 const closing = 'connection: close\r\n';

@@ -14,7 +14,6 @@ import { result, startHttpServer, type TestHttpServer } from './start-http-serve
 
 const WALLET = '7xWMV4CtWrqtLKwZKAh7Zr3vMqjPevcJfHamcuhT2Tg';
 
-/** Scripted endpoint. */
 let behave: () => Promise<void> = async () => {};
 
 const read = endpoint('GET wallet/balance', {

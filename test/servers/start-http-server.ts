@@ -56,7 +56,6 @@ export function newKey(
 /** `raw: false` disables the fast path. */
 export type TestServerOptions = Partial<HttpOptions & FastHttpOptions> & Readonly<{ raw?: boolean }>;
 
-/** Keys, usage, a log and a scripted source. */
 export class ScriptedGateway {
   readonly keys = testKeys();
   readonly usage = new UsageMeter();
@@ -85,7 +84,6 @@ export class ScriptedGateway {
   }
 }
 
-/** The HTTP servers. */
 export class TestHttpServer extends ScriptedGateway {
   readonly http: HttpServer;
   readonly fastPath: FastHttpServer | null;
@@ -147,7 +145,6 @@ export class TestHttpServer extends ScriptedGateway {
   }
 }
 
-/** A socket with everything it received. */
 export class RawClient {
   readonly socket: Socket;
   received = '';
@@ -165,7 +162,6 @@ export class RawClient {
     });
   }
 
-  /** Waits for matching bytes; rejects when the connection closes. */
   until(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const look = (): void => {

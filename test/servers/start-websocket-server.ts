@@ -24,7 +24,6 @@ export type TestWebSocketOptions = Readonly<{
   feed?: Feed;
 }>;
 
-/** The HTTP and WebSocket servers with a scripted feed. */
 export class TestWebSocketServer extends ScriptedGateway {
   readonly connections = new LiveConnections();
   readonly feed = new ScriptedFeed();
@@ -86,7 +85,6 @@ export class TestWebSocketServer extends ScriptedGateway {
     return client;
   }
 
-  /** A raw socket after the handshake, for arbitrary frames. */
   async upgradedClient(key: string = this.createKey()): Promise<RawClient> {
     const wire = this.rawClient();
     wire.socket.write(handshake(`/v1/ws?api-key=${key}`));
@@ -139,7 +137,6 @@ export function handshake(path: string, headers: Record<string, string> = {}): s
   return [`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 }
 
-/** A client with everything it received. */
 export class Client {
   readonly socket: WebSocket;
   readonly received: string[] = [];
@@ -164,7 +161,6 @@ export class Client {
     );
   }
 
-  /** The next unread message. */
   async next(): Promise<string> {
     while (this.#taken >= this.received.length) {
       if (this.#isClosed) throw new Error('closed');
@@ -175,7 +171,6 @@ export class Client {
     return this.received[this.#taken++] as string;
   }
 
-  /** Sends a call and returns the next message. */
   request(method: string, params?: unknown, id: unknown = 1): Promise<unknown> {
     this.send(method, params, id);
     return this.nextJson();
@@ -189,7 +184,6 @@ export class Client {
     return JSON.parse(await this.next());
   }
 
-  /** Waits for a pong, which follows everything sent before it. */
   async settle(): Promise<void> {
     this.socket.ping();
     await once(this.socket, 'pong');
@@ -212,7 +206,6 @@ export function clientFrame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([head, Buffer.alloc(4), payload]);
 }
 
-/** The close frame at the end of the received bytes. */
 export function closeOf(received: string): { code: number; reason: string } {
   const bytes = Buffer.from(received, 'latin1');
   const at = bytes.lastIndexOf(0x88);

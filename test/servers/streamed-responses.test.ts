@@ -77,7 +77,6 @@ let server: HttpServer;
 let coming: Coming;
 afterEach(() => server.drain(0));
 
-/** A server that answers every call with a streamed result. */
 async function start(raw: boolean, next: () => Coming): Promise<string> {
   const gateway: RequestHandler = {
     admit: () => ({ startedAt: 0 }),

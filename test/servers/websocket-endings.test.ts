@@ -20,7 +20,6 @@ async function restart(...options: ConstructorParameters<typeof TestWebSocketSer
   server = await new TestWebSocketServer(...options).listen();
 }
 
-/** A subscriber that does not read. */
 async function deafWire(): Promise<RawClient> {
   const wire = await server.upgradedClient();
   wire.socket.write(clientFrame(0x81, Buffer.from(SUBSCRIBE)));
@@ -40,7 +39,6 @@ function untilTail(wire: RawClient, text: string): Promise<string> {
   });
 }
 
-/** A manual clock for connections. */
 function heldClock(): { nowMs: number } {
   // An integer: a sum of fractions may be slightly below the limit under test.
   const clock = { nowMs: Math.ceil(performance.now()) };

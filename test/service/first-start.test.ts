@@ -17,7 +17,6 @@ const AIRDROP = /^\s*(curl .*"requestAirdrop".*)$/m;
 const REST = /^ *(curl '.*\/sol\/v1\/.*)$/m;
 const NODE = /^ *(npx node -e .*)$/m;
 const GRPCURL = /^ *(grpcurl .*)$/gm;
-/** CPU time of the start. */
 const WORK_MAX_MS = 5_000;
 /** Wall time of the start on a loaded machine. */
 const START_MAX_MS = 15_000;

@@ -19,7 +19,6 @@ const refusalOf = ({ code, details, metadata }: StatusObject): Refusal => {
   };
 };
 
-/** A stream with counters. */
 export class ReceivedStream {
   messages = 0;
   bytes = 0;

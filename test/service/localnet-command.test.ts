@@ -21,7 +21,6 @@ afterAll(() => Promise.all([...running].map((program) => program.stop('SIGKILL')
 
 type Localnet = Readonly<{ program: Program; server: TestRpcClient; port: number; faucetPort: number }>;
 
-/** Starts it with `--json` on a free port. */
 async function start(ledger: string, ...args: string[]): Promise<Localnet> {
   const fixed = ['localnet', '--ledger', ledger, '--rpc-port', '0', '--slot-ms', '50', '--json'];
   const program = startProgram([...fixed, ...args], folder);

@@ -3,7 +3,6 @@ import { createAdminToken } from '../../src/control/accounts/admin-tokens.ts';
 import { type OpenOptions, openDatabase } from '../../src/control/database/open.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 
-/** Control API client with an operator token. */
 export type OperatorApi = Readonly<{
   /** Parses the response as JSON. @throws Error with the response on failure. */
   sendRequest: <Result>(verb: string, path: string, body?: object) => Promise<Result>;
@@ -30,7 +29,6 @@ export async function operatorToken(
   return secret;
 }
 
-/** Control API client of a service on SQLite. */
 export async function operatorApi(url: string, dataDir: string): Promise<OperatorApi> {
   const secret = await operatorToken(dataDir);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };

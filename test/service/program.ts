@@ -34,7 +34,6 @@ export type Program = Readonly<{
   process: ChildProcess;
   stdout: () => string;
   stderr: () => string;
-  /** stdout and stderr in the order read. */
   output: () => string;
   /** Waits for standard output. @throws Error on exit or timeout. */
   said: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;

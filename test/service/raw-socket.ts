@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 
-/** Raw bytes to and from a TCP port. */
 export type RawSocket = Readonly<{
   socket: Socket;
   write: (bytes: string | Uint8Array) => void;

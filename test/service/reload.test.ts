@@ -23,7 +23,6 @@ const METHOD = 'getSomethingElse';
 const call = () => createRpcClient(service.ready.rpcUrl, service.key).call(METHOD);
 const requestCountOf = (node: MockNode): number => node.count(METHOD);
 
-/** Sends calls until the node receives one. */
 const waitForPoll = (node: MockNode): Promise<boolean> =>
   eventually(async () => {
     const before = requestCountOf(node);

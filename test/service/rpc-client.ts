@@ -10,9 +10,7 @@ export type HttpRpcResponse<Result = unknown> = Readonly<{
   }>;
 }>;
 
-/** JSON-RPC client with one key. */
 export type TestRpcClient = Readonly<{
-  /** Any body; the response must be JSON or empty. */
   post: (
     body: string | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,

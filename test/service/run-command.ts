@@ -1,6 +1,5 @@
 import { runProgram } from '../../src/cli/program.ts';
 
-/** Runs `solway …` in this process without environment variables. */
 export async function runCommand(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const written = { out: '', err: '' };
   const code = await runProgram(args, {

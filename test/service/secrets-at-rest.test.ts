@@ -133,7 +133,6 @@ async function live(service: RunningService): Promise<Record<string, string>> {
   };
 }
 
-/** Encodings of a secret. */
 function formsOf(name: string, secret: string): Buffer[] {
   const plain = Buffer.from(secret);
   const forms = [
@@ -150,7 +149,6 @@ function formsOf(name: string, secret: string): Buffer[] {
   return forms;
 }
 
-/** Every file of the folders with its raw bytes. */
 const filesOf = (folders: readonly string[]): [string, Buffer][] =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -158,7 +156,6 @@ const filesOf = (folders: readonly string[]): [string, Buffer][] =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as [string, Buffer]),
   );
 
-/** Every row of every table as text. */
 async function dump(place: { url: string } | { file: string }): Promise<Buffer> {
   const store = await openDatabase(place);
   const tables = await store.db.introspection.getTables();

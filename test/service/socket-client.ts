@@ -11,7 +11,6 @@ type Notified = Readonly<{ method: string; result: unknown }>;
 
 export type SocketEnd = Readonly<{ code: number; reason: string; at: number }>;
 
-/** A WebSocket client as a customer writes one. */
 export class SocketClient {
   readonly socket: WebSocket;
   /** `at` is `performance.now()`. */
@@ -50,7 +49,6 @@ export class SocketClient {
     return answer.result as Result;
   }
 
-  /** The next notification of a subscription, past or future. */
   async next<Result>(id: number): Promise<{ method: string; result: Result }> {
     const known = this.#notifications.get(id)?.shift();
     const notified = known ?? (await new Promise<Notified>((resolve) => this.#waiting.set(id, resolve)));

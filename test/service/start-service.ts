@@ -22,7 +22,6 @@ export type RunningService = Readonly<{
   dataDir: string;
   config: string;
   process: ChildProcess;
-  /** stdout and stderr. */
   output: () => string;
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }>;

@@ -6,7 +6,6 @@ import { slot as asSlot } from '../../src/solana/units.ts';
 import type { DeshredSlot, EntryBatch } from '../../src/streams/deshred/deshred-event.ts';
 import { Deshredder, type DeshredderOptions } from '../../src/upstream/shreds/deshredder.ts';
 
-/** A deshredder and its events. */
 export function deshredding(options: Partial<DeshredderOptions> & Pick<DeshredderOptions, 'leaderOf'>) {
   const batches: EntryBatch[] = [];
   const slots: DeshredSlot[] = [];
@@ -19,12 +18,9 @@ export function deshredding(options: Partial<DeshredderOptions> & Pick<Deshredde
 
 /** Leader of all generated slots. */
 export const testLeader = Keypair.fromSeed(new Uint8Array(32).fill(3));
-/** Its 32 bytes. */
 export const testLeaderKey = addressBytes(testLeader.address);
-/** Version of generated shreds. */
 export const TEST_SHRED_VERSION = 4_711;
 
-/** Entries without transactions of about this size. */
 export function someEntries(bytes: number, mark: number): Uint8Array {
   const count = Math.max(1, Math.ceil((bytes - 8) / 48));
   return encodeEntries(

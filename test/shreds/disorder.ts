@@ -1,6 +1,5 @@
 import type { Random } from '../fuzz/engine/mutate.ts';
 
-/** A random order. */
 export function shuffled<T>(things: readonly T[], random: Random): T[] {
   const order = [...things];
   for (let i = order.length - 1; i > 0; i--) {
@@ -10,7 +9,6 @@ export function shuffled<T>(things: readonly T[], random: Random): T[] {
   return order;
 }
 
-/** Drops `lost` random items of each `group` in a row. */
 export function dropSome<T>(things: readonly T[], group: number, lost: number, random: Random): T[] {
   return things.flatMap((_, at) => {
     if (at % group !== 0) return [];

@@ -13,11 +13,8 @@ import type { GeyserSink } from '../../src/streams/geyser/geyser-sink.ts';
 
 /** Transactions and batches for the shred stage, and a sink that decodes messages. */
 
-/** A key of one byte, 32 times. */
 export const keyBytes = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
-/** The same as an address. */
 export const keyAt = (fill: number): Address => addressFromBytes(keyBytes(fill));
-/** A signature of one byte, 64 times. */
 export const signatureAt = (fill: number): Uint8Array => new Uint8Array(64).fill(fill);
 
 export type GeneratedTransaction = Readonly<{
@@ -30,10 +27,6 @@ export type GeneratedTransaction = Readonly<{
   lookups?: readonly Readonly<{ table: number; writable: readonly number[]; readonly: readonly number[] }>[];
 }>;
 
-/** One table, two of its addresses. */
-export const generateLookup = { table: 60, writable: [3], readonly: [1] };
-
-/** The wire form of a transaction with one instruction. */
 export function generateWire({
   name,
   keys = [name],
@@ -58,7 +51,6 @@ export function generateWire({
   return encodeTransaction([signatureAt(name)], message);
 }
 
-/** A `Vec<Entry>` of one entry with all transactions. */
 export const generateEntries = (...transactions: readonly Uint8Array[]): Uint8Array =>
   encodeEntries([{ numHashes: 5n, hash: keyBytes(99), transactions }]);
 
@@ -71,7 +63,6 @@ export const generateBatch = (slot: number, ...transactions: readonly Uint8Array
   at: 1_790_000_000_123n,
 });
 
-/** Records messages and the final status. */
 export class MessageSink implements GeyserSink {
   readonly messages: Uint8Array[] = [];
   status: GrpcStatus | null = null;
@@ -91,7 +82,6 @@ export class MessageSink implements GeyserSink {
     throw new Error('nothing lags here');
   }
 
-  /** Waits for a number of messages. */
   async received(count: number): Promise<void> {
     while (this.messages.length < count) await new Promise<void>((resolve) => (this.#wake = resolve));
   }

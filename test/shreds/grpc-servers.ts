@@ -1,5 +1,6 @@
-import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import { SubscribeDeshredRequest, SubscribeUpdateDeshred } from '@triton-one/yellowstone-grpc';
+import { ScriptedGrpcServer } from '../upstream/feeds/geyser-server.ts';
 
 /** Scripted servers of @grpc/grpc-js. */
 
@@ -28,47 +29,22 @@ const definition = {
 } as const;
 
 /** Both methods of the shred stage on one port. Records requests; the test sends the responses. */
-export class ScriptedServer {
+export class ScriptedServer extends ScriptedGrpcServer {
   readonly deshredCalls: DeshredCall[] = [];
   readonly entriesCalls: EntriesCall[] = [];
   readonly requests: SubscribeDeshredRequest[] = [];
   readonly tokens: string[] = [];
-  readonly #server = new Server();
-  #waiting: (() => void)[] = [];
-  port = 0;
 
-  static async start(port = 0): Promise<ScriptedServer> {
-    const scripted = new ScriptedServer();
-    scripted.#server.addService(definition, {
-      subscribeDeshred: (call: DeshredCall) => scripted.#deshred(call),
-      subscribeEntries: (call: EntriesCall) => scripted.#entries(call),
+  constructor() {
+    super();
+    this.server.addService(definition, {
+      subscribeDeshred: (call: DeshredCall) => this.#deshred(call),
+      subscribeEntries: (call: EntriesCall) => this.#entries(call),
     });
-    scripted.port = await new Promise<number>((resolve, reject) => {
-      const credentials = ServerCredentials.createInsecure();
-      scripted.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) =>
-        error === null ? resolve(at) : reject(error),
-      );
-    });
-    return scripted;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.port}`;
-  }
-
-  /** Waits for requests until the condition holds. */
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  stop(): void {
-    this.#server.forceShutdown();
-  }
-
-  #received(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+  static start(port = 0): Promise<ScriptedServer> {
+    return new ScriptedServer().listen(port);
   }
 
   #deshred(call: DeshredCall): void {
@@ -77,15 +53,15 @@ export class ScriptedServer {
     call.on('error', () => {});
     call.on('data', (request: SubscribeDeshredRequest) => {
       this.requests.push(request);
-      this.#received();
+      this.received();
     });
-    this.#received();
+    this.received();
   }
 
   #entries(call: EntriesCall): void {
     this.entriesCalls.push(call);
     this.tokens.push(String(call.metadata.get('x-token')[0]));
     call.on('error', () => {});
-    this.#received();
+    this.received();
   }
 }

@@ -4,7 +4,6 @@ import { SIGNATURE_BYTES } from '../../src/solana/shred/shred-layout.ts';
 import { type Random, randomBytes } from '../fuzz/engine/mutate.ts';
 import { someEntries } from './deshred-rig.ts';
 
-/** Changes one byte of the body and one of the signature. */
 export function invalidShred(packet: Uint8Array, random: Random): Uint8Array {
   const copy = Uint8Array.from(packet);
   const at = 0x60 + (random() % 900);

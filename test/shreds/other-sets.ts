@@ -92,7 +92,6 @@ export function makeMerkleSet(
   return { entries, packets };
 }
 
-/** A slot of one set of legacy shreds, each signed by itself. */
 export function makeLegacySet(numData: number, numCode: number, slot: Slot) {
   const [dataLayout, codeLayout] = [shredLayout(0xa5)!, shredLayout(0x5a)!];
   const entries = someEntries((numData - 1) * 900, Number(slot) & 0xff);

@@ -29,11 +29,6 @@ function packetsOf(pcap: Uint8Array): Uint8Array[] {
 
 /** 512 packets of slot 0: 8 chained sets of 32 data, then 32 code shreds; the last set is resigned. */
 export const demoPackets: readonly Uint8Array[] = packetsOf(read('demo-shreds.pcap'));
-/** Their batch: 64 entries, 1,280 transactions. */
-export const demoEntries: Uint8Array = read('demo-shreds.bin');
-/** Their leader. */
-export const demoLeader: Uint8Array = read('demo-shreds.pubkey.bin');
-/** Their version. */
 export const DEMO_VERSION = 6051;
 
 const AR_MAGIC_BYTES = 8;

@@ -45,7 +45,6 @@ performance.now = () => packetsPushed / PACKETS_PER_MS;
 const early = Keypair.fromSeed(new Uint8Array(32).fill(4));
 const earlyKey = addressBytes(early.address);
 const isEarlys = (slot: number): boolean => slot % 4 === 3;
-/** Slots with an unknown leader. */
 const isNobodys = (slot: number): boolean => slot % 16 === 14;
 
 const random = createRandom(options.seed);
@@ -67,7 +66,6 @@ function farSlot(packet: Uint8Array, from: Random): Uint8Array {
   return far;
 }
 
-/** The same shred of a later slot. */
 function later(packet: Uint8Array, slots: number): Uint8Array {
   const copy = Uint8Array.from(packet);
   const view = new DataView(copy.buffer);
@@ -75,7 +73,6 @@ function later(packet: Uint8Array, slots: number): Uint8Array {
   return copy;
 }
 
-/** A shred of an upcoming slot. */
 const nextSlot = (packet: Uint8Array, from: Random): Uint8Array => later(packet, 1 + (from() % 16));
 
 function forged(packet: Uint8Array, from: Random): Uint8Array {
@@ -89,7 +86,6 @@ function forged(packet: Uint8Array, from: Random): Uint8Array {
 let forge: (shreds: number) => Uint8Array[] = () => [];
 let forgedSet: Uint8Array[] = [];
 
-/** Shreds of a forged set in order, then of the next. */
 function ofForgedSet(packet: Uint8Array, from: Random): Uint8Array {
   if (forgedSet.length === 0) forgedSet = forge(1 + (from() % 4));
   return forgedSet.pop() ?? packet;
@@ -131,7 +127,6 @@ let earlyPackets: readonly Uint8Array[] = [];
 const earlyBatches = new Map<bigint, string>();
 const earlyMade = new Set<number>();
 
-/** Part of a later slot of the early leader. */
 function signEarly(slot: number): void {
   const { batches, packets } = generateSlot(slot, [3_000], early);
   earlyPackets = [...earlyPackets, ...packets.slice(0, 20)].slice(-400);
@@ -143,7 +138,6 @@ function isEarlyBatch(slot: bigint, entries: Uint8Array): boolean {
   return earlyBatches.get(slot) === textOf(entries) && earlyBatches.delete(slot);
 }
 
-/** One slot with its noise. */
 function storm(slot: number): void {
   const { batches, packets } = generateSlot(slot, [1_000 + (random() % 30_000), 200]);
   const expected = new Set(batches.map(textOf));

@@ -6,14 +6,12 @@ import { type Kind, ReceivedNotifications, type Watched } from './ledger-truth.t
 /** A client that subscribes to everything it supports. */
 export type LedgerClient = Readonly<{
   received: readonly ReceivedNotifications[];
-  /** Waits for a transaction. */
   expect: (signature: string) => Promise<void>;
   close: () => void;
 }>;
 
 const commitment = 'confirmed';
 
-/** A plain client. */
 export async function openWire(url: string, watched: Watched): Promise<LedgerClient> {
   const socket = await SocketClient.open(url);
   const received: ReceivedNotifications[] = [];

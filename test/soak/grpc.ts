@@ -62,7 +62,6 @@ type Checked = Readonly<{ wrong: readonly string[]; figures: object; texts: read
 
 type Load = Readonly<{
   inFront: InFront;
-  /** For a line during the run. */
   progress: () => string;
   check: (gauge: Gauge) => Promise<Checked>;
 }>;

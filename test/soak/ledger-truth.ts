@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, getGlobalDispatcher, request } from 'undici';
 
-/** What the clients subscribe to. */
 export type Watched = Readonly<{ account: string; mentioned: string; program: string }>;
 
 type BlockJson = Readonly<{
@@ -58,7 +57,6 @@ export class ReceivedNotifications {
   }
 }
 
-/** Calls a method. */
 export type SendRequest = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /** Names of missed and duplicate notifications of a subscription. */
@@ -75,13 +73,11 @@ export type CheckResult = Readonly<{
 export const isFaulty = ({ missed, doubled, odd }: CheckResult): boolean =>
   missed.length + doubled.length + odd.length > 0;
 
-/** The first faults of a subscription, as text. */
 export const describeFaults = ({ client, kind, missed, doubled, odd }: CheckResult): string =>
   `${client} ${kind}: ${JSON.stringify({ missed: missed.slice(0, 5), doubled: doubled.slice(0, 5), odd: odd.slice(0, 5) })}`;
 
 const VOTE = 'Vote111111111111111111111111111111111111111';
 
-/** Calls methods of a JSON-RPC server. */
 export function createSendRequest(url: string, dispatcher: Dispatcher = getGlobalDispatcher()): SendRequest {
   return async (method, params) => {
     const { body } = await request(url, {
@@ -98,7 +94,6 @@ const isState = ({ kind }: ReceivedNotifications): boolean => kind === 'account'
 
 type States = ReadonlyMap<string, string>;
 
-/** Blocks of the ledger, which notifications of clients are compared with. */
 export class LedgerTruth {
   readonly #request: SendRequest;
   readonly #watched: Watched;
@@ -109,7 +104,6 @@ export class LedgerTruth {
     this.#watched = watched;
   }
 
-  /** Reads the finalized blocks of a range. */
   async read(from: number, to: number): Promise<void> {
     const slots = (await this.#request('getBlocks', [from, to])) as number[];
     const config = { transactionDetails: 'accounts', rewards: false, maxSupportedTransactionVersion: 0 };

@@ -77,7 +77,6 @@ const SETTLED_MS = 3_000;
 const LANDED_SLOTS = 4;
 const FINALIZED_MAX_MS = 120_000;
 const PROGRESS_MS = 10_000;
-/** Idle timeout of the gateway. */
 const IDLE_MS = defaultUpstreamLimits.idleTimeoutMs;
 
 const service = await startSoakedService(slotMs);
@@ -88,7 +87,6 @@ const ledgerPid = service.ledgerPid() ?? 0;
 const slotOf = async (commitment: string): Promise<number> =>
   (await requestLedger('getSlot', [{ commitment }])) as number;
 
-/** Opens clients of all interfaces, which only have subscriptions at first. */
 async function openSurfaces(wallets: readonly FundedWallet[]): Promise<Surface[]> {
   const { url, rpcUrl, wsUrl, grpcUrl } = running.ready;
   const key = keyOf('rpc');

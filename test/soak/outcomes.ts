@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Gauge, growthOf, median } from '../programs/process-stats.ts';
 import type { Tally } from './tally.ts';
 
-/** A promise, and whether it was kept. */
 export type Outcome = Readonly<{
   promise: string;
   /** null: the run cannot tell. */
@@ -29,7 +28,6 @@ export const notEvaluated = (promise: string, why: string): Outcome => ({
   ...{ promise, isFulfilled: null, found: `not judged: ${why}`, faults: [] },
 });
 
-/** Whether every promise was kept, as far as the run could tell. */
 export const isWhole = (outcomes: readonly Outcome[]): boolean =>
   outcomes.every(({ isFulfilled }) => isFulfilled !== false);
 
@@ -159,7 +157,6 @@ export function watchReleased(
   };
 }
 
-/** Whether every request to an interface got a right response. */
 export function answersOutcome({ name, count, refused, failed, errors, wrong, wrongTexts }: Tally): Outcome {
   const faults = [...Object.entries(failed).map(([code, times]) => `${times} times ${code}`), ...wrongTexts];
   return outcomeOf(

@@ -3,12 +3,9 @@ import { type Gauge, sparkline } from '../programs/process-stats.ts';
 import { isWhole, type Outcome } from './outcomes.ts';
 import type { Tally } from './tally.ts';
 
-/** The result of a run. */
 export type SoakResult = Setting &
   Readonly<{
-    /** ISO 8601. */
     begunAt: string;
-    /** Under load. */
     seconds: number;
     slots: number;
     outcomes: readonly Outcome[];
@@ -47,7 +44,6 @@ const table = (head: string, rows: readonly (readonly Cell[])[]): string =>
 const range = (values: readonly number[]): string =>
   `${Math.min(...values)} to ${Math.max(...values)} ${sparkline(values)}`;
 
-/** The report of a run in Markdown. */
 export function markdownOf(result: SoakResult): string {
   const { begunAt, seconds, slots, outcomes, interfaces, processes } = result;
   const broken = outcomes.filter(({ isFulfilled }) => isFulfilled === false).length;

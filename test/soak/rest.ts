@@ -74,7 +74,6 @@ ports = [${port}]
 in_flight_max = ${FETCHES_OPEN_MAX}
 `;
 
-/** The service's own key and others, once they are in force. */
 async function makeKeys(service: RunningService): Promise<string[]> {
   const keys = [service.key];
   while (keys.length < keyCount)
@@ -89,7 +88,6 @@ async function makeKeys(service: RunningService): Promise<string[]> {
 /** Latencies of a cheap page, which show how long the event loop of the server is blocked. */
 const healthMs: number[] = [];
 
-/** Requests the page repeatedly. */
 async function watchHealth(url: string, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const startedAt = performance.now();

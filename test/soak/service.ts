@@ -18,10 +18,8 @@ const METRICS_TOKEN = 'soak-metrics-token';
 export type SoakedService = Readonly<{
   running: RunningService;
   keyOf: (product: Product) => string;
-  /** Link for the operator's account. */
   setupUrl: string;
   metricsToken: string;
-  /** JSON-RPC of the service. */
   request: SendRequest;
   /** JSON-RPC of the ledger itself. */
   requestLedger: SendRequest;
@@ -40,7 +38,6 @@ async function listening(port: number) {
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** A free port followed by another free one, which the ledger needs. */
 async function freePairOfPorts(): Promise<number> {
   const pair = await openOnFreePorts(listening, listening);
   for (const { close } of pair) await close();

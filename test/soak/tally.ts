@@ -1,7 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import { redact } from '../../src/base/log.ts';
 
-/** A wrong response. */
 export class WrongAnswer extends Error {}
 
 /** An unexpected error; the message is its code. */
@@ -14,7 +13,6 @@ const TEXT_MAX = 300;
 /** Distinct codes; further ones count as `other`. */
 const CODES_MAX = 50;
 
-/** Code of an error. */
 function codeOf(fault: unknown): string {
   if (fault instanceof Refused) return fault.message;
   if (!(fault instanceof Error)) return 'unknown';
@@ -22,7 +20,6 @@ function codeOf(fault: unknown): string {
   return typeof code === 'string' ? code : fault.name;
 }
 
-/** Counts and times of one interface. */
 export class Tally {
   readonly name: string;
   readonly counted: 'answers' | 'messages';
@@ -30,7 +27,6 @@ export class Tally {
   count = 0;
   /** Expected errors. */
   refused = 0;
-  /** Unexpected errors by code. */
   readonly failed: Record<string, number> = {};
   /** Wrong responses: number, and the first ones. */
   wrong = 0;
@@ -42,7 +38,6 @@ export class Tally {
     this.counted = counted;
   }
 
-  /** Times a request. Counts errors and does not throw. */
   async measure(send: () => Promise<void>): Promise<void> {
     const startedAt = performance.now();
     try {
@@ -53,7 +48,6 @@ export class Tally {
     }
   }
 
-  /** Counts one with its latency, if known. */
   took(ms?: number): void {
     this.count++;
     if (ms === undefined) return;
@@ -77,7 +71,6 @@ export class Tally {
     return Object.values(this.failed).reduce((sum, times) => sum + times, 0);
   }
 
-  /** Latency in milliseconds; null without samples. */
   percentile(percent: number): number | null {
     return this.#histogram.count === 0 ? null : Math.round(this.#histogram.percentile(percent)) / 1_000;
   }

@@ -9,7 +9,6 @@ const WAITED_FOR_EACH = 20;
 
 type Expect = (signature: string) => Promise<void>;
 
-/** Sends from one payer to several accounts; some transactions fail. */
 export class Traffic {
   readonly payer = Keypair.generate();
   readonly recipients = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
@@ -22,7 +21,6 @@ export class Traffic {
     this.#request = query;
   }
 
-  /** What clients subscribe to. */
   get watched(): Watched {
     return {
       account: this.payer.publicKey.toBase58(),
@@ -43,7 +41,6 @@ export class Traffic {
     this.#blockhash = (answer as { value: { blockhash: string } }).value.blockhash;
   }
 
-  /** Reads the newest blockhash repeatedly until the returned function is called. */
   refreshRepeatedly(): () => void {
     const timer = setInterval(() => void this.refresh().catch(() => {}), REFRESH_MS);
     return () => clearInterval(timer);
@@ -85,7 +82,6 @@ export class Traffic {
     await this.#request('sendTransaction', [wire, { encoding: 'base64', skipPreflight: true }]);
   }
 
-  /** Confirmed balances by address. */
   async states(): Promise<Map<string, string>> {
     const addresses = [this.payer, ...this.recipients].map(({ publicKey }) => publicKey.toBase58());
     const answer = await this.#request('getMultipleAccounts', [addresses, { commitment: 'confirmed' }]);

@@ -17,7 +17,6 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Runs the program and kills it; returns the CIDs that it reported as stored. */
 async function storeUntilKilled(seed: number, filesBefore: number): Promise<string[]> {
   const child = spawn(process.execPath, [maker, folder, `${seed}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);

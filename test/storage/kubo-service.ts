@@ -11,7 +11,6 @@ export type Block = { cid: CID; bytes: Buffer };
 
 /** Behaviors of real Kubo nodes. */
 export type KuboBehavior = {
-  /** Overrides the chunk size. */
   chunkBytes?: number;
   /** Required `Authorization` header. */
   authorization?: string;

@@ -8,7 +8,6 @@ export type ReceivedRequest = Readonly<{
   authorization: string | undefined;
 }>;
 
-/** A scripted HTTP service that records requests. */
 export class ScriptedService {
   readonly requests: ReceivedRequest[] = [];
   readonly #server: Server;

@@ -6,7 +6,6 @@ import { HttpServer } from '../../src/servers/http/server.ts';
 import { type FileReader, type IpfsServerOptions, ipfsRoutes } from '../../src/servers/ipfs/server.ts';
 import { temporaryFolder } from '../service/program.ts';
 
-/** Non-repeating content. */
 export function patterned(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let i = 0; i < length; i++) bytes[i] = (i * 31 + (i >> 11)) & 0xff;
@@ -15,7 +14,6 @@ export function patterned(length: number): Buffer {
 
 type Content = Readonly<{ name?: string | null; type?: string; times?: number }>;
 
-/** Embedded storage whose files are served at /ipfs/<cid>. */
 export class StorageServer {
   readonly folder = temporaryFolder('storage');
   storage!: EmbeddedStorage;
@@ -47,7 +45,6 @@ export class StorageServer {
     return socket;
   }
 
-  /** Stores a file of repeated bytes and returns its CID. */
   async store(bytes: Uint8Array, { name = null, type = '', times = 1 }: Content = {}): Promise<string> {
     const content = (async function* () {
       for (let sent = 0; sent < times; sent++) yield bytes;

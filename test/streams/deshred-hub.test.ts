@@ -22,7 +22,6 @@ import {
 
 const AT_MS = 1_790_000_000_123;
 
-/** A hub, and a reader of batches in front of it. */
 function scene(loaded: LoadedAddresses | null = null) {
   const hub = new DeshredHub({ version: '{"version":"x"}' });
   const reader = new BatchReader({
@@ -52,7 +51,6 @@ const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Obj
 const everything = { transactions: named({ all: {} }) };
 const everythingDeshred = { deshredTransactions: named({ all: {} }) };
 
-/** What the published codec should read of a transaction. */
 function wanted(made: GeneratedTransaction) {
   const decoded = decodeTransaction(generateWire(made));
   if ('fault' in decoded) throw new Error(decoded.fault);

@@ -454,7 +454,6 @@ describe('a unary call about the chain', () => {
   });
 });
 
-/** A stream of accounts and blocks at each commitment. */
 async function hearingAtEach() {
   const { hub, tell } = opened();
   const request = { accounts: all.accounts!, blocks: all.blocks! };

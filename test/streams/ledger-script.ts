@@ -15,12 +15,9 @@ import type { LedgerNotifier } from '../../src/streams/ledger-notifier.ts';
 
 /** The address of a number: all of one byte; so are signatures and hashes. */
 export const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
-/** The signature of a number. */
 export const signature = (n: number): Signature => signatureFromBytes(new Uint8Array(64).fill(n));
-/** The blockhash of a number. */
 export const hash = (n: number) => blockhashFromBytes(new Uint8Array(32).fill(n));
 
-/** An account, of the system program by default. */
 export const account = (changes: Partial<Account> = {}): Account => ({
   lamports: lamports(5),
   data: new Uint8Array(),
@@ -31,14 +28,12 @@ export const account = (changes: Partial<Account> = {}): Account => ({
 });
 
 export type TransactionOptions = Readonly<{
-  /** The number of its signature. */
   n: number;
   keys: readonly number[];
   version: MessageVersion;
   meta: Partial<TransactionMeta>;
 }>;
 
-/** A transaction that names accounts and calls nothing. */
 export function executed({
   n = 0,
   keys = [n],
@@ -78,7 +73,6 @@ export function executed({
   };
 }
 
-/** The block of a slot, a second after the one before. */
 export const block = (at: number, transactions: readonly ExecutedTransaction[], parent = at - 1): Block => ({
   slot: slot(at),
   parentSlot: slot(parent),
@@ -156,7 +150,6 @@ export class LedgerScript {
   }
 }
 
-/** The notifications of one subscription. */
 export class NotificationRecorder implements FeedListener {
   readonly texts: string[] = [];
   /** Whether the last one was marked as the last. */
@@ -172,7 +165,6 @@ export class NotificationRecorder implements FeedListener {
     throw failure;
   }
 
-  /** The slots of the notifications, in order. */
   get slots(): number[] {
     return this.texts.map((text) => JSON.parse(text).context.slot);
   }

@@ -3,7 +3,6 @@ import type { Subscription } from '../../src/protocol/subscriptions.ts';
 import { LedgerNotifier, type LedgerNotifierOptions } from '../../src/streams/ledger-notifier.ts';
 import { block, executed, key, LedgerScript, NotificationRecorder, signature } from './ledger-script.ts';
 
-/** A subscription to an account, by its number. */
 export const accountOf = (n: number, commitment: Commitment): Subscription => ({
   kind: 'account',
   address: key(n),
@@ -11,7 +10,6 @@ export const accountOf = (n: number, commitment: Commitment): Subscription => ({
   encoding: 'base64',
 });
 
-/** A subscription to the logs of everything. */
 export const logs = (commitment: Commitment): Subscription => ({ kind: 'logs', of: 'all', commitment });
 
 /** A subscription to all blocks, with their signatures. */
@@ -25,7 +23,6 @@ export const blocks = (commitment: 'confirmed' | 'finalized'): Subscription => (
   maxVersion: undefined,
 });
 
-/** A subscription to a transaction, by its number. */
 export const signatureOf = (n: number, commitment: Commitment, received = false): Subscription => ({
   kind: 'signature',
   signature: signature(n),
@@ -33,7 +30,6 @@ export const signatureOf = (n: number, commitment: Commitment, received = false)
   received,
 });
 
-/** A notifier, a ledger that sends it events, and recorders of its notifications. */
 export function stage(options: Partial<LedgerNotifierOptions> = {}) {
   const notifier = new LedgerNotifier(options);
   const subscribe = (subscription: Subscription): NotificationRecorder => {

@@ -112,7 +112,6 @@ export const entryUpdate = (): RawEntry => ({
   index: 4,
 });
 
-/** The block meta of slot 7. */
 export const blockMetaUpdate = (): RawBlockMeta => ({
   ...raw(),
   kind: 'blockMeta',
@@ -125,7 +124,6 @@ export const blockMetaUpdate = (): RawBlockMeta => ({
   updatedAccountCount: null,
 });
 
-/** The block of slot 7, empty unless content is given. */
 export function blockUpdate(
   content: Partial<Pick<RawBlock, 'transactions' | 'accounts' | 'entries'>> = {},
 ): RawBlock {
@@ -150,7 +148,6 @@ export function namesIn(encoded: Uint8Array): string[] {
   return names;
 }
 
-/** A stream that records its messages. */
 export class RecordingSink implements GeyserSink {
   readonly messages: { names: Uint8Array; tail: Uint8Array }[] = [];
 

@@ -16,7 +16,6 @@ import type { GeyserSink, StreamBacklog } from '../../src/streams/geyser/geyser-
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(length).fill(fill);
 
-/** An address that is all of one byte. */
 export const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
 
 /** A write of an account, by its number; the version is its balance, its data and its transaction. */
@@ -39,7 +38,6 @@ export const account = (slot: number, address: number, version: number): RawUpda
     },
   });
 
-/** An entry of a slot that ran nothing. */
 export const entry = (slot: number, index: number): RawUpdate =>
   rawEntry(
     {
@@ -57,7 +55,6 @@ export const entry = (slot: number, index: number): RawUpdate =>
 /** The blockhash of a slot; every 256 slots there is the same one. */
 export const blockhashAt = (slot: number): string => blockhashFromBytes(bytes(32, slot % 256));
 
-/** The block meta of a slot. */
 export const meta = (slot: number, parent = slot - 1): RawUpdate =>
   rawBlockMeta(
     {
@@ -77,7 +74,6 @@ export const meta = (slot: number, parent = slot - 1): RawUpdate =>
     null,
   );
 
-/** A status of a slot. */
 export const status = (slot: number, of: SlotStatus, parent = slot - 1): RawUpdate =>
   rawSlot(
     { kind: 'slot', slot: slotOf(slot), parent: slotOf(parent), status: of, deadError: null },
@@ -115,7 +111,6 @@ function inShort(message: Buffer): string {
   }
 }
 
-/** A sink that records updates as short texts. */
 export class RecordingSink implements GeyserSink {
   readonly received: string[] = [];
   ended: GrpcStatus | null = null;
@@ -137,7 +132,6 @@ export class RecordingSink implements GeyserSink {
     this.behind = behind;
   }
 
-  /** Texts recorded since the last call. */
   take(): string[] {
     return this.received.splice(0);
   }

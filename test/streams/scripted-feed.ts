@@ -2,7 +2,6 @@ import { topicKey } from '../../src/protocol/pubsub/topic-key.ts';
 import type { Subscription } from '../../src/protocol/subscriptions.ts';
 import type { Feed, FeedListener } from '../../src/streams/feed.ts';
 
-/** One requested opening. */
 export type Opening = {
   readonly key: string;
   readonly subscription: Subscription;
@@ -25,12 +24,10 @@ export class ScriptedFeed implements Feed {
     };
   }
 
-  /** Openings that were not closed. */
   get live(): Opening[] {
     return this.openings.filter(({ closed }) => !closed);
   }
 
-  /** Emits to every live opening of a kind. */
   emit(kind: Subscription['kind'], result: string, last = false): void {
     for (const { subscription, listener } of this.live) {
       if (subscription.kind === kind) listener.onNotification(Buffer.from(result), last);

@@ -48,7 +48,6 @@ const balance = ['getBalance', ['x', { commitment: 'processed' }]] as const;
 type Row = Readonly<{
   name: string;
   node: Behaviour | NodeConfig;
-  /** Final state of the node. */
   state: NodeStatus['state'];
   /** Result if it is the only node. */
   alone: string;

@@ -8,7 +8,6 @@ const stage = stageForEach();
 const closing = closeAfterEach();
 afterEach(() => void vi.useRealTimers());
 
-/** Limits of the fixture. */
 const limits = {
   ...{ timeoutMs: 5_000, attemptTimeoutMs: 2_000, backoffMs: 5, throttleMs: 60 },
   ...{ pollIntervalMs: 30, pollTimeoutMs: 2_000 },
@@ -17,7 +16,6 @@ const limits = {
 const another = async (behaviour: Behaviour = healthy()): Promise<MockNode> =>
   closing(await startMock(behaviour));
 const configOf = (name: string, { url }: MockNode): NodeConfig => ({ name, url });
-/** Configurations of the mock nodes of a scene. */
 const configsOf = ({ mocks }: Scene): NodeConfig[] =>
   mocks.map((mock, at) => configOf(`node-${at + 1}`, mock));
 const namesOf = ({ pool }: Scene): string[] => pool.status().map(({ name }) => name);

@@ -16,7 +16,6 @@ const results: Record<string, string> = {
   getFirstAvailableBlock: '12',
 };
 
-/** Node that responds by method; an error for others. */
 const node =
   (table: Record<string, string>): Behaviour =>
   ({ id, method }, reply) => {

@@ -66,7 +66,6 @@ function settle(node: ManualNode, end: End): void {
 
 type Results = { answers: RpcResponse[]; failures: Failure[]; attempts: CallAttempt[] };
 
-/** Runs a call with scripted node responses, then good ones. */
 function play(method: string, count: number, steps: readonly Step[]) {
   const nodes = Array.from({ length: count }, (_, index) => new ManualNode(`node-${index}`, limits));
   const group = new NodeGroup(nodes, limits);

@@ -48,7 +48,6 @@ function exchangeOf(act: Act, id: number): Exchange {
   return { kind: 'response', status: 200, retryAfter: null, body };
 }
 
-/** Request pending at a node. */
 type Held = Readonly<{ node: ScriptedNode; question: NodeRequest; isLook: boolean }>;
 
 class ScriptedNode extends UpstreamNode {
@@ -103,7 +102,6 @@ class Run {
   readonly nodes: readonly ScriptedNode[];
   readonly sendOnly: readonly ScriptedNode[];
   readonly ends: End[] = [];
-  /** Concurrent simulations. */
   looksMax = 0;
 
   constructor({ nodes, sendOnly, skipPreflight }: Scripts) {

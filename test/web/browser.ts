@@ -27,7 +27,6 @@ export async function watchedPage(context: BrowserContext): Promise<WatchedPage>
   return { page, faults };
 }
 
-/** Waits until a page shows the data that it requested. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });

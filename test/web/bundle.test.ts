@@ -12,7 +12,6 @@ const PAGE_MAX_BYTES = 300_000;
 const importsOf = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name as string);
 
-/** A script with everything that it imports before it runs. */
 function withImports(name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen;
   seen.add(name);

@@ -10,12 +10,10 @@ export const operator = {
   password: 'a quiet harbour at noon',
 } as const;
 
-/** The real program with its dashboard, and a browser. */
 export type Dashboard = Readonly<{
   service: RunningService;
   browser: Browser;
   url: string;
-  /** The link that the first start printed. */
   setupUrl: string;
   stop(): Promise<void>;
 }>;
@@ -52,6 +50,5 @@ export async function setUp({ browser, setupUrl }: Dashboard): Promise<WatchedPa
   return watched;
 }
 
-/** What the dialog with a new key shows. */
 export const displayedKey = async (page: Page): Promise<string> =>
   (await page.getByLabel('API key', { exact: true }).textContent()) ?? '';

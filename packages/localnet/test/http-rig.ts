@@ -43,7 +43,6 @@ export const handlers: Record<string, RpcHandler> = {
   },
 };
 
-/** Ledger server with short timeouts. */
 export const openServer = (): Promise<LocalnetServer> =>
   startLocalnetServer(node, {
     port: 0,

@@ -26,7 +26,6 @@ const processed = { commitment: 'processed' };
 const tip = (): number => Number(rig.lab.node.bank('processed').slot);
 const signatureOf = (transaction: Transaction): string => transaction.signatures[0] as string;
 
-/** Finalizes the open slot while the disk keeps up. */
 async function finalize(): Promise<void> {
   for (let i = 0; i < 34; i++) {
     rig.lab.freeze();
@@ -60,7 +59,6 @@ describe('accountSubscribe', () => {
   });
 });
 
-/** Mint and account with 5 units, created in the open slot. */
 function tokenAccount(): { mint: PublicKey; account: PublicKey } {
   const [payer, mint, account] = [rig.lab.wallet(), Keypair.generate(), Keypair.generate()];
   const make = (key: Keypair, space: number) =>

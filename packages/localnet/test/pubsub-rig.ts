@@ -4,7 +4,6 @@ import WebSocket, { type ClientOptions } from 'ws';
 import { type PubsubServer, type PubsubServerOptions, startPubsubServer } from '../src/pubsub/server.ts';
 import { Lab } from './ledger/lab.ts';
 
-/** Raw WebSocket that records frames in order. */
 export class RawClient {
   readonly socket: WebSocket;
   /** Resolves with the close code. */
@@ -87,7 +86,6 @@ export class RawClient {
   }
 }
 
-/** Ledger with manual slots and PubSub. */
 export type PubsubRig = Readonly<{
   lab: Lab;
   server: PubsubServer;

@@ -100,7 +100,6 @@ export async function openRig(options: Partial<LocalNodeOptions> = {}): Promise<
   };
 }
 
-/** Expected error from `call`. */
 export const rpcError = (code: number, message: string, data?: JsonValue): JsonValue => ({
   error: data === undefined ? { code, message } : { code, message, data },
 });

@@ -7,7 +7,6 @@ const whole = loadConfiguration(
   {},
 );
 
-/** Every number of a configuration by its name. */
 const numbersOf = (configuration: Configuration): Map<string, number> =>
   new Map(
     Object.entries(configuration).flatMap(([section, fields]) =>

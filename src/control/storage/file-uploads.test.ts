@@ -27,7 +27,6 @@ async function* pieces(...texts: readonly (string | Uint8Array)[]): AsyncGenerat
   for (const text of texts) yield Buffer.from(text);
 }
 
-/** Bytes that wait for a signal to continue. */
 function held(text: string): { bytes: AsyncIterable<Uint8Array>; go: () => void } {
   const gate = Promise.withResolvers<void>();
   const bytes = (async function* () {

@@ -13,7 +13,6 @@ const limits = {
 function limited(more: Partial<typeof limits> = {}) {
   const clock = { now: 1_800_000_000_000 };
   const tries = new AttemptLimiter({ ...limits, ...more }, () => clock.now);
-  /** One try that ends so, or the seconds that it is to wait. */
   const attempt = (name: string, end: 'succeed' | 'fail' | 'discard'): number | null => {
     try {
       tries.start(name)[end]();

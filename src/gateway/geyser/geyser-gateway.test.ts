@@ -28,7 +28,6 @@ const wanted = (count: number): SubscribeRequest => ({
   accounts: new Map([['a', { account: Array.from({ length: count }, (_, at) => address(at)) }]]),
 });
 
-/** A hub that records its calls. */
 class FakeStreamOpener implements StreamOpener {
   readonly events: string[];
   readonly #name: string;
@@ -61,7 +60,6 @@ class FakeStreamOpener implements StreamOpener {
   }
 }
 
-/** The failure a call throws. */
 function rejectionOf(call: () => unknown): Failure {
   try {
     call();

@@ -13,7 +13,6 @@ import { type ConfirmationParts, Confirmations, type SentTransaction } from './c
 
 type Request = Readonly<{ network: string; method: string; params: unknown[] }>;
 
-/** Nodes that answer what a test sets. */
 class FakeNodes implements RpcDispatcher {
   readonly requests: Request[] = [];
   status: (signature: string) => WritableJson = () => null;
@@ -46,7 +45,6 @@ class FakeNodes implements RpcDispatcher {
     return this.requests.filter((one) => one.method === method).length;
   }
 
-  /** Waits for further requests. */
   async more(calls: number): Promise<void> {
     const target = this.#rounds + calls;
     while (this.#rounds < target) {
@@ -57,7 +55,6 @@ class FakeNodes implements RpcDispatcher {
   }
 }
 
-/** A feed whose listeners a test can call. */
 class FakeFeed implements Feed {
   readonly listeners: FeedListener[] = [];
   ended = 0;

@@ -37,7 +37,6 @@ const limited: RequestResult = {
   result: null,
 };
 
-/** A visit that began at this time of `performance.now()`. */
 function visitOf(
   log: RequestLog,
   startedAt = performance.now(),

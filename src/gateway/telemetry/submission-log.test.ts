@@ -9,7 +9,6 @@ import { forwardCall, SubmissionLog } from './submission-log.ts';
 const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(40)]);
 const attempt = (node: string): CallAttempt => ({ node, startedAt: 1, endedAt: 2, outcome: 'ok' });
 
-/** Submits a transaction to a source that never responds by itself. */
 function send(trace: CallTrace) {
   const submissions = new SubmissionLog();
   const context = new RequestContext(unknownClient);

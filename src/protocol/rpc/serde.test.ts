@@ -18,7 +18,6 @@ import {
   unexpected,
 } from './serde.ts';
 
-/** The text of the fault a reader throws. */
 function faultOf(run: () => unknown): string {
   try {
     run();

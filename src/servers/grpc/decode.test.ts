@@ -8,7 +8,6 @@ import { RequestBudget, RequestFrames } from './decode.ts';
 const MAX_BYTES = 2_000;
 const sizes = { messageMaxBytes: MAX_BYTES, decompressionRatioMax: 16, decompressedFreeBytes: MAX_BYTES };
 
-/** The messages completed by another chunk. */
 function read(frames: RequestFrames, piece: Buffer): Buffer[] {
   frames.push(piece);
   const messages: Buffer[] = [];
@@ -25,7 +24,6 @@ function frame(message: Uint8Array, isPacked: boolean): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** Cuts bytes into chunks of these sizes, in rotation. */
 function* cut(bytes: Buffer, sizes: readonly number[]): Iterable<Buffer> {
   let at = 0;
   for (let i = 0; at < bytes.length; i++) {

@@ -27,7 +27,6 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 type Outcome = { name: string | null; type: string; sha256: string; bytes: number } | { refused: string };
 
-/** Server with one path that reads an upload and records its outcome. */
 class Rig {
   readonly outcomes: (Outcome & { fields?: readonly string[] })[] = [];
   take: (upload: Upload) => Promise<Outcome> = async ({ name, type, bytes }) => {

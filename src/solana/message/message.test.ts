@@ -7,7 +7,6 @@ import { decodeMessage, encodeMessage, type Message } from './message.ts';
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const short = fc.uint8Array({ maxLength: 40 });
 
-/** Any encodable message, sane or not. */
 const anyMessage: fc.Arbitrary<Message> = fc
   .record({
     version: fc.constantFrom('legacy' as const, 0 as const),

@@ -40,7 +40,6 @@ const transactionsFilter: fc.Arbitrary<TransactionsFilter> = fc
   })
   .map(given);
 
-/** Names that come again in other requests. */
 const namedOf = <Filter>(filters: fc.Arbitrary<Filter>): fc.Arbitrary<NamedFilters<Filter>> =>
   fc.array(filters, { maxLength: 5 }).map((list) => new Map(list.map((filter, i) => [`f${i}`, filter])));
 

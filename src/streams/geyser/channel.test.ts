@@ -27,7 +27,6 @@ function cuckooOf(...numbers: readonly number[]): CuckooFilterMessage {
   return { ...message, data: new Uint8Array(Uint16Array.of(...fingerprints, 0, 0, 0, 0).buffer.slice(0, 8)) };
 }
 
-/** A channel with a stream for each request. */
 function stage(...requests: readonly SubscribeRequest[]) {
   const channel = new Channel(new BlockScheduler({ blocksTimeSliceMs: 60_000 }));
   const streams = requests.map(() => new RecordingSink());

@@ -9,7 +9,6 @@ import { lamports } from '../../solana/units.ts';
 import { LedgerNotifier } from '../ledger-notifier.ts';
 
 const MINT = key(50);
-/** Mints that the lookup knows. */
 const lookup = () => ({ mint: (mint: string) => (mint === MINT ? { decimals: 2 } : null) });
 
 function stage() {
@@ -44,7 +43,6 @@ function tokenAccount(mint = MINT): Partial<Account> {
   return { data, owner: programs.token };
 }
 
-/** One slot in which accounts are left like this. */
 function leave(
   story: LedgerScript,
   at: number,

@@ -16,7 +16,6 @@ function node(name: string, latencyMs: number | null, inFlight = 0): UpstreamNod
   return made;
 }
 
-/** Selections per name. */
 function shares(from: readonly UpstreamNode[]): Record<string, number> {
   const draw = new PowerOfTwoSelector();
   const counts: Record<string, number> = {};

@@ -12,7 +12,6 @@ afterEach(() => {
 
 const read = Promise.resolve({} as Block);
 
-/** A cache with blocks of these sizes at slots 1, 2, … */
 function cacheOf(...bytes: number[]): BlockCache {
   const cache = new BlockCache({ blocksMax: 3, bytesMax: 100, idleMs: 1_000 });
   for (const [at, size] of bytes.entries()) {

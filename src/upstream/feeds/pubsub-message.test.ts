@@ -3,7 +3,6 @@ import { type NodeMessage, readNodeMessage } from './pubsub-message.ts';
 
 const read = (text: string): NodeMessage | null => readNodeMessage(Buffer.from(text));
 
-/** The message with its bytes as text. */
 const shown = (message: NodeMessage | null): unknown => {
   if (message === null) return null;
   return message.kind === 'notification'

@@ -13,7 +13,6 @@ const cuckoo: CuckooFilterMessage = {
   hashAlgorithm: 0,
 };
 
-/** The first merged filter of each kind. */
 function mergedFilters(request: SubscribeRequest) {
   const union = new FilterMerger({ filtersMax: 10, addressesMax: 10 });
   union.add(request);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { slot as slotOf } from '../../solana/units.ts';
 import { Backfills } from './yellowstone-source.ts';
 
-/** Backfills whose replays the test completes. */
 function start(max: number) {
   const replays: { from: bigint; end: () => void }[] = [];
   const backfills = new Backfills(

@@ -27,7 +27,6 @@ const text = (head: readonly string[], body = ''): Buffer =>
   Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 const whole = (bytes: Buffer): HttpResponseReader => readIn([bytes]);
 
-/** All splits in two, and byte by byte. */
 function splits(bytes: Buffer): Buffer[][] {
   const halves = Array.from(bytes, (_, at) => [bytes.subarray(0, at), bytes.subarray(at)]);
   return [...halves, Array.from(bytes, (byte) => Buffer.from([byte]))];

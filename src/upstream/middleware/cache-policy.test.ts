@@ -7,7 +7,6 @@ import { slot } from '../../solana/units.ts';
 import { type CacheTtls, isNegative, ttlFor } from './cache-policy.ts';
 import { CallKeys } from './call-key.ts';
 
-/** Distinct lifetimes. */
 const times: CacheTtls = { slotMs: 1, shortMs: 2, finalMs: 3 };
 const [NEVER, SLOT, SHORTLY, FOR_GOOD] = [0, 1, 2, 3];
 const ROOT = slot(100n);
@@ -47,7 +46,6 @@ const lifetime: Readonly<Partial<Record<MethodName, Row>>> = {
 
 const keys = new CallKeys();
 
-/** Required options per method. */
 const options: Readonly<Record<string, object>> = { getInflationReward: { epoch: 5 } };
 
 /** Call about a slot, with the params before its options. */
@@ -57,7 +55,6 @@ function keyAt(method: MethodName, about: number, commitment: Commitment) {
   return keys.keyOf(callOf(method, config === null ? first : [...first, { ...options[method], commitment }]));
 }
 
-/** Result about a slot. */
 const resultAt = (method: MethodName, about: number): RpcResponse =>
   resultOf(
     method === 'getInflationReward' ? `[{"effectiveSlot":${about}}]` : `{"meta":{"slot":1},"slot":${about}}`,

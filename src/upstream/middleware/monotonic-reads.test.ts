@@ -36,7 +36,6 @@ function stage(observed = 10n) {
     const pending = calls.dispatch({ ...call, minSlot: minSlot }, listener);
     return { listener, cancel: () => pending.cancel() };
   };
-  /** Responds to the last call. */
   const answer = (given: RpcResponse): void => source.calls.at(-1)!.respond(given);
   return { source, slots, counts, minSlot, send, answer };
 }

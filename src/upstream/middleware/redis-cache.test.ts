@@ -18,7 +18,6 @@ afterEach(() => void vi.useRealTimers());
 
 const GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG';
 
-/** Responds at once, or on demand. */
 class ScriptedStore implements ResponseStore {
   readonly stored = new Map<string, Buffer>();
   readonly times: number[] = [];
@@ -51,7 +50,6 @@ function stage(genesis = GENESIS, store = new ScriptedStore()) {
     const requestCount = answers.dispatch(call, listener);
     return { listener, cancel: () => requestCount.cancel() };
   };
-  /** Calls that reached the nodes. */
   const requestCount = (): number =>
     source.calls.filter(({ call }) => call.method !== 'getGenesisHash').length;
   return { source, store, counts, send, requestCount };

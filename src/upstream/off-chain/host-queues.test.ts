@@ -9,7 +9,6 @@ function lanesWith(limits: Partial<typeof offChainLimits>) {
   return { clock, lanes: new HostQueues({ ...offChainLimits, ...limits }, () => clock.now) };
 }
 
-/** State of a promise. */
 async function now<T>(promise: Promise<T>): Promise<T | 'waits'> {
   await null;
   return Promise.race([promise, Promise.resolve('waits' as const)]);

@@ -9,7 +9,6 @@ const rules = {
   ipfsGateways: ['https://one.example/ipfs/', 'https://two.example/g/ipfs/'],
 };
 
-/** URLs of a URI; its text if inline; null. */
 function leadsTo(uri: string): string[] | string | null {
   const target = targetOf(uri, rules, offChainLimits);
   if (target === null) return null;

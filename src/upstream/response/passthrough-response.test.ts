@@ -53,7 +53,6 @@ function begin(start: Buffer, bytes: number | null, read = true): Passing {
   return { answer, reader, flow, ends };
 }
 
-/** Delivers the bytes in chunks of `size`, then ends. */
 function pass(bytes: Buffer, size: number, length: number | null = bytes.length): Passing {
   const passing = begin(bytes.subarray(0, OFFERED), length);
   for (let at = OFFERED; at < bytes.length; at += size)

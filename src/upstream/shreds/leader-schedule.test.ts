@@ -50,7 +50,6 @@ function scene(change: { answer?: (call: Call) => Answer; limits?: Partial<typeo
     discoverShredVersion: true,
   });
   onTestFinished(() => schedule.close());
-  /** Waits for requests until the condition holds. */
   const until = async (isTrue: () => boolean): Promise<void> => {
     while (!isTrue()) {
       await Promise.race([

@@ -53,7 +53,6 @@ type Question = {
   fail: () => void;
 };
 
-/** Tables over a pool whose responses are sent by the test. */
 function scene(limits: Partial<typeof shredLimits> = {}) {
   const questions: Question[] = [];
   let onRequest: (() => void) | null = null;
@@ -84,7 +83,6 @@ function scene(limits: Partial<typeof shredLimits> = {}) {
     while (questions.length < count) await new Promise<void>((resolve) => (onRequest = resolve));
     return questions[count - 1]!;
   };
-  /** Waits for responses to arrive. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { tables, questions, nextRequests, settled };
 }

@@ -9,7 +9,6 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A window and its mocked clock. */
 function made(newestSlot: () => Slot | null = () => null) {
   let now = 1_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);

@@ -1,11 +1,9 @@
 import { createHistogram } from 'node:perf_hooks';
 import type { FaultHistory, NodeFault } from '../nodes/fault-history.ts';
 
-/** A completed request. Times are those of `performance.now()`. */
 export type CompletedRequest = Readonly<{
   /** Protocol, session or transaction. */
   kind: string;
-  /** Description of the request. */
   what: string;
   startedAt: number;
   endedAt: number;
@@ -15,25 +13,20 @@ export type CompletedRequest = Readonly<{
   isBrokenOff?: boolean;
 }>;
 
-/** Faults of each kind that are reported; others are counted. */
 const REPORTED_MAX = 100;
 /** Longer than any request or transaction takes. */
 const RETENTION_MS = 180_000;
 
-/** Counts of requests of one kind. */
 class Counts {
-  /** Answerable requests, and those with a right response. */
   answerable = 0;
   good = 0;
   /** Requests without a healthy node, and those with a right response. */
   others = 0;
   othersGood = 0;
-  /** Streamed responses that broke off because of a fault. */
   brokenOff = 0;
   /** Latencies of answerable requests, in milliseconds. */
   readonly times = createHistogram();
 
-  /** Share of answerable requests. */
   get share(): number {
     return this.answerable === 0 ? 1 : this.good / this.answerable;
   }
@@ -48,16 +41,13 @@ class Counts {
 
 /** Compares outcomes of requests with the faults of nodes, and reports each failure with its circumstances. */
 export class FaultChecker {
-  /** Reported violations. */
   readonly broken: string[] = [];
   /** Including those not reported. */
   brokenCount = 0;
   readonly tallies = new Map<string, Counts>();
-  /** Failed requests by fault of a node. */
   readonly faultsDuring = new Map<NodeFault, number>();
   readonly faultHistory: FaultHistory;
   readonly #say: (text: string) => void;
-  /** Requests that failed. */
   #failed = 0;
 
   constructor(faultHistory: FaultHistory, say: (text: string) => void) {
@@ -65,7 +55,6 @@ export class FaultChecker {
     this.#say = say;
   }
 
-  /** Records a completed request. */
   note({ kind, what, startedAt, endedAt, fault, isBrokenOff = false }: CompletedRequest): void {
     const tally = this.tallies.get(kind) ?? new Counts();
     this.tallies.set(kind, tally);
@@ -95,7 +84,6 @@ export class FaultChecker {
     this.#report(`VIOLATION: ${what}`, from, to);
   }
 
-  /** Discards old periods. */
   forget(): void {
     this.faultHistory.forget(performance.now() - RETENTION_MS);
   }

@@ -12,23 +12,19 @@ export type ReadCall = Readonly<{
   isLong?: boolean;
 }>;
 
-/** A read and its share of all reads. */
 type Weighted = Readonly<{ weight: number; call: ReadCall }>;
 
 const ADDRESSES_AT_ONCE = 5;
-/** Range of history reads. */
 const HISTORY_SLOTS = 40;
 
 const preview = (value: unknown): string => JSON.stringify(value)?.slice(0, 160) ?? 'nothing';
 
-/** A result without its context. */
 function withoutSlot(result: unknown): unknown {
   const hasContext =
     typeof result === 'object' && result !== null && 'context' in result && 'value' in result;
   return hasContext ? (result as { value: unknown }).value : result;
 }
 
-/** A read with a constant result, which is read from the ledger. */
 async function settled(
   ledger: Direct,
   method: string,
@@ -76,7 +72,6 @@ async function accountReads(ledger: Direct, { medium, long }: ChaosFixture): Pro
   );
 }
 
-/** Reads of finalized history. */
 async function historyReads(ledger: Direct, { recipients }: ChaosFixture): Promise<Weighted[]> {
   const to = await ledger.result<number>('getSlot');
   const from = Math.max(0, to - HISTORY_SLOTS);
@@ -104,7 +99,6 @@ async function historyReads(ledger: Direct, { recipients }: ChaosFixture): Promi
   return all.map((call) => ({ weight: 2, call }));
 }
 
-/** Reads of constants of the chain. */
 async function chainReads(ledger: Direct): Promise<Weighted[]> {
   const all = await Promise.all([
     settled(ledger, 'getGenesisHash', []),
@@ -115,7 +109,6 @@ async function chainReads(ledger: Direct): Promise<Weighted[]> {
   return all.map((call) => ({ weight: 1, call }));
 }
 
-/** Reads with changing results. */
 function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   const at = (commitment: Commitment) => ({ commitment });
   const ofCommitment = commitments.flatMap((commitment) => [
@@ -139,7 +132,6 @@ function headReads({ payer, recipients }: ChaosFixture): Weighted[] {
   ];
 }
 
-/** All reads, by their share. The expected results are read from the ledger. */
 export async function readCallsOf(fixture: ChaosFixture): Promise<(random: SeededRandom) => ReadCall> {
   const { ledger } = fixture;
   const weighted = [

@@ -5,7 +5,6 @@ import type { ChaosFixture } from '../nodes/fixture.ts';
 import type { Reply, TestClient } from './clients.ts';
 import type { FaultChecker } from './fault-checker.ts';
 
-/** Pause after each request. */
 const PAUSE_MS = [20, 200] as const;
 const BATCH_SHARE = 0.1;
 
@@ -21,7 +20,6 @@ export class NewestSlots {
     return [...this.#newest];
   }
 
-  /** Records the slot of a response. */
   observe(commitment: Commitment, slot: number): void {
     const at = commitments.indexOf(commitment);
     this.#newest[at] = Math.max(this.#newest[at] ?? 0, slot);
@@ -44,7 +42,6 @@ export function findRegression(
   return null;
 }
 
-/** A read of a session. Block heights are compared separately. */
 type SessionRead = Readonly<{
   method: string;
   params: readonly unknown[];
@@ -54,7 +51,6 @@ type SessionRead = Readonly<{
 
 type ReadResult = number | Readonly<{ absoluteSlot?: number; context?: Readonly<{ slot?: number }> }> | null;
 
-/** The slot or height in a result. */
 const reportedBy = (result: ReadResult): number =>
   typeof result === 'number' ? result : (result?.absoluteSlot ?? result?.context?.slot ?? Number.NaN);
 
@@ -81,10 +77,8 @@ export type SessionsOptions = Readonly<{
   fixture: ChaosFixture;
   checker: FaultChecker;
   random: SeededRandom;
-  /** Kind of its requests in the report. */
   kind: string;
   count: number;
-  /** Concurrent readers of each session. */
   readers: number;
 }>;
 

@@ -1,6 +1,5 @@
 import type { Reply } from './clients.ts';
 
-/** How a transaction is sent. */
 export const submissionModes = [
   ...(['plain', 'unsimulated', 'once', 'twice'] as const),
   ...(['unpayable', 'unpayable-unsimulated'] as const),
@@ -20,12 +19,10 @@ export type SubmissionResponse = Readonly<{
   text: string;
 }>;
 
-/** Outcome on the ledger. */
 export type LedgerOutcome = 'landed' | 'failed' | 'expired';
 
 const PREFLIGHT_FAILED = -32002;
 
-/** Classifies the response to a transaction with this signature. */
 export function classifyResponse(reply: Reply, signature: string): SubmissionResponse {
   if (reply.kind === 'result') {
     const isOwn = reply.result === signature;

@@ -15,15 +15,12 @@ import {
   submissionModes,
 } from './submission-outcome.ts';
 
-/** Maximum of tracked transactions. */
 const PENDING_MAX = 2_000;
-/** Statuses per call. */
 const STATUSES_MAX = 256;
 /** A healthy node for this time receives several rebroadcasts. */
 const REBROADCAST_MS = 6_000;
 const BLOCKHASH_MS = 2_000;
 const TRUTH_MS = 1_000;
-/** More than the payer has. */
 const TOO_MUCH = 10n ** 18n;
 /** More than the rent of an empty account. */
 const LEAST_LAMPORTS = 1_000_000n;
@@ -33,7 +30,6 @@ type Pending = {
   readonly mode: SubmissionMode;
   readonly startedAt: number;
   readonly lastValidBlockHeight: number;
-  /** Responses; checked once all have arrived. */
   readonly response: { said: SubmissionResponse; endedAt: number }[];
   awaited: number;
 };
@@ -58,16 +54,13 @@ function configOf(mode: SubmissionMode): object {
   return { ...fixed, skipPreflight: mode === 'unsimulated' || mode === 'unpayable-unsimulated' };
 }
 
-/** Sends real transactions and tracks each on the ledger itself until it has landed or expired. */
 export class Submissions {
   readonly outcomes: Record<LedgerOutcome, number> = { landed: 0, failed: 0, expired: 0 };
-  /** Responses by kind. */
   readonly answers: Record<SubmissionResponse['kind'], number> = {
     ...{ taken: 0, refused: 0, landed: 0, unknown: 0, silent: 0 },
   };
   /** Valid transactions that were rejected because a node did not know their blockhash. */
   rejected = 0;
-  /** Skipped transactions: too many tracked. */
   skipped = 0;
   readonly #options: SubmissionsOptions;
   readonly #pending = new Map<string, Pending>();
@@ -78,12 +71,10 @@ export class Submissions {
     this.#options = options;
   }
 
-  /** Tracked transactions. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Runs until `isOver` and every outcome is known. */
   async run(isOver: () => boolean): Promise<void> {
     await this.#refresh();
     await Promise.all([this.#flow(isOver), this.#blockhashes(isOver), this.#truth(isOver)]);
@@ -143,7 +134,6 @@ export class Submissions {
     pending.awaited--;
   }
 
-  /** Reads the outcomes from the ledger until all are known. */
   async #truth(isOver: () => boolean): Promise<void> {
     const { ledger } = this.#options.fixture;
     while (!isOver() || this.#pending.size > 0) {

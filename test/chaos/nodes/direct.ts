@@ -1,6 +1,5 @@
 import { Agent, request } from 'undici';
 
-/** Direct JSON-RPC client of the ledger. */
 export class Direct {
   readonly #url: string;
   readonly #agent = new Agent({ connections: 256, pipelining: 1 });
@@ -10,7 +9,6 @@ export class Direct {
     this.#url = url;
   }
 
-  /** Sends a body unchanged. */
   async post(body: string): Promise<{ status: number; text: string }> {
     const headers = { 'content-type': 'application/json' };
     const answer = await request(this.#url, { method: 'POST', headers, body, dispatcher: this.#agent });

@@ -1,4 +1,3 @@
-/** Faults that are injected. */
 export const injectedFaults = [
   ...(['killed', 'frozen', 'slow', 'narrow', 'breaking-off', 'behind', 'stuck'] as const),
 ] as const;
@@ -23,7 +22,6 @@ export const ANSWER_WINDOW_MS = 20_000;
 
 const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'now');
 
-/** Faults of all nodes over time: decides whether a read was answerable. */
 export class FaultHistory {
   readonly #names: readonly string[];
   #periods: FaultPeriod[] = [];
@@ -47,7 +45,6 @@ export class FaultHistory {
     this.#total.set(period.fault, { count: count + 1, ms: ms + at - period.from });
   }
 
-  /** Whether the node has a fault now. */
   isFaulty(node: number): boolean {
     return this.#periods.some((one) => one.node === node && one.to === Number.POSITIVE_INFINITY);
   }
@@ -60,7 +57,6 @@ export class FaultHistory {
     );
   }
 
-  /** Whether one node was healthy for this long at some time. */
   hadHealthyNodeFor(ms: number, from: number, to: number): boolean {
     return this.#names.some((_, node) => {
       let healthyFrom = from;
@@ -72,7 +68,6 @@ export class FaultHistory {
     });
   }
 
-  /** Faults of all nodes as text, with times relative to `from`. */
   describe(from: number, to: number): string {
     const texts = this.#names.map((name, node) => {
       const own = this.#during(from - GRACE_MS, to).filter((one) => one.node === node);
@@ -82,12 +77,10 @@ export class FaultHistory {
     return texts.join('; ');
   }
 
-  /** Faults in a period. */
   kinds(from: number, to: number): ReadonlySet<NodeFault> {
     return new Set(this.#during(from, to).map(({ fault }) => fault));
   }
 
-  /** Number and duration of ended faults. */
   totals(): { fault: NodeFault; count: number; seconds: number }[] {
     return nodeFaults.map((fault) => {
       const { count, ms } = this.#total.get(fault) ?? { count: 0, ms: 0 };
@@ -95,7 +88,6 @@ export class FaultHistory {
     });
   }
 
-  /** Discards periods that ended before. */
   forget(before: number): void {
     this.#periods = this.#periods.filter(({ to }) => to >= before);
   }

@@ -28,7 +28,6 @@ export class SeededRandom {
 /** Share of rounds in which no node is spared. */
 const NOBODY_SHARE = 0.15;
 
-/** Minimum and maximum durations. */
 const spans = {
   /** Rounds with and without a spared node. */
   spared: [20_000, 60_000],
@@ -53,7 +52,6 @@ export class FaultInjector {
     this.#seed = seed;
   }
 
-  /** Runs until `isOver`; all nodes are healthy at the end. */
   async run(isOver: () => boolean): Promise<void> {
     await Promise.all([
       this.#rounds(new SeededRandom(this.#seed), isOver),

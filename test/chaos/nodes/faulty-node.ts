@@ -53,7 +53,6 @@ export class FaultyNode {
     return `ws://127.0.0.1:${this.#proxies.port(1)}/`;
   }
 
-  /** Injects a fault until `recover`. */
   async inject(fault: InjectedFault, random: SeededRandom): Promise<void> {
     const { proxies } = this.#proxies;
     const amount = { slow: random.between(100, 1_200), narrow: Math.round(random.between(4_000, 100_000)) };

@@ -31,13 +31,11 @@ function writeFixture(folder: string, { accounts, bytes }: { accounts: number; b
   return { owner, addresses };
 }
 
-/** One ledger, three nodes with injected faults, and the gateway in front of them. */
 export type ChaosFixture = Readonly<{
   payer: Keypair;
   recipients: readonly Keypair[];
   long: Fixture;
   medium: Fixture;
-  /** The ledger itself. */
   ledger: Direct;
   nodes: readonly FaultyNode[];
   gateway: RunningService;

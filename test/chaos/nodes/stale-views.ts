@@ -3,7 +3,6 @@ import { type Commitment, commitments } from '../../../src/protocol/commitment.t
 import { type MethodRow, methods } from '../../../src/protocol/methods.ts';
 import type { Direct } from './direct.ts';
 
-/** A call as received by a node. */
 type NodeCall = Readonly<{
   id: JsonValue;
   method: string;

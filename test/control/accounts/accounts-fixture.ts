@@ -21,17 +21,14 @@ type Mail = Parameters<Mailer['send']>[0];
 export type AccountsFixtureOptions = Partial<Pick<AccountOptions, 'signUp' | 'publicUrl' | 'oidc'>> & {
   limits?: Partial<AccountOptions['limits']>;
   scannerKeys?: ApiServices['keys']['scannerKeys'];
-  /** Delays password hashing. */
   beforeHash?: () => Promise<void>;
 };
 
 type HashedPassword = { hash: string; password: string };
 
-/** Cheap hashing for tests. */
 const cheapHash = async (password: string): Promise<string> =>
   scryptSync(password, 'salt', 32, { N: 2 }).toString('hex');
 
-/** Control API and sign-in over a store, without a network, with a movable clock. */
 let fixtures = 0;
 
 export async function openAccountsFixture(store: Store, options: AccountsFixtureOptions = {}) {

@@ -37,7 +37,6 @@ describeOnSqlite('a slot of the control API', ({ open }) => {
     });
   }
 
-  /** Sends one byte of a body and stalls. */
   function trickle(http: HttpApi, address: string, signal?: AbortSignal) {
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
     const headers = { 'content-type': 'application/json' };

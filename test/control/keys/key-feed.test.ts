@@ -39,7 +39,6 @@ async function startFeed(store: Store, options: Partial<KeyFeedOptions>) {
   return { directory, feed, next: (event: string) => once(directory.events, event) };
 }
 
-/** A store with a switch to simulate an unreachable database. */
 function breakable(store: Store): { store: Store; away: boolean } {
   const state = {
     away: false,

@@ -24,7 +24,6 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const context = { caller: { kind: 'local', name: 'test' } } as ApiContext;
 
-/** A new customer of the operator, with routes to its keys. */
 async function startApi(store: Store, options: AccountsFixtureOptions = {}) {
   const fixture = await openAccountsFixture(store, options);
   const operator = await firstOperator(fixture);

@@ -23,9 +23,11 @@ import {
   listKeys,
   readFamily,
 } from '../../../src/control/keys/key-register.ts';
+import { LastUsedWriter } from '../../../src/control/keys/last-used-writer.ts';
 import { moveKeysOfPlan, syncPlans } from '../../../src/control/plans.ts';
 import { KeyAuthenticator } from '../../../src/gateway/auth/key-authenticator.ts';
-import { defaultPlanLimits, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
+import { defaultPlanLimits, type KeyId, type KeyRecord } from '../../../src/gateway/auth/key-record.ts';
+import { LastUsedTracker } from '../../../src/gateway/metering/last-used.ts';
 import { registerOn, testPeppers } from '../register.ts';
 import { describeOnBothStores, describeOnSqlite } from '../stores.ts';
 
@@ -301,7 +303,6 @@ describeOnBothStores('the keys of a customer', ({ open }) => {
   });
 });
 
-/** The decision of a gateway that has just loaded the store. */
 async function judge(store: Store, secret: string, now: number): Promise<string> {
   const directory = new KeyAuthenticator({ peppers: testPeppers.secrets });
   directory.apply((await recordsOf(store)).values());
@@ -441,5 +442,44 @@ describeOnBothStores('the first start', ({ fresh, open }) => {
     const made = await Promise.all(registers.map((register) => createFirstKeys(register)));
     expect(made.map(({ length }) => length).toSorted()).toEqual([0, 0, 3]);
     expect(await listKeys(registers[0]!)).toHaveLength(3);
+  });
+});
+
+describeOnBothStores('the last use of keys', ({ open }) => {
+  it('is written with its address, and never moved back by another gateway', async () => {
+    const store = await open();
+    const register = await registerOn(store);
+    const ids: KeyId[] = [];
+    for (let count = 0; count < 3; count++)
+      ids.push((await createKey(register, { product: 'rpc', name: 'x' })).key.id as KeyId);
+    const [a, b] = ids as [KeyId, KeyId];
+    const [one, other] = [new LastUsedTracker(), new LastUsedTracker()];
+    const [writer, slower] = [one, other].map(
+      (source) => new LastUsedWriter({ store, source, batchKeys: 1 }),
+    );
+    const version = () => store.db.selectFrom('change_counter').select('version').executeTakeFirstOrThrow();
+    const before = await version();
+    one.record(a, '192.0.2.1', 150_000);
+    one.record(b, null, 150_000);
+    await writer!.stop();
+    other.record(a, '192.0.2.2', 49_000);
+    other.record(b, '2001:db8::1', 49_500);
+    await slower!.stop();
+    const uses = new Map(
+      (await listKeys(register)).map((key) => [key.id, [key.lastUsedAt, key.lastUsedFrom]]),
+    );
+    expect(ids.map((id) => uses.get(id))).toEqual([
+      [150_000, '192.0.2.1'],
+      [150_000, '2001:db8::1'],
+      [null, null],
+    ]);
+    // Not a change that gateways must load.
+    expect(await version()).toEqual(before);
+    one.record(a, '192.0.2.3', 150_001);
+    await writer!.flush();
+    expect((await listKeys(register)).find(({ id }) => id === a)).toMatchObject({
+      lastUsedAt: 150_001,
+      lastUsedFrom: '192.0.2.3',
+    });
   });
 });

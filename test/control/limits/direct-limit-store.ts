@@ -4,7 +4,6 @@ import type {
   LimitStore,
 } from '../../../src/control/shared/limit-store.ts';
 
-/** Executes commands directly, without IPC. */
 export class DirectLimitStore implements LimitStore {
   readonly problem = null;
   readonly #store: InMemoryLimitStore;

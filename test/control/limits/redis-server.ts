@@ -11,13 +11,11 @@ export const redisProgram: string | null =
     .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
     .find((file) => existsSync(file)) ?? null;
 
-/** A Redis server on loopback without persistence. */
 export type RedisServer = Readonly<{
   url: string;
   kill(): Promise<void>;
   /** Restarts on the same port, empty. */
   start(): Promise<void>;
-  /** Stops it from answering. */
   pause(): void;
   goOn(): void;
   destroy(): Promise<void>;

@@ -6,7 +6,6 @@ import { DirectLimitStore } from './direct-limit-store.ts';
 import { type Gateway, Gateways, NOON, quotaKey, slow } from './limit-gateways.ts';
 import { type RedisServer, redisProgram, startRedis } from './redis-server.ts';
 
-/** Promises of every shared limit store. */
 function promises(gateways: Gateways): void {
   it('overshoot by at most the local limits between syncs, and repay it', async () => {
     const all = await gateways.start(3);

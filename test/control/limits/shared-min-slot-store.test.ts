@@ -35,7 +35,6 @@ function processOver(exchange: LimitStore, ...slots: number[]) {
   return { read, source };
 }
 
-/** Promises of every shared minimum slot store. */
 function promises(open: () => LimitStore): void {
   it('have the same minimum slot in all processes', async () => {
     const a = processOver(open(), 105, 105, 107);

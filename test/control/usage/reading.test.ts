@@ -28,7 +28,6 @@ function handlersOn(store: Store, now = NOW) {
   return usageHandlers(services as unknown as ApiServices);
 }
 
-/** Calls a route like the server, with input and output validation. */
 async function invoke<Name extends 'summary' | 'usage' | 'quota' | 'performance' | 'errors'>(
   store: Store,
   name: Name,

@@ -36,7 +36,6 @@ const withdraw = (market: string, treasury: string, authority: string, amount = 
   `MARKETPLACE_WITHDRAW currency=SOL marketplace=${market} treasury_account=${treasury}
     marketplace_authority=${authority} withdrawal_destination_account=destination amount=${amount}`;
 
-/** Log lines by name. */
 const logs: Readonly<Record<string, string[]>> = {
   price: ['Program log: {"maker_fee":0,"price":2500000000}'],
   total: ['Program log: {"lp_fee":0,"royalty_paid":3,"total_price":2500000000}'],
@@ -63,7 +62,6 @@ const makeEvent = (asset: Address): Uint8Array =>
 /** An NFT that is not compressed: its address is on the curve. */
 const plain = Keypair.fromSeed(new Uint8Array(32).fill(3)).address;
 
-/** Self-calls by name. */
 const calls: Readonly<Record<string, Uint8Array>> = {
   paid: takeEvent(PRICE, null),
   paidUsdc: takeEvent(7_250_000n, USDC),

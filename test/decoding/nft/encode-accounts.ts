@@ -17,7 +17,6 @@ const writeText: Write<string> = (writer, value) => {
   writer.u32(bytes.length).bytes(bytes);
 };
 
-/** Text padded with NUL characters. */
 const writePadded = (writer: ByteWriter, value: string, width: number): void => {
   const bytes = Buffer.from(value);
   writer
@@ -36,7 +35,6 @@ function writeList<T>(writer: ByteWriter, values: readonly T[], write: Write<T>)
   for (const value of values) write(writer, value);
 }
 
-/** Fields that an NFT does not show. */
 export type MetadataRest = Readonly<{
   editionNonce?: number | null;
   uses?: boolean;
@@ -112,7 +110,6 @@ export function tokenRecordData(record: TokenRecord, isOld = false): Uint8Array 
   return writer.finish();
 }
 
-/** Plugin data and its authority. */
 type Plugin = readonly [type: number, data: Uint8Array, authority?: Address | 0 | 1 | 2];
 
 function pluginData<T>(type: number, value: T | undefined, write: Write<T>): Plugin[] {

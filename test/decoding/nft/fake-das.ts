@@ -30,12 +30,10 @@ export const dasAsset = (id: string, owner: string, more: { [name: string]: Json
   ...more,
 });
 
-/** DAS server with fixed assets that records requests. */
 export class FakeDas implements NftDas {
   readonly requests: (readonly [method: string, params: Params])[] = [];
   readonly #assets: readonly JsonValue[];
   readonly #pageMax: number;
-  /** Overrides the response. */
   answering: (() => Promise<JsonValue>) | null = null;
 
   /** @param pageMax - assets per page, whatever was requested. */

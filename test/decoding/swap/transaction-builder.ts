@@ -76,7 +76,6 @@ export const emitEvent = (
   data: Buffer.concat([Buffer.from(EVENT_CALL, 'hex'), encodeEvent(program, name, members)]),
 });
 
-/** Programs of scenes by short name. */
 export const dexes: Readonly<Record<string, string>> = {
   clmm: 'CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK',
   cpmm: 'CPMMoo8L3F4NbTegBCKVNunggL7H1ZpdTHKxQB5qKP1C',

@@ -112,7 +112,6 @@ tx-parser/token_transfer_0: TOKEN_TRANSFER by Token Program
   31 TOKEN_TRANSFER 3000000000 4Be9 Eohz Dtk7 HbDH
 `;
 
-/** Lines by file. */
 export const expectedEffects: ReadonlyMap<string, readonly string[]> = new Map(
   text
     .replaceAll(/\n {6}/g, ' ')

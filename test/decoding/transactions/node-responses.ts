@@ -55,7 +55,6 @@ export const calls = (programId: JsonValue, stackHeight: JsonValue = null): Memb
 
 export const inner = (index: number, ...instructions: JsonValue[]): Members => ({ index, instructions });
 
-/** Index, height and caller of each instruction. */
 export const order = ({ instructions }: ExecutedTransaction) =>
   instructions.map(({ index, height, caller }) => [index, height, caller]);
 

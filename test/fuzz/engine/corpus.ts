@@ -7,7 +7,6 @@ import { join } from 'node:path';
  */
 export const corpusFolder = join(import.meta.dirname, '..', 'corpus');
 
-/** Limit of the file of one target. */
 export const CORPUS_MAX_BYTES = 5_000;
 
 const fileOf = (name: string): string => join(corpusFolder, `${name}.txt`);
@@ -18,7 +17,6 @@ export function readCorpus(name: string): Uint8Array[] {
   return lines.filter((line) => line !== '').map((line) => Uint8Array.from(Buffer.from(line, 'base64')));
 }
 
-/** The first inputs that fit in a file. */
 export function fitting(inputs: readonly Uint8Array[]): Uint8Array[] {
   let left = CORPUS_MAX_BYTES;
   return inputs.filter((input) => {
@@ -29,7 +27,6 @@ export function fitting(inputs: readonly Uint8Array[]): Uint8Array[] {
   });
 }
 
-/** Replaces the stored inputs. */
 export function writeCorpus(name: string, inputs: readonly Uint8Array[]): void {
   const lines = inputs.map((input) => `${Buffer.from(input).toString('base64')}\n`);
   if (lines.length > 0) writeFileSync(fileOf(name), lines.join(''));

@@ -10,7 +10,6 @@ const SOURCES = [
   [`${root}/packages/localnet/src/`, 'localnet/'],
 ] as const;
 
-/** A function that ran. */
 export type RanFunction = Readonly<{
   /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
@@ -23,7 +22,6 @@ export type RanFunction = Readonly<{
 
 type Stretch = readonly [from: number, to: number];
 
-/** What runs of the product in this thread, as V8 counts it, from the construction on. */
 export class Coverage {
   readonly #session = new Session();
 
@@ -34,7 +32,6 @@ export class Coverage {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: isDetailed });
   }
 
-  /** The functions that ran since the last call. */
   take(): RanFunction[] {
     let scripts: readonly Profiler.ScriptCoverage[] = [];
     // A session of the same thread calls back synchronously.
@@ -63,7 +60,6 @@ function ranIn({ url, functions }: Profiler.ScriptCoverage): RanFunction[] {
     }));
 }
 
-/** The intersection of two lists. */
 function common(some: readonly Stretch[], others: readonly Stretch[]): Stretch[] {
   return some.flatMap(([from, to]) =>
     others
@@ -79,7 +75,6 @@ const lengthOf = (stretches: readonly Stretch[]): number =>
 export class Reached {
   readonly #idle = new Map<string, readonly Stretch[]>();
 
-  /** Functions that ran. */
   get functions(): number {
     return this.#idle.size;
   }

@@ -3,13 +3,10 @@ import { createRandom, nextInput, type Random } from './mutate.ts';
 import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** The result of exploring a target. */
 export type Exploration = Readonly<{
   runs: number;
   accepted: number;
-  /** Processor time of this thread. */
   cpuMs: number;
-  /** The longest time of one input. */
   slowestMs: number;
   /** Inputs with more coverage than the first ones. */
   found: readonly Uint8Array[];
@@ -21,9 +18,7 @@ export type Failure = Readonly<{ input: Uint8Array; text: string }>;
 
 export type ExploreOptions = Readonly<{
   seed: number;
-  /** Processor time to spend. */
   cpuMs: number;
-  /** Inputs to run first and to mutate. */
   first: readonly Uint8Array[];
 }>;
 
@@ -32,7 +27,6 @@ type Ran = Pick<Coverage, 'take'>;
 /** The time of a batch in multiples of the time to read coverage. */
 const LOOK_SHARE = 8;
 const BATCH_MAX = 8_192;
-/** Limits growth by mutation. */
 const INPUT_MAX_BYTES = 16 * 1024;
 
 const cpuMsOfThread = (): number => {
@@ -40,7 +34,6 @@ const cpuMsOfThread = (): number => {
   return (user + system) / 1_000;
 };
 
-/** Runs a target until the time is spent or it throws. Inputs with new coverage are kept and mutated further. */
 export class Explorer {
   readonly #target: FuzzTarget;
   readonly #coverage: Ran;
@@ -93,7 +86,6 @@ export class Explorer {
     return nextInput(this.#pool, this.#random).subarray(0, INPUT_MAX_BYTES);
   }
 
-  /** Runs inputs until one fails or the time is over. */
   async #feed(inputs: readonly Uint8Array[], isOver: () => boolean = () => false): Promise<void> {
     for (const input of inputs) {
       if (this.#failure !== null || isOver()) return;
@@ -105,7 +97,6 @@ export class Explorer {
     }
   }
 
-  /** Finds the inputs of a batch with new coverage. */
   async #keepNew(batch: readonly Uint8Array[], ran: readonly RanFunction[]): Promise<void> {
     if (this.#failure === null && this.#reached.isNew(ran)) await this.#search(batch);
     // Code that ran only once, such as that of a timer, is not searched for again.

@@ -2,11 +2,9 @@ import { type Coverage, Reached } from './coverage.ts';
 import { runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** Attempts to minimise an input. */
 const TRIES_MAX = 20;
 /** A corpus keeps inputs that reach this much text of the sources, or a function, that the others do not. */
 const NEW_CHARS_MIN = 150;
-/** Shorter inputs are not minimised. */
 const SHORT_BYTES = 40;
 
 /** Replaces bytes that do not matter. */

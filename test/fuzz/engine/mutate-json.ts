@@ -40,10 +40,8 @@ function mutateText(text: string, random: () => number): string {
   return text.slice(0, from) + oneOf(replacements, random) + text.slice(to);
 }
 
-/** Whether bytes look like structured JSON. */
 export const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b || bytes[0] === 0x5b;
 
-/** Changes one to three values of a JSON text. */
 export function mutateJson(bytes: Uint8Array, random: () => number): Uint8Array {
   let text = Buffer.from(bytes).toString();
   for (let rounds = 1 + (random() % 3); rounds > 0; rounds--) text = mutateText(text, random);

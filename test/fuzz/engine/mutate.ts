@@ -43,7 +43,6 @@ function splice(bytes: Uint8Array, at: number, removed: number, added: Uint8Arra
   return Uint8Array.from([...bytes.subarray(0, at), ...added, ...bytes.subarray(at + removed)]);
 }
 
-/** One to four small changes of a seed. */
 export function mutate(seed: Uint8Array, random: Random): Uint8Array {
   let bytes = seed;
   const rounds = 1 + (random() % 4);
@@ -54,7 +53,6 @@ export function mutate(seed: Uint8Array, random: Random): Uint8Array {
   return bytes;
 }
 
-/** The head of one seed and the tail of another. */
 function cross(seed: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   const tail = other.subarray(random() % (other.length + 1));
   return Uint8Array.from([...seed.subarray(0, random() % (seed.length + 1)), ...tail]);

@@ -3,7 +3,6 @@ import type { Fuzz } from './target.ts';
 /** The result of one input. `failure` is null unless the target threw. */
 export type Ran = Readonly<{ accepted: boolean; failure: string | null; ms: number }>;
 
-/** Runs a target once. */
 export async function runInput(fuzz: Fuzz, input: Uint8Array): Promise<Ran> {
   const startedAt = performance.now();
   const ended = (accepted: boolean, failure: string | null): Ran => ({

@@ -8,12 +8,10 @@ const MEMORY = '/dev/shm';
 /** A folder of this process, for targets that read files. */
 const folder = join(existsSync(MEMORY) ? MEMORY : tmpdir(), `solway-fuzz-${process.pid}`);
 
-/** Creates a folder in it. */
 export function scratchFolder(name: string): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });
   return path;
 }
 
-/** Removes all of it. */
 export const removeScratch = (): void => rmSync(folder, { recursive: true, force: true });

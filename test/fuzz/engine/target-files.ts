@@ -4,7 +4,6 @@ import type { FuzzTarget, Target } from './target.ts';
 
 const folder = join(import.meta.dirname, '..', 'targets');
 
-/** `answer` for the export `answerTarget`. */
 const nameOf = (exported: string): string =>
   exported.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -20,7 +19,6 @@ const places = new Map(readdirSync(folder).flatMap(exportedBy));
 
 export const targetNames: readonly string[] = [...places.keys()].sort();
 
-/** Loads only the file of the target. */
 export async function loadTarget(name: string): Promise<FuzzTarget> {
   const { file, exported } = places.get(name)!;
   const exports: Record<string, Target> = await import(join(folder, file));

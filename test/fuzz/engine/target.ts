@@ -21,7 +21,6 @@ export const texts = (list: readonly string[]): Uint8Array[] => list.map((text) 
 export const selecting = (first: number, text: string): Uint8Array =>
   Buffer.from([first, ...Buffer.from(text)]);
 
-/** The JSON in bytes; undefined for none. */
 export function jsonIn(bytes: Uint8Array): JsonValue | undefined {
   try {
     return parseJson(Buffer.from(bytes).toString());
@@ -30,7 +29,6 @@ export function jsonIn(bytes: Uint8Array): JsonValue | undefined {
   }
 }
 
-/** Bytes in pieces of one length. */
 export const inPieces = (bytes: Uint8Array, length: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / length) }, (_, at) =>
     Buffer.from(bytes.subarray(at * length, (at + 1) * length)),
@@ -49,7 +47,6 @@ export function accepted(read: () => unknown, ...refusals: readonly ErrorClass[]
   }
 }
 
-/** Like `accepted`, for a promise. */
 export async function acceptedLater(
   read: () => Promise<unknown>,
   ...refusals: readonly ErrorClass[]

@@ -7,13 +7,10 @@ import { kindOf, runInput } from './run-input.ts';
 import type { FuzzTarget } from './target.ts';
 import { loadTarget } from './target-files.ts';
 
-/** The task of a thread. */
 export type ThreadTask = Readonly<{
   name: string;
   seed: number;
-  /** Processor time to spend. */
   cpuMs: number;
-  /** The only input to run, if not null. */
   input: Uint8Array | null;
   /** Reports a new corpus at the end. */
   distils: boolean;
@@ -46,7 +43,6 @@ class SharedInput {
     this.#bytes = new Uint8Array(memory, HEAD_BYTES);
   }
 
-  /** Inputs so far. */
   get count(): number {
     return Atomics.load(this.#head, 0);
   }
@@ -96,7 +92,6 @@ export function inThread(task: ThreadTask): Promise<ThreadReport> {
 
 const emit = (message: Message): void => parentPort?.postMessage(message);
 
-/** The failure with a smaller input that fails the same way. */
 async function smaller({ fuzz }: FuzzTarget, failure: Failure): Promise<Failure> {
   const until = Date.now() + MINIMISE_MS;
   let { text } = failure;

@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Replayed } from './replay.ts';
 
-/** A source that decodes bytes or text. */
 export type DecoderFile = Readonly<{
   /** Path below src/; `localnet/` is packages/localnet/src. */
   file: string;
-  /** Its exported functions named as decoders. */
   decoders: readonly string[];
 }>;
 
@@ -43,7 +41,6 @@ const localnet = join(root, 'packages', 'localnet', 'src');
 const pathOf = (file: string): string =>
   file.startsWith('localnet/') ? join(localnet, file.slice('localnet/'.length)) : join(root, 'src', file);
 
-/** Every source that decodes something, judged by the patterns above. */
 export function decoderFiles(): DecoderFile[] {
   const listOf = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return [...listOf(join(root, 'src')), ...listOf(localnet).map((file) => `localnet/${file}`)]

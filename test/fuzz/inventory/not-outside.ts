@@ -1,4 +1,3 @@
-/** Reasons why decoding files have no target. */
 const reasons = [
   {
     because: 'reads the command line and local files of the operator',

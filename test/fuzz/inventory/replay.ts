@@ -4,10 +4,8 @@ import { Coverage } from '../engine/coverage.ts';
 import { runInput } from '../engine/run-input.ts';
 import { loadTarget, targetNames } from '../engine/target-files.ts';
 
-/** The result of running the seeds and the corpus of a target. */
 export type Replayed = Readonly<{
   name: string;
-  /** Functions that ran, by file. */
   ran: ReadonlyMap<string, ReadonlySet<string>>;
   failures: readonly string[];
 }>;

@@ -70,7 +70,6 @@ const initializedAccount = Uint8Array.from({ length: 165 }, (_, at) => (at === 1
 const extendedAccount = Uint8Array.from([...initializedAccount, 2, 7, 0, 0, 0, 1, 0, 2, 0, 9, 9]);
 
 export const accountStateTarget: Target = {
-  /** One valid account of each kind. */
   seeds: [
     initializedMint,
     initializedAccount,
@@ -117,7 +116,6 @@ const onThree = (programId: Address, ...data: number[]): Uint8Array =>
 /** The discriminator of an interface instruction. */
 const markOf = (name: string): Uint8Array => createHash('sha256').update(name).digest().subarray(0, 8);
 
-/** A mint with one extension, all zeros. */
 function mintWith(type: number, length: number): Uint8Array {
   const mint = new Uint8Array(170 + length);
   mint.set([1], 45);
@@ -172,7 +170,6 @@ function fuzzMint(data: Uint8Array): void {
 }
 
 export const parsedTarget: Target = {
-  /** Accounts of each kind, and instructions of each layout. */
   seeds: [
     ...accountStateTarget.seeds,
     onThree(programs.system, 2, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0),

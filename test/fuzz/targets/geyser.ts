@@ -60,7 +60,6 @@ function forward(raw: RawMessage): void {
 }
 
 export const subscribeUpdateTarget: Target = {
-  /** Updates of every kind. */
   seeds: Object.values(updates)
     .flatMap((update) => sample(update))
     .map((update) => SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update)).finish()),
@@ -107,11 +106,9 @@ export const subscribeRequestTarget: Target = {
 
 const MESSAGE_MAX_BYTES = 4_096;
 
-/** Budget for one incomplete message. */
 const BUDGET_BYTES = MESSAGE_MAX_BYTES + 1_024;
 const SIZES = { messageMaxBytes: MESSAGE_MAX_BYTES, decompressionRatioMax: 16, decompressedFreeBytes: 256 };
 
-/** A frame with a compressed message. */
 function packed(message: Uint8Array): Buffer {
   const frame = encodeFrame(message);
   frame[0] = 1;
@@ -121,7 +118,6 @@ function packed(message: Uint8Array): Buffer {
 type Frames = Readonly<{ push(bytes: Buffer): void; next(): Buffer | Readonly<{ message: Buffer }> | null }>;
 type Outcome = { readonly messages: string[]; refusal: string | null };
 
-/** The messages of bytes in pieces of one length. */
 function cut(frames: Frames, bytes: Uint8Array, length: number): Outcome {
   const outcome: Outcome = { messages: [], refusal: null };
   try {
@@ -149,7 +145,6 @@ function compare(single: Outcome, { messages, refusal }: Outcome): void {
     throw new Error('pieces change the messages');
 }
 
-/** As of a client. */
 function ofClient(bytes: Uint8Array, length: number): Outcome {
   const budget = new RequestBudget(BUDGET_BYTES);
   const frames = new RequestFrames('gzip', SIZES, budget);
@@ -160,7 +155,6 @@ function ofClient(bytes: Uint8Array, length: number): Outcome {
   return outcome;
 }
 
-/** As of a node. */
 function ofNode(bytes: Uint8Array, encoding: string, length: number): Outcome {
   const frames = new GrpcFrames({ ...SIZES, decompressedFreeBytes: 2_048 });
   frames.encoding = encoding;

@@ -35,7 +35,6 @@ import { rpcRoutes } from '../../../src/servers/rpc/server.ts';
 import { type HttpResponse, parseResponses } from '../../servers/parse-responses.ts';
 import { accepted, inPieces, type Target, texts } from '../engine/target.ts';
 
-/** Answers with its request; "good" is the only valid key. */
 const outcomeOf = ({ method, params, traceparent, client }: RpcRequest): Outcome => {
   const received = JSON.stringify([method, traceparent, client.origin]);
   const body = Buffer.from(`{"request":${received},"params":${params ?? 'null'}}`);
@@ -240,7 +239,6 @@ const multipartLimits = {
   },
 };
 
-/** The outcome for a body in pieces of that length. */
 async function multipartOutcomeOf(
   bytes: Uint8Array,
   length: number,

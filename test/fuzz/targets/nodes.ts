@@ -207,7 +207,6 @@ function report(reader: HttpResponseReader): string {
 }
 
 export const responseReaderTarget: Target = {
-  /** Answers to mutate. */
   seeds: texts([
     'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nKeep-Alive: timeout=5\r\n\r\n{"a":1}',
     'HTTP/1.1 200 OK\r\nContent-Length: 7\t\r\nConnection: keep-alive\r\n\r\n{"a":1}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
@@ -340,7 +339,6 @@ const uiBlock = JSON.stringify({
 });
 
 export const nodeResultsTarget: Target = {
-  /** Results and errors. */
   seeds: texts([
     `{"context":${CONTEXT},"value":[null,{"slot":5,"confirmations":null,"err":null,"confirmationStatus":"finalized"}]}`,
     `{"context":{"slot":300},"value":{"err":{"InstructionError":[0,{"Custom":1}]}}}`,
@@ -406,7 +404,6 @@ async function accountsRead(reader: ChainReader): Promise<void> {
 }
 
 export const nodeReadersTarget: Target = {
-  /** Results of several methods. */
   seeds: [
     ...nodeResultsTarget.seeds,
     ...[
@@ -456,7 +453,6 @@ const answers = new RedisCache(source, { ...parts, roots: new FinalizedRoots(slo
 const call = callOf('getBlock', [7]);
 
 export const storedAnswerTarget: Target = {
-  /** Stored responses of getBlock. */
   seeds: texts([
     '{"blockhash":"a","transactions":[]}',
     'null',
@@ -510,7 +506,6 @@ const limits = { ...shredLimits, tablesGatherMs: 0 };
 const keys = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('latin1'));
 
 export const tableReadsTarget: Target = {
-  /** Responses for two lookup tables. */
   seeds: texts([
     `{"context":{"slot":5},"value":[${TABLE},null]}`,
     `{"context":{"slot":5},"value":[{"owner":"x","data":["",1]},${TABLE}]}`,

@@ -35,7 +35,6 @@ const caller: RestCaller = {
 };
 const routes = endpoints.map((endpoint) => routeOf(endpoint, services as unknown as Services));
 
-/** A valid value for every field of any endpoint. */
 export const everyField = {
   ...{ network: 'devnet', wallet: KEY, wallet_address: KEY, address: KEY, account: KEY, token_address: KEY },
   ...{ token_addresses: [KEY], transaction_signatures: [SIGNATURE], txn_signature: SIGNATURE, tx_num: 5 },
@@ -86,7 +85,6 @@ export const restRequestTarget: Target = {
 
 const CONTEXT = { slot: 300 };
 
-/** An account in JSON. */
 const accountOf = (owner: string, data: Uint8Array): JsonValue => ({
   ...{ lamports: 2_039_280, owner, executable: false, rentEpoch: 0, space: data.length },
   data: [Buffer.from(data).toString('base64'), 'base64'],

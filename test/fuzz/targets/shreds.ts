@@ -83,7 +83,6 @@ const message = writer().bytes(2, deshredUpdateKey).bytes(2, new Uint8Array(32))
 const deshredUpdateTransaction = writer().bytes(1, new Uint8Array(64).fill(1)).message(2, message).finish();
 
 export const deshredUpdateTarget: Target = {
-  /** A transaction, a slot, a ping, a pong and a batch of entries. */
   seeds: [
     deshredTransactionTail({
       ...{ slot: slot(300), createdAt: encodeTimestamp(1_700_000_000_123n), isVote: true },
@@ -117,7 +116,6 @@ const batches = made.batches.map((entries) => Buffer.from(entries).toString('lat
 const rig = deshredding({ leaderOf: () => testLeaderKey, shredVersion: () => TEST_SHRED_VERSION });
 
 export const deshredderTarget: Target = {
-  /** Data and code shreds of each kind of set. */
   seeds: [0, 31, 32, 63, 64, 95, 96, 127].map((i) => made.packets[i]!),
   /** Only genuine entries are reported, and only genuine shreds are held. @returns whether it was genuine. */
   fuzz(input: Uint8Array): boolean {

@@ -52,10 +52,8 @@ function rounded(value: JsonValue): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
 }
 
-/** An integer that stays exact. */
 const isInteger = /^-?\d{1,39}$/;
 
-/** The result of JSON.parse; undefined if it throws. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -190,7 +188,6 @@ const methodModules: readonly Record<string, Parse>[] = await Promise.all(
     .map((file) => import(join(folder, file))),
 );
 
-/** The parameter parser of every method. */
 const parsers: readonly Parse[] = [
   ...[noParameters, readOnlyContextConfig, parseSendTransaction],
   ...methodModules.flatMap((module) =>
@@ -226,7 +223,6 @@ function isSubscription(kind: SubscriptionKind, text: string): boolean {
 }
 
 export const rpcParametersTarget: Target = {
-  /** Parameters of several methods and subscriptions. */
   seeds: texts([
     '[]',
     `[${KEY}]`,
@@ -341,7 +337,6 @@ const options = {
 const conversation = new Conversation(session, peer, options, new CallConcurrencyLimit(1_000_000));
 
 export const websocketMessageTarget: Target = {
-  /** Calls, subscriptions and their ends, alone and in a batch. */
   seeds: texts([
     call('getSlot', '[]'),
     call('slotSubscribe', 'null'),

@@ -65,7 +65,6 @@ const versioned: Message = {
 };
 
 export const decodeTransactionTarget: Target = {
-  /** Two small transactions, legacy and version 0. */
   seeds: [legacy, versioned].map((message) => {
     const bytes = encodeMessage(message);
     return encodeTransaction([payer.sign(bytes)], bytes);
@@ -177,7 +176,6 @@ function readInstructions(input: Uint8Array): ExecutedInstruction[] {
   return instructions;
 }
 
-/** The bytes as logs of running programs. */
 function logsOf(instructions: readonly ExecutedInstruction[]): string[] {
   return instructions.flatMap(({ program, height, data }) => [
     `Program ${program} invoke [${height ?? 2}]`,
@@ -204,7 +202,6 @@ function runOf(input: Uint8Array): ExecutedTransaction {
 }
 
 export const programEventsTarget: Target = {
-  /** An instruction of each kind. */
   seeds: heads.map(([program, head]) => {
     const data = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(200)]);
     return Buffer.concat([Buffer.of(known.indexOf(program), 1, data.length), data]);
@@ -224,7 +221,6 @@ export const programEventsTarget: Target = {
   },
 };
 
-/** Known programs and a few other keys. */
 const allPrograms: readonly string[] = [
   ...programParsers.keys(),
   nativeMint,
@@ -253,7 +249,6 @@ const balanceOf = (random: Random): JsonValue => ({
   uiTokenAmount: { amount: String((random() & 0xff) ** 7), decimals: (random() & 0xff) * (random() % 5) },
 });
 
-/** A jsonParsed transaction. */
 function transactionOf(random: Random): Uint8Array {
   const message = {
     accountKeys: allPrograms.map((pubkey, at) => ({ pubkey, signer: at < 2 })),
@@ -274,7 +269,6 @@ function transactionOf(random: Random): Uint8Array {
   return Buffer.from(writeJson(shown));
 }
 
-/** A result is refused, or a transaction that becomes valid JSON. */
 function shown(result: JsonValue): boolean {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) return false;

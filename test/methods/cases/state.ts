@@ -10,7 +10,6 @@ const TOKENS = `{"programId":"${programs.token}"}`;
 const base64 = { encoding: 'base64' } as const;
 const value = (expected: unknown) => (result: unknown) => expect(result).toMatchObject({ value: expected });
 
-/** Filters of getProgramAccounts for the token program. */
 const filtered = (...filters: object[]): string => JSON.stringify([programs.token, { filters, ...base64 }]);
 const memcmp = (offset: number, bytes: string, encoding = 'base58') => ({
   memcmp: { offset, bytes, encoding },
@@ -109,7 +108,6 @@ const messageOf = (version: number | null, signers: number, readOnly: number, lo
 
 const FAILED = 'failed to deserialize solana_transaction::versioned::VersionedTransaction: ';
 
-/** Bytes that are not a transaction. */
 const undecodable: readonly (readonly [name: string, bytes: Buffer, message: string])[] = [
   ['signatures that are cut off', Buffer.of(2, 0), `${FAILED}Attempting to read 128 bytes`],
   ['255 signatures', Buffer.of(0xff), `${FAILED}Custom error: invalid transaction discriminator`],

@@ -13,7 +13,6 @@ export type Row = Readonly<{
   data: Uint8Array;
   accounts: readonly Address[];
   info?: JsonValue;
-  /** Minimum number of accounts. */
   minimum: number;
 }>;
 
@@ -117,7 +116,6 @@ export const rowsOf = (program: string, programId: Address, text: string): Rows 
   }),
 });
 
-/** Parsed JSON, or null. */
 export function parsed(programId: Address, accounts: readonly Address[], data: Uint8Array): JsonValue {
   const instruction = { programIdIndex: 0, accounts: Uint8Array.from(accounts.keys()), data };
   const found = parseInstruction(programId, instruction, accounts);

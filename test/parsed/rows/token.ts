@@ -1,7 +1,6 @@
 import { programs } from '../../../src/solana/programs.ts';
 import { type Rows, rowsOf } from './row.ts';
 
-/** Both instructions of a pointer extension. */
 const pointer = (extension: number, name: string, member: string): string => `
   initialize${name} | ${extension} 0 @8 @9 | 1 | mint=@1 authority=@8 ${member}=@9;
   initialize${name} | ${extension} 0 32*0 32*0 | 1 | mint=@1;

@@ -61,7 +61,6 @@ const call = headerBlock({
   'x-token': 'svc_grpc_live_open',
 });
 
-/** Pushes until a number of bytes is queued. */
 function fill({ sink }: FakeGeyserStream, messages: number, size = 1_000): void {
   for (let i = 0; i < messages; i++) sink.push(NONE, Buffer.alloc(size, i));
 }

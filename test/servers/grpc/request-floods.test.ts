@@ -30,7 +30,6 @@ function packed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Waits until the server has read everything sent on a call. */
 async function receivedUpdates(call: RawCall): Promise<void> {
   const { session } = call.stream;
   if (session?.connecting) await once(session, 'connect');

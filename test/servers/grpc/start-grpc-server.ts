@@ -73,7 +73,6 @@ export class FakeGeyserStream implements GeyserStream {
   }
 }
 
-/** A server with a scripted handler. */
 export class TestGrpcServer {
   readonly opened: FakeGeyserStream[] = [];
   readonly lines: string[] = [];
@@ -109,13 +108,11 @@ export class TestGrpcServer {
     return this;
   }
 
-  /** The `nth` opened stream, once it is open. */
   async stream(nth = 0): Promise<FakeGeyserStream> {
     while (this.opened.length <= nth) await new Promise<void>((resolve) => this.#waiting.add(resolve));
     return this.opened[nth] as FakeGeyserStream;
   }
 
-  /** A raw HTTP/2 connection. */
   session(): ClientHttp2Session {
     const session = connect(`http://127.0.0.1:${this.port}`);
     session.on('error', () => {});
@@ -123,7 +120,6 @@ export class TestGrpcServer {
     return session;
   }
 
-  /** A call on a new or a given connection. */
   call(path: string, headers: Record<string, string> = {}, session = this.session()): RawCall {
     return new RawCall(session, path, headers);
   }
@@ -144,7 +140,6 @@ export const SUBSCRIBE = '/geyser.Geyser/Subscribe';
 
 type Headers = Record<string, string | string[] | number | undefined>;
 
-/** A raw HTTP/2 call with everything it receives. */
 export class RawCall {
   readonly stream: ClientHttp2Stream;
   readonly messages: Buffer[] = [];
@@ -219,7 +214,6 @@ export class RawCall {
     }
   }
 
-  /** The last headers, and how the stream ended. */
   async ended(): Promise<Headers> {
     await this.until(() => this.isClosed);
     return { ...(this.trailers ?? this.headers), reset: this.stream.rstCode };

@@ -237,7 +237,6 @@ describe('a stream', () => {
   });
 });
 
-/** Head of each frame. */
 const HEAD_BYTES = 5;
 const SIZE = 10_000;
 
@@ -280,7 +279,6 @@ const encodings = ['identity', 'gzip', 'zstd'] as const;
 const headersOf = (encoding: string): Record<string, string> =>
   encoding === 'identity' ? {} : { 'grpc-encoding': encoding, 'grpc-accept-encoding': encoding };
 
-/** Two streams after their first pings. */
 async function two(headers: Record<string, string>, options: Partial<GrpcServerOptions> = {}) {
   stage = await new TestGrpcServer({ flushDelayMs: 0, ...options }).listen();
   const calls: RawCall[] = [];
@@ -294,7 +292,6 @@ async function two(headers: Record<string, string>, options: Partial<GrpcServerO
   return { calls: calls as [RawCall, RawCall], sinks };
 }
 
-/** Compressible bytes. */
 const tail = Buffer.alloc(3_000, 0xff);
 
 /** Batches are shared between streams: no stream may receive another's messages. */

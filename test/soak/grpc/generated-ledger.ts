@@ -22,7 +22,6 @@ import { GeyserHub } from '../../../src/streams/geyser/geyser-hub.ts';
 import { meta, status } from '../../streams/raw-slots.ts';
 
 const FIRST_SLOT = 1_000;
-/** Slots behind the newest one. */
 const lags: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 2, finalized: 32 };
 const DATA_BYTES = 700;
 /** Slots for replay after an outage. */
@@ -47,10 +46,8 @@ function numbered(length: number, fill: number, slot: number, nth: number): Uint
   return bytes;
 }
 
-/** The owner whose accounts and transactions a reader receives. */
 export const ownerOf = (reader: number): Address => addressFromBytes(numbered(32, 21, 0, reader));
 
-/** Slot and number in a signature. */
 export function numbersIn(signature: Uint8Array): Readonly<{ slot: number; nth: number }> {
   const view = new DataView(signature.buffer, signature.byteOffset, signature.length);
   return { slot: view.getUint32(0), nth: view.getUint32(4) };
@@ -73,7 +70,6 @@ export class GeneratedLedger {
   readonly #hub = new GeyserHub({ replaySlots: REMEMBERED });
   readonly #messages;
   #slot = FIRST_SLOT;
-  /** Sent updates of the slot. */
   #sent = 0;
 
   constructor(parameters: LedgerParameters) {
@@ -114,7 +110,6 @@ export class GeneratedLedger {
     return FIRST_SLOT + Math.floor((unixMs - startedAt) / slotMs);
   }
 
-  /** When a slot reaches a commitment, Unix milliseconds. */
   reachesAt(slot: number, commitment: Commitment): number {
     const { startedAt, slotMs } = this.#parameters;
     return startedAt + (slot + lags[commitment] + 1 - FIRST_SLOT) * slotMs;
@@ -126,7 +121,6 @@ export class GeneratedLedger {
     return Number(account.lamports) === slot && data.length === DATA_BYTES && data[0] === nth % 256;
   }
 
-  /** Numbers of the updates of a slot for one reader. */
   owed(slot: number, reader: number): number[] {
     const numbers = Array.from({ length: this.#parameters.updatesPerSlot }, (_, nth) => nth);
     return numbers.filter((nth) => this.#readerOf(slot, nth) === reader);
@@ -136,7 +130,6 @@ export class GeneratedLedger {
     return (slot * 13 + nth) % this.#parameters.owners;
   }
 
-  /** Sends all updates that are due. */
   #catchUp(): void {
     const { startedAt, slotMs, updatesPerSlot } = this.#parameters;
     for (const now = Date.now(); ; this.#slot++, this.#sent = 0) {

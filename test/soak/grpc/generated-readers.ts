@@ -16,13 +16,10 @@ const FAULTS_MAX = 20;
 
 type Content = Extract<Update, { kind: 'account' | 'transaction' }>;
 
-/** What one reader received. */
 type Reader = Readonly<{
   number: number;
   commitment: Commitment;
-  /** Numbers of updates by slot. */
   received: Map<number, Set<number>>;
-  /** The last slot at each status. */
   reached: Map<string, number>;
 }>;
 

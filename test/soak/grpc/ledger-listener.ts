@@ -9,7 +9,6 @@ import type { GrpcStream } from '../../../src/upstream/geyser/grpc-stream.ts';
 import type { SendRequest } from '../ledger-truth.ts';
 import { openStream, type StreamOptions } from './stream.ts';
 
-/** Updates of one slot, in order. */
 type ReceivedSlot = Readonly<{
   transactions: string[];
   /** Address, and version with a digest of the account. */
@@ -36,7 +35,6 @@ function describe({ address, account, writeVersion }: AccountWrite): string {
   return `${address} v${writeVersion} ${account.lamports} of ${account.owner} ${data}`;
 }
 
-/** Records all updates of a stream. */
 export class LedgerListener {
   readonly name: string;
   readonly commitment: Commitment;
@@ -45,7 +43,6 @@ export class LedgerListener {
   readonly order: number[] = [];
   /** Why it ended. */
   ended: string | null = null;
-  /** Messages. */
   received = 0;
   readonly #stream: GrpcStream;
 
@@ -111,7 +108,6 @@ export class LedgerListener {
   }
 }
 
-/** The last write of each account, in any order. */
 const lastWrites = ({ writes }: ReceivedSlot): string[] => [
   ...new Map(writes.map(({ address, words }) => [address, words])).values(),
 ];
@@ -167,7 +163,6 @@ function checkSlot(
   ];
 }
 
-/** Streams of a gateway at every commitment, and one of blocks. */
 export const openListeners = (stream: StreamOptions): LedgerListener[] => [
   ...commitments.map((commitment) => new LedgerListener(commitment, stream, commitment)),
   new LedgerListener('blocks', stream, 'confirmed', true),
@@ -185,7 +180,6 @@ async function untilFinal(listeners: readonly LedgerListener[], slot: number): P
   }
 }
 
-/** Compares a stream with the blocks of the ledger. */
 async function checkTruth(
   truth: LedgerListener,
   slots: readonly number[],
@@ -205,7 +199,6 @@ async function checkTruth(
   return wrong;
 }
 
-/** Compares a stream with another one in a range of slots. */
 function checkListener(listener: LedgerListener, truth: LedgerListener, slots: readonly number[]): string[] {
   const wrong = listener.ended === null ? [] : [`${listener.name} ended: ${listener.ended}`];
   const isIn = (slot: number): boolean => slot >= slots[0]! && slot <= slots.at(-1)!;

@@ -3,17 +3,13 @@ import type { AddressInfo } from 'node:net';
 
 /** Metadata hosts: most never respond, some respond slowly, some are healthy. */
 export type SlowHosts = Readonly<{
-  /** The URI of a document on one of the hosts. */
   uri(host: number, document: number): string;
   port: number;
-  /** Received requests. */
   requests(): number;
-  /** Maximum of concurrent requests. */
   openMax(): number;
   stop(): void;
 }>;
 
-/** Whether the host responds. */
 export const isHealthy = (host: number): boolean => (host + 1) % 10 === 0;
 
 /** Interval at which a slow host sends a byte. */

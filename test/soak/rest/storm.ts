@@ -19,7 +19,6 @@ type Reply = Readonly<{
   error?: Readonly<{ code: string }>;
 }>;
 
-/** Latencies as figures. */
 export function timesOf(tookMs: readonly number[]): { p50: number; p99: number; longest: number } {
   const sorted = tookMs.toSorted((a, b) => a - b);
   return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), longest: percentile(sorted, 1) };
@@ -28,9 +27,7 @@ export function timesOf(tookMs: readonly number[]): { p50: number; p99: number; 
 /** Requests the tokens of wallets, and retries requests that are rejected as OVERLOADED. */
 export class Storm {
   readonly calls: number[] = [];
-  /** Wrong responses. */
   readonly failed: string[] = [];
-  /** Requests rejected as OVERLOADED. */
   overloaded = 0;
   /** Images expected from healthy hosts, and missing ones. */
   imagesDue = 0;

@@ -6,7 +6,6 @@ import { type MockNode, send, startMock } from '../../upstream/mock/server.ts';
 
 const METADATA = address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s');
 
-/** An address that contains its kind and index. */
 function numbered(kind: number, index: number): Address {
   const bytes = Buffer.alloc(32, kind);
   bytes.writeUInt32BE(index, 28);
@@ -25,7 +24,6 @@ const metadataOf = (mint: Address, index: number, uri: string): Uint8Array =>
     { isPadded: false },
   );
 
-/** An initialized mint with 6 decimals. */
 const mintData = Buffer.alloc(82);
 mintData.writeBigUInt64LE(1_000_000_000n, 36);
 mintData.set([6, 1], 44);

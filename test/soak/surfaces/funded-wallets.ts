@@ -6,7 +6,6 @@ import type { SendRequest } from '../ledger-truth.ts';
 export type FundedWallet = Readonly<{
   address: string;
   lamports: number;
-  /** Signature and slot of the airdrop. */
   signature: string;
   slot: number;
 }>;
@@ -16,7 +15,6 @@ type Status = Readonly<{ slot: number; confirmationStatus: string }> | null;
 /** Finality takes 32 slots. */
 const FINALIZED_MAX_MS = 120_000;
 
-/** Funds wallets and waits for finality, so that their state is equal at every commitment. */
 export async function createFundedWallets(send: SendRequest, count: number): Promise<FundedWallet[]> {
   const made: Omit<FundedWallet, 'slot'>[] = [];
   for (let number = 1; number <= count; number++) {

@@ -30,7 +30,6 @@ export type GrpcOptions = Readonly<{
   /** To the ledger itself. */
   requestLedger: SendRequest;
   callsPerSecond: number;
-  /** When a transaction was sent. */
   sentAt: ReadonlyMap<string, number>;
   /** Packets that the kernel dropped before the gateway read them. */
   droppedPackets: () => number;

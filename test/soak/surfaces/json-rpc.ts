@@ -2,10 +2,8 @@ import { Refused, Tally, WrongAnswer } from '../tally.ts';
 import type { FundedWallet } from './funded-wallets.ts';
 import { type Check, checkAnswer, measuredLoad, openHttp, type Surface } from './surface.ts';
 
-/** A JSON-RPC call and the check of its response. */
 export type RpcCheck = Check<number> & Readonly<{ method: string; params: readonly unknown[] }>;
 
-/** A JSON-RPC response. */
 export type RpcReply = Readonly<{
   jsonrpc?: unknown;
   id?: unknown;
@@ -21,7 +19,6 @@ const SYSTEM = '11111111111111111111111111111111';
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const INVALID_PARAMS = -32602;
 const METHOD_NOT_FOUND = -32601;
-/** Every nth request is a batch. */
 const BATCH_EACH = 10;
 const BATCH_CALLS = 5;
 
@@ -35,7 +32,6 @@ const refused = (method: string, params: readonly unknown[], refusedWith: number
   ...{ method, params, refusedWith, isTrue: () => false },
 });
 
-/** Calls about one wallet at one commitment. */
 function walletCalls(
   { address, lamports, signature, slot }: FundedWallet,
   commitment: (typeof levels)[number],
@@ -81,7 +77,6 @@ function walletCalls(
   ];
 }
 
-/** All calls, which are sent in turn. */
 export function rpcChecks(wallets: readonly FundedWallet[]): RpcCheck[] {
   const addresses = wallets.map(({ address }) => address);
   return [
@@ -105,7 +100,6 @@ export function checkRpc(call: RpcCheck, answer: RpcReply, requested: unknown, t
   checkAnswer(call, { result, error: named ?? null }, what, tally);
 }
 
-/** POST /v1/rpc: single calls on the fast path, and batches. */
 export function jsonRpcSurface(
   url: string,
   key: string,

@@ -3,14 +3,12 @@ import { outcomeOf } from '../outcomes.ts';
 import { Refused, Tally } from '../tally.ts';
 import { measuredLoad, openHttp, type Surface } from './surface.ts';
 
-/** Counters that must not increase. */
 const counters = {
   solway_connections_lagged_total: 'connections were closed because of slow clients',
   solway_connections_refused_total: 'connections were refused',
   solway_dropped_total: 'items were dropped because of limits',
 };
 
-/** GET /metrics, as scraped by Prometheus. */
 export function metricsSurface(url: string, token: string, perSecond: number): Surface {
   const tally = new Tally('Metrics', 'answers');
   const http = openHttp();

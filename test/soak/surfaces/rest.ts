@@ -3,7 +3,6 @@ import { Refused, Tally, WrongAnswer } from '../tally.ts';
 import type { FundedWallet } from './funded-wallets.ts';
 import { type Check, checkAnswer, type HttpAnswer, measuredLoad, openHttp, type Surface } from './surface.ts';
 
-/** A REST request and the check of its response. */
 type RestCheck = Check<string> & Readonly<{ path: string; query: Readonly<Record<string, string>> }>;
 
 /** Envelope of all REST responses. */
@@ -31,7 +30,6 @@ const right = <Result>(
   isTrue: (result: Result) => boolean,
 ): RestCheck => ({ path: `/sol/${path}`, query, isTrue });
 
-/** Requests about one wallet. */
 function walletCalls({ address, lamports, signature }: FundedWallet): RestCheck[] {
   const sol = lamports / LAMPORTS_PER_SOL;
   const wallet = { wallet: address };
@@ -58,7 +56,6 @@ const refused = (path: string, query: RestCheck['query'], refusedWith: string): 
   refusedWith,
 });
 
-/** All requests, which are sent in turn. */
 const restChecks = (wallets: readonly FundedWallet[]): RestCheck[] => [
   ...wallets.flatMap(walletCalls),
   refused('v1/wallet/balance', { wallet: 'no address' }, '400 INVALID_FIELDS'),

@@ -3,7 +3,6 @@ import type { PaceOptions } from '../../programs/pace.ts';
 import type { Outcome } from '../outcomes.ts';
 import { Refused, type Tally, WrongAnswer } from '../tally.ts';
 
-/** First and last slot under load, for comparisons. */
 export type Stretch = Readonly<{
   started: number;
   stopped: number;
@@ -11,14 +10,11 @@ export type Stretch = Readonly<{
   wasStarved: boolean;
 }>;
 
-/** An interface of the service with its clients. */
 export type Surface = Readonly<{
   tallies: readonly Tally[];
-  /** Requests, which the first tally counts. */
   load?: PaceOptions;
   /** Compares notifications with the ledger after the load. */
   check?: (stretch: Stretch) => Promise<readonly Outcome[]>;
-  /** Closes all clients. */
   close: () => void;
 }>;
 
@@ -36,7 +32,6 @@ export const measuredLoad = (
 
 export type HttpAnswer = Readonly<{ status: number; headers: Record<string, unknown>; text: string }>;
 
-/** An HTTP client with connections of its own. */
 export function openHttp() {
   const agent = new Agent({
     ...{ connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
@@ -52,11 +47,9 @@ export function openHttp() {
   };
 }
 
-/** A request and the check of its response. */
 export type Check<Code> = Readonly<{
   /** Checks the result. Not called when an error is expected. */
   isTrue: (result: never) => boolean;
-  /** The expected error. */
   refusedWith?: Code;
 }>;
 

@@ -21,7 +21,6 @@ export type WebSocketOptions = Readonly<{
   requestLedger: SendRequest;
   watched: Watched;
   wallets: readonly FundedWallet[];
-  /** Sockets that subscribe to slots. */
   listeners: number;
   callsPerSecond: number;
   sent: Pick<TransactionsSurface, 'traffic' | 'sentAt'>;
@@ -41,7 +40,6 @@ async function follow<Result>(
   void read();
 }
 
-/** GET /v1/ws: published clients and a plain one that subscribe to everything, many that subscribe to slots, and calls. */
 export async function webSocketSurface(
   options: WebSocketOptions,
 ): Promise<Surface & { expect: (signature: string) => Promise<void> }> {

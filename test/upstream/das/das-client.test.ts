@@ -19,7 +19,6 @@ const closing = closeAfterEach();
 let mocks: MockNode[] = [];
 let lines = '';
 
-/** Client with servers of these behaviors. */
 async function stage(behaviours: readonly Behaviour[], limits: Partial<DasLimits> = {}): Promise<NftDas> {
   mocks = [];
   lines = '';
@@ -43,7 +42,6 @@ const requests = (): number[] => mocks.map(({ received }) => received.length);
 
 const query = (das: NftDas, signal = never) => das.request('mainnet-beta', 'getAsset', { id: 'x' }, signal);
 
-/** Code and server error of a failed request. */
 async function failed(das: NftDas, signal = never): Promise<unknown> {
   const reason: unknown = await query(das, signal).then(
     () => 'answered',

@@ -2,12 +2,10 @@
 
 export const KEY = 'Vote111111111111111111111111111111111111111';
 
-/** An account without data. */
 export const accountJson = (lamports: number, owner = KEY) => ({
   ...{ lamports, data: ['', 'base64'], owner, executable: false, rentEpoch: 0, space: 0 },
 });
 
-/** An account notification, or a response with one account. */
 export const accountState = (slot: number, lamports: number) => ({
   context: { slot },
   value: accountJson(lamports),
@@ -18,7 +16,6 @@ export const emptyBlock = (slot: number) => ({
   ...{ blockTime: 1, transactions: [], rewards: [] },
 });
 
-/** Result of getBlocks, up to the tip of the node. */
 export const slotRange = ([from, to]: readonly unknown[], tip = Number.POSITIVE_INFINITY): number[] =>
   Array.from(
     { length: Math.max(0, Math.min(Number(to), tip) - Number(from) + 1) },

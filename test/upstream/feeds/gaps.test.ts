@@ -9,7 +9,6 @@ const account = subscriptionOf('account', KEY, { commitment: 'confirmed', encodi
 let scene: Scene;
 afterEach(() => scene.close());
 
-/** A feed over one healthy node, with a subscription. */
 async function open(
   subscription: Parameters<Scene['feed']['open']>[0],
   options: SceneOptions,
@@ -35,7 +34,6 @@ const notify = (kind: string, result: unknown): void => {
   for (const peer of scene.mocks[0]!.peers) peer.notify(kind, result);
 };
 const root = subscriptionOf('root');
-/** Responses to one method only. */
 const only =
   (method: string, answer: (params: readonly unknown[]) => unknown): NonNullable<SceneOptions['answer']> =>
   (called, params) =>

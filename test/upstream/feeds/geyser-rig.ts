@@ -19,7 +19,6 @@ type GeyserRigOptions = Readonly<{
   blocks?: ReadonlyMap<number, Block>;
 }>;
 
-/** Times that let tests run quickly. */
 const quick: Partial<GeyserSourceOptions> = {
   requestDelayMs: 1,
   ackTimeoutMs: 500,
@@ -32,7 +31,6 @@ const quick: Partial<GeyserSourceOptions> = {
 export class GeyserRig {
   readonly log: string[] = [];
   readonly requested: string[] = [];
-  /** Raw results by method. */
   readonly answers: Partial<Record<MethodName, () => string>> = { getSlot: () => '90' };
   readonly source: YellowstoneSource;
   readonly feed: GeyserFeed;
@@ -86,7 +84,6 @@ export class GeyserRig {
     return Buffer.from(answer());
   }
 
-  /** Answers no later request before the promise resolves. */
   hold(until: Promise<unknown>): void {
     this.#held = until;
   }
@@ -98,7 +95,6 @@ export class GeyserRig {
   }
 }
 
-/** An account in base64. */
 export const watch = (
   address: Address,
   commitment: 'processed' | 'confirmed' | 'finalized' = 'processed',

@@ -3,10 +3,8 @@ import { SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import { wholeSlot } from './geyser-updates.ts';
 
 export type GeyserStream = ServerDuplexStream<SubscribeRequest, SubscribeUpdate>;
-/** An update with any of its fields. */
 export type UpdateMessage = Partial<SubscribeUpdate>;
 
-/** Handles the requests of a stream, except pings. */
 export type OnRequest = (request: SubscribeRequest, stream: GeyserStream) => void;
 
 const definition = {
@@ -21,42 +19,61 @@ const definition = {
   },
 } as const;
 
+/** A server of @grpc/grpc-js on a free port; tests wait for what it receives. */
+export class ScriptedGrpcServer {
+  protected readonly server = new Server();
+  #waiting: (() => void)[] = [];
+  port = 0;
+
+  async listen(port: number): Promise<this> {
+    this.port = await new Promise<number>((resolve, reject) => {
+      const credentials = ServerCredentials.createInsecure();
+      this.server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) =>
+        error === null ? resolve(at) : reject(error),
+      );
+    });
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  stop(): void {
+    this.server.forceShutdown();
+  }
+
+  protected received(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+}
+
 /** A scripted Geyser server of @grpc/grpc-js with the published codec. */
-export class GeyserServer {
-  /** Requests of all streams, without pings. */
+export class GeyserServer extends ScriptedGrpcServer {
   readonly requests: SubscribeRequest[] = [];
   readonly pings: number[] = [];
   readonly tokens: string[] = [];
   readonly streams: GeyserStream[] = [];
   onRequest: OnRequest = () => {};
   answersPings = true;
-  readonly #server = new Server();
   readonly #token: string | null;
-  #waiting: (() => void)[] = [];
-  #url = '';
 
   private constructor(token: string | null) {
+    super();
     this.#token = token;
-    this.#server.addService(definition, { subscribe: (stream: GeyserStream) => this.#subscribe(stream) });
+    this.server.addService(definition, { subscribe: (stream: GeyserStream) => this.#subscribe(stream) });
   }
 
-  static async start(token: string | null = null, port = 0): Promise<GeyserServer> {
-    const server = new GeyserServer(token);
-    const bound = await new Promise<number>((resolve, reject) => {
-      const credentials = ServerCredentials.createInsecure();
-      server.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) =>
-        error === null ? resolve(at) : reject(error),
-      );
-    });
-    server.#url = `http://127.0.0.1:${bound}`;
-    return server;
+  static start(token: string | null = null, port = 0): Promise<GeyserServer> {
+    return new GeyserServer(token).listen(port);
   }
 
-  get url(): string {
-    return this.#url;
-  }
-
-  /** The newest stream. */
   get stream(): GeyserStream {
     return this.streams.at(-1)!;
   }
@@ -65,7 +82,6 @@ export class GeyserServer {
     for (const update of updates) this.stream.write(SubscribeUpdate.fromPartial(update as never));
   }
 
-  /** Sends a whole slot. */
   slot(slot: number, ...content: readonly UpdateMessage[]): void {
     this.send(...wholeSlot(slot, ...content));
   }
@@ -74,33 +90,18 @@ export class GeyserServer {
     this.stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
 
-  /** Waits for requests until the condition holds. */
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  stop(): void {
-    this.#server.forceShutdown();
-  }
-
-  #received(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
-
   #subscribe(stream: GeyserStream): void {
     const token = String(stream.metadata.get('x-token')[0] ?? '');
     this.tokens.push(token);
     if (this.#token !== null && token !== this.#token) {
       stream.emit('error', { code: status.UNAUTHENTICATED, details: `No valid auth token: ${token}` });
-      this.#received();
+      this.received();
       return;
     }
     this.streams.push(stream);
     stream.sendMetadata(new Metadata());
     stream.on('error', () => {});
-    stream.on('cancelled', () => this.#received());
+    stream.on('cancelled', () => this.received());
     stream.on('data', (request: SubscribeRequest) => this.#take(request, stream));
   }
 
@@ -112,6 +113,6 @@ export class GeyserServer {
       this.pings.push(request.ping.id);
       if (this.answersPings) stream.write(SubscribeUpdate.fromPartial({ pong: { id: request.ping.id } }));
     }
-    this.#received();
+    this.received();
   }
 }

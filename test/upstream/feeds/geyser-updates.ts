@@ -15,7 +15,6 @@ import type { UpdateMessage } from './geyser-server.ts';
 
 /** Updates of a Geyser server, in the types of the published codec. */
 
-/** Signs and pays all transfers. */
 export const payer = Keypair.fromSeed(new Uint8Array(32).fill(7));
 const createdAt = new Date(1_700_000_000_000);
 
@@ -66,7 +65,6 @@ export const accountIs = (
   },
 });
 
-/** A signed transfer, unique for each number. */
 export function transfer(number: number): Transaction {
   const data = Uint8Array.of(2, 0, 0, 0, number, 0, 0, 0, 0, 0, 0, 0);
   const message = encodeMessage(
@@ -157,7 +155,6 @@ export const countsAre = (slot: number, accounts: number, parent = slot - 1): Up
   },
 });
 
-/** An entry without transactions. */
 export const entryIs = (slot: number, index: number): UpdateMessage => ({
   filters: ['e'],
   createdAt,
@@ -178,7 +175,6 @@ export const endOf = (slot: number, parent = slot - 1): UpdateMessage[] => [
   slotIs(slot, 'processed', parent),
 ];
 
-/** A slot from its beginning to its end. */
 export const wholeSlot = (slot: number, ...content: UpdateMessage[]): UpdateMessage[] => [
   slotIs(slot, 'created'),
   ...content,

@@ -1,11 +1,9 @@
 import type { Failure } from '../../../src/protocol/errors.ts';
 import type { FeedListener } from '../../../src/streams/feed.ts';
 
-/** Records notifications, and lets a test wait for them. */
 export class Recorder implements FeedListener {
   readonly raw: string[] = [];
   readonly failures: Failure[] = [];
-  /** Whether the last notification was final. */
   isDone = false;
   #wake: (() => void) | null = null;
 
@@ -25,7 +23,6 @@ export class Recorder implements FeedListener {
     return this.raw.map((text) => JSON.parse(text));
   }
 
-  /** Code of the first failure. */
   get failure(): string | null {
     return this.failures[0]?.code ?? null;
   }
@@ -34,7 +31,6 @@ export class Recorder implements FeedListener {
     return this.until(({ raw }) => raw.length >= expected, `${expected} notifications`);
   }
 
-  /** Waits until the condition holds. */
   async until(condition: (recorder: this) => boolean, what: string, timeoutMs = 15_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     while (!condition(this)) {

@@ -23,18 +23,14 @@ export const testLimits: Partial<FeedLimits> = {
   gapTimeoutMs: 20_000,
 };
 
-/** A subscription from the parameters of a client. */
 export const subscriptionOf = (kind: SubscriptionKind, ...params: unknown[]): Subscription =>
   parseSubscription(kind, params as Parameters<typeof parseSubscription>[1]);
 
 export type Scene = Readonly<{
   feed: NetworkFeed;
   mocks: readonly PubsubMock[];
-  /** Calls to the pool. */
   requests: readonly Call[];
-  /** Every log line so far. */
   logged: readonly string[];
-  /** Sets the slot of the pool's nodes. */
   networkSlot: (value: number) => void;
   close(): Promise<void>;
 }>;

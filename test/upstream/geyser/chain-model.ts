@@ -11,10 +11,8 @@ const none = new Uint8Array();
 const bytesOf = (name: string, length: number): Uint8Array =>
   createHash('sha512').update(name).digest().subarray(0, length);
 
-/** Label of an update, independent of its server. */
 export const labels = new WeakMap<RawUpdate, string>();
 
-/** A labeled slot status. */
 export function slotIs(slot: number, status: SlotStatus, parent: number): RawUpdate {
   const update: RawUpdate = {
     kind: 'slot',
@@ -70,7 +68,6 @@ export function itemIs(slot: number, { kind, number }: Item, version: number): R
   return update;
 }
 
-/** A labeled block meta. */
 export function metaIs(slot: number, parent: number, blockhash = ''): RawUpdate {
   const update: RawUpdate = {
     kind: 'blockMeta',

@@ -23,7 +23,6 @@ import {
 
 type NodeStatus = Readonly<{ openStreams: number; opened: number }>;
 
-/** A node in a process of its own. */
 class ChainNode {
   readonly #firstVersion: number;
   #child: ChildProcess | null = null;
@@ -44,7 +43,6 @@ class ChainNode {
     await this.advance(this.#position);
   }
 
-  /** Sends the chain up to this update. */
   async advance(to: number): Promise<NodeStatus | null> {
     this.#position = Math.max(this.#position, to);
     const child = this.#child;
@@ -68,7 +66,6 @@ class ChainNode {
   }
 }
 
-/** Names what a gRPC subscriber receives. */
 class RecordingSink implements GeyserSink {
   readonly received: string[] = [];
   status: GrpcStatus | null = null;
@@ -100,7 +97,6 @@ const perTransaction = <Value>(
     numbersFrom(0, TRANSACTIONS).map((index) => of(slot, index)),
   );
 
-/** A slot has no more updates than this. */
 const SLOT_UPDATES = 10;
 const SIGNATURE_SLOT = 128;
 

@@ -24,10 +24,8 @@ const nameOf = (subscription: Subscription): string => {
   return subscription.kind === 'program' ? `of ${subscription.program}` : subscription.kind;
 };
 
-/** A node without Geyser. */
 export const plain: NodeConfig = { name: 'plain', url: 'http://127.0.0.1:1' };
 
-/** A source with scripted subscriptions and blocks. */
 export class PubsubFallbackStage {
   readonly emitted: string[] = [];
   readonly lost: string[] = [];

@@ -15,7 +15,6 @@ afterEach(() => {
   for (const stage of stages.splice(0)) stage.source.close();
 });
 
-/** A stage whose blocks are followed from 100 on. */
 async function start(fromSlot: number | null = null, options: Partial<GeyserSourceOptions> = {}) {
   const stage = new PubsubFallbackStage(options);
   stages.push(stage);

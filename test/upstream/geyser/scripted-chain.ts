@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { Keypair } from '../../../src/solana/ed25519.ts';
 import type { GeyserServer, GeyserStream, UpdateMessage } from '../feeds/geyser-server.ts';
 import {
@@ -21,7 +22,6 @@ export const writtenAddress = Keypair.fromSeed(new Uint8Array(32).fill(1)).addre
 const CONFIRMED_LAG = 2;
 const FINALIZED_LAG = 4;
 
-/** Transfer of a slot; each occurs once in the chain. */
 export const transferAt = (slot: number, index: number) =>
   transfer((slot - FIRST_SLOT) * TRANSACTIONS + index + 1);
 
@@ -31,7 +31,7 @@ export const signatureAt = (slot: number, index: number): string => signatureOf(
 export const lamportsAt = (slot: number, index: number): number => slot * 10 + index;
 
 /** @param version - write version of the slot's first write; counted by each server from another start. */
-function updatesOf(slot: number, version: number): UpdateMessage[] {
+export function updatesOf(slot: number, version: number): UpdateMessage[] {
   const content = Array.from({ length: TRANSACTIONS }, (_, index) => {
     const transaction = transferAt(slot, index);
     const balance = account(lamportsAt(slot, index));
@@ -48,18 +48,19 @@ function updatesOf(slot: number, version: number): UpdateMessage[] {
   ];
 }
 
-/** Sends the chain up to its position, and replays it. */
 export class ScriptedChain {
+  readonly server: GeyserServer;
   readonly #updates: readonly UpdateMessage[];
   readonly #starts = new Map<number, number>();
   readonly #streams = new Set<GeyserStream>();
-  #position = 0;
+  position = 0;
 
-  constructor(server: GeyserServer, firstVersion: number, replays = true) {
+  constructor(server: GeyserServer, slotUpdates: (slot: number) => UpdateMessage[], replays = true) {
+    this.server = server;
     const updates: UpdateMessage[] = [];
     for (let slot = FIRST_SLOT; slot <= LAST_SLOT; slot++) {
       this.#starts.set(slot, updates.length);
-      updates.push(...updatesOf(slot, firstVersion + slot * TRANSACTIONS));
+      updates.push(...slotUpdates(slot));
     }
     this.#updates = updates;
     server.onRequest = ({ fromSlot }, stream) => {
@@ -71,7 +72,7 @@ export class ScriptedChain {
       stream.once('close', () => this.#streams.delete(stream));
       stream.once('cancelled', () => this.#streams.delete(stream));
       if (fromSlot === undefined) return;
-      sendOn(stream, this.#updates.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.#position));
+      sendOn(stream, this.#updates.slice(this.#starts.get(Number(fromSlot)) ?? 0, this.position));
     };
   }
 
@@ -83,16 +84,22 @@ export class ScriptedChain {
     return this.#streams.size;
   }
 
-  /** The newest slot that was sent completely. */
   get tip(): number {
-    const started = [...this.#starts].filter(([, start]) => start < this.#position).length;
+    const started = [...this.#starts].filter(([, start]) => start < this.position).length;
     return FIRST_SLOT + started - 2;
   }
 
   advance(to: number): void {
-    const next = this.#updates.slice(this.#position, to);
-    this.#position = Math.max(this.#position, to);
+    const next = this.#updates.slice(this.position, to);
+    this.position = Math.max(this.position, to);
     for (const stream of this.#streams) sendOn(stream, next);
+  }
+
+  kill(): void {
+    for (const stream of this.#streams) {
+      this.#streams.delete(stream);
+      stream.emit('error', { code: status.UNAVAILABLE, details: 'server is shutting down' });
+    }
   }
 }
 
@@ -114,7 +121,6 @@ function blockAt(slot: number): unknown {
 
 const lags: Readonly<Record<string, number>> = { confirmed: CONFIRMED_LAG, processed: 0 };
 
-/** JSON-RPC results of a node with this tip. */
 export function respond(tip: number, method: string, params: readonly unknown[]): unknown {
   const commitment = (params.at(-1) as { commitment?: string } | undefined)?.commitment ?? 'finalized';
   const last = tip - (lags[commitment] ?? FINALIZED_LAG);

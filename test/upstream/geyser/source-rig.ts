@@ -48,7 +48,6 @@ const transferNames = new Map(
   }),
 );
 
-/** What an update says, in a few words. */
 export function describeUpdate(update: RawUpdate): string {
   switch (update.kind) {
     case 'slot':
@@ -77,10 +76,8 @@ export const quick: Partial<GeyserSourceOptions> = {
   replayMarginSlots: 2,
 };
 
-/** A source, what it emitted, and the blocks of its nodes. */
 export class SourceRig {
   readonly log: string[] = [];
-  /** In a few words each. */
   readonly emitted: string[] = [];
   readonly lost: string[] = [];
   readonly blocks = new Map<number, Block>();
@@ -128,7 +125,6 @@ export class SourceRig {
     while (!isTrue()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Waits until a line is emitted. */
   untilEmitted(line: string): Promise<void> {
     return this.until(() => this.emitted.includes(line));
   }
@@ -146,7 +142,6 @@ export class SourceRig {
 
 const codec = (await import('@triton-one/yellowstone-grpc')).SubscribeUpdate;
 
-/** Sends updates on a stream. */
 export function sendOn(stream: GeyserStream, updates: readonly UpdateMessage[]): void {
   for (const update of updates) stream.write(codec.fromPartial(update as never));
 }

@@ -65,7 +65,6 @@ const actions = fc.array(
   { maxLength: 40 },
 );
 
-/** A server whose streams die and come back. */
 class ModelServer {
   readonly #updates: readonly ModelUpdate[];
   readonly #merge: UpdateMerge;

@@ -154,7 +154,6 @@ describe('request timeout', () => {
 });
 
 describe('aborted light read', () => {
-  /** Sends a read and aborts it once sent. */
   async function abandonOne(): Promise<void> {
     const leave = new AbortController();
     const left = attempt(node, call(), 20_000, leave.signal);

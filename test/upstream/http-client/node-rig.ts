@@ -35,7 +35,6 @@ export const outcomeOf = async (
   method = 'getBalance',
 ): Promise<Outcome> => (await sendOnce(node, timeoutMs, method)).outcome;
 
-/** Result text, else the outcome. */
 export async function outcomeText(
   node: UpstreamNode,
   timeoutMs = PATIENCE_MS,

@@ -1,25 +1,20 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** Request as received. */
 export type RawRequest = Readonly<{
   socket: Socket;
-  /** Index of the connection. */
   connection: number;
   head: string;
   body: string;
-  /** JSON-RPC id. */
   id: number;
 }>;
 
 export type RawScript = (request: RawRequest) => void;
 
-/** Node that writes scripted bytes. */
 export type RawNode = Readonly<{
   url: string;
   requests: readonly RawRequest[];
   sockets: readonly Socket[];
-  /** Open connections. */
   open(): number;
   become(script: RawScript): void;
   close(): Promise<void>;
@@ -27,7 +22,6 @@ export type RawNode = Readonly<{
 
 const END = '\r\n\r\n';
 
-/** Splits complete requests off the text. */
 function split(text: string): { requests: { head: string; body: string }[]; rest: string } {
   const requests: { head: string; body: string }[] = [];
   let rest = text;
@@ -88,15 +82,12 @@ export async function startRaw(script: RawScript, tls?: TlsOptions): Promise<Raw
 export const envelope = (id: number, result = '7'): string =>
   `{"jsonrpc":"2.0","result":${result},"id":${id}}\n`;
 
-/** HTTP response. */
 export function http(body: string, fields: readonly string[] = [], status = '200 OK'): string {
   return [`HTTP/1.1 ${status}`, `content-length: ${Buffer.byteLength(body)}`, ...fields, '', body].join(
     '\r\n',
   );
 }
 
-/** Responds at once. */
 export const responding: RawScript = ({ socket, id }) => socket.write(http(envelope(id)));
 
-/** Never responds. */
 export const unresponsive: RawScript = () => {};

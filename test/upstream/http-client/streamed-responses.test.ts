@@ -27,7 +27,6 @@ async function open(script: RawScript, limits: Partial<UpstreamLimits> = {}): Pr
   node = nodeAt(raw.url, { longAnswerFromBytes: FROM, ...limits });
 }
 
-/** Reader with flow control. */
 class Reading implements ResponseReader {
   readonly pieces: Buffer[] = [];
   bytes = 0;
@@ -61,7 +60,6 @@ class Reading implements ResponseReader {
   }
 }
 
-/** Sends a call that accepts streams. */
 function send(pauseFrom?: number, method = 'getProgramAccounts'): Promise<Reading | Outcome> {
   return new Promise((resolve) => {
     sendAttempt(node, call(method), PATIENCE_MS, {
@@ -216,7 +214,6 @@ const breaks = (): never => {
   throw new RangeError('Maximum call stack size exceeded');
 };
 
-/** Sends a request whose listener throws. */
 function sendBroken(broken: Partial<NodeRequest>): void {
   const same = { id: 1, method: 'getBlock', params: null, canPipeline: false, acceptsStream: false };
   const question = { ...same, onExchange: () => true, onStreamStart: () => null, ...broken };

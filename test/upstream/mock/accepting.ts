@@ -1,9 +1,7 @@
 import { encodeBase58 } from '../../../src/solana/base58.ts';
 import { type Behaviour, type Received, send } from './server.ts';
 
-/** Scripted transaction statuses. */
 export type MockChain = {
-  /** Raw JSON status of a signature. */
   status: (signature: string) => string;
   blockHeight: number;
   isBlockhashValid: boolean;
@@ -16,11 +14,9 @@ export const freshChain = (): MockChain => ({
   isBlockhashValid: true,
 });
 
-/** Raw JSON status of a landed transaction. */
 export const landed = (confirmationStatus: string, err = 'null'): string =>
   `{"slot":1001,"confirmations":1,"err":${err},"confirmationStatus":"${confirmationStatus}"}`;
 
-/** Transaction in a request. */
 export function sentTo({ raw }: Received): { wire: Buffer; config: Record<string, unknown> } {
   const { params } = JSON.parse(raw) as { params: [string, Record<string, unknown>] };
   return { wire: Buffer.from(params[0], 'base64'), config: params[1] };
@@ -45,7 +41,6 @@ function answerOf(request: Received, chain: MockChain): string {
   }
 }
 
-/** Accepts every transaction and reports its scripted status. */
 export const accepting =
   (chain: MockChain = freshChain()): Behaviour =>
   (request, reply) =>

@@ -6,30 +6,24 @@ import { type Behaviour, send, sendError } from './server.ts';
 
 /** How mock nodes respond. */
 
-/** Responds with the raw result; getSlot with a slot. */
 export const healthy =
   (result = '"ok"', slot = 1_000n): Behaviour =>
   ({ id, method }, reply) =>
     send(reply, `{"jsonrpc":"2.0","result":${method === 'getSlot' ? slot : result},"id":${id}}\n`);
 
-/** Responds with one JSON-RPC error. */
 export const failing =
   (code: number, message = 'no', data?: unknown): Behaviour =>
   ({ id }, reply) =>
     sendError(reply, id, code, message, data);
 
-/** Reports itself behind to every call. */
 export const behind = failing(-32005, 'Node is behind by 150 slots', { numSlotsBehind: 150 });
 
-/** Reads the request and never responds. */
 export const silent: Behaviour = () => {};
 
-/** Reads the request and closes the connection. */
 export const dyingAfterRequest: Behaviour = (_request, _reply, socket) => {
   socket.destroy();
 };
 
-/** Closes the connection within a large response. */
 export const dyingMidBody: Behaviour = ({ id }, reply, socket) => {
   reply.writeHead(200, { 'content-type': 'application/json', 'content-length': '4096' });
   reply.write(`{"jsonrpc":"2.0","result":{"half":"${id}`, () => socket.destroy());
@@ -41,7 +35,6 @@ export const truncated: Behaviour = ({ id }, reply) =>
 export const wrongId: Behaviour = ({ id }, reply) =>
   send(reply, `{"jsonrpc":"2.0","result":"not yours","id":${id + 1}}\n`);
 
-/** HTTP error with an HTML page. */
 export const refusing =
   (status: number): Behaviour =>
   (_request, reply) =>
@@ -51,7 +44,6 @@ export const htmlBadGateway: Behaviour = (_request, reply) => {
   reply.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
 };
 
-/** HTTP 429 with this Retry-After. */
 export const throttling =
   (retryAfter?: string): Behaviour =>
   (_request, reply) => {
@@ -73,7 +65,6 @@ export function inSequence(...behaviours: readonly Behaviour[]): Behaviour {
   return (...given) => behaviours[Math.min(requests++, behaviours.length - 1)]!(...given);
 }
 
-/** One behavior for a method and another for all other methods. */
 export const onMethod =
   (method: string, behaviour: Behaviour, other: Behaviour = healthy()): Behaviour =>
   (request, reply, socket) =>
@@ -88,11 +79,9 @@ export const holding =
 /** Reported state; functions are evaluated per request. */
 export type ReportedState = Readonly<{
   slot?: number | (() => number);
-  /** Newest slot with shreds. */
   shreds?: number;
   firstAvailable?: number;
   genesis?: string;
-  /** JSON result of other methods. */
   result?: string;
 }>;
 
@@ -111,20 +100,16 @@ export const reporting =
     send(reply, `{"jsonrpc":"2.0","result":${own[method]?.() ?? result},"id":${id}}\n`);
   };
 
-/** Reports itself healthy but does not replay received shreds. */
 export const stale = (reported: ReportedState): Behaviour =>
   reporting({ ...reported, slot: 4_900, shreds: 5_200 });
 
-/** Reports one slot forever. */
 export const frozenSlot = (reported: ReportedState): Behaviour => reporting({ ...reported, slot: 4_950 });
 
-/** Jumps to implausible slots with its second report. */
 export function lyingSlot(reported: ReportedState): Behaviour {
   let requests = 0;
   return reporting({ ...reported, slot: () => (requests++ === 0 ? 5_000 : 9_000_000 + requests) });
 }
 
-/** Belongs to testnet. */
 export const wrongNetwork = (reported: ReportedState): Behaviour =>
   reporting({ ...reported, genesis: genesisHashes.testnet });
 

@@ -1,7 +1,6 @@
 import type { Call, RpcDispatcher, RpcResponse } from '../../../src/protocol/call.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 
-/** Dispatcher backed by an async function. */
 export const dispatcherOf = (
   respond: (call: Call, signal: AbortSignal) => Promise<RpcResponse>,
 ): RpcDispatcher => ({

@@ -9,9 +9,7 @@ const timedOut: Exchange = {
   cause: new Error('no answer in time'),
 };
 
-/** Node without connections whose requests are ended by the test. */
 export class ManualNode extends UpstreamNode {
-  /** Pending requests. */
   readonly pending: NodeRequest[] = [];
   requestCount = 0;
 

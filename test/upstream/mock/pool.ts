@@ -22,29 +22,22 @@ const testLimits: Partial<UpstreamLimits> = {
 export type Scene = Readonly<{
   pool: UpstreamPool;
   mocks: readonly MockNode[];
-  /** Log lines so far. */
   logged: readonly string[];
-  /** Outcome of a call, as text. */
   send(method?: string, params?: unknown, signal?: AbortSignal): Promise<string>;
-  /** Outcomes of calls that are sent one after the other. */
   sendMany(times: number, method?: string, params?: unknown): Promise<string[]>;
-  /** Outcomes of calls that are sent at once. */
   sendAtOnce(times: number, method?: string, params?: unknown): Promise<string[]>;
-  /** State of each node. */
   states(): string[];
   /** Requests to each mock node, without polls. */
   counts(method?: string): number[];
   close(): Promise<void>;
 }>;
 
-/** Result, JSON-RPC error code or failure code of a call. */
 export const outcomeOf = (dispatcher: RpcDispatcher, rpcCall: Call, signal?: AbortSignal): Promise<string> =>
   request(dispatcher, rpcCall, signal).then(
     ({ body, errorCode }) => (errorCode === 0 ? body.toString() : String(errorCode)),
     (reason: unknown) => (reason instanceof Failure ? reason.code : String(reason)),
   );
 
-/** Failure of a call. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   const error = await promise.then(
     () => null,
@@ -54,7 +47,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   return error as Failure;
 }
 
-/** Pool on devnet over mock nodes and nodes at given URLs. */
 export async function stage(
   nodes: readonly (Behaviour | NodeConfig)[],
   limits: Partial<UpstreamLimits> = {},
@@ -116,7 +108,6 @@ export function stageForEach(): typeof stage {
   return async (...given) => closing(await stage(...given));
 }
 
-/** Call on devnet. */
 export const call = (method: string, params: unknown = []): Call => ({
   network: 'devnet',
   method,
@@ -124,7 +115,6 @@ export const call = (method: string, params: unknown = []): Call => ({
   params: Buffer.from(JSON.stringify(params)),
 });
 
-/** Waits for a condition, at most five seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 5_000;
   while (!condition()) {

@@ -13,7 +13,6 @@ import { methodRow } from '../../../src/protocol/methods.ts';
 import { type Slot, slot } from '../../../src/solana/units.ts';
 import type { ObservedSlot, SlotTracker } from '../../../src/upstream/slots/slot-tracker.ts';
 
-/** Call on devnet. */
 export const callOf = (method: string, params?: unknown, more: Partial<Call> = {}): Call => ({
   network: 'devnet',
   method,
@@ -24,27 +23,22 @@ export const callOf = (method: string, params?: unknown, more: Partial<Call> = {
 
 export const resultOf = (json: string): RpcResponse => ({ body: Buffer.from(json), errorCode: 0 });
 
-/** Result with a context. */
 export const at = (contextSlot: number, value = '1'): RpcResponse =>
   resultOf(`{"context":{"apiVersion":"3.0.0","slot":${contextSlot}},"value":${value}}`);
 
-/** Call that the test ends. */
 export type ReceivedCall = Readonly<{
   call: Call;
   handler: ResponseHandler;
   respond(response: RpcResponse): void;
   fail(failure: Failure): void;
-  /** Number of cancellations. */
   cancelCount(): number;
 }>;
 
-/** Dispatcher that responds on demand or by a script. */
 export class ScriptedDispatcher implements RpcDispatcher {
   readonly calls: ReceivedCall[] = [];
   /** Responds at once unless null. */
   script: (call: Call) => RpcResponse | null = () => null;
 
-  /** Params of all calls, in order. */
   get params(): (string | null)[] {
     return this.calls.map(({ call }) => call.params?.toString() ?? null);
   }
@@ -70,7 +64,6 @@ export class ScriptedDispatcher implements RpcDispatcher {
   }
 }
 
-/** Records responses, failures and traces. */
 export class RecordingHandler implements ResponseHandler, CallTrace {
   readonly responses: RpcResponse[] = [];
   readonly failures: Failure[] = [];
@@ -104,7 +97,6 @@ export class RecordingHandler implements ResponseHandler, CallTrace {
   }
 }
 
-/** Scripted slots, the same for every network. */
 export class ScriptedSlots implements SlotTracker {
   readonly slots = new Map<Commitment, ObservedSlot>();
 

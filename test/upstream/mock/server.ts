@@ -2,28 +2,23 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Request as received. */
 export type Received = Readonly<{
   id: number;
   method: string;
   raw: string;
-  /** Path and query. */
   path: string;
   headers: IncomingHttpHeaders;
 }>;
 
 export type Behaviour = (request: Received, reply: ServerResponse, socket: Socket) => void;
 
-/** Scripted node on a free loopback port. */
 export type MockNode = Readonly<{
   url: string;
   /** All requests except polls. */
   received: readonly Received[];
-  /** Requests of health monitoring. */
   polls: readonly Received[];
   /** Requests of the method, without polls. */
   count(method: string): number;
-  /** Changes the behavior. */
   become(behaviour: Behaviour): void;
   /** Open connections; with none, everything sent was read. */
   connections(): Promise<number>;
@@ -48,7 +43,6 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return raw;
 }
 
-/** HTTP 200 with JSON text. */
 export function send(reply: ServerResponse, text: string, status = 200): void {
   reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }

@@ -14,7 +14,6 @@ import { type Behaviour, type MockNode, startMock } from './server.ts';
 const payer = Keypair.generate();
 let lamports = 0;
 
-/** Unique signed transaction. */
 export function signedTransaction(): { wire: Buffer; signature: string } {
   const transfer = { fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: ++lamports };
   const transaction = new Transaction({
@@ -26,7 +25,6 @@ export function signedTransaction(): { wire: Buffer; signature: string } {
   return { wire: transaction.serialize(), signature: encodeBase58(transaction.signature!) };
 }
 
-/** Records a submission. */
 export class SubmissionTrace implements CallTrace {
   readonly attempts: CallAttempt[] = [];
   readonly results: SubmissionResult[] = [];
@@ -40,7 +38,6 @@ export class SubmissionTrace implements CallTrace {
   }
 }
 
-/** sendTransaction call with options and trace. */
 export const sendCall = (wire: Buffer, config: object = {}, trace: CallTrace | null = null): Call => ({
   ...call('sendTransaction', [wire.toString('base64'), { encoding: 'base64', ...config }]),
   trace,
@@ -50,7 +47,6 @@ export type SubmitScene = Omit<Scene, 'send'> &
   Readonly<{
     submitter: TransactionSubmitter;
     sendOnlyMocks: readonly MockNode[];
-    /** Nodes and send-only endpoints. */
     all: readonly MockNode[];
     /** Signature, error code or failure code of a submission. */
     submit(wire: Buffer, config?: object, trace?: CallTrace | null): Promise<string>;
@@ -103,6 +99,5 @@ async function stageSubmitter(
   };
 }
 
-/** Number of sendTransaction requests. */
 export const sentIn = (mocks: readonly MockNode[]): number =>
   mocks.reduce((sum, mock) => sum + mock.count('sendTransaction'), 0);

@@ -38,12 +38,10 @@ async function open(options: Partial<OffChainOptions> = {}): Promise<void> {
   client = await openClient([host.port], options);
 }
 
-/** Document of a URI, or undefined. */
 async function read(uri: string): Promise<unknown> {
   return (await client.read([uri], neverAborted)).get(uri);
 }
 
-/** Document of a host with this behavior. */
 async function readOf(script: Script, limits: Partial<typeof offChainLimits> = {}): Promise<unknown> {
   host.scripts.set('/x', script);
   await open({ limits: { tryTimeoutMs: 5_000, timeoutMs: 10_000, ...limits } });

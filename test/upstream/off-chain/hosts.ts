@@ -5,14 +5,10 @@ import { OffChainClient, type OffChainOptions } from '../../../src/upstream/off-
 
 export type Script = (request: IncomingMessage, reply: ServerResponse, socket: Socket) => void;
 
-/** Scripted metadata host on a loopback address. */
 export type Host = Readonly<{
   port: number;
-  /** Requested paths. */
   requestedPaths: string[];
-  /** Headers per request. */
   headers: IncomingMessage['headers'][];
-  /** Accepted connections. */
   connections: () => number;
   /** Behavior per path; others are 404. */
   scripts: Map<string, Script>;
@@ -56,13 +52,11 @@ export async function startHost(
   };
 }
 
-/** JSON response. */
 export const json =
   (value: unknown, type = 'application/json'): Script =>
   (_request, reply) =>
     void reply.writeHead(200, { 'content-type': type }).end(JSON.stringify(value));
 
-/** Bytes with headers. */
 export const bytes =
   (
     body: Buffer | string,
@@ -74,7 +68,6 @@ export const bytes =
 
 export const redirect = (location: string, status = 302): Script => bytes('', { location }, status);
 
-/** Never responds. */
 export const noResponse: Script = () => undefined;
 
 export const neverAborted = new AbortController().signal;

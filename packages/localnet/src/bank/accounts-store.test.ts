@@ -42,7 +42,6 @@ const anyHistory = fc.array(
 
 type Step = { slot: number; address: Address; account: Account | null };
 
-/** Reference model: a list of all writes. */
 class Model {
   readonly steps: Step[] = [];
   at(address: Address, slot: number): Account | null {

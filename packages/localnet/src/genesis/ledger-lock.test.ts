@@ -17,7 +17,6 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Process state and start time from /proc. */
 function statOf(pid: number): { state: string; started: string } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

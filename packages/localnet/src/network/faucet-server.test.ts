@@ -34,7 +34,6 @@ function request(lamports: bigint, variant = 0): Buffer {
   return Buffer.concat([head, addressBytes(receiver), blockhashBytes(blockhash)]);
 }
 
-/** Reads until `length` bytes arrived. */
 async function read(socket: Socket, length: number): Promise<Buffer> {
   let all: Buffer = Buffer.alloc(0);
   while (all.length < length) {

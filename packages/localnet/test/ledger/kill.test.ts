@@ -15,10 +15,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Finalized blockhash and signatures by slot. */
 type Notification = Map<number, readonly string[]>;
 
-/** Kills the ledger after enough output. */
 async function runAndKill(received: Notification, linesWanted: number): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'kill-child.ts'), dir], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -58,7 +58,6 @@ export class Lab {
     for (let i = 0; i < slots; i++) this.node.freeze();
   }
 
-  /** Waits until the tip is durable. */
   async durable(): Promise<void> {
     const tip = this.node.bank('processed').slot;
     await eventually(async () => this.node.durableSlot >= tip, 'the tip is durable');
@@ -76,7 +75,6 @@ export class Lab {
     return wallet;
   }
 
-  /** Legacy transaction paid by the first signer. */
   legacy(
     signers: Keypair[],
     instructions: TransactionInstruction[],
@@ -90,7 +88,6 @@ export class Lab {
     return decoded(transaction.serialize());
   }
 
-  /** Version 0 transaction paid by the first signer. */
   versioned(
     signers: Keypair[],
     instructions: TransactionInstruction[],

@@ -16,7 +16,6 @@ import { at, Lab, SOL } from './lab.ts';
 
 type Entry = Readonly<{ hash: string; signatures: readonly Signature[] }>;
 
-/** Shred receiver. */
 class Receiver {
   readonly entries = new Map<Slot, Entry[]>();
   readonly completed: Slot[] = [];
@@ -60,7 +59,6 @@ const entryOf = (entry: NonNullable<ReturnType<typeof readEntries>>[number]): En
 let lab: Lab;
 let sent: (readonly Uint8Array[])[];
 let actual: LedgerEvent[];
-/** Shreds sent and transactions run, in order. */
 let course: string[];
 afterEach(() => lab.close());
 

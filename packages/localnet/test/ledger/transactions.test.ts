@@ -1,6 +1,19 @@
-import { ComputeBudgetProgram, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import {
+  AddressLookupTableAccount,
+  AddressLookupTableProgram,
+  ComputeBudgetProgram,
+  Keypair,
+  MessageV0,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { at, Lab, SOL } from './lab.ts';
+import { programs } from '../../../../src/solana/programs.ts';
+import { lamports, U64_MAX } from '../../../../src/solana/units.ts';
+import { openLocalNode } from '../../src/genesis/open.ts';
+import { at, decoded, Lab, SOL } from './lab.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -106,4 +119,122 @@ const pay = (from: Keypair, to: Keypair, lamports: number) => ({
   fromPubkey: from.publicKey,
   toPubkey: to.publicKey,
   lamports,
+});
+
+const lastMeta = () => lab.node.history.block(lab.node.bank('processed').slot)!.transactions.at(-1)!.meta;
+
+describe('version 0 transaction', () => {
+  it('loads keys from a lookup table and is found by all keys', () => {
+    const [payer, target] = [lab.wallet(), Keypair.generate().publicKey];
+    lab.freeze();
+    const [create, tableKey] = AddressLookupTableProgram.createLookupTable({
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      recentSlot: Number(lab.node.bank('processed').slot),
+    });
+    const extend = AddressLookupTableProgram.extendLookupTable({
+      lookupTable: tableKey,
+      authority: payer.publicKey,
+      payer: payer.publicKey,
+      addresses: [target],
+    });
+    expect(lab.run([payer], [create, extend])).toBeNull();
+    const data = lab.node.bank('processed').account(at(tableKey))!.data;
+    const table = new AddressLookupTableAccount({
+      key: tableKey,
+      state: AddressLookupTableAccount.deserialize(data),
+    });
+    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: target, lamports: SOL });
+    const transaction = lab.versioned([payer], [pay], [table]);
+    expect(transaction.message.accountKeys).not.toContain(at(target));
+    expect(lab.node.submit(transaction)).toBeNull();
+    lab.freeze();
+    expect(lab.balance(target)).toBe(BigInt(SOL));
+    expect(lastMeta().loadedAddresses).toEqual({ writable: [at(target)], readonly: [] });
+    expect(lastMeta().postBalances).toHaveLength(3);
+    const highestSlot = lab.node.bank('processed').slot;
+    for (const key of [at(payer.publicKey), at(target)]) {
+      const [newest] = lab.node.history.signaturesForAddress(key, { limit: 1, highestSlot });
+      expect(newest).toEqual({ signature: transaction.signatures[0], slot: highestSlot, index: 0 });
+    }
+    const unknown = new AddressLookupTableAccount({ ...table, key: Keypair.generate().publicKey });
+    expect(lab.node.submit(lab.versioned([payer], [pay], [unknown]))).toBe('AddressLookupTableNotFound');
+    // The same address twice.
+    const twice = new MessageV0({
+      header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
+      staticAccountKeys: [payer.publicKey, SystemProgram.programId],
+      recentBlockhash: lab.blockhash,
+      compiledInstructions: [],
+      addressTableLookups: [{ accountKey: tableKey, writableIndexes: [0, 0], readonlyIndexes: [] }],
+    });
+    const doubled = new VersionedTransaction(twice);
+    doubled.sign([payer]);
+    expect(lab.node.submit(decoded(doubled.serialize()))).toBe('AccountLoadedTwice');
+  });
+});
+
+const memoElf = (): Uint8Array => lab.node.bank('processed').account(programs.memoV3)!.data;
+
+const memo = (program: PublicKey, text: string): TransactionInstruction =>
+  new TransactionInstruction({ programId: program, keys: [], data: Buffer.from(text) });
+
+describe('genesis', () => {
+  it('includes programs and accounts', async () => {
+    const [program, account] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    const content = {
+      lamports: lamports(123n),
+      data: Uint8Array.of(1, 2, 3),
+      owner: programs.memoV1,
+      executable: false,
+      rentEpoch: U64_MAX,
+    };
+    const own = await Lab.open({
+      programs: [[at(program), memoElf()]],
+      accounts: [[at(account), content]],
+      faucetSol: 5n,
+    });
+    try {
+      expect(own.node.bank('finalized').account(at(account))).toEqual(content);
+      expect(own.balance(new PublicKey(own.node.genesis.faucet))).toBe(5_000_000_000n);
+      expect(own.run([own.wallet(1)], [memo(program, 'from genesis')])).toBeNull();
+      await own.reopen();
+      expect(own.run([own.wallet(1)], [memo(program, 'from disk')])).toBeNull();
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('survives an account that claims to be a program', async () => {
+    const wellFormed = Uint8Array.of(...new Uint8Array(48), ...memoElf());
+    const owners = [programs.bpfLoader2, programs.loaderV4, programs.bpfUpgradeableLoader, programs.memoV1];
+    const fakes = owners.map((owner) => {
+      const data = owner === programs.loaderV4 ? wellFormed : new Uint8Array(64);
+      const account = { lamports: lamports(10n ** 9n), data, owner, executable: true, rentEpoch: 0n };
+      return [Keypair.generate().publicKey, account] as const;
+    });
+    const own = await Lab.open({ accounts: fakes.map(([key, account]) => [at(key), account] as const) });
+    try {
+      const payer = own.wallet();
+      for (const [key] of fakes)
+        expect(own.run([payer], [memo(key, 'x')])).toBe('InvalidProgramForExecution');
+      expect(own.run([payer], [memo(new PublicKey(programs.memoV3), 'x')])).toBeNull();
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+it('releases the directory when opening fails', async () => {
+  const program = at(Keypair.generate().publicKey);
+  const other = await Lab.open();
+  await other.node.stop();
+  const bad = openLocalNode({
+    ledgerDir: other.dir,
+    manual: true,
+    reset: true,
+    programs: [[program, new Uint8Array(9)]],
+  });
+  await expect(bad).rejects.toThrow();
+  other.node = await openLocalNode({ ledgerDir: other.dir, manual: true });
+  await other.close();
 });

@@ -9,7 +9,6 @@ import { compileFilters } from '../filters/compile.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 import { BlockScheduler, type BlockSchedulerLimits } from './block-scheduler.ts';
 
-/** Records the names and tails that it receives. */
 class Listing implements GeyserSink {
   readonly received: string[] = [];
   readonly tails: Uint8Array[] = [];

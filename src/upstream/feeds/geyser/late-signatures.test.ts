@@ -13,9 +13,7 @@ function waitFor(number: number, commitment: Commitment): SubscriptionOf<'signat
   return { kind: 'signature', signature: signatureFromBytes(bytes), commitment, received: false };
 }
 
-/** A node whose responses the test triggers. */
 class SlowNode {
-  /** Signatures of each request. */
   readonly requests: (readonly string[])[] = [];
   pending = 0;
   pendingMost = 0;

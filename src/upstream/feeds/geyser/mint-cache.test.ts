@@ -17,7 +17,6 @@ const limits = {
 
 const mint = (number: number) => addressFromBytes(new Uint8Array(32).fill(number));
 
-/** A token account of a mint. */
 function tokens(number: number): Account {
   const data = Buffer.alloc(165);
   data.set(addressBytes(mint(number)), 0);

@@ -2,13 +2,11 @@ import type { PubsubBehaviour } from './pubsub-server.ts';
 
 /** How mock PubSub nodes respond. */
 
-/** Accepts every subscription and unsubscription. */
 export const healthy: PubsubBehaviour = (request, peer) => {
   if (request.method.endsWith('Unsubscribe')) peer.send({ jsonrpc: '2.0', result: true, id: request.id });
   else peer.acknowledge(request);
 };
 
-/** Closes the connection at the first request. */
 export const closing: PubsubBehaviour = (_request, peer) => peer.socket.close();
 
 /** Accepts slot subscriptions; responds to other requests in its own way. */
@@ -17,10 +15,8 @@ const exceptSlots =
   (request, peer) =>
     (request.method === 'slotSubscribe' ? healthy : behaviour)(request, peer);
 
-/** Never responds. */
 export const mute = exceptSlots(() => {});
 
-/** Responds with an error. */
 export const refusing = (code: number, message: string): PubsubBehaviour =>
   exceptSlots((request, peer) => peer.refuse(request, code, message));
 
@@ -29,10 +25,8 @@ export const duplicateIds = exceptSlots((request, peer) =>
   peer.send({ jsonrpc: '2.0', result: peer.ids.get('slotSubscribe'), id: request.id }),
 );
 
-/** Responds with invalid JSON. */
 export const invalidJson = exceptSlots((_request, peer) => peer.send('{"jsonrpc":"2.0","result":'));
 
-/** Responds to another request id. */
 export const wrongIds = exceptSlots((request, peer) =>
   peer.send({ jsonrpc: '2.0', result: 7, id: request.id + 1_000_000 }),
 );

@@ -2,16 +2,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A request as a scripted PubSub node received it. */
 export type PubsubRequest = Readonly<{ id: number; method: string; params: readonly unknown[]; raw: string }>;
 
-/** How a scripted node handles a request. */
 export type PubsubBehaviour = (request: PubsubRequest, peer: Peer) => void;
 
-/** The node's side of one connection. */
 export class Peer {
   readonly socket: WebSocket;
-  /** Subscription ids of this connection by method. */
   readonly ids = new Map<string, number>();
   #nextId = 100;
 
@@ -23,7 +19,6 @@ export class Peer {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** Acknowledges a subscription under a new id. */
   acknowledge({ id, method }: PubsubRequest): number {
     const given = this.#nextId++;
     this.ids.set(method, given);
@@ -47,7 +42,6 @@ export class Peer {
   }
 }
 
-/** A scripted PubSub node on a free loopback port. */
 export class PubsubMock {
   readonly received: PubsubRequest[] = [];
   readonly peers = new Set<Peer>();
@@ -77,7 +71,6 @@ export class PubsubMock {
     return this.received.filter((one) => one.method === method).length;
   }
 
-  /** Sends the next slot to all slot subscriptions. */
   tick(slots = 1): void {
     for (let i = 0; i < slots; i++) {
       this.#slot++;
@@ -91,7 +84,6 @@ export class PubsubMock {
     return { slot: this.#slot, parent: this.#slot - 1, root: this.#slot - 32 };
   }
 
-  /** Resets every connection. */
   cut(): void {
     for (const { socket } of this.peers) socket.terminate();
   }

@@ -9,7 +9,6 @@ const HASH = '11111111111111111111111111111111';
 /** A pool with empty blocks up to a tip, except for skipped slots. */
 export class ScriptedChain implements RpcDispatcher {
   tip: number;
-  /** Slots without a block. */
   readonly skipped = new Set<number>();
   /** Slots with a block that getBlocks omits. */
   readonly unlisted = new Set<number>();
