@@ -70,8 +70,8 @@ export class ConnectionCaps {
 }
 
 /**
- * Limits the connections of a server; further ones are closed at once. In a cluster, Node.js would otherwise pass excess
- * connections on to other workers, forever if all are full. `dropMaxConnection` is missing in the types.
+ * Limits the connections of a server; further ones are closed at once. In a cluster, Node.js would otherwise pass them on
+ * to other workers, forever if all are full.
  */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

@@ -315,8 +315,7 @@ function tagOf(credential: string): number {
 /**
  * Set-associative cache of credentials verified lately. The user removes an entry when it changes and checks
  * expiry on each hit.
- * Credentials are compared without constant time. The difference for a guess with a correct prefix is about a
- * nanosecond, and each guess is then fully verified and counted as failed authentication.
+ * The comparison takes no constant time, but each wrong guess is fully verified and counted as failed authentication.
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);

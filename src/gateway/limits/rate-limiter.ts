@@ -185,8 +185,7 @@ export class RateLimiter {
 
 /**
  * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
- * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded
- * up: a client that spreads `limit` calls over it is never rejected.
+ * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded up.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

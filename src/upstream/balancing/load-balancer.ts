@@ -52,11 +52,7 @@ export class PowerOfTwoSelector {
     this.#considered++;
     if (this.#considered === 1) this.#one = node;
     else if (this.#considered === 2) this.#other = node;
-    else {
-      const index = Math.floor(this.#random() * this.#considered);
-      if (index === 0) this.#one = node;
-      else if (index === 1) this.#other = node;
-    }
+    else this.#replaceAtRandom(node);
   }
 
   /** Returns the selected node, or null, and resets the selector. */
@@ -73,6 +69,13 @@ export class PowerOfTwoSelector {
     this.#considered = 0;
     this.#one = null;
     this.#other = null;
+  }
+
+  /** Reservoir sampling: each candidate has the same chance. */
+  #replaceAtRandom(node: UpstreamNode): void {
+    const index = Math.floor(this.#random() * this.#considered);
+    if (index === 0) this.#one = node;
+    else if (index === 1) this.#other = node;
   }
 }
 
@@ -97,12 +100,14 @@ export class Primary {
     );
     if (current === null || !healthy.includes(current)) this.#move(best);
     else if (best === null || !isClearlyBetter(best, current)) this.#challenger = null;
-    else {
-      if (this.#challenger !== best) {
-        this.#challenger = best;
-        this.#since = now;
-      } else if (now - this.#since >= this.#limits.stickyMs) this.#move(best);
-    }
+    else this.#challenge(best, now);
+  }
+
+  #challenge(node: UpstreamNode, now: number): void {
+    if (this.#challenger !== node) {
+      this.#challenger = node;
+      this.#since = now;
+    } else if (now - this.#since >= this.#limits.stickyMs) this.#move(node);
   }
 
   #move(node: UpstreamNode | null): void {

@@ -87,23 +87,27 @@ export class StatusPoller {
     this.#timer = null;
     this.#isPolling = true;
     try {
-      const now = performance.now();
-      const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
-      const { pollMs, subscribedPollMs } = this.#limits;
-      // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
-      // call is polled again.
-      for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
-      const view = await this.#findExpired(due, now);
-      const signatures = [...new Set(due.map(({ signature }) => signature))];
-      const watchedOf = Map.groupBy(due, ({ signature }) => signature);
-      await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
-        this.#queryStatuses(batch, watchedOf, view),
-      );
+      await this.#pollDue();
     } catch {
       // Requested again in the next poll.
     }
     this.#isPolling = false;
     this.#schedule();
+  }
+
+  async #pollDue(): Promise<void> {
+    const now = performance.now();
+    const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
+    const { pollMs, subscribedPollMs } = this.#limits;
+    // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
+    // call is polled again.
+    for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
+    const view = await this.#findExpired(due, now);
+    const signatures = [...new Set(due.map(({ signature }) => signature))];
+    const watchedOf = Map.groupBy(due, ({ signature }) => signature);
+    await mapConcurrent(chunk(signatures, STATUSES_MAX), this.#limits.callsAtATime, (batch) =>
+      this.#queryStatuses(batch, watchedOf, view),
+    );
   }
 
   async #queryStatuses(
@@ -223,6 +227,15 @@ export class RespondingNode implements CallTrace {
 
 type Statuses = readonly (LandedStatus | null)[];
 
+/** The lower of two statuses; null if they disagree. */
+function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): LandedStatus | null {
+  if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
+  return {
+    ...one,
+    hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
+  };
+}
+
 /**
  * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
  * it by a round. Without a second response the first counts.
@@ -240,14 +253,7 @@ export async function crossCheckStatuses(
   if (response === null) return reported;
   const { statuses } = readSignatureStatuses(response.body);
   const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at] ?? null]));
-  return signatures.map((signature, at) => {
-    // The lower of two statuses; null if they disagree.
-    const one = reported[at] ?? null;
-    const other = secondStatuses.get(signature) ?? null;
-    if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
-    return {
-      ...one,
-      hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
-    };
-  });
+  return signatures.map((signature, at) =>
+    agreedStatus(reported[at] ?? null, secondStatuses.get(signature) ?? null),
+  );
 }

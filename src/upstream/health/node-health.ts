@@ -214,14 +214,16 @@ export class NodeHealth {
   }
 
   #recordStatus(status: number, retryAfterMs: number | null, now: number): void {
-    if (retryAfterMs !== null || status === 429) {
-      const backoffMs = this.#limits.throttleMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
-      const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.throttleMaxMs);
-      this.throttledUntil = Math.max(this.throttledUntil, now + ms);
-    }
+    if (retryAfterMs !== null || status === 429) this.#throttle(retryAfterMs, now);
     // 400 or 413 may be the caller's fault and must not open the circuit.
     if (isNodeFault(status)) this.circuit.recordFailure(now);
     else this.circuit.release();
+  }
+
+  #throttle(retryAfterMs: number | null, now: number): void {
+    const backoffMs = this.#limits.throttleMs * 2 ** Math.min(this.#consecutiveThrottles++, 6);
+    const ms = Math.min(retryAfterMs ?? backoffMs, this.#limits.throttleMaxMs);
+    this.throttledUntil = Math.max(this.throttledUntil, now + ms);
   }
 }
 

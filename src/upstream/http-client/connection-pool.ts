@@ -70,10 +70,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     }
     if (!this.#sweeper.isBusy) this.#sweeper.start();
     const connection = this.#waiting.first === null ? this.#connectionFor(request, now) : null;
-    if (connection === null) {
-      this.#waiting.push(request);
-      this.#connect();
-    } else connection.send(request);
+    if (connection === null) this.#wait(request);
+    else connection.send(request);
     return request;
   }
 
@@ -118,10 +116,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (this.#isClosed) return;
     if (!wasOpen) {
       this.#connecting--;
-      // Handles a failed connect. While other connections serve the queue, one waiting request fails;
-      // otherwise all fail, so that they are retried on another node.
-      if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
-      else this.#waiting.shift()?.settle(connectionLost(false, cause));
+      this.#notConnected(cause);
     }
     this.#connect();
   }
@@ -149,6 +144,11 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return least;
   }
 
+  #wait(request: HttpRequest): void {
+    this.#waiting.push(request);
+    this.#connect();
+  }
+
   #connect(): void {
     while (this.#connecting < this.#waiting.length) {
       if (this.#isFull && !this.#closeLingering()) return;
@@ -167,6 +167,15 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
     lingering?.close(new Error('connection limit reached'));
     return lingering !== undefined;
+  }
+
+  /**
+   * Handles a failed connect. While other connections serve the queue, one waiting request fails; otherwise
+   * all fail, so that they are retried on another node.
+   */
+  #notConnected(cause: unknown): void {
+    if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
+    else this.#waiting.shift()?.settle(connectionLost(false, cause));
   }
 
   #failWaiting(cause: unknown): void {
@@ -231,9 +240,11 @@ export class Sweeper {
     const isWaiting = this.#sweep(performance.now());
     if (isWaiting === true) return;
     if (isWaiting === null) this.stop();
-    else if (this.isBusy) {
-      this.stop();
-      this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
-    }
+    else if (this.isBusy) this.#slowDown();
+  }
+
+  #slowDown(): void {
+    this.stop();
+    this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
   }
 }

@@ -112,19 +112,9 @@ export class Connection implements RequestHolder, StreamingConnection {
   }
 
   sweep(now: number): void {
-    if (this.isLingering) {
-      if (now >= (this.requests.first?.deadline ?? 0)) this.close(new Error('request aborted'));
-    } else if (this.requests.first !== null) {
-      let request: HttpRequest | null = this.requests.first;
-      while (request !== null && this.#state !== 'closed') {
-        const next: HttpRequest | null = request.next;
-        if (now >= request.deadline && !request.isSettled) {
-          this.#isSuspect ||= request.isSent;
-          this.#abortRequest(request, timeoutExchange(request.isSent));
-        }
-        request = next;
-      }
-    } else if (now >= this.#waitsUntil)
+    if (this.isLingering) this.#endLingering(now);
+    else if (this.requests.first !== null) this.#abortExpired(now);
+    else if (now >= this.#waitsUntil)
       this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
   }
 
@@ -249,6 +239,22 @@ export class Connection implements RequestHolder, StreamingConnection {
       !this.#reader.isInBody &&
       this.#context.hasCapacity
     );
+  }
+
+  #endLingering(now: number): void {
+    if (now >= (this.requests.first?.deadline ?? 0)) this.close(new Error('request aborted'));
+  }
+
+  #abortExpired(now: number): void {
+    let request = this.requests.first;
+    while (request !== null && this.#state !== 'closed') {
+      const { next } = request;
+      if (now >= request.deadline && !request.isSettled) {
+        this.#isSuspect ||= request.isSent;
+        this.#abortRequest(request, timeoutExchange(request.isSent));
+      }
+      request = next;
+    }
   }
 
   /**

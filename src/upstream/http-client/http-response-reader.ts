@@ -316,17 +316,21 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     this.contentLength = -1;
   }
 
+  /** llhttp validated it as a single number, but the stored text may be truncated. */
+  #parseLength(value: string): void {
+    const digits = value.trim();
+    if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'invalid';
+    else this.contentLength = Number(digits);
+  }
+
   #endValue(): void {
     const field = this.#field;
     if (field === null) return;
     const value = this.#value;
     this.#field = null;
     this.#value = '';
-    if (field === 'content-length') {
-      const digits = value.trim();
-      if (digits.length > LENGTH_MAX_DIGITS) this.readState = 'invalid';
-      else this.contentLength = Number(digits);
-    } else if (field === 'keep-alive') this.keepAliveMs = parseKeepAliveMs(value);
+    if (field === 'content-length') this.#parseLength(value);
+    else if (field === 'keep-alive') this.keepAliveMs = parseKeepAliveMs(value);
     else this.retryAfter = this.retryAfter === null ? value.trim() : null;
   }
 }

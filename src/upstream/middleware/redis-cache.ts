@@ -54,6 +54,9 @@ const DEPTH_MAX = 256;
 /** State that changes every slot would expire before others read it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
+/** Validates results, since others may write to the store. */
+const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
+
 type Parts = RedisCacheOptions &
   Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
@@ -123,8 +126,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
   #onStoreResult(body: Buffer | null): void {
     if (!this.#stopWaiting()) return;
     const { counts, next } = this.#parts;
-    // Validates results, since others may write to the store.
-    if (body === null || !(isUtf8(body) && isJson(body, DEPTH_MAX))) {
+    if (body === null || !isValidResult(body)) {
       counts.unstored++;
       this.#pending = next.dispatch(this.#call, this);
       return;
@@ -180,16 +182,22 @@ export class ChainIds {
     const now = performance.now();
     if (now - (this.#requestedAt.get(network) ?? Number.NEGATIVE_INFINITY) >= REFRESH_INTERVAL_MS) {
       this.#requestedAt.set(network, now);
-      this.#source.dispatch(genesisCall(network), {
-        onResponse: (response) => {
-          const hash = parseGenesisHash(response);
-          if (hash === null) this.#chainIds.delete(network);
-          else this.#chainIds.set(network, hash);
-        },
-        // Retried with the next call.
-        onError: () => this.#requestedAt.delete(network),
-      });
+      this.#refresh(network);
     }
     return this.#chainIds.get(network) ?? null;
+  }
+
+  #refresh(network: Network): void {
+    this.#source.dispatch(genesisCall(network), {
+      onResponse: (response) => this.#record(network, response),
+      // Retried with the next call.
+      onError: () => this.#requestedAt.delete(network),
+    });
+  }
+
+  #record(network: Network, response: RpcResponse): void {
+    const hash = parseGenesisHash(response);
+    if (hash === null) this.#chainIds.delete(network);
+    else this.#chainIds.set(network, hash);
   }
 }

@@ -35,6 +35,8 @@ const HEALTHY_TTL_MS = 5_000;
 
 const HEALTHY: RpcResponse = { body: Buffer.from('"ok"'), errorCode: 0 };
 
+const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(slot)), errorCode: 0 });
+
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
 /** Records a node's getSlot response, which is mostly newer than the tracked slot. */
@@ -114,13 +116,7 @@ export class SlotCache implements RpcDispatcher {
   }
 
   dispatch(call: Call, handler: ResponseHandler): PendingCall {
-    if (call.row === methods.getSlot) {
-      const key = this.#keys.keyOf(call);
-      if (key === null || key.commitment === null || !key.isPlain) return this.#next.dispatch(call, handler);
-      const response = this.#slotFor(call, key, key.commitment);
-      if (response !== null) return this.#respond(call, handler, response);
-      return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
-    }
+    if (call.row === methods.getSlot) return this.#dispatchSlot(call, handler);
     if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#next.dispatch(call, handler);
     return this.#isHealthy(call.network)
       ? this.#respond(call, handler, HEALTHY)
@@ -151,6 +147,15 @@ export class SlotCache implements RpcDispatcher {
     ofNetwork.set(commitment, { slot, atMs: this.#now(), response });
   }
 
+  #dispatchSlot(call: Call, handler: ResponseHandler): PendingCall {
+    const key = this.#keys.keyOf(call);
+    if (key === null || key.commitment === null || !key.isPlain) return this.#next.dispatch(call, handler);
+    const response = this.#slotFor(call, key, key.commitment);
+    if (response !== null) return this.#respond(call, handler, response);
+    return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
+  }
+
+  /** Slot to return; null: call a node. */
   #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
     const current = this.#slots.slotAt(network, commitment);
     if (current === null || !this.#isFresh(current.atMs)) return null;
@@ -161,7 +166,7 @@ export class SlotCache implements RpcDispatcher {
     const head = isAhead && isSame ? observed.slot : current.slot;
     if (head < key.minContextSlot || (minSlot != null && head < minSlot.at(commitment))) return null;
     if (observed?.slot === head) return observed.response;
-    const response = { body: Buffer.from(String(head)), errorCode: 0 };
+    const response = slotResponse(head);
     this.recordSlot(network, commitment, head, response);
     return response;
   }

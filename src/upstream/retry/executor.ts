@@ -44,6 +44,7 @@ export function executeWithRetry(group: NodeGroup, call: Call, handler: Response
 
 const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
+/** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
   kind: 'response',
   response: { body: Buffer.alloc(0), errorCode: 0 },
@@ -138,11 +139,8 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     // Select and count in one tick, so that a burst of calls is spread over the nodes.
     const node = selectNode(state, now);
     if (node !== null && state.attemptsAt(node) === 0) this.#sendTo(node, now);
-    else if (node !== null) {
-      const ms = roundBackoffMs(this.#state, node);
-      if (ms === 0) this.#sendTo(node, now);
-      else this.#pause(ms);
-    } else this.#retryLater(now);
+    else if (node !== null) this.#retryNode(node, now);
+    else this.#retryLater(now);
   }
 
   checkHedge(now: number): void {
@@ -157,13 +155,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (node === null || state.isOutOfTime(now) || state.hedgeBudget?.spend() !== true) return;
     node.hedges++;
     if (state.activeNode === null) this.#sendTo(node, now);
-    else {
-      const state = this.#state;
-      const hedge = new HedgeAttempt(this);
-      this.#hedge = hedge;
-      state.hedgeNode = node;
-      hedge.send(state.call, node, timeoutOf(state, now), now);
-    }
+    else this.#sendHedge(node, now);
   }
 
   #expireFailing(now: number): void {
@@ -179,10 +171,7 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     const state = this.#state;
     const wasSettled = this.#isSettled;
     if (wasSettled && !this.#isCanceled) {
-      // Records an attempt that was aborted because another node responded first. It does not count as a
-      // failure.
-      node.recordSuperseded(state.call.row, elapsedMs);
-      if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');
+      reportSuperseded(state, node, elapsedMs);
       return;
     }
     try {
@@ -210,6 +199,12 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
       response.cancel();
       this.#fail(thrown);
     }
+  }
+
+  #retryNode(node: UpstreamNode, now: number): void {
+    const ms = roundBackoffMs(this.#state, node);
+    if (ms === 0) this.#sendTo(node, now);
+    else this.#pause(ms);
   }
 
   #retryLater(now: number): void {
@@ -258,6 +253,14 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     if (this.#isSettled || this.#attempts !== attempt || state.activeNode === null) return;
     this.#pending = pending;
     if (this.#isCanceled) pending.abort();
+  }
+
+  #sendHedge(node: UpstreamNode, now: number): void {
+    const state = this.#state;
+    const hedge = new HedgeAttempt(this);
+    this.#hedge = hedge;
+    state.hedgeNode = node;
+    hedge.send(state.call, node, timeoutOf(state, now), now);
   }
 
   #conclude(): void {
@@ -352,4 +355,12 @@ function traceAttempt(state: RetryState, node: UpstreamNode, elapsedMs: number, 
 function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
   const isGood = outcome.kind === 'response' && outcome.response.errorCode === 0;
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
+}
+
+/**
+ * Records an attempt that was aborted because another node responded first. It does not count as a failure.
+ */
+function reportSuperseded(state: RetryState, node: UpstreamNode, elapsedMs: number): void {
+  node.recordSuperseded(state.call.row, elapsedMs);
+  if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');
 }

@@ -100,15 +100,17 @@ class MethodLatency {
     if (this.#counted < COUNTED_MIN) return;
     const microseconds = quantile(this.#counts, share);
     this.quantileMs = microseconds === null ? null : microseconds / 1_000;
-    if (this.#counted >= COUNTED_MAX) {
-      let counted = 0;
-      for (let bucket = 0; bucket < this.#counts.length; bucket++) {
-        const half = (this.#counts[bucket] ?? 0) >>> 1;
-        this.#counts[bucket] = half;
-        counted += half;
-      }
-      this.#counted = counted;
+    if (this.#counted >= COUNTED_MAX) this.#halve();
+  }
+
+  #halve(): void {
+    let counted = 0;
+    for (let bucket = 0; bucket < this.#counts.length; bucket++) {
+      const half = (this.#counts[bucket] ?? 0) >>> 1;
+      this.#counts[bucket] = half;
+      counted += half;
     }
+    this.#counted = counted;
   }
 }
 

@@ -54,6 +54,7 @@ export class RetryState {
   /** A node may have executed the request. */
   ambiguous: boolean;
   timedOut: boolean;
+  /** Some response was too large. */
   isTooLarge: boolean;
   backoffs: number;
   /** Ended attempts, for the cause of a failure. */

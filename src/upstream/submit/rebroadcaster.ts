@@ -90,13 +90,7 @@ export class Rebroadcaster {
       this.#byKey.get(key) ?? this.#track(new PendingSubmission(network, key, request, this.#parts.limits));
     for (const submitter of submitters) submission.addSubmitter(submitter);
     const { pendingMax, pendingMaxBytes } = this.#parts.limits;
-    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) {
-      const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
-      const [first] = mostRebroadcast ?? [];
-      if (first === undefined) throw new RangeError('no pending submission to drop');
-      this.shed++;
-      this.#end(first, { name: 'shed', ...notLanded });
-    }
+    while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#dropOne();
   }
 
   /** Adds a sender, if the transaction is still tracked. */
@@ -189,6 +183,14 @@ export class Rebroadcaster {
     const { slot } = submission.watched;
     if (err === null) this.#end(submission, { name: 'confirmed', slot, err: null });
     else this.#end(submission, { name: 'failed', slot, err: errText(err) });
+  }
+
+  #dropOne(): void {
+    const mostRebroadcast = this.#byCount.findLast((set) => set.size > 0);
+    const [first] = mostRebroadcast ?? [];
+    if (first === undefined) throw new RangeError('no pending submission to drop');
+    this.shed++;
+    this.#end(first, { name: 'shed', ...notLanded });
   }
 
   #end(submission: PendingSubmission, result: SubmissionEnd): void {

@@ -99,12 +99,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   onResponse(response: RpcResponse): void {
     if (response.errorCode === 0 || this.#wasAlreadyProcessed(response)) {
       this.#accept();
-      if (!this.#request.skipPreflight) {
-        const { targets } = this.#parts;
-        const { network } = this.#call;
-        const others = targets.nodes(network).filter(({ name }) => !this.#acceptedBy.has(name));
-        this.#submitPlain([...others, ...targets.sendOnly(network)]);
-      }
+      if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
       // If this node does not know it, other targets still may.
       this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -144,6 +139,14 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     if (first !== undefined) this.#submitTo(first, firstNodeParams);
     for (const node of others) this.#submitTo(node, otherNodeParams);
     this.#submitPlain(sendOnly);
+  }
+
+  /** The transaction was accepted: further outcomes are recorded but do not change the response. */
+  #submitToOthers(): void {
+    const { targets } = this.#parts;
+    const { network } = this.#call;
+    const others = targets.nodes(network).filter(({ name }) => !this.#acceptedBy.has(name));
+    this.#submitPlain([...others, ...targets.sendOnly(network)]);
   }
 
   #submitPlain(nodes: readonly UpstreamNode[]): void {

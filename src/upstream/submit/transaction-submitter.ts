@@ -27,7 +27,7 @@ const uncancelable: PendingCall = { cancel: () => {} };
  * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
-export class TransactionSubmitter implements RpcDispatcher {
+export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
   readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
   readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
@@ -71,7 +71,6 @@ export class TransactionSubmitter implements RpcDispatcher {
     this.#parts.targets.close();
   }
 
-  /** Called before any sender gets the response. */
   onEnd({ key, request, submitters }: CoalescedSubmission, isAccepted: boolean): void {
     const name = submissionKey(key, request);
     this.#inFlight.delete(name);
@@ -79,7 +78,6 @@ export class TransactionSubmitter implements RpcDispatcher {
     if (isAccepted) this.#accepted.add(name);
   }
 
-  /** Called after all senders got the response. */
   onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
     this.#pending.add(network, key, request, submitters);
   }
@@ -121,6 +119,14 @@ export type Submitter = Readonly<{
   rebroadcastsMax: number;
 }>;
 
+/** Must not throw. */
+export interface CoalescedSubmissionListener {
+  /** Called before any sender gets the response. */
+  onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
+  /** Called after all senders got the response. */
+  onAccepted(submission: CoalescedSubmission): void;
+}
+
 export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   body: Buffer.from(`"${signature}"`),
   errorCode: 0,
@@ -129,38 +135,39 @@ export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => (
 /** Senders of the same transaction in flight; they share the response. */
 export class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
+  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];
-  readonly #submitter: TransactionSubmitter;
+  readonly #listener: CoalescedSubmissionListener;
 
   constructor(
     network: Network,
     key: string,
     request: SubmitRequest,
     first: Submitter,
-    submitter: TransactionSubmitter,
+    listener: CoalescedSubmissionListener,
   ) {
     this.network = network;
     this.key = key;
     this.request = request;
     this.submitters = [first];
-    this.#submitter = submitter;
+    this.#listener = listener;
   }
 
   onAccepted(): void {
-    this.#submitter.onEnd(this, true);
+    this.#listener.onEnd(this, true);
     for (const { handler } of this.submitters) handler.onResponse(acceptedResponse(this.request));
-    this.#submitter.onAccepted(this);
+    this.#listener.onAccepted(this);
   }
 
   onRejected(response: RpcResponse): void {
-    this.#submitter.onEnd(this, false);
+    this.#listener.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onResponse(response);
   }
 
   onError(failure: Failure): void {
-    this.#submitter.onEnd(this, false);
+    this.#listener.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onError(failure);
   }
 }
