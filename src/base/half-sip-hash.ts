@@ -7,8 +7,8 @@ const zeroWords = new Uint8Array(8);
 const lengthWord = new Uint8Array(4);
 
 /**
- * HalfSipHash-2-4 with a 64-bit result: without the key, colliding inputs cannot be constructed. Computes in
- * 32-bit words and allocates nothing; the result is in `low` and `high` until the next call. Source:
+ * HalfSipHash-2-4 with a 64-bit result: without the key, colliding inputs cannot be constructed. Allocates nothing; the
+ * result is in `low` and `high` until the next call. Source:
  * Aumasson, github.com/veorq/SipHash, halfsiphash.c.
  */
 export class HalfSipHash {

@@ -1,6 +1,6 @@
 /**
- * Duration histogram with fixed buckets, so that histograms can be summed. Buckets: below 64 µs; four equal buckets per power of two; from 2^25 µs (33.6
- * s) on. A quantile is at most 25 % too high.
+ * Duration histogram with fixed buckets, so that histograms can be summed. Buckets: below 64 µs; four equal ones per
+ * power of two; from 2^25 µs (33.6 s) on. A quantile is at most 25 % too high.
  */
 const FIRST_POWER = 6;
 const LAST_POWER = 25;

@@ -16,7 +16,7 @@ type BlockFileName = Readonly<{ position: string; root: string }>;
 
 /**
  * Index of the blocks of stored files, for block-wise fetching. A leaf is recorded in the name of an empty
- * file, a node with its bytes. Not fsynced: lost entries return when the file is stored again.
+ * file, a node with its bytes. Not fsynced.
  */
 export class BlockIndex {
   readonly #folder: string;
