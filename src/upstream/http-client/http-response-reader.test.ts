@@ -135,6 +135,14 @@ describe('HttpResponseReader', () => {
     }
   });
 
+  it('rejects a truncated response', () => {
+    for (const length of [5, 50_000]) {
+      const got = whole(text(['HTTP/1.1 200 OK', `content-length: ${length}`], 'abc'));
+      got.finish();
+      expect(got.readState).not.toBe('complete');
+    }
+  });
+
   it.each([204, 304])('reads no body with status %i', (status) => {
     const got = whole(text([`HTTP/1.1 ${status} x`, 'content-length: 3'], 'abc'));
     expect(got).toMatchObject({ readState: 'complete', status, keepAlive: false });
