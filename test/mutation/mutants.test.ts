@@ -23,6 +23,14 @@ describe('mutants', () => {
     ]);
   });
 
+  it('leave an else with its if', () => {
+    const branches = 'function log(on) { if (on) start(); else stop(); }';
+    const removed = mutantsOf('log.ts', branches).filter(({ change }) => change === 'statement removed');
+    expect(withMutants(branches, [{ ...removed[0]!, id: 1 }])).toContain(
+      'if (on) { if (!globalThis.__mutant?.(1)) { start(); } } else stop();',
+    );
+  });
+
   it('change nothing until one is chosen', () => {
     const one = mutants.find(({ change }) => change === '< to <=')!;
     expect(withMutants(text, [one])).toContain(

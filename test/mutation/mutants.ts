@@ -117,9 +117,10 @@ export function withMutants(text: string, mutants: readonly (Mutant & { readonly
   for (const { id, start, end, replacement, kind } of mutants.toSorted((a, b) => b.start - a.start)) {
     const original = result.slice(start, end);
     const chosen = `globalThis.__mutant?.(${id})`;
+    // In braces, because an `else` may follow.
     const mutated =
       kind === 'statement'
-        ? `if (!${chosen}) { ${original} }`
+        ? `{ if (!${chosen}) { ${original} } }`
         : `(${chosen} ? (${replacement}) : (${original}))`;
     result = result.slice(0, start) + mutated + result.slice(end);
   }
