@@ -33,7 +33,7 @@ function scene(loaded: LoadedAddresses | null = null) {
       },
     },
   });
-  const tell = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
+  const emit = (slot: number, ...made: readonly GeneratedTransaction[]): void =>
     reader.read(generateBatch(slot, ...made.map(generateWire)));
   const open = async (
     rpc: 'Subscribe' | 'SubscribeDeshred',
@@ -44,7 +44,7 @@ function scene(loaded: LoadedAddresses | null = null) {
     await stream.request(request);
     return { sink, stream };
   };
-  return { hub, reader, tell, open };
+  return { hub, reader, emit, open };
 }
 
 const named = <Filter>(filters: Readonly<Record<string, Filter>>) => new Map(Object.entries(filters));
@@ -66,9 +66,9 @@ const plain = (value: unknown): unknown =>
 
 describe('a Subscribe stream of the shred stage', () => {
   it('receives transactions without meta', async () => {
-    const { open, tell } = scene();
+    const { open, emit } = scene();
     const { sink } = await open('Subscribe', everything);
-    tell(9, { name: 1 }, { name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
+    emit(9, { name: 1 }, { name: 2, lookups: [{ table: 50, writable: [1], readonly: [2] }] });
     const [first, second] = sink.updates;
     expect(first?.filters).toEqual(['all']);
     expect(first?.createdAt?.getTime()).toBe(AT_MS);
@@ -82,12 +82,12 @@ describe('a Subscribe stream of the shred stage', () => {
   });
 
   it('matches addresses of lookup tables, if they are known', async () => {
-    const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
+    const { open, emit } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
     const { sink } = await open('Subscribe', {
       transactions: named({ loaded: { accountRequired: [keyAt(80), keyAt(82), keyAt(5)] } }),
     });
     const lookups = [{ table: 50, writable: [1], readonly: [2, 3] }];
-    tell(9, { name: 1, keys: [5, 6], lookups }, { name: 2, keys: [6], lookups }, { name: 3, keys: [5] });
+    emit(9, { name: 1, keys: [5, 6], lookups }, { name: 2, keys: [6], lookups }, { name: 3, keys: [5] });
     expect(sink.updates.map(({ transaction }) => transaction?.transaction?.signature[0])).toEqual([1]);
   });
 
@@ -108,15 +108,15 @@ describe('a Subscribe stream of the shred stage', () => {
   });
 
   it('receives what its latest request selects, and nothing once that is empty or it is closed', async () => {
-    const { open, tell, hub } = scene();
+    const { open, emit, hub } = scene();
     const { sink, stream } = await open('Subscribe', everything);
     await stream.request({ transactions: named({ seven: { accountInclude: [keyAt(7)] } }) });
-    tell(9, { name: 1 }, { name: 7 });
+    emit(9, { name: 1 }, { name: 7 });
     await stream.request({});
-    tell(9, { name: 7 });
+    emit(9, { name: 7 });
     await stream.request(everything);
     stream.close();
-    tell(9, { name: 7 });
+    emit(9, { name: 7 });
     expect(sink.updates.map(({ filters }) => filters)).toEqual([['seven']]);
     expect(hub.size).toBe(0);
   });
@@ -124,10 +124,10 @@ describe('a Subscribe stream of the shred stage', () => {
 
 describe('a SubscribeDeshred stream', () => {
   it('receives transactions with their lookup tables and shreds', async () => {
-    const { open, tell } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
+    const { open, emit } = scene({ writable: [keyBytes(80)], readonly: [keyBytes(81), keyBytes(82)] });
     const { sink } = await open('SubscribeDeshred', everythingDeshred);
     const made = { name: 1, lookups: [{ table: 50, writable: [1], readonly: [2, 3] }] };
-    tell(9, made);
+    emit(9, made);
     const [update] = sink.deshredUpdates;
     expect(update?.filters).toEqual(['all']);
     expect(update?.createdAt?.getTime()).toBe(AT_MS);
@@ -148,8 +148,8 @@ describe('a SubscribeDeshred stream', () => {
     });
     hub.onSlot(status('firstShredReceived'));
     hub.onSlot(status('processed'));
-    const told = sink.deshredUpdates.map(({ filters, slot }) => [filters, slot?.slot, slot?.status]);
-    expect(told).toEqual([
+    const updates = sink.deshredUpdates.map(({ filters, slot }) => [filters, slot?.slot, slot?.status]);
+    expect(updates).toEqual([
       [['all'], '9', 3],
       [['all'], '9', 0],
     ]);
@@ -157,13 +157,13 @@ describe('a SubscribeDeshred stream', () => {
 });
 
 it('a SubscribeEntries stream receives whole batches from its opening on', () => {
-  const { hub, tell } = scene();
-  tell(8, { name: 1 });
+  const { hub, emit } = scene();
+  emit(8, { name: 1 });
   const sink = new MessageSink();
   const stream = hub.open('SubscribeEntries', sink);
-  tell(9, { name: 1 }, { name: 2 });
+  emit(9, { name: 1 }, { name: 2 });
   stream.close();
-  tell(10, { name: 1 });
+  emit(10, { name: 1 });
   expect(sink.batches).toEqual([
     { slot: 9n, entries: generateBatch(9, generateWire({ name: 1 }), generateWire({ name: 2 })).entries },
   ]);

@@ -28,10 +28,10 @@ const all: SubscribeRequest = {
 function opened(options: Partial<GeyserHubOptions> = {}) {
   // Blocks are emitted in the turn in which they arrive, however long that takes here.
   const hub = new GeyserHub({ blocksTimeSliceMs: 60_000, ...options });
-  const tell = (...updates: readonly RawUpdate[]): void => {
+  const emit = (...updates: readonly RawUpdate[]): void => {
     for (const update of updates) hub.onUpdate(update);
   };
-  return { hub, tell };
+  return { hub, emit };
 }
 
 async function hearing(hub: GeyserHub, request: SubscribeRequest): Promise<RecordingSink> {
@@ -47,11 +47,11 @@ async function turns(count = 20): Promise<void> {
 
 describe('a stream at processed', () => {
   it('receives every write at once, then block, meta and status', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, all);
-    tell(status(10, 'createdBank'), account(10, 50, 1));
+    emit(status(10, 'createdBank'), account(10, 50, 1));
     expect(sink.take()).toEqual(['s createdBank 10', 'a account 10 v1']);
-    tell(account(10, 51, 2), account(10, 50, 3), entry(10, 0), meta(10), status(10, 'processed'));
+    emit(account(10, 51, 2), account(10, 50, 3), entry(10, 0), meta(10), status(10, 'processed'));
     expect(sink.take()).toEqual([
       'a account 10 v2',
       'a account 10 v3',
@@ -60,27 +60,27 @@ describe('a stream at processed', () => {
       'm meta 10',
       's processed 10',
     ]);
-    tell(status(10, 'confirmed'), status(10, 'finalized'));
+    emit(status(10, 'confirmed'), status(10, 'finalized'));
     expect(sink.take()).toEqual(['s confirmed 10', 's finalized 10']);
   });
 
   it('receives nothing twice when a status is repeated', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, all);
-    tell(...processedSlot(10), status(10, 'confirmed'));
+    emit(...processedSlot(10), status(10, 'confirmed'));
     sink.take();
-    tell(status(10, 'processed'), status(10, 'confirmed'), meta(10));
+    emit(status(10, 'processed'), status(10, 'confirmed'), meta(10));
     expect(sink.take()).toEqual([]);
   });
 });
 
 describe('a stream at confirmed', () => {
   it('receives the last write of each account when the slot is confirmed, and statuses at once', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, { ...all, commitment: 'confirmed' });
-    tell(...processedSlot(10));
+    emit(...processedSlot(10));
     expect(sink.take()).toEqual(['s createdBank 10', 's processed 10']);
-    tell(status(10, 'confirmed'));
+    emit(status(10, 'confirmed'));
     expect(sink.take()).toEqual([
       'a account 10 v2',
       'a account 10 v3',
@@ -92,11 +92,11 @@ describe('a stream at confirmed', () => {
   });
 
   it('receives the slots before a confirmed one in order, and never a fork', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, { ...all, accounts: new Map(), entry: [], commitment: 'confirmed' });
-    tell(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
+    emit(...processedSlot(10), ...processedSlot(11, 10), ...processedSlot(12, 10));
     sink.take();
-    tell(status(12, 'confirmed', 10));
+    emit(status(12, 'confirmed', 10));
     expect(sink.take()).toEqual([
       'b block 10 of v2,v3',
       'm meta 10',
@@ -108,26 +108,26 @@ describe('a stream at confirmed', () => {
   });
 
   it('receives each commitment of a slot that is finalized at once', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, { slots: new Map([['s', {}]]), commitment: 'finalized' });
-    tell(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
+    emit(status(10, 'createdBank'), meta(10), status(10, 'finalized'));
     expect(sink.take()).toEqual(['s processed 10', 's confirmed 10', 's finalized 10']);
   });
 });
 
 describe('a stream with from_slot', () => {
-  const past = (tell: (...updates: readonly RawUpdate[]) => void): void => {
-    for (let at = 10; at <= 13; at++) tell(...processedSlot(at));
-    tell(status(11, 'confirmed'));
+  const past = (emit: (...updates: readonly RawUpdate[]) => void): void => {
+    for (let at = 10; at <= 13; at++) emit(...processedSlot(at));
+    emit(status(11, 'confirmed'));
   };
 
   it('receives complete slots from there on, then live updates, and nothing twice', async () => {
-    const { hub, tell } = opened();
-    past(tell);
-    tell(status(14, 'createdBank'), account(14, 50, 1));
+    const { hub, emit } = opened();
+    past(emit);
+    emit(status(14, 'createdBank'), account(14, 50, 1));
     const sink = await hearing(hub, { ...all, blocks: new Map(), entry: [], fromSlot: slot(12) });
     await turns();
-    tell(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
+    emit(account(14, 51, 2), meta(14), status(14, 'processed'), status(12, 'confirmed'));
     expect(sink.take()).toEqual([
       ...[12, 13].flatMap((at) => [
         `a account ${at} v1`,
@@ -146,18 +146,18 @@ describe('a stream with from_slot', () => {
   });
 
   it('receives only confirmed slots at confirmed, and the rest once they are', async () => {
-    const { hub, tell } = opened();
-    past(tell);
+    const { hub, emit } = opened();
+    past(emit);
     const sink = await hearing(hub, { accounts: all.accounts!, commitment: 'confirmed', fromSlot: slot(10) });
     await turns();
     expect(sink.take()).toEqual(['a account 10 v2', 'a account 10 v3', 'a account 11 v2', 'a account 11 v3']);
-    tell(status(12, 'confirmed'));
+    emit(status(12, 'confirmed'));
     expect(sink.take()).toEqual(['a account 12 v2', 'a account 12 v3']);
   });
 
   it('is replayed no faster than its client reads', async () => {
-    const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
-    past(tell);
+    const { hub, emit } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
+    past(emit);
     const sink = new RecordingSink();
     sink.waitingBytes = 101;
     sink.takes = false;
@@ -173,8 +173,8 @@ describe('a stream with from_slot', () => {
   });
 
   it('shares turns with the others, up to the limit of concurrent replays', async () => {
-    const { hub, tell } = opened({ replaysMax: 2, replayPauseMs: 60_000, replayAheadBytes: 100 });
-    past(tell);
+    const { hub, emit } = opened({ replaysMax: 2, replayPauseMs: 60_000, replayAheadBytes: 100 });
+    past(emit);
     const order: string[] = [];
     const begin = (name: string, waitingBytes = 0) => {
       const sink = new RecordingSink();
@@ -193,8 +193,8 @@ describe('a stream with from_slot', () => {
   });
 
   it('applies a new request to the rest of its replay', async () => {
-    const { hub, tell } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
-    past(tell);
+    const { hub, emit } = opened({ replayAheadBytes: 100, replayPauseMs: 1 });
+    past(emit);
     const sink = new RecordingSink();
     sink.waitingBytes = 101;
     const stream = hub.open('Subscribe', sink);
@@ -204,10 +204,10 @@ describe('a stream with from_slot', () => {
     await turns();
     sink.takes = true;
     await stream.request({ blocksMeta: ['other'], slots: new Map([['s', {}]]) });
-    tell(...processedSlot(14));
+    emit(...processedSlot(14));
     sink.waitingBytes = 0;
     await expect.poll(() => sink.received).toContain('s processed 14');
-    tell(status(12, 'confirmed'));
+    emit(status(12, 'confirmed'));
     expect(sink.take().filter((line) => !line.endsWith(' 11'))).toEqual([
       'm meta 10',
       ...[12, 13, 14].flatMap((at) => [`other meta ${at}`, `s processed ${at}`]),
@@ -216,8 +216,8 @@ describe('a stream with from_slot', () => {
   });
 
   it('receives nothing more when closed during an update', async () => {
-    const { hub, tell } = opened();
-    tell(...processedSlot(10), status(10, 'confirmed'));
+    const { hub, emit } = opened();
+    emit(...processedSlot(10), status(10, 'confirmed'));
     const sink = new RecordingSink();
     const stream = hub.open('Subscribe', sink);
     const push = sink.push.bind(sink);
@@ -226,26 +226,26 @@ describe('a stream with from_slot', () => {
       if (sink.received.at(-1) === 's createdBank 11') stream.close();
     };
     await stream.request({ ...all, fromSlot: slot(10) });
-    tell(status(11, 'createdBank'), account(11, 50, 1));
+    emit(status(11, 'createdBank'), account(11, 50, 1));
     await turns();
     expect(sink.received).toContain('s createdBank 11');
     sink.take();
-    tell(account(11, 50, 2));
+    emit(account(11, 50, 2));
     expect(sink.take()).toEqual([]);
   });
 
   it('ends when its next slot is evicted while its client does not read', async () => {
-    const { hub, tell } = opened({
+    const { hub, emit } = opened({
       replaySlots: 4,
       waitingSlotsMax: 4,
       replayAheadBytes: 100,
       replayPauseMs: 1,
     });
-    past(tell);
+    past(emit);
     const sink = new RecordingSink();
     sink.waitingBytes = 101;
     await hub.open('Subscribe', sink).request({ blocksMeta: ['m'], fromSlot: slot(10) });
-    for (let at = 14; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    for (let at = 14; at <= 30; at++) emit(...processedSlot(at), status(at, 'finalized'));
     sink.waitingBytes = 0;
     await expect.poll(() => sink.behind).not.toBeNull();
     expect(sink.behind).toMatchObject({ bytes: 0, slots: expect.any(Number) });
@@ -257,19 +257,19 @@ describe('a stream with from_slot', () => {
     ['for an evicted slot', {}, 9, 'OUT_OF_RANGE', 'broadcast from 9 is not available, last available: 10'],
     ['for any slot when none is stored', { replaySlots: 0 }, 12, 'INTERNAL', 'from_slot is not supported'],
   ])('is rejected %s', async (_what, options, from, code, message) => {
-    const { hub, tell } = opened(options);
-    past(tell);
+    const { hub, emit } = opened(options);
+    past(emit);
     await expect(hearing(hub, { ...all, fromSlot: slot(from) })).rejects.toMatchObject({ code, message });
   });
 
   it('can start before the stored slots when the source replays them, without emitting them to others', async () => {
-    const { hub, tell } = opened();
-    past(tell);
+    const { hub, emit } = opened();
+    past(emit);
     const other = await hearing(hub, all);
     hub.setSource({
       subscribe: (_request, from) => {
         if (from !== null) {
-          tell(
+          emit(
             ...processedSlot(8, 7),
             status(8, 'confirmed', 7),
             ...processedSlot(9, 8),
@@ -286,8 +286,8 @@ describe('a stream with from_slot', () => {
   });
 
   it('is rejected when its source is not ready in time', async () => {
-    const { hub, tell } = opened({ replayReadyTimeoutMs: 1 });
-    past(tell);
+    const { hub, emit } = opened({ replayReadyTimeoutMs: 1 });
+    past(emit);
     hub.setSource({ subscribe: () => ({ ready: new Promise(() => {}), end: () => {} }) });
     await expect(hearing(hub, { ...all, fromSlot: slot(11) })).rejects.toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
@@ -297,35 +297,35 @@ describe('a stream with from_slot', () => {
 
 describe('a hub', () => {
   it('continues after a slot far ahead, before and after the first', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' });
     const absurd = 2 ** 40;
-    tell(status(absurd, 'firstShredReceived'), ...processedSlot(10), status(absurd + 9, 'createdBank'));
-    for (let at = 11; at <= 700; at++) tell(...processedSlot(at), status(at - 1, 'confirmed'));
+    emit(status(absurd, 'firstShredReceived'), ...processedSlot(10), status(absurd + 9, 'createdBank'));
+    for (let at = 11; at <= 700; at++) emit(...processedSlot(at), status(at - 1, 'confirmed'));
     expect(sink.take()).toEqual(Array.from({ length: 690 }, (_, nth) => `m meta ${10 + nth}`));
   });
 
   it('stores a bounded number of slots', () => {
-    const { hub, tell } = opened({ replaySlots: 4, waitingSlotsMax: 4 });
-    tell(...processedSlot(10));
-    for (let at = 1_000; at < 3_000; at++) tell(status(at, 'createdBank'), account(at, 50, 1));
-    tell(...processedSlot(11));
+    const { hub, emit } = opened({ replaySlots: 4, waitingSlotsMax: 4 });
+    emit(...processedSlot(10));
+    for (let at = 1_000; at < 3_000; at++) emit(status(at, 'createdBank'), account(at, 50, 1));
+    emit(...processedSlot(11));
     expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(10n);
     expect(decodeGetSlotResponse(hub.unary('GetSlot', encodeCommitmentRequest({})))).toBe(11n);
   });
 
   it('ends streams at finalized when slots wait too long, and ignores slots of a fork', async () => {
-    const { hub, tell } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
+    const { hub, emit } = opened({ replaySlots: 10, waitingSlotsMax: 20 });
     const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
-    tell(
+    emit(
       ...processedSlot(10),
       ...processedSlot(11, 10),
       ...processedSlot(12, 10),
       status(12, 'finalized', 10),
     );
-    for (let at = 13; at <= 31; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    for (let at = 13; at <= 31; at++) emit(...processedSlot(at), status(at, 'finalized'));
     expect(sink.ended).toBeNull();
-    for (let at = 32; at <= 60; at++) tell(...processedSlot(at));
+    for (let at = 32; at <= 60; at++) emit(...processedSlot(at));
     expect(sink.ended).toMatchObject({
       code: 'DATA_LOSS',
       message: expect.stringContaining('slots 32 to 32'),
@@ -333,7 +333,7 @@ describe('a hub', () => {
   });
 
   it('ends only the streams that a loss affects', async () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const [metas, accounts] = [
       await hearing(hub, { blocksMeta: ['m'] }),
       await hearing(hub, { accounts: new Map([['a', {}]]) }),
@@ -344,7 +344,7 @@ describe('a hub', () => {
       message: 'updates of slots 10 to 12 were lost; subscribe again',
     });
     expect(metas.ended).toBeNull();
-    tell(...processedSlot(13));
+    emit(...processedSlot(13));
     expect([metas.take(), accounts.take()]).toEqual([['m meta 13'], []]);
   });
 
@@ -354,14 +354,14 @@ describe('a hub', () => {
   ] as const)(
     'ends every stream on a reset of the %s, and then emits slots far behind the earlier ones',
     async (why, code) => {
-      const { hub, tell } = opened();
+      const { hub, emit } = opened();
       const before = await hearing(hub, all);
-      tell(...processedSlot(5_000), status(5_000, 'finalized'));
+      emit(...processedSlot(5_000), status(5_000, 'finalized'));
       hub.onReset(why);
       expect(before.ended?.code).toBe(code);
       expect(hub.size).toBe(0);
       const sink = await hearing(hub, { blocksMeta: ['m'], commitment: 'finalized' });
-      tell(...processedSlot(13), status(13, 'finalized'));
+      emit(...processedSlot(13), status(13, 'finalized'));
       expect(sink.take()).toEqual(['m meta 13']);
       const answer = hub.unary('GetSlot', encodeCommitmentRequest({ commitment: 'finalized' }));
       expect(decodeGetSlotResponse(answer)).toBe(13n);
@@ -369,12 +369,12 @@ describe('a hub', () => {
   );
 
   it('limits its bytes, and ends streams that wait for an evicted slot', async () => {
-    const { hub, tell } = opened({ replayMaxBytes: 4_000 });
+    const { hub, emit } = opened({ replayMaxBytes: 4_000 });
     const [now, later] = [
       await hearing(hub, { blocksMeta: ['m'] }),
       await hearing(hub, { blocksMeta: ['m'], commitment: 'confirmed' }),
     ];
-    for (let at = 10; at < 60; at++) tell(...processedSlot(at));
+    for (let at = 10; at < 60; at++) emit(...processedSlot(at));
     expect(now.ended).toBeNull();
     expect(later.ended?.code).toBe('DATA_LOSS');
     const info = decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()));
@@ -382,8 +382,8 @@ describe('a hub', () => {
   });
 
   it('keeps a slot for replays until it is too far behind', () => {
-    const { hub, tell } = opened({ replaySlots: 5 });
-    for (let at = 10; at <= 30; at++) tell(...processedSlot(at), status(at, 'finalized'));
+    const { hub, emit } = opened({ replaySlots: 5 });
+    for (let at = 10; at <= 30; at++) emit(...processedSlot(at), status(at, 'finalized'));
     expect(decodeSubscribeReplayInfoResponse(hub.unary('SubscribeReplayInfo', new Uint8Array()))).toBe(26n);
   });
 });
@@ -392,9 +392,9 @@ describe('a unary call about the chain', () => {
   const at = (commitment: 'processed' | 'confirmed' | 'finalized') => encodeCommitmentRequest({ commitment });
 
   it('is answered from the updates so far', () => {
-    const { hub, tell } = opened();
-    for (let slot = 10; slot <= 13; slot++) tell(...processedSlot(slot));
-    tell(status(12, 'confirmed'), status(11, 'finalized'));
+    const { hub, emit } = opened();
+    for (let slot = 10; slot <= 13; slot++) emit(...processedSlot(slot));
+    emit(status(12, 'confirmed'), status(11, 'finalized'));
     const slots = (['processed', 'confirmed', 'finalized'] as const).map((commitment) =>
       decodeGetSlotResponse(hub.unary('GetSlot', at(commitment))),
     );
@@ -408,19 +408,19 @@ describe('a unary call about the chain', () => {
   });
 
   it('fails with a reason while updates are missing', () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     expect(() => hub.unary('GetBlockHeight', at('processed'))).toThrow('block is not available yet');
-    for (let slot = 500; slot <= 502; slot++) tell(...processedSlot(slot));
+    for (let slot = 500; slot <= 502; slot++) emit(...processedSlot(slot));
     const unknown = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(7), commitment: 'processed' });
     expect(() => hub.unary('IsBlockhashValid', unknown)).toThrow('startup');
   });
 
   it('ignores the block of a dead version', () => {
-    const { hub, tell } = opened();
-    for (let slot = 1; slot <= 200; slot++) tell(...processedSlot(slot));
+    const { hub, emit } = opened();
+    for (let slot = 1; slot <= 200; slot++) emit(...processedSlot(slot));
     const again = { ...(meta(201) as RawBlockMeta), blockhash: blockhashAt(250) };
-    tell(...processedSlot(201), status(201, 'dead'), status(201, 'createdBank'), again);
-    tell(status(201, 'processed'), status(201, 'confirmed'));
+    emit(...processedSlot(201), status(201, 'dead'), status(201, 'createdBank'), again);
+    emit(status(201, 'processed'), status(201, 'confirmed'));
     const isValid = (slot: number): boolean => {
       const request = encodeIsBlockhashValidRequest({
         blockhash: blockhashAt(slot),
@@ -434,13 +434,13 @@ describe('a unary call about the chain', () => {
   });
 
   it('determines how long a blockhash is valid', () => {
-    const { hub, tell } = opened();
+    const { hub, emit } = opened();
     const isValid = (slot: number, commitment: 'processed' | 'confirmed') => {
       const request = encodeIsBlockhashValidRequest({ blockhash: blockhashAt(slot), commitment });
       return decodeIsBlockhashValidResponse(hub.unary('IsBlockhashValid', request)).valid;
     };
-    for (let slot = 1; slot <= 152; slot++) tell(...processedSlot(slot));
-    tell(status(151, 'confirmed'));
+    for (let slot = 1; slot <= 152; slot++) emit(...processedSlot(slot));
+    emit(status(151, 'confirmed'));
     expect([isValid(1, 'processed'), isValid(2, 'processed'), isValid(152, 'processed')]).toEqual([
       false,
       true,
@@ -455,42 +455,42 @@ describe('a unary call about the chain', () => {
 });
 
 async function hearingAtEach() {
-  const { hub, tell } = opened();
+  const { hub, emit } = opened();
   const request = { accounts: all.accounts!, blocks: all.blocks! };
   const at = commitments.map((commitment) => hearing(hub, { ...request, commitment }));
-  return { sinks: await Promise.all(at), tell };
+  return { sinks: await Promise.all(at), emit };
 }
 
 describe('an account', () => {
   it('that a node loaded from its snapshot is not emitted at any commitment, alone or in a block', async () => {
-    const { sinks, tell } = await hearingAtEach();
+    const { sinks, emit } = await hearingAtEach();
     const loaded = account(10, 60, 9);
-    tell(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
-    tell(meta(10), status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    emit(status(10, 'createdBank'), { ...loaded, isStartup: true } as RawUpdate, account(10, 50, 1));
+    emit(meta(10), status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
     for (const sink of sinks) expect(sink.take()).toEqual(['a account 10 v1', 'b block 10 of v1']);
   });
 
   it('is emitted on confirmation with the last write of its node, in any order of arrival', async () => {
-    const { sinks, tell } = await hearingAtEach();
-    tell(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
-    tell(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
+    const { sinks, emit } = await hearingAtEach();
+    emit(status(10, 'createdBank'), account(10, 50, 9), account(10, 50, 5), meta(10));
+    emit(status(10, 'processed'), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());
     expect(processed).toEqual(['a account 10 v9', 'a account 10 v5', 'b block 10 of v9']);
-    for (const heard of later) expect(heard).toEqual(['a account 10 v9', 'b block 10 of v9']);
+    for (const received of later) expect(received).toEqual(['a account 10 v9', 'b block 10 of v9']);
   });
 
   it('of a dead version of a slot is not emitted at confirmed or finalized', async () => {
-    const { sinks, tell } = await hearingAtEach();
-    tell(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
-    tell(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));
+    const { sinks, emit } = await hearingAtEach();
+    emit(status(10, 'createdBank'), account(10, 60, 7), meta(10, 8), status(10, 'dead'));
+    emit(...processedSlot(10), status(10, 'confirmed'), status(10, 'finalized'));
     const [processed, ...later] = sinks.map((sink) => sink.take());
     expect(processed).toEqual([
       'a account 10 v7',
       ...['v1', 'v2', 'v3'].map((version) => `a account 10 ${version}`),
       'b block 10 of v2,v3',
     ]);
-    for (const heard of later) {
-      expect(heard).toEqual(['a account 10 v2', 'a account 10 v3', 'b block 10 of v2,v3']);
+    for (const received of later) {
+      expect(received).toEqual(['a account 10 v2', 'a account 10 v3', 'b block 10 of v2,v3']);
     }
   });
 });

@@ -156,7 +156,7 @@ export class NotificationRecorder implements FeedListener {
   isOver = false;
 
   onNotification(result: Buffer, isLast: boolean): void {
-    if (this.isOver) throw new Error('told after the last');
+    if (this.isOver) throw new Error('an update after the last');
     this.texts.push(result.toString());
     this.isOver = isLast;
   }
