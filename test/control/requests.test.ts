@@ -261,6 +261,17 @@ describeOnBothStores('gateways on one database', (stores) => {
     expect((await connections(store)).items).toEqual([]);
   });
 
+  it('are forgotten when they stop', async () => {
+    const store = await stores.open();
+    const { open, presence } = gatewayOn(store);
+    open.push(facts());
+    await presence.refresh();
+    expect((await connections(store)).items).toHaveLength(1);
+    await presence.stop();
+    expect((await connections(store)).items).toEqual([]);
+    expect(await store.db.selectFrom('gateway').selectAll().execute()).toEqual([]);
+  });
+
   it('close a connection for authorized callers only', async () => {
     const store = await stores.open();
     const one = gatewayOn(store);

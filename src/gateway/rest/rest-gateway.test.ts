@@ -9,6 +9,7 @@ import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
 import { QuotaLedger } from '../limits/quota.ts';
 import { CallMeter } from '../metering/call-meter.ts';
 import { UsageMeter } from '../metering/usage-meter.ts';
+import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import { RestGateway } from './rest-gateway.ts';
 
 describe('the quota of REST requests', () => {
@@ -69,4 +70,30 @@ describe('the quota of REST requests', () => {
     answerNow();
     expect(okOf(await Promise.all(outcomes))).toBe(3);
   });
+});
+
+it.each([
+  [true, null],
+  [false, '{"secretKey":"5J"}'],
+])('a response with secrets (%s) is logged as %j', async (holdsSecrets, logged) => {
+  const results: (string | null)[] = [];
+  const requestLog = {
+    start: () => null,
+    end: (_context: unknown, { result }: RequestResult) =>
+      void results.push(result === null ? null : Buffer.from(result).toString()),
+  } as unknown as RequestLog;
+  const keys = authenticatorOf();
+  const { text, record } = createKey();
+  keys.apply([record]);
+  const gateway = new RestGateway({
+    admission: new Admission({ keys }),
+    source: dispatcherOf(() => Promise.reject(new Error('no upstream call is expected'))),
+    meter: new CallMeter({ usage: new UsageMeter(), requestLog }),
+    log: createLogger('fatal', () => {}),
+  });
+  const route = { name: 'semi_wallet/get_keypair', group: 'wallet', bodyType: 'json', holdsSecrets } as const;
+  const request = { route, credential: text, client: unknownClient, traceparent: null, bytesIn: () => 0 };
+  const execute = async () => Buffer.from('{"secretKey":"5J"}');
+  await gateway.serve({ ...request, execute }, new AbortController().signal);
+  expect(results).toEqual([logged]);
 });

@@ -208,6 +208,20 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await one.browser().post('/api/v1/invitations/look', { token })).status).toBe(404);
   });
 
+  it('lets anybody sign up if open, each with a customer', async () => {
+    const one = await fixture({ signUp: 'open', limits: { customersPerUserMax: 1 } });
+    const anna = one.browser();
+    expect((await anna.signUp('anna@example.com', undefined)).status).toBe(200);
+    const { json } = await anna.post('/api/v1/customers', { name: 'Anna & Co' });
+    expect((await anna.get('/api/v1/me')).json.customers).toMatchObject([{ id: json.id, role: 'owner' }]);
+    expect((await anna.post('/api/v1/customers', { name: 'More' })).status).toBe(409);
+    const customer = one.store.db.updateTable('customer').where('id', '=', json.id);
+    await customer.set({ state: 'suspended' }).execute();
+    const rejected = await anna.post('/api/v1/customers', { name: 'More' });
+    expect([rejected.status, rejected.json.error.code]).toEqual([403, 'CUSTOMER_SUSPENDED']);
+    expect((await one.browser().signUp('anna@example.com', undefined, 'another password')).status).toBe(401);
+  });
+
   it('sets HttpOnly SameSite cookies, Secure over TLS', async () => {
     const plain = await firstOperator(await fixture());
     const [cookie] = plain.setCookies;
