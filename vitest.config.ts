@@ -9,6 +9,7 @@ const ISOLATED = [
   'test/servers/http.test.ts',
   'test/servers/websocket-endings.test.ts',
   'test/upstream/health.test.ts',
+  'test/upstream/off-chain/slow-hosts.test.ts',
 ];
 
 export default defineConfig({
