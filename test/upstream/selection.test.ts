@@ -14,10 +14,10 @@ const total = ({ counts }: Scene, method: string): number => counts(method).redu
 const only = (results: readonly string[], ...expected: string[]): void =>
   expect(new Set(results)).toEqual(new Set(expected));
 
-/** Node selection is random: calls until the first node was used. */
+/** Node selection is random: sends bursts, which are spread over the nodes, until the first node was used. */
 async function untilFirstUsed({ pool, mocks, send }: Scene, method: string, params?: unknown): Promise<void> {
   await until(() => {
-    void send(method, params);
+    for (let count = 0; count < 20; count++) void send(method, params);
     return mocks[0]!.count(method) > 0;
   });
   await until(() => pool.status().every(({ inFlight }) => inFlight === 0));
