@@ -10,10 +10,9 @@ export const accountLimits = {
   sessionMs: 7 * DAY_MS,
   /** Milliseconds. */
   invitationMs: 7 * DAY_MS,
-  // The maximum pause is short, so that an attacker cannot lock a user out for long.
   /**
    * Failed attempts per account: separately for each address that signed in before, and for all other
-   * addresses together.
+   * addresses together. The maximum pause is short, so that an attacker cannot lock a user out for long.
    */
   accountAttempts: {
     freeAttempts: 5,

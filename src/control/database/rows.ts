@@ -2,9 +2,11 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import { type CamelCase, camelCase } from '../../base/camel-case.ts';
 import type { Schema } from './schema.ts';
 
-/** Statements about rows of one table that have given values. Values that are undefined match any row. */
+/** Statements about rows of one table that have given values. */
 
 type Table = keyof Schema & string;
+type Values<Name extends Table> = { readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] };
+/** For reads: undefined matches any value. */
 type Match<Name extends Table> = {
   readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] | undefined;
 };
@@ -61,9 +63,9 @@ export async function insertRow<Name extends Table>(
 export async function upsertRow<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
-  key: Match<Name>,
-  values: Match<Name>,
-  initial: Match<Name> = {},
+  key: Values<Name>,
+  values: Values<Name>,
+  initial: Values<Name> = {},
 ): Promise<void> {
   const { db: typed, name } = tableOf(db, table);
   await typed
@@ -77,12 +79,22 @@ export async function upsertRow<Name extends Table>(
 export async function updateRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
-  match: Match<Name>,
-  values: Match<Name>,
+  match: Values<Name>,
+  values: Values<Name>,
 ): Promise<number> {
   const { db: typed, name } = tableOf(db, table);
   const query = typed.updateTable(name).set(values as never);
   return Number((await matching(query, match).executeTakeFirstOrThrow()).numUpdatedRows);
+}
+
+/** @returns number of deleted rows. */
+export async function deleteRows<Name extends Table>(
+  db: Kysely<Schema>,
+  table: Name,
+  match: Values<Name>,
+): Promise<number> {
+  const { db: typed, name } = tableOf(db, table);
+  return Number((await matching(typed.deleteFrom(name), match).executeTakeFirstOrThrow()).numDeletedRows);
 }
 
 /**
@@ -106,13 +118,3 @@ export const fieldsOf = <Row extends object, Name extends keyof Row & string>(ro
   Object.fromEntries(names.map((name) => [camelCase(name), row[name]])) as {
     [Column in Name as CamelCase<Column>]: Row[Column];
   };
-
-/** @returns number of deleted rows. */
-export async function deleteRows<Name extends Table>(
-  db: Kysely<Schema>,
-  table: Name,
-  match: Match<Name>,
-): Promise<number> {
-  const { db: typed, name } = tableOf(db, table);
-  return Number((await matching(typed.deleteFrom(name), match).executeTakeFirstOrThrow()).numDeletedRows);
-}

@@ -402,7 +402,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     return browser.get(`/api/auth/callback/example?code=abc&state=${searchParams.get('state')}`);
   }
 
-  const somebody = (email: string, verified = true) => ({
+  const claimsOf = (email: string, verified = true) => ({
     sub: `sub-${email}`,
     email,
     email_verified: verified,
@@ -414,25 +414,25 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const operator = await firstOperator(fixture);
     const email = `oidc-${fixture.email}`;
     await operator.post('/api/v1/customers/house/invitations', { email, role: 'viewer' });
-    const refused = await come(fixture.browser(), provider, somebody(`uninvited-${email}`));
+    const refused = await come(fixture.browser(), provider, claimsOf(`uninvited-${email}`));
     expect(refused.headers.get('location')).toMatch(/^\/sign-in\?error=/);
     const unproven = fixture.browser();
-    await come(unproven, provider, somebody(email, false));
+    await come(unproven, provider, claimsOf(email, false));
     expect((await unproven.get('/api/v1/me')).json.user).toBeNull();
     const browser = fixture.browser();
-    const answer = await come(browser, provider, somebody(email));
+    const answer = await come(browser, provider, claimsOf(email));
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/keys']);
     expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ email, isOperator: false });
     const retained = JSON.stringify(await fixture.store.db.selectFrom('auth_account').selectAll().execute());
     expect(retained).not.toMatch(/access-secret|refresh-secret|eyJ/);
     const again = fixture.browser();
-    await come(again, provider, somebody(email));
+    await come(again, provider, claimsOf(email));
     expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
   });
 
   it('rejects tokens with a wrong signature, audience or nonce', async () => {
     const { fixture, provider } = await start('open');
-    const claims = somebody(`forged-${fixture.email}`);
+    const claims = claimsOf(`forged-${fixture.email}`);
     const wrong = [
       await come(fixture.browser(), provider, claims, { isForged: true }),
       await come(fixture.browser(), provider, { ...claims, aud: 'another' }),
@@ -451,7 +451,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const victim = fixture.browser();
     await victim.signUp(`victim-${fixture.email}`, undefined);
     const thief = fixture.browser();
-    const answer = await come(thief, provider, somebody(`victim-${fixture.email}`));
+    const answer = await come(thief, provider, claimsOf(`victim-${fixture.email}`));
     expect(answer.headers.get('location')).toMatch(/^\/sign-in\?error=/);
     expect((await thief.get('/api/v1/me')).json.user).toBeNull();
   });
@@ -459,7 +459,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
   it('redirects only to this service', async () => {
     const { fixture, provider } = await start('open');
     for (const back of elsewhere) {
-      const answer = await come(fixture.browser(), provider, somebody(`x-${fixture.email}`), { back });
+      const answer = await come(fixture.browser(), provider, claimsOf(`x-${fixture.email}`), { back });
       const isRefused = answer.status === 422 || answer.status === 403;
       const isHere = answer.status === 302 && /^\/(?![/\\])/.test(answer.headers.get('location') ?? '');
       expect([back, isRefused || isHere]).toEqual([back, true]);
@@ -471,7 +471,7 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const browser = fixture.browser();
     const begun = await browser.post('/api/auth/sign-in/oauth2', { providerId: 'example', callbackURL: '/' });
     const requested = new URL(begun.json.url).searchParams;
-    provider.comes({ nonce: requested.get('nonce'), ...somebody(`state-${fixture.email}`) });
+    provider.comes({ nonce: requested.get('nonce'), ...claimsOf(`state-${fixture.email}`) });
     const path = `/api/auth/callback/example?code=abc&state=${requested.get('state')}`;
     const stranger = fixture.browser();
     expect((await stranger.get(path)).headers.get('location')).toMatch(/error=/);

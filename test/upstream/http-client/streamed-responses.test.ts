@@ -131,7 +131,7 @@ describe('streamed response', () => {
   it.each<[string, (text: string, id: number) => string, string]>([
     ['breaks off', (text) => http(text).slice(0, -500_000), 'UPSTREAM_UNAVAILABLE'],
     [
-      'is somebody else’s',
+      'belongs to another request',
       (text, id) => http(text.replace(`"id":${id}`, `"id":${id + 1}`)),
       'UPSTREAM_UNAVAILABLE',
     ],
