@@ -193,7 +193,7 @@ export const websocket = section(
     messages_per_second: option(
       whole(1, 10_000_000),
       messageRateOptions.messagesPerSecond,
-      'Messages per second per key; plans with a higher call rate allow more.',
+      'Maximum client messages per second per key; plans with a higher call rate allow more.',
       { reload: true },
     ),
     key_subscriptions_max: option(
@@ -255,7 +255,7 @@ export const grpcSection = section(
     messages_per_second: option(
       whole(1, 10_000_000),
       messageRateOptions.messagesPerSecond,
-      'Messages per second per key; plans with a higher call rate allow more.',
+      'Maximum client messages per second per key; plans with a higher call rate allow more.',
     ),
     queue_max_bytes: option(
       whole(64 * 1_024, 16 * GIB),
@@ -270,7 +270,7 @@ export const grpcSection = section(
     compression: option(
       oneOf(['never', 'sender', 'accepted']),
       grpc.compression,
-      'never; sender: only for clients that compress their requests; accepted: for all clients that accept it.',
+      'Compress for no client, for those that compress requests ("sender"), or for all that accept it.',
     ),
     abuse_block_ms: option(
       whole(0, HOUR_MS),
@@ -389,7 +389,7 @@ export const ipfs = section(
     open_per_address_max: option(
       whole(1, 100_000),
       ipfsServerOptions.openPerAddressMax,
-      'Maximum concurrent responses per client address. Behind a proxy, clients share one: set it to open_max.',
+      'Maximum concurrent responses per address. Behind a proxy, all clients share one: use open_max.',
     ),
   },
   pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'responseMaxMs']),

@@ -74,5 +74,6 @@ export class ConnectionCaps {
  * to other workers, forever if all are full.
  */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
+  // `dropMaxConnection` is missing in the types.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });
 }

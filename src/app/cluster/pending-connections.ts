@@ -12,7 +12,7 @@ type Send = (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
 
 /**
  * Closes connections that a worker had not accepted when it died. Node.js leaks their handles, so the clients would wait
- * forever. It has no API for this, so this reads its internal messages (lib/internal/cluster).
+ * forever. Node.js has no API for this, so this reads its internal messages (lib/internal/cluster).
  */
 export function closePendingConnections(worker: ChildProcess): void {
   const pending = new Map<unknown, Handle>();

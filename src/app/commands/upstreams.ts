@@ -1,14 +1,10 @@
 import { type Environment, resolveReference } from '../../config/sources.ts';
 import { type ApiClient, remoteApi } from '../../control/api/client.ts';
-import type { RouteInput, RouteOutput } from '../../control/api/contract/contract.ts';
+import type { RouteInput } from '../../control/api/contract/contract.ts';
 import type { Network } from '../../protocol/call.ts';
 import { offlineNodeFacts } from '../upstreams/added-nodes.ts';
 import { checkStoreExists } from './keys.ts';
 import { type OfflineOptions, withOfflineApi } from './offline-api.ts';
-
-export type UpstreamList = RouteOutput<'GET /upstreams'>;
-
-export type AcceptedNode = RouteOutput<'POST /upstreams'>;
 
 export type NodeInput = Readonly<{
   network: string;

@@ -66,7 +66,8 @@ export function openStreams(
     source.close();
   };
   const shred: StreamOpener | null = shreds?.hub ?? null;
-  return { standard: hub as StreamOpener, shred, stop };
+  const standard: StreamOpener = hub;
+  return { standard, shred, stop };
 }
 
 /** Sources of the gRPC streams of the default network. */

@@ -142,6 +142,3 @@ export function openUpstreamMiddleware({
     stop: () => store?.stop(),
   };
 }
-
-/** Caches, coalescing and monotonic reads in front of the pool. */
-export type UpstreamMiddleware = ReturnType<typeof openUpstreamMiddleware>;

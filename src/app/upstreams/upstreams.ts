@@ -92,8 +92,8 @@ export function openUpstreams(
     feed.setNodes(nodes);
   });
   const sending = openTransactionSender(configuration, pool, log);
-  const slots = { configuration, submitter: sending, slots: pool };
-  const middleware = openUpstreamMiddleware({ ...slots, isLocalnetOnly: isDevelopment, log });
+  const parts = { configuration, submitter: sending, slots: pool };
+  const middleware = openUpstreamMiddleware({ ...parts, isLocalnetOnly: isDevelopment, log });
   const stop = () =>
     stopEach([
       async () => feed.close(),

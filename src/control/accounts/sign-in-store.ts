@@ -13,8 +13,6 @@ export type RequestMetadata = Readonly<{
   requestId: string | null;
 }>;
 
-export const noRequestMetadata: RequestMetadata = { address: null, userAgent: null, requestId: null };
-
 /** Metadata of the current request for writes of the sign-in library, which knows no audit log. */
 export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
 
@@ -58,7 +56,7 @@ function signInEntry(
   metadata: RequestMetadata | undefined,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
-  const columns = isOwnRow ? { fields: fieldsOf(write.columns) } : {};
+  const columns = isOwnRow ? { fields: columnNames(write.columns) } : {};
   const provider = write.rows[0]?.providerId;
   const detail = {
     ...columns,
@@ -68,7 +66,7 @@ function signInEntry(
   return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
 
-const fieldsOf = (columns: readonly string[]): string =>
+const columnNames = (columns: readonly string[]): string =>
   columns.filter((name) => name !== 'updatedAt').join(',');
 
 /** Changes after which browsers must pass the second factor again. */

@@ -6,7 +6,7 @@ import type { Schema } from './schema.ts';
 
 type Table = keyof Schema & string;
 type Values<Name extends Table> = { readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] };
-/** For reads: undefined matches any value. */
+/** Undefined matches any value. */
 type Match<Name extends Table> = {
   readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] | undefined;
 };
@@ -31,13 +31,13 @@ export function selectRows<Name extends Table>(db: Kysely<Schema>, table: Name, 
   >;
 }
 
-export const findRow = <Name extends Table>(db: Kysely<Schema>, table: Name, match: Match<Name>) =>
+export const findRow = <Name extends Table>(db: Kysely<Schema>, table: Name, match: Values<Name>) =>
   selectRows(db, table, match).limit(1).executeTakeFirst();
 
 export async function countRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
-  match: Match<Name>,
+  match: Values<Name>,
 ): Promise<number> {
   const { db: typed, name } = tableOf(db, table);
   const query = typed.selectFrom(name).select((select) => select.fn.countAll<number>().as('count'));

@@ -30,7 +30,7 @@ export async function transactAndNotify<Result>(
   });
 }
 
-/** Like `transactAndNotify`, with the number of the change. What `work` reads is unchanged until the commit. */
+/** Like `transactAndNotify`, with the number of the change. Other numbered changes wait until the commit. */
 export const makeChange = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>, version: number) => Promise<Result>,

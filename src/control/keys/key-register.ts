@@ -110,7 +110,7 @@ export async function requireKey(
   id: string,
   { customerId }: Pick<KeyRegister, 'customerId'>,
 ): Promise<KeyTable> {
-  const row = await findRow(trx, 'api_key', { id, customer_id: customerId });
+  const row = await selectRows(trx, 'api_key', { id, customer_id: customerId }).executeTakeFirst();
   if (row !== undefined) return row;
   throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
 }

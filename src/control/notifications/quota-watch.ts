@@ -13,8 +13,8 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
 
 /**
  * Detects quota thresholds and claims each once for all gateways.
- * @returns checks changed accounts, queues notifications and returns their number. Throws the driver's error;
- * pending thresholds are then retried.
+ * @returns a function that checks changed accounts, queues notifications and resolves to their number. It rejects with
+ * the driver's error; pending thresholds are then retried.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
   const changes = ledger.trackChanges();

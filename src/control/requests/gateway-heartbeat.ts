@@ -58,7 +58,9 @@ export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | '
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
   return rows.map(({ network, node, reason, is_drain }) => ({
-    ...{ network, node, reason },
+    network,
+    node,
+    reason,
     isDrain: is_drain === 1,
   }));
 }

@@ -129,7 +129,7 @@ export const retentionLimits = {
   rowsMax: 500_000,
 };
 
-export type RetentionLimits = Readonly<typeof retentionLimits>;
+type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
 /** Few enough that SQLite blocks for only a few milliseconds. */

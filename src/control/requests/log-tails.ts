@@ -21,7 +21,7 @@ export const tailLimits = {
   reachMs: 5_000,
 };
 
-export type TailLimits = Readonly<typeof tailLimits>;
+type TailLimits = Readonly<typeof tailLimits>;
 
 /** A user or token. */
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;

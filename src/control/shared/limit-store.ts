@@ -7,8 +7,14 @@ import { Lru } from '../../base/cache/lru.ts';
  * use and return the use of other gateways. `min-slots` merges session slots.
  */
 export const limitCommandNames = [
-  ...(['presence', 'remove-gateway', 'clock', 'rates', 'windows', 'connections'] as const),
-  ...(['quotas', 'min-slots'] as const),
+  'presence',
+  'remove-gateway',
+  'clock',
+  'rates',
+  'windows',
+  'connections',
+  'quotas',
+  'min-slots',
 ] as const;
 
 export type LimitCommandName = (typeof limitCommandNames)[number];
@@ -43,8 +49,12 @@ export class LimitStoreUnavailableError extends Error {
   }
 }
 
-/** Entries per kind, of which the least recently updated are evicted; Unix milliseconds. */
-const inMemoryLimitStoreOptions = { namesMax: 1_000_000, now: Date.now };
+const inMemoryLimitStoreOptions = {
+  /** Entries per kind; the least recently updated are evicted. */
+  namesMax: 1_000_000,
+  /** Unix milliseconds. */
+  now: Date.now,
+};
 
 /** A leaky bucket: missing tokens and the last report number of each gateway. */
 type Bucket = Readonly<{

@@ -33,18 +33,20 @@ type CounterColumn = 'requests' | 'bytes_in' | 'bytes_out' | 'credits' | 'messag
 
 const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
 
-/** Row names within a minute, in the order of the primary key. */
-const minuteNames = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
+/** Key columns of a row within a minute, in the order of the primary key. */
+const minuteKeyColumns = ['epoch', 'key_id', 'product', 'method', 'status'] as const;
 
 /** Pages of one minute. Concurrent writes may be missed; their mark reveals them. */
 const minutePages = (db: Kysely<Schema>, minute: number) =>
   pagesOf<UsageMinuteTable>(PAGE_ROWS, async (last) => {
     let query = selectRows(db, 'usage_minute', { minute }).limit(PAGE_ROWS);
-    for (const name of minuteNames) query = query.orderBy(name);
+    for (const name of minuteKeyColumns) query = query.orderBy(name);
     if (last !== null) {
       await setImmediate();
-      const names = sql.join(minuteNames.map((name) => sql.ref(name)));
-      query = query.where(sql<boolean>`(${names}) > (${sql.join(minuteNames.map((name) => last[name]))})`);
+      const names = sql.join(minuteKeyColumns.map((name) => sql.ref(name)));
+      query = query.where(
+        sql<boolean>`(${names}) > (${sql.join(minuteKeyColumns.map((name) => last[name]))})`,
+      );
     }
     return query.execute();
   });

@@ -200,5 +200,8 @@ export async function runChecks(
     results.push(result);
   }
   for (const hour of everyHour(hours)) await recordHighWater(db, hour);
+  // Results of checks that another version had.
+  const names = checks.map(({ name }) => name);
+  await db.deleteFrom('usage_check').where('name', 'not in', names).execute();
   return results;
 }

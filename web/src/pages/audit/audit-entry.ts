@@ -39,6 +39,7 @@ const labels: Readonly<Record<string, string>> = {
 const labelOf = (name: string): string =>
   labels[name] ??
   name
+    .replaceAll('_', ' ')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^ws /, 'WebSocket ')
     .replace(/^grpc /, 'gRPC ');
@@ -51,14 +52,14 @@ function formatValue(name: string, value: Detail | undefined): string {
   return name === 'expiresAt' && typeof value === 'number' ? `${formatTime(value)} UTC` : String(value);
 }
 
-/** What changed, for people: fields that were set, and old and new values of fields that changed. */
+/** What changed, for people: the fields of what is new without empty lists, and old and new values of what changed. */
 export function detailOf({ detail }: Pick<AuditEntry, 'detail'>): string {
   const parts = Object.entries(detail).flatMap(([name, value]) => {
     if (name.startsWith('before.')) return [];
     const field = name.replace(/^after\./, '');
     const before = name === field ? '' : `${formatValue(field, detail[`before.${field}`])} → `;
     const text = formatValue(field, value);
-    return before === '' && text === 'none' ? [] : [`${labelOf(field)}: ${before}${text}`];
+    return before === '' && (value === '' || value === '{}') ? [] : [`${labelOf(field)}: ${before}${text}`];
   });
   return parts.join(' · ');
 }

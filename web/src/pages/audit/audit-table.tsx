@@ -73,7 +73,7 @@ const customerColumn: Column<AuditEntry> = {
   csv: ({ customerId }) => customerId ?? null,
 };
 
-function Actor({ actor }: { actor: string }) {
+export function Actor({ actor }: { actor: string }) {
   const { name, kind } = actorOf(actor);
   return (
     <span className="stacked-words">

@@ -4,7 +4,8 @@ import { FormError } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actorOf, detailOf } from '../audit/audit-entry.ts';
+import { detailOf } from '../audit/audit-entry.ts';
+import { Actor } from '../audit/audit-table.tsx';
 
 const LINES_MAX = 100;
 const SINCE = 0;
@@ -49,7 +50,7 @@ export function KeyAudit({ keyId }: { keyId: string }) {
           title: 'Actor',
           sortBy: ({ actor }) => actor,
           csv: ({ actor }) => actor,
-          cell: ({ actor }) => actorOf(actor).name,
+          cell: ({ actor }) => <Actor actor={actor} />,
         },
         {
           id: 'address',
