@@ -199,6 +199,10 @@ describe('transaction/send_many_txns', () => {
   });
 
   it('names an invalid transaction and sends none', async () => {
+    for (const count of [0, 101])
+      expect(await failureOf(...many(Array(count).fill({ text: 'AAAA' })))).toMatchObject({
+        problems: [{ field: 'encoded_transactions' }],
+      });
     const failure = await failureOf(...many([transfer(), transfer(), { text: 'AAAA' }]));
     expect(failure).toMatchObject({ problems: [{ field: 'encoded_transactions[2]' }] });
     expect(caller.calls).toEqual([]);

@@ -293,6 +293,25 @@ describe.each([{ raw: true }, { raw: false }])('with the fast path: $raw', ({ ra
       await expect.poll(() => server.http.inFlight).toBe(0);
     });
 
+    it('adds no headers in trailers, to this request or the next', async () => {
+      const key = server.createKey();
+      const head = rawPost(key, '').replace('content-length: 0', 'transfer-encoding: chunked');
+      const chunk = `${call('first').length.toString(16)}\r\n${call('first')}\r\n0\r\n`;
+      const trailers = `host: y\r\ncontent-type: text/plain\r\nauthorization: Bearer ${key}\r\n\r\n`;
+      const statusesOf = async (bytes: string): Promise<string[]> => {
+        const wire = server.connect();
+        wire.socket.write(bytes);
+        return [...(await wire.ended()).matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => status!);
+      };
+      const next = rawPost(key, call('next'), 'connection: close\r\n');
+      expect(await statusesOf(head + chunk + trailers + next)).toEqual(['200', '200']);
+      const keyless = head.replace(/authorization.*\r\n/, 'connection: close\r\n');
+      expect(await statusesOf(keyless + chunk + trailers)).toEqual(['401']);
+      const endless = Array.from({ length: 2_000 }, (_, at) => `x-${at}: ${'y'.repeat(100)}\r\n`).join('');
+      expect((await statusesOf(head + chunk + endless)).length).toBeLessThan(2);
+      expect(server.calls.map((entry) => entry.call.method)).toEqual(['first', 'next']);
+    });
+
     it('that does not read its response is closed', async () => {
       await restart({ idleTimeoutMs: 200 });
       server.answer = async () => result(`"${'x'.repeat(16 * MEBIBYTE)}"`);

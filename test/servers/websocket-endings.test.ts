@@ -50,13 +50,16 @@ function heldClock(): { nowMs: number } {
 const gone = () => expect.poll(() => server.webSocket.size, { timeout: 10_000 }).toBe(0);
 
 describe('a key that becomes invalid', () => {
-  it('because it is revoked closes its connections', async () => {
+  it.each([
+    ['is revoked', () => ({ status: 'revoked' as const })],
+    ['expires', () => ({ expiresAt: Date.now() })],
+  ] as const)('because it %s closes its connections', async (_name, change) => {
     const key = server.createKey();
     const other = await server.connect();
     const clients = [await server.connect(key), await server.connect(key)];
     await clients[0]?.request('slotSubscribe');
     const before = performance.now();
-    server.changeKey(key, { status: 'revoked' });
+    server.changeKey(key, change());
     for (const client of clients) {
       expect(await client.closed).toEqual({
         code: 1008,

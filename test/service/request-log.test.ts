@@ -183,6 +183,21 @@ describe('the operator', () => {
   const stateOf = async (name: string) =>
     (await api.sendRequest<Nodes>('GET', '/upstreams')).nodes.find((node) => node.name === name);
 
+  it('sends no customer key to a node, and prints none after the start', async () => {
+    const key = service.key;
+    const printed = service.output().length;
+    await server.result('getBalance', ['x']);
+    await fetch(`${service.ready.rpcUrl}?api-key=${key}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}',
+    });
+    const requests = nodes.flatMap(({ received }) => received);
+    expect(requests.length).toBeGreaterThan(1);
+    for (const text of [JSON.stringify(requests), service.output().slice(printed)])
+      expect(text).not.toContain(key.slice(-38));
+  });
+
   it('cordons a node, which gets no calls until it is uncordoned', async () => {
     const network = 'mainnet-beta';
     const [a, b] = nodes;

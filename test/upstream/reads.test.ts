@@ -21,6 +21,43 @@ const stage = stageForEach();
 const closing = closeAfterEach();
 const failed = ({ pool }: Scene, method = 'getBalance') => failureOf(request(pool, call(method)));
 
+describe('failure of a read', () => {
+  it('occurs at the deadline, however many attempts are left', async () => {
+    const { send, counts } = await stage(Array(4).fill(silent), { attemptTimeoutMs: 150, timeoutMs: 200 });
+    const startedAt = performance.now();
+    expect(await send()).toBe('UPSTREAM_TIMEOUT');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(counts().reduce((sum, count) => sum + count)).toBeLessThanOrEqual(2);
+  });
+
+  it('occurs after the maximum of attempts', async () => {
+    const scene = await stage([dyingAfterRequest], { attemptsMax: 3 });
+    await failed(scene);
+    expect(scene.counts()).toEqual([3]);
+  });
+});
+
+describe('write whose caller leaves', () => {
+  const signature = JSON.stringify('5'.repeat(88));
+  const wire = Buffer.concat([Buffer.from([1]), Buffer.alloc(64, 7), Buffer.alloc(120, 3)]).toString(
+    'base64',
+  );
+
+  it.each([
+    ['sendTransaction', [wire, { encoding: 'base64' }], dyingAfterRequest, healthy(signature), 2],
+    ['requestAirdrop', ['1'.repeat(32), 1], healthy(signature), silent, 1],
+  ] as const)('is completed: %s', async (method, params, first, second, requests) => {
+    const leave = new AbortController();
+    const leaving: Behaviour = (...given) => {
+      leave.abort();
+      first(...given);
+    };
+    const { send, counts } = await stage(Array(2).fill(inSequence(leaving, second)));
+    expect(await send(method, params, leave.signal)).toBe(signature);
+    expect(counts().reduce((sum, count) => sum + count)).toBe(requests);
+  });
+});
+
 describe('request to a node', () => {
   it('is not sent if canceled in the queue', async () => {
     const { pool, mocks, send } = await stage([silent], { connectionsMax: 1 });

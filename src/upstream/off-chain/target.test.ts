@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offChainLimits, offChainRules } from './limits.ts';
 import { targetOf } from './target.ts';
@@ -59,4 +60,24 @@ describe('targetOf', () => {
     'normalizes the address in %s, so that it is checked',
     (host) => expect(leadsTo(`http://${host}/`)).toEqual(['http://127.0.0.1/']),
   );
+
+  it('never throws or returns a forbidden port, scheme or user', () => {
+    const hosts = fc.constantFrom('a.example', '[::1]', '1.2.3.4', '%41', '.', 'xn--a');
+    const schemes = fc.constantFrom('http', 'https', 'ipfs', 'ar', 'data', 'ws');
+    const uris = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.webUrl({ withQueryParameters: true, withFragments: true }),
+      fc.tuple(schemes, hosts, fc.string()).map(([scheme, host, rest]) => `${scheme}://${host}${rest}`),
+    );
+    const accepts = (uri: string): void => {
+      const target = targetOf(uri, rules, offChainLimits);
+      if (target?.kind !== 'remote') return;
+      for (const { protocol, port, username, password } of target.urls) {
+        expect(['http:', 'https:']).toContain(protocol);
+        expect(['', '80', '443']).toContain(port);
+        expect(username + password).toBe('');
+      }
+    };
+    fc.assert(fc.property(uris, accepts), { numRuns: 2_000 });
+  });
 });

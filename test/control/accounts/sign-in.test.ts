@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { accountLimits } from '../../../src/control/accounts/account-options.ts';
 import { backupTables } from '../../../src/control/database/backup/backup.ts';
 import type { OpenOptions, Store } from '../../../src/control/database/open.ts';
 import { describeOnBothStores, describeOnSqlite, type Stores } from '../stores.ts';
@@ -272,6 +273,18 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await guess('203.0.113.8', 'other@example.com')).status).toBe(401);
   });
 
+  it('counts an IPv6 /64 as one address, and does not reset its failures when a sign-in succeeds', async () => {
+    const addressAttempts = { ...accountLimits.addressAttempts, freeAttempts: 2 };
+    const one = await fixture({ limits: { addressAttempts } });
+    await firstOperator(one);
+    const guess = async (host: string, nth: number) =>
+      (await one.browser(`2001:db8:1:${host}`).signIn(`user${nth}@example.com`, 'not the password')).status;
+    expect(await guess('1::1', 1)).toBe(401);
+    expect((await one.browser('2001:db8:1:1::2').signIn(one.email)).status).toBe(200);
+    expect([await guess('1:ffff::3', 2), await guess('1::4', 3)]).toEqual([401, 429]);
+    expect(await guess('2::1', 4)).toBe(401);
+  });
+
   it('counts passwords tried by sign-up like sign-ins, and does not remember invented accounts', async () => {
     const one = await fixture({ signUp: 'open' });
     await firstOperator(one);
@@ -334,13 +347,41 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     expect((await one.browser('198.51.100.14').signIn(one.email)).status).toBe(429);
   });
 
+  it('creates a new session at each sign-in, and accepts no session id of the client', async () => {
+    const one = await fixture();
+    await firstOperator(one);
+    const victim = one.browser();
+    victim.cookies.set('solway.session_token', 'chosen-by-a-stranger.c2lnbmF0dXJl');
+    expect((await victim.get('/api/v1/customers')).status).toBe(401);
+    await victim.signIn(one.email);
+    const first = victim.cookies.get('solway.session_token');
+    expect(first).not.toContain('chosen-by-a-stranger');
+    await victim.signIn(one.email);
+    expect(victim.cookies.get('solway.session_token')).not.toBe(first);
+  });
+
   it.each([
+    [
+      'another factor',
+      async (own: Browser) => {
+        await own.post('/api/auth/two-factor/disable', { password: PASSWORD });
+        await enableTotp(own);
+      },
+    ],
     [
       'another password',
       (own: Browser) =>
         own.post('/api/auth/change-password', { currentPassword: PASSWORD, newPassword: NEXT_PASSWORD }),
     ],
+    [
+      'a password set by mail',
+      async (own: Browser, { mails, email }: AccountsFixture) => {
+        await own.post('/api/auth/request-password-reset', { email });
+        await own.post('/api/auth/reset-password', { token: mails.at(-1)?.text, newPassword: NEXT_PASSWORD });
+      },
+    ],
     ['the end of all other sessions', (own: Browser) => own.post('/api/auth/revoke-other-sessions')],
+    ['the end of all sessions', (own: Browser) => own.post('/api/auth/revoke-sessions')],
   ])('skips the second factor in trusted browsers until %s', async (_, change) => {
     const one = await fixture();
     const own = await firstOperator(one);
@@ -352,7 +393,7 @@ describeOnSqlite('the protection of sign-in', (stores) => {
     const isRequested = async (password?: string) =>
       (await trusted.signIn(one.email, password)).json?.twoFactorRedirect ?? false;
     expect(await isRequested()).toBe(false);
-    await change(own);
+    await change(own, one);
     expect([await isRequested(), await isRequested(NEXT_PASSWORD)]).toContain(true);
     expect((await trusted.get('/api/v1/customers')).status).toBe(401);
   });

@@ -56,6 +56,27 @@ describeOnBothStores('a team', ({ kind, open, fresh }) => {
     ).toEqual([]);
   });
 
+  it('rejects a change whose author lost the role meanwhile', async () => {
+    const admin = await join('admin');
+    const id = await idOf(admin);
+    const reduced = operator.send('PATCH', at(`/members/${id}`), { body: { role: 'viewer' } });
+    const requested = Array.from({ length: 12 }, (_, nth) =>
+      admin.post(at('/invitations'), { email: `r${nth}@example.com`, role: 'admin' }),
+    );
+    const responses = await Promise.all(requested);
+    expect((await reduced).status).toBe(200);
+    expect((await operator.get(at('/members'))).json.invitations).toEqual([]);
+    for (const { status } of responses) expect([200, 403]).toContain(status);
+  });
+
+  it('has tokens that can be revoked only through their customer', async () => {
+    const { secret, token } = (await operator.post(at('/tokens'), { name: 'ci', role: 'viewer' })).json;
+    for (const path of [`/api/v1/customers/house/tokens/${token.id}`, `/api/v1/tokens/${token.id}`])
+      expect([path, (await operator.send('DELETE', path)).status]).toEqual([path, 404]);
+    const sent = { headers: { authorization: `Bearer ${secret}`, origin: null, 'x-solway': null } };
+    expect((await fixture.browser().get(at(''), sent)).status).toBe(200);
+  });
+
   it('keeps an owner when two leave concurrently', async () => {
     const [one, two] = [
       await join('owner'),
