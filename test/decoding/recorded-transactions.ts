@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonValue, parseJson } from '../../src/base/json.ts';
 import type { ExecutedTransaction } from '../../src/decoding/transaction/executed-transaction.ts';
@@ -8,9 +8,6 @@ import { readExecutedTransaction } from '../../src/decoding/transaction/read-exe
 const folder = join(import.meta.dirname, '../../../shared/data/rest/getTransaction');
 
 export const recordsPresent: boolean = existsSync(folder);
-
-export const recordsOf = (name: string): string[] =>
-  recordsPresent ? readdirSync(join(folder, name)).filter((file) => file.endsWith('.json')) : [];
 
 export function readRecord(path: string): { [name: string]: JsonValue } {
   const text = parseJson(readFileSync(join(folder, path), 'utf8'));

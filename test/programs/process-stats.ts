@@ -3,7 +3,7 @@ import { cpuMsOf } from '../service/cpu-time.ts';
 
 /** What Linux reports about processes, and statistics of it. */
 
-export function residentMibOf(pid: number): number {
+function residentMibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
@@ -12,7 +12,7 @@ export function residentMibOf(pid: number): number {
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 /** How long the main thread was ready to run while others had the processors. */
-export const waitedForProcessorMs = (pid: number): number =>
+const waitedForProcessorMs = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
 
 export const median = (numbers: readonly number[]): number =>

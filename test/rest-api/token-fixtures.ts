@@ -19,7 +19,7 @@ export const numbered = (kind: number, n: number): Address => {
   return addressFromBytes(bytes);
 };
 
-export const metadataOf = (of: Address): Address =>
+const metadataOf = (of: Address): Address =>
   PublicKey.findProgramAddressSync(
     [Buffer.from('metadata'), METADATA.toBytes(), addressBytes(of)],
     METADATA,
@@ -136,7 +136,7 @@ export class Documents implements NftOffChain {
   }
 }
 
-export const noDas = {
+const noDas = {
   has: () => false,
   request: () => Promise.reject(new Error('there is no server of DAS')),
 };

@@ -27,7 +27,7 @@ import { dispatcherOf } from '../upstream/mock/dispatcher.ts';
 
 const pepper = Buffer.alloc(32, 1);
 
-export const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
+const testKeys = (): KeyAuthenticator => new KeyAuthenticator({ peppers: new Map([[1, pepper]]) });
 
 /** A key for `testKeys`. */
 export function newKey(

@@ -24,7 +24,7 @@ let tails = 0;
 const raw = () => ({ slot: slot(7), tail: Buffer.from(`tail ${tails++}`), createdAt });
 
 /** Keys at offsets of a message that are neither zero nor adjacent. */
-export function randomKeys(numbers: readonly number[]): RawKeys {
+function randomKeys(numbers: readonly number[]): RawKeys {
   const bytes = new Uint8Array(numbers.length * 35 + 3).fill(0xee);
   const offsets = numbers.map((_, i) => 3 + i * 35);
   numbers.forEach((n, i) => {

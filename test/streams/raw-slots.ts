@@ -16,7 +16,7 @@ import type { GeyserSink, StreamBacklog } from '../../src/streams/geyser/geyser-
 const createdAt = encodeTimestamp(1_790_000_000_000n);
 const bytes = (length: number, fill: number): Uint8Array => new Uint8Array(length).fill(fill);
 
-export const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
+const addressAt = (fill: number) => addressFromBytes(bytes(32, fill));
 
 /** A write of an account, by its number; the version is its balance, its data and its transaction. */
 export const account = (slot: number, address: number, version: number): RawUpdate =>

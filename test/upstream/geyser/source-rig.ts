@@ -65,7 +65,7 @@ export function describeUpdate(update: RawUpdate): string {
   }
 }
 
-export const quick: Partial<GeyserSourceOptions> = {
+const quick: Partial<GeyserSourceOptions> = {
   requestDelayMs: 1,
   ackTimeoutMs: 300,
   openTimeoutMs: 2_000,

@@ -29,7 +29,7 @@ export const sendOnce = (
   method = 'getBalance',
 ): Promise<AttemptResult> => attempt(node, call(method), timeoutMs);
 
-export const outcomeOf = async (
+const outcomeOf = async (
   node: UpstreamNode,
   timeoutMs = PATIENCE_MS,
   method = 'getBalance',
