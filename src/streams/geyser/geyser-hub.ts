@@ -6,6 +6,7 @@ import type { Slot } from '../../solana/units.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
+import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
   type GeyserListener,
@@ -13,9 +14,10 @@ import {
   type ResetReason,
   unfilteredSource,
 } from './geyser-source.ts';
-import { type GeyserHubOptions, geyserHubOptions, HubStream } from './hub-stream.ts';
+import { HubStream } from './hub-stream.ts';
 import { ReplayScheduler } from './replay.ts';
-import { type Level, levelOfStatus, type RawContent, type SlotContent, SlotStore } from './slot-store.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
+import { SlotStore } from './slot-store.ts';
 import { ChainView, respondUnary } from './unary-responses.ts';
 
 /** Status that ends streams on a reset. */

@@ -15,7 +15,7 @@ import {
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { UnaryRpc } from './geyser-handler.ts';
-import { type Level, levelOf } from './slot-store.ts';
+import { type Level, levelOf } from './slot-content.ts';
 
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;

@@ -15,10 +15,11 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
+import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { type FeedUpdate, GapQueue, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
