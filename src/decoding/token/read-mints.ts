@@ -22,7 +22,7 @@ type Along = Readonly<{
   list?: TokenList;
 }>;
 
-export const mintsLimits = {
+const mintsLimits = {
   mintsMax: 20_000,
 };
 

@@ -168,16 +168,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const chain =
       level === 0 ? (content.isProcessed ? [] : [content]) : this.#slotStore.ancestors(slot, level);
     for (const each of chain) this.#raise(each, level, status);
-    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
-    if (unfinished.length === 0) return;
-    for (const stream of [...this.#streams]) {
-      const missing = unfinished.filter(({ level }) => level < stream.level);
-      const [first] = missing;
-      if (first === undefined) continue;
-      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
-      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
-      stream.end({ code: 'DATA_LOSS', message });
-    }
+    this.#prune();
   }
 
   /** Emits each level up to the new one, including skipped ones. */
@@ -220,5 +211,18 @@ export class GeyserHub implements GeyserListener, StreamOpener {
 
   #emitAll(status: RawSlot): void {
     for (const channel of this.#channels) if (channel.size > 0) channel.emit(status);
+  }
+
+  #prune(): void {
+    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
+    if (unfinished.length === 0) return;
+    for (const stream of [...this.#streams]) {
+      const missing = unfinished.filter(({ level }) => level < stream.level);
+      const [first] = missing;
+      if (first === undefined) continue;
+      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
+      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
+      stream.end({ code: 'DATA_LOSS', message });
+    }
   }
 }

@@ -105,6 +105,7 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
+    // Later requests wait too.
     const { ready } = filterSet;
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));

@@ -240,8 +240,8 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
     } catch (error) {
       this.#options.log.warn(
-        { err: error },
-        'Failed to fetch the root slot; slot notifications may lack the root',
+        { cause: String(error) },
+        'Failed to read the root slot; it is estimated until the stream reports one',
       );
     }
   }
