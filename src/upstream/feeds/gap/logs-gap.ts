@@ -30,7 +30,7 @@ export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
   #newestSlot: Slot | null = null;
-  /** After a move, notifications up to this slot may be duplicates. */
+  /** After a failover, notifications up to this slot may be duplicates. */
   #filledTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'logs'>, seenMax: number) {

@@ -41,8 +41,8 @@ export class RootGap implements GapRecovery {
 export class SlotGap implements GapRecovery {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;
-  /** After a move, slots up to this one are dropped: the new node may be behind. */
-  #movedAt: Slot | null = null;
+  /** After a failover, slots up to this one are dropped: the new node may be behind. */
+  #failedOverAt: Slot | null = null;
 
   constructor(seenMax: number) {
     this.#seenSlots = new SeenSlots(seenMax);
@@ -51,14 +51,14 @@ export class SlotGap implements GapRecovery {
   decide(result: Buffer): NotificationDecision {
     const info = readSlotInfo(result);
     if (info === null) return 'drop';
-    if (this.#seenSlots.has(String(info.slot)) || info.slot <= (this.#movedAt ?? -1n)) return 'drop';
+    if (this.#seenSlots.has(String(info.slot)) || info.slot <= (this.#failedOverAt ?? -1n)) return 'drop';
     this.#record(info);
     return 'pass';
   }
 
   async fill(gap: Gap): Promise<void> {
     const window = gapWindow(gap, 'processed', null);
-    this.#movedAt = this.#last?.slot ?? null;
+    this.#failedOverAt = this.#last?.slot ?? null;
     const chain = await gap.reader.slots(window.from, window.to, 'confirmed', gap.signal);
     const live =
       gap
