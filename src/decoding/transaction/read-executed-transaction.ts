@@ -30,7 +30,6 @@ const WIRE_TEXT_MAX = 1644;
 const KEYS_MAX = 256;
 /** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
 const LOGS_MAX = 5_000;
-/** Nesting depth. */
 const DEPTH_MAX = 64;
 
 const NO_DATA = new Uint8Array(0);

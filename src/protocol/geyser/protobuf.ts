@@ -61,7 +61,6 @@ export class ProtobufReader {
     this.#count = count;
   }
 
-  /** Number of the current field. */
   get field(): number {
     return this.#field;
   }

@@ -122,7 +122,6 @@ export class Replay implements ReplayTask {
     this.#options.replays.schedule(this);
   }
 
-  /** Changes the filters of the remaining slots. */
   change(filters: Filters, level: Level): void {
     this.#member.replace(filters);
     this.#level = level;

@@ -15,7 +15,6 @@ import type { Slot } from '../../solana/units.ts';
 /** Index into `commitments`. */
 export type Level = 0 | 1 | 2;
 
-/** Defaults to processed. */
 export const levelOf = (commitment: Commitment = 'processed'): Level =>
   commitments.indexOf(commitment) as Level;
 

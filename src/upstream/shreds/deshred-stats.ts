@@ -38,7 +38,6 @@ export const noStats = () => ({
   drops: noDrops(),
   /** Packets that waited for the slot's leader. */
   pending: 0,
-  /** Verified ed25519 signatures. */
   signatures: 0,
   recoveredSets: 0,
   recoveredShreds: 0,

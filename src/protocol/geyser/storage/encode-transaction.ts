@@ -6,7 +6,6 @@ import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const VERSION_PREFIX = 0x80;
-/** Estimated protobuf overhead of a message. */
 const PROTOBUF_OVERHEAD_BYTES = 100;
 
 /** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */

@@ -59,7 +59,6 @@ class KeyShape {
     return this.#finishHash(hash, data.length, lamports);
   }
 
-  /** Hash of a filter's key. */
   hashOfFilter({ memcmps, dataSize, lamports }: AccountEqualities): number {
     let hash = this.#first;
     for (const [nth, { bytes }] of memcmps.entries())
