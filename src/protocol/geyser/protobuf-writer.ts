@@ -25,7 +25,8 @@ export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
 /**
- * Writes the fields of one message. `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested messages are written in place:
+ * Writes the fields of one message. `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested
+ * messages are written in place:
  *
  *     const start = writer.open(2);
  *     writer.uint64(1, slot);
