@@ -149,7 +149,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
 /**
  * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
  * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
- * @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits` or as `readMints`, other Failures;
+ * @throws Failure ANSWER_TOO_LARGE beyond the limits of `readMints` or `dasReadLimits`, other Failures;
  * NodeRejection, also for a node that rejects getProgramAccounts when DAS is not configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
