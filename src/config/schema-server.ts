@@ -22,7 +22,7 @@ import { uploadLimits } from '../servers/rest/multipart.ts';
 import { restServerOptions } from '../servers/rest/server.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
-import { geyserHubOptions as hub } from '../streams/geyser/hub-stream.ts';
+import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
 import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts';
 import { option, pick, required, section } from './option.ts';
 import {

@@ -204,7 +204,6 @@ export class Failure extends Error {
     return failures[this.code];
   }
 
-  /** Text for gRPC clients. */
   get grpcText(): string {
     return this.#withFacts(this.row.grpcText ?? this.row.text);
   }

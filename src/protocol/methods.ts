@@ -32,7 +32,6 @@ export type MethodKind =
   | 'unknown';
 
 export type MethodTraits = Readonly<{
-  /** Sent to one node only. */
   oneNode: boolean;
   /** Has a side effect, which may have happened even without a response. */
   hasEffect: boolean;

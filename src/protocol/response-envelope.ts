@@ -69,7 +69,6 @@ export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): voi
 
 const prefixOf = ({ row }: Failure): Buffer => (row.versionless ? ERROR_WITHOUT_VERSION : ERROR);
 
-/** Ends the body of a single response. */
 export function endSingle(pieces: Buffer[]): Buffer[] {
   pieces.push(NEWLINE);
   return pieces;

@@ -32,8 +32,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   const square = (y * y) % P;
   const over = (square - 1n + P) % P;
   const under = (D * square + 1n) % P;
-  // x² = over / under has a root if over · under does.
-  // Whether n has a square root in the field, by the Jacobi symbol, which is much faster than Euler's
+  // x² = over / under has a root if n = over · under does; the Jacobi symbol is much faster than Euler's
   // criterion.
   const n = (over * under) % P;
   let [upper, lower, isRoot] = [n, P, true];

@@ -45,7 +45,6 @@ export type AccountEvent = Readonly<{
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
   | { kind: 'completed'; slot: Slot; at: bigint }
-  /** The slot's bank was created. */
   | { kind: 'created'; slot: Slot; parent: Slot; root: Slot; at: bigint }
   /** A transaction was received and not executed yet. */
   | { kind: 'received'; signature: Signature; slot: Slot }

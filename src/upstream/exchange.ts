@@ -13,7 +13,6 @@ export interface ExchangeListener {
   onExchange(exchange: Exchange): boolean;
 }
 
-/** Flow control of a streamed body. */
 export interface BodyFlow {
   /** One more chunk may arrive. */
   pause(): void;

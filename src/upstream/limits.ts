@@ -17,7 +17,6 @@ export const defaultUpstreamLimits = {
   connectionsMax: 128,
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: 4_096,
-  /** Largest response. */
   responseMaxBytes: 128 * 1024 * 1024,
   /** Memory for buffered responses of all nodes. */
   responseBufferMaxBytes: 1024 * 1024 * 1024,
@@ -51,7 +50,6 @@ export const defaultUpstreamLimits = {
   stallMs: 15_000,
   /** A node that runs ahead of all others by more slots per second is not trusted. */
   slotsPerSecondMax: 25,
-  /** Interval of shred slot polls. */
   shredsIntervalMs: 5_000,
   /** Interval of first-available-block polls. */
   historyIntervalMs: 60_000,

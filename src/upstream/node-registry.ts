@@ -30,7 +30,6 @@ const REMOVAL_MARGIN_MS = 250;
  */
 export class NodeRegistry {
   readonly #log: Logger;
-  /** Networks that have nodes. */
   readonly sets = new Map<Network, NetworkNodes>();
   /** As `network/name`; may name absent nodes. */
   #drained: ReadonlySet<string> = new Set();

@@ -16,7 +16,7 @@ import { restServerOptions } from '../../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../../src/servers/rpc/options.ts';
 import { webSocketOptions } from '../../src/servers/websocket/server.ts';
 import { blockSchedulerDefaults } from '../../src/streams/geyser/channel/block-scheduler.ts';
-import { geyserHubOptions } from '../../src/streams/geyser/hub-stream.ts';
+import { geyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 
 const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -5,7 +5,7 @@ import type { RawBlockMeta, RawUpdate } from '../../src/protocol/geyser/raw-upda
 import type { SubscribeRequest } from '../../src/protocol/geyser/subscribe-request.ts';
 import { slot } from '../../src/solana/units.ts';
 import { GeyserHub } from '../../src/streams/geyser/geyser-hub.ts';
-import type { GeyserHubOptions } from '../../src/streams/geyser/hub-stream.ts';
+import type { GeyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
 import {
   decodeGetBlockHeightResponse,
   decodeGetLatestBlockhashResponse,

@@ -4,7 +4,7 @@ import { updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import { UnauthenticatedHandler } from '../../streams/geyser/geyser-handler.ts';
 import { GeyserHub } from '../../streams/geyser/geyser-hub.ts';
-import { geyserHubOptions } from '../../streams/geyser/hub-stream.ts';
+import { geyserHubOptions } from '../../streams/geyser/geyser-hub-options.ts';
 import { LedgerUpdates } from '../../streams/geyser/ledger-updates.ts';
 import type { LedgerEvent } from '../../streams/ledger-event.ts';
 import { geyserVersion } from '../upstreams/geyser-version.ts';

@@ -69,13 +69,9 @@ export class Chain {
   async accounts(addresses: Iterable<Address>): Promise<Map<Address, Account>> {
     const found = new Map<Address, Account>();
     await this.each(chunk([...new Set(addresses)], ACCOUNTS_OF_A_CALL), async (part) => {
-      const values = await this.read('getMultipleAccounts', [part, this.#config], (result) => {
-        // A short list would make missing entries look like absent accounts, so its length must match.
-        const requested = part.length;
-        const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
-        if (values.length !== requested) throw new MalformedJson('one entry per requested account');
-        return values.map((value) => (value === null ? null : readAccount(value)));
-      });
+      const values = await this.read('getMultipleAccounts', [part, this.#config], (result) =>
+        readAccounts(result, part.length),
+      );
       values.forEach((account, at) => {
         const address = part[at];
         if (account !== null && address !== undefined) found.set(address, account);
@@ -103,6 +99,13 @@ export class Chain {
       mapTimeSliced(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
     );
   }
+}
+
+/** A short list would make missing entries look like absent accounts, so its length must match. */
+function readAccounts(result: JsonValue, requested: number): (Account | null)[] {
+  const values = listOf(objectOf(result, 'getMultipleAccounts').value, 'value');
+  if (values.length !== requested) throw new MalformedJson('one entry per requested account');
+  return values.map((value) => (value === null ? null : readAccount(value)));
 }
 
 function readAccountAt(item: JsonValue): AccountAt {

@@ -115,7 +115,6 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
     reader.skipBytes(1); // Bump.
-    // Accounts older than the field end here.
     return {
       address: at,
       key: 'TokenRecord',
@@ -123,6 +122,7 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
       rule_set_revision: readOption(reader, (revision) => revision.u64()),
       delegate: readOption(reader, readAddress),
       token_delegate_role: readOption(reader, (role) => readVariant(role, allRoles)),
+      // Accounts older than the field end here.
       locked_transfer: reader.remaining === 0 ? null : readOption(reader, readAddress),
     };
   });

@@ -8,9 +8,9 @@ import { readAddress } from '../../solana/encoding/read-ui-meta.ts';
 import { isTokenProgram } from '../../solana/programs.ts';
 import { decodeTokenAccount } from '../../solana/token/token-state.ts';
 import type { Chain } from '../chain/chain.ts';
+import { readMintAccounts, readMints } from '../token/read-mints.ts';
 import { allHoldingsOf } from '../token/token-holdings.ts';
 import { tokenMintOf } from '../token/token-mint.ts';
-import { readMintAccounts, readMints } from '../token/token-names.ts';
 import { CORE_ASSET_KEY_BASE58, coreAssetOffsets, coreProgram, decodeCoreAccount } from './core-account.ts';
 import { dasAssets, dasAssetsOfWallet } from './das-assets.ts';
 import { decodeTokenRecord } from './metadata-accounts.ts';
@@ -149,7 +149,7 @@ const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain
 /**
  * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
  * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
- * @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `mintsLimits` or `dasReadLimits`, other Failures;
+ * @throws Failure ANSWER_TOO_LARGE beyond the limits of `readMints` or `dasReadLimits`, other Failures;
  * NodeRejection, also for a node that rejects getProgramAccounts when DAS is not configured.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {

@@ -42,6 +42,7 @@ const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
  * Stake accounts whose staker or withdrawer is the wallet, by address. Two scans find them; one call reads
  * the page with clock and stake history, so that all are of one slot.
  * @param page - from 1.
+ * @throws Failure UPSTREAM_UNAVAILABLE for a node without sysvars.
  */
 export async function stakeAccountsOf(
   chain: Chain,
@@ -57,7 +58,7 @@ export async function stakeAccountsOf(
     ),
   );
   const found = (await Promise.all(scans)).flat().filter(hasAuthorities);
-  const all = await [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
+  const all = [...new Set(found.map(({ address }) => address))].sort(compareAddresses);
   const pageAddresses = all.slice((page - 1) * size, page * size);
   if (pageAddresses.length === 0) return { accounts: [], total: all.length };
   const accounts = await chain.accounts([...pageAddresses, sysvars.clock, sysvars.stakeHistory]);
@@ -66,14 +67,14 @@ export async function stakeAccountsOf(
   if (clock === null || history === null) {
     throw new Failure('UPSTREAM_UNAVAILABLE', { cause: new MalformedJson('clock and stake history') });
   }
-  const now = { epoch: clock.epoch, history: stakeHistoryLookup(history) };
+  const historyLookup = stakeHistoryLookup(history);
   // An account closed in the meantime is left out.
   const read = pageAddresses.map((address) => {
     const account = accounts.get(address);
-    const { epoch, history } = now;
     const state = account?.owner === programs.stake ? decodeStakeState(account.data) : null;
     if (account === undefined || state === null || !('meta' in state)) return null;
-    const activation = 'stake' in state ? stakeActivation(state.stake.delegation, epoch, history) : NOTHING;
+    const activation =
+      'stake' in state ? stakeActivation(state.stake.delegation, clock.epoch, historyLookup) : NOTHING;
     return { address, lamports: account.lamports, state, activation };
   });
   return { accounts: read.filter((account) => account !== null), total: all.length };

@@ -3,9 +3,9 @@ import type { Address } from '../../solana/address.ts';
 import { programs } from '../../solana/programs.ts';
 import type { Chain } from '../chain/chain.ts';
 import { findNames, type NameSources, type TokenName, unnamedToken } from './find-names.ts';
+import { readMints } from './read-mints.ts';
 import { associatedTokenAccount, holdingsOf, holdingsOfMint, type TokenHolding } from './token-holdings.ts';
 import { uiAmountOfMint } from './token-mint.ts';
-import { readMints } from './token-names.ts';
 
 export type WalletToken = Readonly<{
   holding: TokenHolding;

@@ -1,7 +1,6 @@
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 
-/** Executed instruction, outer or inner. */
 export type ExecutedInstruction = Readonly<{
   /** 0-based, over outer instructions each followed by its inner ones. */
   index: number;
@@ -59,6 +58,5 @@ export type ExecutedTransaction = Readonly<{
   logs: readonly string[];
   /** Accounts with balances come first. */
   tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
-  /** Decimals by mint. */
   decimals: ReadonlyMap<Address, number>;
 }>;

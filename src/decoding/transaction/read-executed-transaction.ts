@@ -9,7 +9,7 @@ import { addressOf, amountOf, isShallow, itemsOf, membersOf, naturalOf, wholeOf 
 import type { ExecutedInstruction, ExecutedTransaction, ParsedView } from './executed-transaction.ts';
 import { collectTokens } from './token-accounts.ts';
 
-/** Fixed limits of one transaction. */
+// Limits of one transaction, at or above those of the runtime and nodes: valid transactions never reach them.
 
 /**
  * Instructions per transaction, far above the runtime's limit. Source: Agave,
@@ -25,6 +25,13 @@ const HEIGHT_MAX = 255;
  * beyond counts as empty.
  */
 const DATA_TEXT_MAX = 131_072;
+/** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
+const WIRE_TEXT_MAX = 1644;
+const KEYS_MAX = 256;
+/** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
+const LOGS_MAX = 5_000;
+const DEPTH_MAX = 64;
+
 const NO_DATA = new Uint8Array(0);
 
 type LateData = () => Uint8Array | null;
@@ -73,7 +80,11 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
-function read(raw: JsonMembers, keys: readonly Address[], data: DataOfTransaction): InstructionFields | null {
+function readInstruction(
+  raw: JsonMembers,
+  keys: readonly Address[],
+  data: DataOfTransaction,
+): InstructionFields | null {
   const index = naturalOf(raw.programIdIndex, keys.length - 1);
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
@@ -143,14 +154,14 @@ function flattenInstructions(
   let index = 0;
   for (const [outer, raw] of outers.entries()) {
     if (index >= INSTRUCTIONS_MAX) return flat;
-    const fields = read(membersOf(raw), keys, data);
+    const fields = readInstruction(membersOf(raw), keys, data);
     calls.start(index);
     if (fields !== null)
       flat.push(withPosition({ index, outer, height: 1, parentProgram: null, caller: null }, fields));
     index++;
     for (const one of inners.get(outer) ?? []) {
       if (index >= INSTRUCTIONS_MAX) return flat;
-      const inner = read(membersOf(one), keys, data);
+      const inner = readInstruction(membersOf(one), keys, data);
       const call = calls.enter(index, membersOf(one).stackHeight);
       const parentProgram = fields?.program ?? null;
       if (inner !== null) flat.push(withPosition({ index, outer, ...call, parentProgram }, inner));
@@ -159,16 +170,6 @@ function flattenInstructions(
   }
   return flat;
 }
-
-/** Fixed limits at or above those of the runtime and nodes: valid transactions never reach them. */
-
-/** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
-const WIRE_TEXT_MAX = 1644;
-const KEYS_MAX = 256;
-/** Source: Agave, `log_messages_bytes_limit`, 10,000 bytes. */
-const LOGS_MAX = 5_000;
-/** Nesting depth. */
-const DEPTH_MAX = 64;
 
 type SentMessage = Readonly<{
   signatures: readonly string[];

@@ -6,7 +6,7 @@ import { nativeMint } from '../../solana/programs.ts';
 import type { Action, Swap } from './action.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
-import { swapAction } from './parse-transaction.ts';
+import { swapAction } from './swap-action.ts';
 
 const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
 const COIN = key(1);

@@ -25,7 +25,8 @@ export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
 /**
- * Writes the fields of one message. `optional…` omits proto3 defaults. Nested messages are written in place:
+ * Writes the fields of one message. `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested
+ * messages are written in place:
  *
  *     const start = writer.open(2);
  *     writer.uint64(1, slot);
@@ -33,12 +34,16 @@ export const fieldBytes = (field: number, length: number): number =>
  */
 export class ProtobufWriter {
   #bytes: Buffer;
-  /** Bytes written so far. */
-  length = 0;
+  #length = 0;
 
   /** @param capacityBytes - expected size; avoids copies. */
   constructor(capacityBytes: number = FIRST_CAPACITY_BYTES) {
     this.#bytes = Buffer.allocUnsafe(Math.max(VARINT_MAX_BYTES, capacityBytes));
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
   }
 
   /** @param value - 0 to 2^64 - 1. */
@@ -70,7 +75,7 @@ export class ProtobufWriter {
   double(field: number, value: number): this {
     this.#tag(field, FIXED_64);
     this.#reserve(8);
-    this.length = this.#bytes.writeDoubleLE(value, this.length);
+    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
     return this;
   }
 
@@ -84,7 +89,7 @@ export class ProtobufWriter {
     // Most strings are ASCII, so the length prefix needs no move.
     const start = this.open(field, value.length);
     this.#reserve(value.length * CHARACTER_MAX_BYTES);
-    this.length += this.#bytes.write(value, this.length, 'utf8');
+    this.#length += this.#bytes.write(value, this.#length, 'utf8');
     this.close(start);
     return this;
   }
@@ -93,23 +98,23 @@ export class ProtobufWriter {
     return this.bytes(field, value.finish());
   }
 
-  optionalUint64(field: number, value: bigint): this {
+  nonzeroUint64(field: number, value: bigint): this {
     return value === 0n ? this : this.uint64(field, value);
   }
 
-  optionalUint32(field: number, value: number): this {
+  nonzeroUint32(field: number, value: number): this {
     return value === 0 ? this : this.uint32(field, value);
   }
 
-  optionalBool(field: number, value: boolean): this {
+  trueBool(field: number, value: boolean): this {
     return value ? this.bool(field, value) : this;
   }
 
-  optionalBytes(field: number, value: Uint8Array): this {
+  nonemptyBytes(field: number, value: Uint8Array): this {
     return value.length === 0 ? this : this.bytes(field, value);
   }
 
-  optionalString(field: number, value: string): this {
+  nonemptyString(field: number, value: string): this {
     return value === '' ? this : this.string(field, value);
   }
 
@@ -125,8 +130,8 @@ export class ProtobufWriter {
   /** Encoded fields. */
   raw(value: Uint8Array): this {
     this.#reserve(value.length);
-    this.#bytes.set(value, this.length);
-    this.length += value.length;
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
     return this;
   }
 
@@ -143,40 +148,40 @@ export class ProtobufWriter {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);
     this.#reserve(reservedBytes);
-    this.length += reservedBytes;
+    this.#length += reservedBytes;
     // Until `close` writes the length, the first byte holds the size of the prefix.
-    this.#bytes[this.length - 1] = reservedBytes;
-    return this.length;
+    this.#bytes[this.#length - 1] = reservedBytes;
+    return this.#length;
   }
 
   /** @param start - from `open`. @returns the new start of its fields. */
   close(start: number): number {
     const reservedBytes = this.#bytes[start - 1] as number;
-    const length = this.length - start;
+    const length = this.#length - start;
     const needed = varintBytes(length);
     if (needed > reservedBytes) this.#reserve(needed - reservedBytes);
-    if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.length);
-    this.length = start - reservedBytes;
+    if (needed !== reservedBytes) this.#bytes.copyWithin(start - reservedBytes + needed, start, this.#length);
+    this.#length = start - reservedBytes;
     // Must not grow the buffer: that would drop the message bytes, which `#length` does not count at this point.
     this.#putVarint(length);
-    this.length += length;
+    this.#length += length;
     return start - reservedBytes + needed;
   }
 
   clear(): void {
-    this.length = 0;
+    this.#length = 0;
   }
 
   /** View of the buffer. The writer must not be used afterwards. */
   finish(): Uint8Array {
-    return plain(this.#bytes, this.length);
+    return plain(this.#bytes, this.#length);
   }
 
   /** Copies the bytes and clears the writer. */
   take(): Uint8Array {
-    const taken = Buffer.allocUnsafe(this.length);
-    this.#bytes.copy(taken, 0, 0, this.length);
-    this.length = 0;
+    const taken = Buffer.allocUnsafe(this.#length);
+    this.#bytes.copy(taken, 0, 0, this.#length);
+    this.#length = 0;
     return plain(taken, taken.length);
   }
 
@@ -185,10 +190,10 @@ export class ProtobufWriter {
   }
 
   #reserve(length: number): void {
-    const requiredBytes = this.length + length;
+    const requiredBytes = this.#length + length;
     if (requiredBytes <= this.#bytes.length) return;
     const grown = Buffer.allocUnsafe(Math.max(requiredBytes, this.#bytes.length * 2));
-    this.#bytes.copy(grown, 0, 0, this.length);
+    this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;
   }
 
@@ -198,7 +203,7 @@ export class ProtobufWriter {
     let high = halves[1] as number;
     this.#reserve(VARINT_MAX_BYTES);
     while (high !== 0) {
-      this.#bytes[this.length++] = (low & 0x7f) | 0x80;
+      this.#bytes[this.#length++] = (low & 0x7f) | 0x80;
       low = ((low >>> 7) | (high << 25)) >>> 0;
       high >>>= 7;
     }
@@ -213,10 +218,10 @@ export class ProtobufWriter {
   #putVarint(value: number): this {
     let left = value;
     while (left > 0x7f) {
-      this.#bytes[this.length++] = (left % 0x80) | 0x80;
+      this.#bytes[this.#length++] = (left % 0x80) | 0x80;
       left = Math.floor(left / 0x80);
     }
-    this.#bytes[this.length++] = left;
+    this.#bytes[this.#length++] = left;
     return this;
   }
 }

@@ -37,14 +37,11 @@ export interface FieldCount {
  */
 export class ProtobufReader {
   readonly #bytes: Uint8Array;
-  readonly end: number;
+  readonly #end: number;
   readonly #count: FieldCount | null;
-  /** End of the last value read or skipped. */
-  offset: number;
-  /** Start of the current field, including its tag. */
-  fieldStart = 0;
-  /** Number of the current field. */
-  field = 0;
+  #at: number;
+  #fieldStart = 0;
+  #field = 0;
   #wireType = VARINT;
   #first = 0;
   #rest = 0;
@@ -59,21 +56,39 @@ export class ProtobufReader {
     count: FieldCount | null = null,
   ) {
     this.#bytes = bytes;
-    this.offset = start;
-    this.end = end;
+    this.#at = start;
+    this.#end = end;
     this.#count = count;
+  }
+
+  get field(): number {
+    return this.#field;
+  }
+
+  /** Start of the current field, including its tag. */
+  get fieldStart(): number {
+    return this.#fieldStart;
+  }
+
+  /** End of the last value read or skipped. */
+  get offset(): number {
+    return this.#at;
+  }
+
+  get end(): number {
+    return this.#end;
   }
 
   /** Advances to the next field; the current one must have been read or skipped. @returns false at the end. */
   next(): boolean {
-    if (this.offset >= this.end) return false;
+    if (this.#at >= this.#end) return false;
     if (this.#count !== null) this.#count.field();
-    this.fieldStart = this.offset;
+    this.#fieldStart = this.#at;
     this.#varint();
     if (this.#rest > 0 || this.#first >= TWO_32) throw new InvalidProtobuf('field number too large');
-    this.field = Math.floor(this.#first / 8);
+    this.#field = Math.floor(this.#first / 8);
     this.#wireType = this.#first % 8;
-    if (this.field === 0) throw new InvalidProtobuf('field number 0');
+    if (this.#field === 0) throw new InvalidProtobuf('field number 0');
     return true;
   }
 
@@ -137,7 +152,7 @@ export class ProtobufReader {
   /** `span` with an exact length. */
   fixedSpan(length: number): number {
     const start = this.span();
-    const found = this.offset - start;
+    const found = this.#at - start;
     if (found !== length) throw new InvalidProtobuf(`expected ${length} bytes, got ${found}`);
     return start;
   }
@@ -145,13 +160,13 @@ export class ProtobufReader {
   /** A view into the input. */
   bytes(): Uint8Array {
     const start = this.span();
-    return this.#bytes.subarray(start, this.offset);
+    return this.#bytes.subarray(start, this.#at);
   }
 
   /** `bytes` with an exact length. */
   fixedBytes(length: number): Uint8Array {
     const start = this.fixedSpan(length);
-    return this.#bytes.subarray(start, this.offset);
+    return this.#bytes.subarray(start, this.#at);
   }
 
   string(): string {
@@ -166,7 +181,7 @@ export class ProtobufReader {
   /** Reader of a nested message. Its offsets are relative to the same input. */
   message(): ProtobufReader {
     const start = this.span();
-    return new ProtobufReader(this.#bytes, start, this.offset, this.#count);
+    return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
   /** Adds the values of a repeated u64 field, packed or not. */
@@ -177,7 +192,7 @@ export class ProtobufReader {
     }
     const packed = this.message();
     packed.#wireType = VARINT;
-    while (packed.offset < packed.end) list.push(packed.uint64());
+    while (packed.#at < packed.#end) list.push(packed.uint64());
   }
 
   skipField(): void {
@@ -201,13 +216,13 @@ export class ProtobufReader {
 
   #expect(wireType: number): void {
     if (this.#wireType === wireType) return;
-    throw new InvalidProtobuf(`field ${this.field}: expected wire type ${wireType}, got ${this.#wireType}`);
+    throw new InvalidProtobuf(`field ${this.#field}: expected wire type ${wireType}, got ${this.#wireType}`);
   }
 
   #take(length: number): number {
-    const start = this.offset;
-    if (length > this.end - start) throw new InvalidProtobuf('message truncated inside a field');
-    this.offset = start + length;
+    const start = this.#at;
+    if (length > this.#end - start) throw new InvalidProtobuf('message truncated inside a field');
+    this.#at = start + length;
     return start;
   }
 
@@ -217,8 +232,8 @@ export class ProtobufReader {
     let rest = 0;
     let factor = 1;
     for (let i = 0; i < VARINT_BYTES_MAX; i++) {
-      if (this.offset >= this.end) throw new InvalidProtobuf('message truncated inside a number');
-      const byte = this.#bytes[this.offset++] as number;
+      if (this.#at >= this.#end) throw new InvalidProtobuf('message truncated inside a number');
+      const byte = this.#bytes[this.#at++] as number;
       if (i === FIRST_BYTES) factor = 1;
       if (i < FIRST_BYTES) first += (byte & 0x7f) * factor;
       else rest += (byte & 0x7f) * factor;

@@ -27,9 +27,7 @@ export type DeshredTransactionUpdate = Readonly<{
 }>;
 
 /** The client must answer `ping` with a ping; `pong` answers its ping. */
-export type DeshredUpdate = Readonly<
-  DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }
->;
+type DeshredUpdate = Readonly<DeshredTransactionUpdate | SlotUpdate | { kind: 'ping' } | { kind: 'pong' }>;
 
 /** Source: geyser.proto, `SubscribeUpdateDeshred`. */
 export type SubscribeUpdateDeshred = Readonly<{

@@ -115,18 +115,18 @@ function flag(writer: ProtobufWriter, field: number, value: boolean | undefined)
 function cuckooFilter(writer: ProtobufWriter, field: number, filter: CuckooFilterMessage | undefined): void {
   if (filter === undefined) return;
   const start = writer.open(field, filter.data.length);
-  writer.optionalBytes(1, filter.data);
-  writer.optionalUint32(2, filter.bucketCount);
-  writer.optionalUint32(3, filter.entriesPerBucket);
-  writer.optionalUint32(4, filter.fingerprintBits);
-  writer.optionalUint64(5, filter.hashSeed);
+  writer.nonemptyBytes(1, filter.data);
+  writer.nonzeroUint32(2, filter.bucketCount);
+  writer.nonzeroUint32(3, filter.entriesPerBucket);
+  writer.nonzeroUint32(4, filter.fingerprintBits);
+  writer.nonzeroUint64(5, filter.hashSeed);
   if (filter.hashAlgorithm !== 0) writer.int32(6, filter.hashAlgorithm);
   writer.close(start);
 }
 
 function memcmp(writer: ProtobufWriter, offset: bigint, bytes: Uint8Array): void {
   const start = writer.open(1);
-  writer.optionalUint64(1, offset).bytes(2, bytes);
+  writer.nonzeroUint64(1, offset).bytes(2, bytes);
   writer.close(start);
 }
 
@@ -177,7 +177,7 @@ function blocksFilter(writer: ProtobufWriter, filter: BlocksFilter): void {
 
 function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void {
   const start = writer.open(7);
-  writer.optionalUint64(1, offset).optionalUint64(2, length);
+  writer.nonzeroUint64(1, offset).nonzeroUint64(2, length);
   writer.close(start);
 }
 

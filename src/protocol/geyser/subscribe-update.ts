@@ -63,7 +63,6 @@ function readPing(reader: ProtobufReader): Update {
   return { kind: 'ping' };
 }
 
-/** By field number. */
 const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
   2: readAccountUpdate,
   3: readSlotUpdate,

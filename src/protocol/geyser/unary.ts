@@ -54,23 +54,23 @@ export const encodePongResponse = (count: number): Uint8Array =>
 export const encodeSubscribeReplayInfoResponse = (firstAvailable: Slot | null): Uint8Array =>
   firstAvailable === null ? new Uint8Array() : newWriter().uint64(1, firstAvailable).finish();
 
-export const encodeGetSlotResponse = (slot: Slot): Uint8Array => newWriter().optionalUint64(1, slot).finish();
+export const encodeGetSlotResponse = (slot: Slot): Uint8Array => newWriter().nonzeroUint64(1, slot).finish();
 
 export const encodeGetBlockHeightResponse = (blockHeight: bigint): Uint8Array =>
-  newWriter().optionalUint64(1, blockHeight).finish();
+  newWriter().nonzeroUint64(1, blockHeight).finish();
 
 /** @param version - JSON text. */
 export const encodeGetVersionResponse = (version: string): Uint8Array =>
-  newWriter().optionalString(1, version).finish();
+  newWriter().nonemptyString(1, version).finish();
 
 export const encodeGetLatestBlockhashResponse = (
   latest: Readonly<{ slot: Slot; blockhash: string; lastValidBlockHeight: bigint }>,
 ): Uint8Array =>
   newWriter()
-    .optionalUint64(1, latest.slot)
-    .optionalString(2, latest.blockhash)
-    .optionalUint64(3, latest.lastValidBlockHeight)
+    .nonzeroUint64(1, latest.slot)
+    .nonemptyString(2, latest.blockhash)
+    .nonzeroUint64(3, latest.lastValidBlockHeight)
     .finish();
 
 export const encodeIsBlockhashValidResponse = (slot: Slot, valid: boolean): Uint8Array =>
-  newWriter().optionalUint64(1, slot).optionalBool(2, valid).finish();
+  newWriter().nonzeroUint64(1, slot).trueBool(2, valid).finish();

@@ -138,5 +138,5 @@ export function handleReflection(request: Uint8Array): Uint8Array {
   }
   const response = responseTo(field, requested);
   const writer = new ProtobufWriter(response.content.length + request.length + 64);
-  return writer.optionalString(1, host).bytes(2, request).message(response.field, response.content).finish();
+  return writer.nonemptyString(1, host).bytes(2, request).message(response.field, response.content).finish();
 }

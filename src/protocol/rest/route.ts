@@ -48,7 +48,6 @@ export type RestCaller = Readonly<{
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
   /** Selects the network. @throws Failure NETWORK_FORBIDDEN. */
   useNetwork?(network: Network): void;
-  /** Counts a call to a DAS server. */
   countCall?(): void;
 }>;
 
@@ -84,7 +83,6 @@ export type RestRequest = Caller &
 export type RestOutcome = Readonly<
   ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
     LimitStatus & {
-      /** Calls to nodes. */
       calls: number;
     }
 >;

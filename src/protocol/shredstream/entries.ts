@@ -13,7 +13,7 @@ const HEAD_BYTES = 24;
 const NONE: Uint8Array = new Uint8Array();
 
 export const encodeEntryMessage = (slot: Slot, entries: Uint8Array): Uint8Array =>
-  new ProtobufWriter(entries.length + HEAD_BYTES).optionalUint64(1, slot).optionalBytes(2, entries).finish();
+  new ProtobufWriter(entries.length + HEAD_BYTES).nonzeroUint64(1, slot).nonemptyBytes(2, entries).finish();
 
 /**
  * Reads a message of a `SubscribeEntries` stream. The entries are a view into it.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { WritableJson } from '../../base/json.ts';
 import { findNames, unnamedToken } from '../../decoding/token/find-names.ts';
+import { readMints } from '../../decoding/token/read-mints.ts';
 import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.ts';
-import { readMints } from '../../decoding/token/token-names.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';

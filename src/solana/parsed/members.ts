@@ -69,7 +69,6 @@ const types: Types = {
   hash: readHash,
   base64: readBase64,
   text: readText,
-  /** Borsh string. */
   string: (data) => utf8(data.bytes(data.u32())),
   tokenAmount: (data) => uiTokenAmount(data.u64(), data.u8()),
   elGamal: (data) => base64(data.bytes(ELGAMAL_KEY_BYTES)),

@@ -29,14 +29,14 @@ function parseNonce(data: Uint8Array): AccountParts | null {
   };
 }
 
-const meta = ({ rentExemptReserve, authorized, lockup }: StakeMeta): Members => ({
+const stakeMeta = ({ rentExemptReserve, authorized, lockup }: StakeMeta): Members => ({
   rentExemptReserve: String(rentExemptReserve),
   authorized,
   lockup,
 });
 
 /** The warm-up rate is not shown since Agave 4.1. */
-const stake = ({ delegation, creditsObserved }: Stake): Members => ({
+const delegatedStake = ({ delegation, creditsObserved }: Stake): Members => ({
   delegation: {
     voter: delegation.voter,
     stake: String(delegation.stake),
@@ -51,27 +51,30 @@ function parseStake(data: Uint8Array): AccountParts | null {
   const state = decodeStakeState(data);
   if (state === null) return null;
   if (state.type === 'uninitialized' || state.type === 'rewardsPool') return { type: state.type };
-  const shown = state.type === 'delegated' ? stake(state.stake) : null;
-  return { type: state.type, info: { meta: meta(state.meta), stake: shown } };
+  const shown = state.type === 'delegated' ? delegatedStake(state.stake) : null;
+  return { type: state.type, info: { meta: stakeMeta(state.meta), stake: shown } };
 }
 
 /** Data after the header: a program, or the part written so far. */
-const rest = (data: ByteReader) => [Buffer.from(data.bytes(data.remaining)).toString('base64'), 'base64'];
+const dataAfterHeader = (data: ByteReader) => [
+  Buffer.from(data.bytes(data.remaining)).toString('base64'),
+  'base64',
+];
 
-function read(data: ByteReader): AccountParts | null {
+function readLoaderState(data: ByteReader): AccountParts | null {
   switch (data.u32()) {
     case 0:
       return { type: 'uninitialized' };
     case 1: {
       const authority = readOption(data, () => readAddress(data));
-      return { type: 'buffer', info: { authority, data: rest(data) } };
+      return { type: 'buffer', info: { authority, data: dataAfterHeader(data) } };
     }
     case 2:
       return { type: 'program', info: { programData: readAddress(data) } };
     case 3: {
       const slot = data.u64();
       const authority = readOption(data, () => readAddress(data));
-      return { type: 'programData', info: { slot, authority, data: rest(data) } };
+      return { type: 'programData', info: { slot, authority, data: dataAfterHeader(data) } };
     }
     default:
       return null;
@@ -83,7 +86,7 @@ function read(data: ByteReader): AccountParts | null {
  * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
-  return decodedOrNull(() => read(new ByteReader(data)));
+  return decodedOrNull(() => readLoaderState(new ByteReader(data)));
 }
 
 /** Source: account-decoder/src/parse_address_lookup_table.rs */

@@ -110,7 +110,6 @@ function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';
-  // undefined when the packet is too short.
   const layout = shredLayout(packet[VARIANT_OFFSET] ?? 0);
   if (layout === null) return 'Variant';
   const bytes = paddedBytes(packet, layout);

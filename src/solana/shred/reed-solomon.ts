@@ -227,19 +227,24 @@ function applyMatrix(matrix: Matrix, inputs: readonly Uint8Array[], outputs: rea
     }
     if (column < matrix.columns) {
       fillTable(tableA, matrix, row, column);
-      const input = inputs[column] as Uint8Array;
-      for (let i = 0; i < length; i++) sums[i] = (sums[i] as number) ^ (tableA[input[i] as number] as number);
+      addOne(inputs[column] as Uint8Array, length);
     }
     for (let lane = 0; lane < LANES && row + lane < matrix.rows; lane++) {
-      const output = outputs[row + lane] as Uint8Array;
-      const shift = 8 * lane;
-      for (let i = 0; i < length; i++) output[i] = (sums[i] as number) >>> shift;
+      takeLane(outputs[row + lane] as Uint8Array, 8 * lane, length);
     }
   }
+}
+
+function addOne(input: Uint8Array, length: number): void {
+  for (let i = 0; i < length; i++) sums[i] = (sums[i] as number) ^ (tableA[input[i] as number] as number);
 }
 
 function addTwo(a: Uint8Array, b: Uint8Array, length: number): void {
   for (let i = 0; i < length; i++) {
     sums[i] = (sums[i] as number) ^ (tableA[a[i] as number] as number) ^ (tableB[b[i] as number] as number);
   }
+}
+
+function takeLane(output: Uint8Array, shift: number, length: number): void {
+  for (let i = 0; i < length; i++) output[i] = (sums[i] as number) >>> shift;
 }

@@ -71,7 +71,6 @@ export type ScaledUiAmountConfig = Readonly<{
   newMultiplier: number;
 }>;
 
-/** Display scale of a mint. */
 export type MintScale = Readonly<{
   decimals: number;
   interestBearing?: InterestBearingConfig;

@@ -3,12 +3,7 @@ import { deshredSlotTail, deshredTransactionTail } from '../../protocol/geyser/e
 import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawShredTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawTransaction } from '../../protocol/geyser/raw-update.ts';
-import type {
-  NamedFilters,
-  SubscribeDeshredRequest,
-  SubscribeRequest,
-  TransactionsFilter,
-} from '../../protocol/geyser/subscribe-request.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import {
   decodePingRequest,
   encodeGetVersionResponse,
@@ -24,62 +19,7 @@ import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from '../geyser/
 import type { GeyserSink } from '../geyser/geyser-sink.ts';
 import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
-
-/** Filter name that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
-const RECONNECT_FILTER = '__autoreconnect';
-
-/** Request fields without updates before execution. */
-const unsupportedFields = {
-  accounts: 'accounts',
-  transactionsStatus: 'transactions_status',
-  blocks: 'blocks',
-  blocksMeta: 'blocks_meta',
-  entry: 'entry',
-} as const satisfies Partial<Record<keyof SubscribeRequest, string>>;
-
-const namesOf = (filters: NamedFilters<unknown> | readonly string[] | undefined): readonly string[] =>
-  filters === undefined ? [] : 'size' in filters ? [...filters.keys()] : filters;
-
-/** Whether a transaction failed is not known yet. */
-function withoutFailed({ failed: _, ...rest }: TransactionsFilter): TransactionsFilter {
-  return rest;
-}
-
-/**
- * The transactions and slots of a `SubscribeRequest`, as supported by the shred stage.
- *
- * - Filters of accounts, blocks, entries and transaction statuses are rejected: a stream without their updates would
- *   look like a quiet chain. Those that reconnecting clients add are ignored.
- * - `failed` of a transaction filter and `commitment` are ignored: they are not known yet.
- * - `token_accounts` is rejected: only balances after execution show the owners of token accounts.
- * - `from_slot` is ignored: clients send it when they reconnect, and need the stream even without replay.
- * @throws GrpcError INVALID_ARGUMENT
- */
-export function shredStageRequest(request: SubscribeRequest): SubscribeRequest {
-  for (const [field, name] of Object.entries(unsupportedFields)) {
-    const names = namesOf(request[field as keyof typeof unsupportedFields]);
-    if (names.every((one) => one === RECONNECT_FILTER)) continue;
-    throw new GrpcError(
-      'INVALID_ARGUMENT',
-      `failed to create filter: ${name}: the shred stage sends transactions and slots only; for other updates use the ` +
-        'standard service with a svc_grpc_live_ key',
-    );
-  }
-  const { transactions, slots } = request;
-  for (const [name, { tokenAccounts }] of transactions ?? []) {
-    if (tokenAccounts === undefined || name === RECONNECT_FILTER) continue;
-    throw new GrpcError(
-      'INVALID_ARGUMENT',
-      'failed to create filter: token_accounts: owners of token accounts are unknown before execution; remove it, or ' +
-        'use the standard stream with a svc_grpc_live_ key',
-    );
-  }
-  const transactionFilters = Array.from(
-    transactions ?? [],
-    ([name, filter]) => [name, withoutFailed(filter)] as const,
-  );
-  return { transactions: new Map(transactionFilters), slots: slots ?? new Map() };
-}
+import { shredStageRequest } from './shred-stage-request.ts';
 
 /** A transaction of the shred stage for filters. Most match no filter, so it is encoded on first use. */
 abstract class LazyTransaction implements RawTransaction {

@@ -1,7 +1,6 @@
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 
-/** An update, the arguments of `onLost`, or a reset reason. */
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
 export type ShredPriorityOptions = Readonly<{

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { slot } from '../../solana/units.ts';
-import { shredStageRequest } from './deshred-hub.ts';
+import { shredStageRequest } from './shred-stage-request.ts';
 
 function refusal(request: SubscribeRequest): GrpcError {
   try {

@@ -131,7 +131,6 @@ class FilterIndex {
 
 /** A stream of a channel. */
 export interface Member {
-  /** Replaces its filters. */
   replace(filters: Filters): void;
   /** Removes the stream; only pending block messages are still sent. Idempotent. */
   close(): void;
@@ -151,7 +150,6 @@ export class Channel {
   /** Tails of the account being emitted, by requested slices of its data. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
-  /** Number of members. */
   size = 0;
 
   /** @param blocks - shared by all channels that may emit to the same stream. */

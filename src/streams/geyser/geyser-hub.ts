@@ -6,6 +6,7 @@ import type { Slot } from '../../solana/units.ts';
 import { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel } from './channel.ts';
 import type { OpenedStream, StreamOpener, StreamRpc, UnaryRpc } from './geyser-handler.ts';
+import { type GeyserHubOptions, geyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import {
   type GeyserListener,
@@ -13,9 +14,10 @@ import {
   type ResetReason,
   unfilteredSource,
 } from './geyser-source.ts';
-import { type GeyserHubOptions, geyserHubOptions, HubStream } from './hub-stream.ts';
+import { HubStream } from './hub-stream.ts';
 import { ReplayScheduler } from './replay.ts';
-import { type Level, levelOfStatus, type RawContent, type SlotContent, SlotStore } from './slot-store.ts';
+import { type Level, levelOfStatus, type RawContent, type SlotContent } from './slot-content.ts';
+import { SlotStore } from './slot-store.ts';
 import { ChainView, respondUnary } from './unary-responses.ts';
 
 /** Status that ends streams on a reset. */
@@ -166,16 +168,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     const chain =
       level === 0 ? (content.isProcessed ? [] : [content]) : this.#slotStore.ancestors(slot, level);
     for (const each of chain) this.#raise(each, level, status);
-    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
-    if (unfinished.length === 0) return;
-    for (const stream of [...this.#streams]) {
-      const missing = unfinished.filter(({ level }) => level < stream.level);
-      const [first] = missing;
-      if (first === undefined) continue;
-      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
-      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
-      stream.end({ code: 'DATA_LOSS', message });
-    }
+    this.#prune();
   }
 
   /** Emits each level up to the new one, including skipped ones. */
@@ -218,5 +211,18 @@ export class GeyserHub implements GeyserListener, StreamOpener {
 
   #emitAll(status: RawSlot): void {
     for (const channel of this.#channels) if (channel.size > 0) channel.emit(status);
+  }
+
+  #prune(): void {
+    const unfinished = this.#slotStore.prune(this.#chain.slot('finalized'));
+    if (unfinished.length === 0) return;
+    for (const stream of [...this.#streams]) {
+      const missing = unfinished.filter(({ level }) => level < stream.level);
+      const [first] = missing;
+      if (first === undefined) continue;
+      const slots = `slots ${first.slot} to ${missing.at(-1)?.slot}`;
+      const message = `updates of ${slots} were dropped before they reached the commitment: slot limit reached`;
+      stream.end({ code: 'DATA_LOSS', message });
+    }
   }
 }

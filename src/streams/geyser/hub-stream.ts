@@ -7,18 +7,15 @@ import type {
 } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
-import {
-  type BlockScheduler,
-  type BlockSchedulerLimits,
-  blockSchedulerDefaults,
-} from './channel/block-scheduler.ts';
+import type { BlockScheduler } from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import type { OpenedStream } from './geyser-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
-import { Replay, type ReplayLimits, type ReplayScheduler, type ReplaySchedulerLimits } from './replay.ts';
-import { type Level, levelOf, type SlotStore, type SlotStoreLimits } from './slot-store.ts';
+import { Replay, type ReplayLimits, type ReplayScheduler } from './replay.ts';
+import { type Level, levelOf } from './slot-content.ts';
+import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
 
 const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
 
@@ -108,6 +105,7 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
+    // Later requests wait too.
     const { ready } = filterSet;
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
@@ -185,25 +183,3 @@ export class HubStream implements OpenedStream {
     this.#replay.start();
   }
 }
-
-export type GeyserHubOptions = SlotStoreLimits &
-  HubStreamLimits &
-  ReplayLimits &
-  ReplaySchedulerLimits &
-  BlockSchedulerLimits &
-  Readonly<{
-    /** Response of GetVersion, as JSON text. */
-    version: string;
-  }>;
-
-export const geyserHubOptions: GeyserHubOptions = {
-  replaySlots: 150,
-  replayMaxBytes: 512 * 1024 * 1024,
-  waitingSlotsMax: 512,
-  replayAheadBytes: 1024 * 1024,
-  replayPauseMs: 5,
-  replaysMax: 32,
-  replayReadyTimeoutMs: 60_000,
-  ...blockSchedulerDefaults,
-  version: '{}',
-};

@@ -4,7 +4,8 @@ import type { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
 import type { GeyserSink } from './geyser-sink.ts';
-import { type Level, levelOfStatus, type SlotContent, type SlotStore } from './slot-store.ts';
+import { type Level, levelOfStatus, type SlotContent } from './slot-content.ts';
+import type { SlotStore } from './slot-store.ts';
 
 interface ReplayTask {
   /** @returns whether to schedule another slice. */
@@ -121,7 +122,6 @@ export class Replay implements ReplayTask {
     this.#options.replays.schedule(this);
   }
 
-  /** Changes the filters of the remaining slots. */
   change(filters: Filters, level: Level): void {
     this.#member.replace(filters);
     this.#level = level;

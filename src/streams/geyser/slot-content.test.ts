@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { meta, status } from '../../../test/streams/raw-slots.ts';
 import type { RawBlockMeta, RawSlot } from '../../protocol/geyser/raw-update.ts';
 import { slot } from '../../solana/units.ts';
-import { SlotContent } from './slot-store.ts';
+import { SlotContent } from './slot-content.ts';
 
 describe('the content of a slot', () => {
   it('counts statuses and block meta, and is cleared on restart', () => {

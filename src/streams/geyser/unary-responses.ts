@@ -15,7 +15,7 @@ import {
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { UnaryRpc } from './geyser-handler.ts';
-import { type Level, levelOf } from './slot-store.ts';
+import { type Level, levelOf } from './slot-content.ts';
 
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
@@ -103,7 +103,7 @@ function requireAvailable<T>(value: T | null): T {
   return value;
 }
 
-function isBlockhashValid(request: Uint8Array, { chain }: ChainState): Uint8Array {
+function respondIsBlockhashValid(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const { blockhash, commitment } = decodeIsBlockhashValidRequest(request);
   const slot = requireAvailable(chain.slot(commitment));
   const valid = chain.isBlockhashValid(blockhash, commitment);
@@ -111,7 +111,7 @@ function isBlockhashValid(request: Uint8Array, { chain }: ChainState): Uint8Arra
   return encodeIsBlockhashValidResponse(slot, valid);
 }
 
-function latestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
+function respondLatestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   const { slot, blockhash, blockHeight } = requireAvailable(chain.block(commitment));
   // The same height as JSON-RPC and the ledger; the plugin adds twice as many blocks.
@@ -122,12 +122,12 @@ function latestBlockhash(request: Uint8Array, { chain }: ChainState): Uint8Array
   });
 }
 
-function blockHeight(request: Uint8Array, { chain }: ChainState): Uint8Array {
+function respondBlockHeight(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   return encodeGetBlockHeightResponse(requireAvailable(chain.block(commitment)).blockHeight);
 }
 
-function slot(request: Uint8Array, { chain }: ChainState): Uint8Array {
+function respondSlot(request: Uint8Array, { chain }: ChainState): Uint8Array {
   const commitment = decodeCommitmentRequest(request);
   return encodeGetSlotResponse(requireAvailable(chain.slot(commitment)));
 }
@@ -135,10 +135,10 @@ function slot(request: Uint8Array, { chain }: ChainState): Uint8Array {
 const handlers: Readonly<Record<UnaryRpc, (request: Uint8Array, state: ChainState) => Uint8Array>> = {
   SubscribeReplayInfo: (_request, { firstAvailable }) => encodeSubscribeReplayInfoResponse(firstAvailable),
   Ping: (request) => encodePongResponse(decodePingRequest(request)),
-  GetLatestBlockhash: latestBlockhash,
-  GetBlockHeight: blockHeight,
-  GetSlot: slot,
-  IsBlockhashValid: isBlockhashValid,
+  GetLatestBlockhash: respondLatestBlockhash,
+  GetBlockHeight: respondBlockHeight,
+  GetSlot: respondSlot,
+  IsBlockhashValid: respondIsBlockhashValid,
   GetVersion: (_request, { version }) => encodeGetVersionResponse(version),
 };
 

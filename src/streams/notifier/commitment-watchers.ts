@@ -39,14 +39,12 @@ export class CommitmentWatchers {
     };
   }
 
-  /** Whether a watcher has pending notifications of a slot. */
   hasPending(pending: PendingSlot): boolean {
     if (!this.block.isEmpty && (pending.block !== null || pending.expectsBlock)) return true;
     for (const notification of pending.accounts.values()) if (this.matchesAccount(notification)) return true;
     return pending.transactions.some((notification) => this.matchesTransaction(notification));
   }
 
-  /** Fails all subscriptions. */
   failAll(failure: Failure): void {
     for (const { listener } of this.#listeners) listener.onError(failure);
     this.#listeners.clear();

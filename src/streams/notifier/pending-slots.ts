@@ -13,7 +13,6 @@ export class PendingSlot {
   readonly slot: Slot;
   /** null if not reported: the slot is then assumed to be on the chain. */
   parent: Slot | null = null;
-  /** The highest emitted level. */
   emittedLevel: Level = levels.none;
   /** Level reached before the slot was complete; emitted once it is. */
   dueLevel: Level = levels.none;

@@ -145,11 +145,10 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** Null if the shape omits it. */
+  /** In the shape of a public dialect (reference §3.3); null if that omits it. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;
-    // A transaction in the shape of a public dialect (reference §3.3); null if that omits it.
     const result = shape.dialect === 'helius' ? heliusResult(this, shape) : whirligigResult(this, shape);
     this.#results.set(shape.name, result);
     return result;

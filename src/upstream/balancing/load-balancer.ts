@@ -82,7 +82,7 @@ export class PowerOfTwoSelector {
 /** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
 export class Primary {
   readonly #limits: Readonly<{ stickyMs: number }>;
-  node: UpstreamNode | null = null;
+  #node: UpstreamNode | null = null;
   #challenger: UpstreamNode | null = null;
   #since = 0;
 
@@ -90,10 +90,14 @@ export class Primary {
     this.#limits = limits;
   }
 
+  get node(): UpstreamNode | null {
+    return this.#node;
+  }
+
   /** @param nodes - the serving nodes. */
   review(nodes: readonly UpstreamNode[], now: number): void {
     const healthy = nodes.filter((node) => node.isHealthy(now));
-    const current = this.node;
+    const current = this.#node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
       null,
@@ -111,7 +115,7 @@ export class Primary {
   }
 
   #move(node: UpstreamNode | null): void {
-    this.node = node;
+    this.#node = node;
     this.#challenger = null;
   }
 }

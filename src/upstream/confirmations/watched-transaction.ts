@@ -96,7 +96,6 @@ export class WatchedTransaction implements FeedListener {
     this.settle({ status: this.status, err: status.err as JsonValue, failure: null });
   }
 
-  /** The blockhash expired. */
   expire(): void {
     this.settle({ status: null, err: null, failure: new Failure('TRANSACTION_EXPIRED') });
   }

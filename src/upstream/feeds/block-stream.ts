@@ -128,6 +128,7 @@ export class BlockStream {
         this.#faults = 0;
       } catch (fault) {
         const { network, commitment, log } = this.#options;
+        // Warns once per series of failures.
         const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
         log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
       }

@@ -149,7 +149,7 @@ type FeedOptions = Readonly<{
 
 export type NetworkFeed = Feed &
   Readonly<{
-    /** Replaces the nodes; subscriptions move without loss. */
+    /** Replaces the nodes; subscriptions fail over without loss. */
     setNodes(nodes: readonly NodeConfig[]): void;
     /** Ends everything at once without notifying listeners. */
     close(): void;

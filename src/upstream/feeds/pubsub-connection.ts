@@ -5,7 +5,6 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
-import { readRoot } from './gap/create-gap-recovery.ts';
 import { newer } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import {
@@ -14,7 +13,7 @@ import {
   NodeSubscriptions,
   type SubscribeResponse,
 } from './node-subscriptions.ts';
-import { readNodeMessage, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
+import { readNodeMessage, readRoot, readSlotInfo, type SlotInfo } from './pubsub-message.ts';
 
 function notificationSlot(kind: SubscriptionKind, result: Buffer): Slot | null {
   switch (kind) {

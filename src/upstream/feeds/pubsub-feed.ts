@@ -12,7 +12,7 @@ import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**
  * Feeds subscriptions from the nodes' PubSub. When a connection closes, stalls or lags, its subscriptions
- * move to other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a
+ * fail over to other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a
  * gap is filled from confirmed blocks, so forks in it are not emitted.
  */
 export class PubsubFeed {
@@ -37,7 +37,7 @@ export class PubsubFeed {
     return this.#context.nodes.any;
   }
 
-  /** Replaces the nodes; subscriptions on removed ones move. */
+  /** Replaces the nodes; subscriptions on removed ones fail over. */
   setNodes(nodes: readonly NodeConfig[]): void {
     if (!this.#isClosed) this.#context.nodes.setNodes(nodes);
   }

@@ -115,6 +115,14 @@ function readAny(bytes: Buffer): NodeMessage | null {
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 
+const DIGITS = /^\d{1,20}$/;
+
+/** Null if the bytes are no rootNotification result. */
+export function readRoot(result: Buffer): Slot | null {
+  const text = result.toString('latin1');
+  return DIGITS.test(text) ? slot(BigInt(text)) : null;
+}
+
 /** Source: Agave rpc-client-api `SlotInfo`. */
 export type SlotInfo = Readonly<{ slot: Slot; parent: Slot; root: Slot }>;
 

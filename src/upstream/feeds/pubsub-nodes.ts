@@ -103,7 +103,7 @@ export class PubsubNodes {
     return this.#entries.length > 0;
   }
 
-  /** Replaces the nodes. Subscriptions on removed ones move. */
+  /** Replaces the nodes. Subscriptions on removed ones fail over. */
   setNodes(nodes: readonly NodeConfig[]): void {
     const before = this.#entries;
     this.#entries = nodes

@@ -119,7 +119,6 @@ export class EndpointConnection {
   isUp = false;
   #isClosed = false;
   #scope = 0;
-  /** Scope of `#accepted`. */
   #acceptedScope = 0;
   #lastRequest: Buffer | null = null;
   /** Ping sent after the newest request. */

@@ -9,7 +9,6 @@ export const geyserSourceOptions = {
   windowBytes: 16 * 1024 * 1024,
   /** How long request changes are batched: servers reject frequent requests. */
   requestDelayMs: 20,
-  /** Longest delay for large requests. */
   requestDelayMaxMs: 100,
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
@@ -36,7 +35,6 @@ export const geyserSourceOptions = {
   replaySlotsMax: 140,
   /** Concurrent replays for filter sets with `from_slot`. */
   backfillsMax: 2,
-  /** Timeout of one backfill. */
   backfillTimeoutMs: 30_000,
   fillTimeoutMs: 30_000,
   /** Longest gap read from blocks, in slots. */

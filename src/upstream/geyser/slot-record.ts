@@ -26,11 +26,15 @@ export class SeenKeys {
   /** Rows of two hash words and a count; count 0 marks a free row. */
   #rows = new Int32Array(ROWS_FIRST * 3);
   #mask = ROWS_FIRST - 1;
-  size = 0;
+  #size = 0;
 
   /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   /**
@@ -41,28 +45,21 @@ export class SeenKeys {
    */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
-    const one = hash.low;
-    const two = hash.high;
+    return this.#raise(hash.low, hash.high, to);
+  }
+
+  #raise(one: number, two: number, to: number): boolean {
     const at = this.#find(one, two);
     const count = this.#rows[at + 2]!;
     if (count >= to) return false;
     if (count === 0) {
-      if (this.size >= this.#max) return true;
+      if (this.#size >= this.#max) return true;
       this.#rows[at] = one;
       this.#rows[at + 1] = two;
-      this.size++;
+      this.#size++;
     }
     this.#rows[at + 2] = to;
-    if (this.size * 2 > this.#mask) {
-      const old = this.#rows;
-      this.#rows = new Int32Array(old.length * 2);
-      this.#mask = this.#rows.length / 3 - 1;
-      for (let at = 0; at < old.length; at += 3) {
-        if (old[at + 2] === 0) continue;
-        const to = this.#find(old[at]!, old[at + 1]!);
-        this.#rows.set(old.subarray(at, at + 3), to);
-      }
-    }
+    if (this.#size * 2 > this.#mask) this.#grow();
     return true;
   }
 
@@ -72,6 +69,17 @@ export class SeenKeys {
     for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
       const at = row * 3;
       if (rows[at + 2] === 0 || (rows[at] === one && rows[at + 1] === two)) return at;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#rows;
+    this.#rows = new Int32Array(old.length * 2);
+    this.#mask = this.#rows.length / 3 - 1;
+    for (let at = 0; at < old.length; at += 3) {
+      if (old[at + 2] === 0) continue;
+      const to = this.#find(old[at]!, old[at + 1]!);
+      this.#rows.set(old.subarray(at, at + 3), to);
     }
   }
 }
@@ -224,18 +232,20 @@ export class SlotRecord {
       case 'transaction':
         return this.#seenUpdates.raise(update.signature, null, 1);
       case 'account':
-        if (update.signature === null) {
-          const { address, lamports, owner, data } = update;
-          const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
-          const isOther = this.#seenUpdates.raise(address, state, 1);
-          return this.#seenUpdates.raise(address, null, nth) || isOther;
-        }
+        if (update.signature === null) return this.#addOwnWrite(update, nth);
         return this.#seenUpdates.raise(update.address, update.signature, 1);
       case 'entry':
         if (this.#entries.has(update.index)) return false;
         if (this.#entries.size < this.#updatesMax) this.#entries.add(update.index);
         return true;
     }
+  }
+
+  /** A replay may contain only the last write: different content counts as new regardless of `nth`. */
+  #addOwnWrite({ address, lamports, owner, data }: RawAccount, nth: number): boolean {
+    const state = createHash('sha256').update(owner).update(String(lamports)).update(data).digest();
+    const isOther = this.#seenUpdates.raise(address, state, 1);
+    return this.#seenUpdates.raise(address, null, nth) || isOther;
   }
 
   /** Restarts a dead slot: nothing emitted before counts. */

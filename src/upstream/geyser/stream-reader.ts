@@ -190,6 +190,7 @@ export class StreamReader {
         if (view !== null) {
           const { record, isComplete } = view;
           const deaths = view.deaths + 1;
+          // Dropped until its bank is created again.
           this.#deleteView(view);
           if (!this.#isBankless) this.#storeView(newView(record, deaths));
           if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);

@@ -42,12 +42,11 @@ export class UpdateMerge implements UpdateSink {
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
   /** First slot of the source: nothing waits for earlier ones. */
-  first: Slot | null = null;
+  #first: Slot | null = null;
   /** The newest slots before the first one by status. */
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
-  /** The newest slot with a bank update or a replay; null for none. */
-  newestStarted: Slot | null = null;
+  #newestStarted: Slot | null = null;
   /** Slots up to this one were evicted. */
   #evictedUpTo: Slot | null = null;
 
@@ -57,8 +56,17 @@ export class UpdateMerge implements UpdateSink {
     this.#plausibility = new SlotPlausibility({ quietMs: limits.stallMs, head, streams: this.#readers });
   }
 
+  get first(): Slot | null {
+    return this.#first;
+  }
+
   get newest(): Slot | null {
-    return this.#newest ?? this.first;
+    return this.#newest ?? this.#first;
+  }
+
+  /** The newest slot with a bank update or a replay; null for none. */
+  get newestStarted(): Slot | null {
+    return this.#newestStarted;
   }
 
   addReader(options: StreamReaderOptions): StreamReader {
@@ -105,16 +113,7 @@ export class UpdateMerge implements UpdateSink {
   record(slot: Slot): SlotRecord | null {
     const existing = this.#records.get(slot);
     if (existing !== undefined) return existing;
-    // Slots up to this one were evicted or are far behind the newest; null for none.
-    const newestStarted = this.newestStarted;
-    const oldestAllowed =
-      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
-        ? null
-        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
-    const finishedUpTo =
-      this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
-        ? oldestAllowed
-        : this.#evictedUpTo;
+    const finishedUpTo = this.#finishedUpTo();
     if (finishedUpTo !== null && slot <= finishedUpTo && this.#plausibility.isChainReset(finishedUpTo))
       this.reset('chain');
     if ((this.#evictedUpTo !== null && slot <= this.#evictedUpTo) || !this.#plausibility.isPlausible(slot))
@@ -128,7 +127,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   isEarlier(slot: Slot): boolean {
-    return this.first !== null && slot < this.first;
+    return this.#first !== null && slot < this.#first;
   }
 
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number {
@@ -137,11 +136,11 @@ export class UpdateMerge implements UpdateSink {
     const { slot } = record;
     this.#plausibility.recordSlot(slot);
     if (bank !== null) record.parent ??= bank.parent;
-    if (this.first === null) {
-      this.first = slot;
+    if (this.#first === null) {
+      this.#first = slot;
       this.#options.onStart();
     }
-    if (this.newestStarted === null || slot > this.newestStarted) this.newestStarted = slot;
+    if (this.#newestStarted === null || slot > this.#newestStarted) this.#newestStarted = slot;
     this.#emitStatus(record, bank ?? this.#statusOf(record, 'createdBank', null));
     return record.version;
   }
@@ -158,9 +157,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   endSlot(record: SlotRecord, end: SlotEnd): void {
-    if (record.state === 'emitted' && record.blockhash !== end.meta.blockhash) {
-      if (this.newestStarted !== null && this.#plausibility.isBehind(this.newestStarted)) this.reset('chain');
-    }
+    if (record.state === 'emitted' && record.blockhash !== end.meta.blockhash) this.#resetIfBehind();
     if (record.state !== 'open') return;
     record.end = end;
     record.parent = end.meta.parentSlot;
@@ -182,8 +179,8 @@ export class UpdateMerge implements UpdateSink {
 
   advanceSlot(update: RawSlot): void {
     const level = update.status;
-    if (this.first === null || (level !== 'confirmed' && level !== 'finalized')) return;
-    if (update.slot < this.first && !this.#records.has(update.slot)) {
+    if (this.#first === null || (level !== 'confirmed' && level !== 'finalized')) return;
+    if (update.slot < this.#first && !this.#records.has(update.slot)) {
       this.#advanceEarlier(update, level);
       return;
     }
@@ -209,7 +206,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   emitProgress(update: RawSlot): void {
-    if (this.first === null || update.slot < this.first) return;
+    if (this.#first === null || update.slot < this.#first) return;
     const record = this.record(update.slot);
     if (record === null || record.isSettled) return;
     if (record.addStatus(update.status)) this.#options.listener.onUpdate(update);
@@ -243,7 +240,7 @@ export class UpdateMerge implements UpdateSink {
   #isSettled(slot: Slot): boolean {
     const existing = this.#records.get(slot);
     if (existing?.isSettled === true) return true;
-    if (this.first === null || slot < this.first) return true;
+    if (this.#first === null || slot < this.#first) return true;
     if (this.#evictedUpTo !== null && slot <= this.#evictedUpTo) return true;
     return this.#lostRanges.some(({ from, to }) => from <= slot && slot <= to);
   }
@@ -260,7 +257,7 @@ export class UpdateMerge implements UpdateSink {
       if (record.isSettled && record.slot < slot && (settledSlot === null || record.slot > settledSlot))
         settledSlot = record.slot;
     }
-    return settledSlot === null ? (this.first ?? slot) : slotOf(settledSlot + 1n);
+    return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
   }
 
   /** Emits waiting slots whose parents are settled. */
@@ -301,15 +298,7 @@ export class UpdateMerge implements UpdateSink {
         this.#emitStatus(each, this.#statusOf(each, level, createdAt));
       }
     }
-    if (record.level === 'finalized') {
-      const root = record.slot;
-      for (const [slot, record] of this.#records) {
-        if (slot > root || record.isSettled || this.first === null || slot < this.first) continue;
-        record.state = 'lost';
-        record.end = null;
-        this.#waiting.delete(record);
-      }
-    }
+    if (record.level === 'finalized') this.#dropForks(record.slot);
   }
 
   /** A status that the server omitted. @param createdAt - null for now. */
@@ -320,6 +309,33 @@ export class UpdateMerge implements UpdateSink {
   ): RawSlot {
     const at = createdAt ?? encodeTimestamp(BigInt(Date.now()));
     return rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, at);
+  }
+
+  /** Slots below a finalized one that were not emitted are forks, unless they are replayed history. */
+  #dropForks(root: Slot): void {
+    for (const [slot, record] of this.#records) {
+      if (slot > root || record.isSettled || this.#first === null || slot < this.#first) continue;
+      record.state = 'lost';
+      record.end = null;
+      this.#waiting.delete(record);
+    }
+  }
+
+  /** Slots up to this one were evicted or are far behind the newest; null for none. */
+  #finishedUpTo(): Slot | null {
+    const newestStarted = this.#newestStarted;
+    const oldestAllowed =
+      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
+        ? null
+        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
+    return this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
+      ? oldestAllowed
+      : this.#evictedUpTo;
+  }
+
+  /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
+  #resetIfBehind(): void {
+    if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
   /**
@@ -336,9 +352,9 @@ export class UpdateMerge implements UpdateSink {
     this.#pendingLevels.clear();
     this.#lostRanges.length = 0;
     for (const reader of this.#readers) reader.reset();
-    this.first = null;
+    this.#first = null;
     this.#newest = null;
-    this.newestStarted = null;
+    this.#newestStarted = null;
     this.#evictedUpTo = null;
     this.#plausibility.reset();
     this.#earlier.confirmed = null;
@@ -356,12 +372,16 @@ export class UpdateMerge implements UpdateSink {
       if (highest === null || record.slot > highest.slot) highest = record;
     }
     if (lowest === null || highest === null) return;
-    if (head !== null && highest.slot - head > head - lowest.slot) {
-      this.#records.delete(highest.slot);
-      this.#pendingLevels.delete(highest.slot);
-      this.#waiting.delete(highest);
-      highest.state = 'lost';
-    } else this.#evictOldest(lowest);
+    if (head !== null && highest.slot - head > head - lowest.slot) this.#evictAhead(highest);
+    else this.#evictOldest(lowest);
+  }
+
+  /** Evicts an implausible slot; it starts again when the chain reaches it. */
+  #evictAhead(record: SlotRecord): void {
+    this.#records.delete(record.slot);
+    this.#pendingLevels.delete(record.slot);
+    this.#waiting.delete(record);
+    record.state = 'lost';
   }
 
   #evictOldest(oldest: SlotRecord): void {

@@ -17,7 +17,6 @@ export class HttpRequest implements PendingRequest {
   holder: RequestHolder;
   /** The node may have read it. */
   isSent: boolean;
-  /** Its response was offered for streaming. */
   isStreamOffered: boolean;
   isSettled: boolean;
   /** Links of RequestQueue. */

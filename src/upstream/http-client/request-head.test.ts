@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestHead, serverNameOf } from '../node.ts';
+import { requestHead, serverNameOf } from './request-head.ts';
 
 const head = (url: string, headers: Record<string, string> = {}): string =>
   requestHead(new URL(url), headers).toString('latin1');

@@ -321,10 +321,10 @@ export class MonotonicReads implements RpcDispatcher {
   dispatchLocal(call: Call, minSlot: MinSlot, handler: ResponseHandler): PendingCall {
     const key = this.#parts.keys.keyOf(call);
     if (key === null || key.commitment === null) return this.#parts.next.dispatch(call, handler);
-    // Index of the options object if the method accepts minContextSlot.
     const requirements = {
       minSlot,
       commitment: key.commitment,
+      // Index of the options object if the method accepts minContextSlot.
       configIndex: key.policy.config === 'context' ? call.row.config : null,
     };
     const read = new MonotonicCall(this.#parts, call, requirements, handler);

@@ -85,23 +85,7 @@ export class DiskCache {
     const isWriting = this.#pendingWrites.has(name);
     if (!isWriting && this.#pendingWrites.size >= this.#limits.diskQueueMax) return;
     this.#pendingWrites.set(name, cached);
-    if (!isWriting) {
-      // Writes until the content is current. One writer per name.
-      let done: CachedDocument | null | undefined;
-      try {
-        while (this.#pendingWrites.get(name) !== done) {
-          const cached = this.#pendingWrites.get(name) ?? null;
-          done = cached;
-          if (cached === null) await this.#remove(name);
-          else await this.#semaphore.run(() => this.#write(name, cacheFile(uri, cached)));
-          await this.#evict();
-        }
-      } catch {
-        // The disk is full or broken. The document was fetched anyway.
-      }
-      this.#pendingWrites.delete(name);
-      if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
-    }
+    if (!isWriting) await this.#writePending(name, uri);
   }
 
   async delete(uri: string): Promise<void> {
@@ -129,6 +113,24 @@ export class DiskCache {
     } finally {
       await file.close();
     }
+  }
+
+  /** Writes until the content is current. One writer per name. */
+  async #writePending(name: string, uri: string): Promise<void> {
+    let done: CachedDocument | null | undefined;
+    try {
+      while (this.#pendingWrites.get(name) !== done) {
+        const cached = this.#pendingWrites.get(name) ?? null;
+        done = cached;
+        if (cached === null) await this.#remove(name);
+        else await this.#semaphore.run(() => this.#write(name, cacheFile(uri, cached)));
+        await this.#evict();
+      }
+    } catch {
+      // The disk is full or broken. The document was fetched anyway.
+    }
+    this.#pendingWrites.delete(name);
+    if (this.#pendingWrites.size === 0) for (const settled of this.#settled.splice(0)) settled();
   }
 
   async #write(name: string, bytes: Buffer): Promise<void> {

@@ -21,6 +21,8 @@ export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 /** Permit for one exchange; must be released once. */
 export type HostSlot = Readonly<{ release(outcome: HostOutcome): void }>;
 
+type HostHealth = { readonly circuit: CircuitBreaker; proven: boolean };
+
 type Waiter = (slot: HostSlot | null) => void;
 
 type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active: number };
@@ -34,16 +36,24 @@ export class HostQueues {
   readonly #queues = new Map<string, HostQueue>();
   /** Queues that can proceed; longest waiting first. */
   readonly #ready = new Set<HostQueue>();
-  readonly #health: Lru<string, { readonly circuit: CircuitBreaker; proven: boolean }>;
+  readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;
-  active = 0;
-  waiting = 0;
+  #active = 0;
+  #waiting = 0;
 
   /** @param now - monotonic clock in milliseconds. */
   constructor(limits: HostQueuesLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
     this.#health = new Lru(limits.hostsMax);
+  }
+
+  get active(): number {
+    return this.#active;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** Whether a request would get a permit or a queue slot. */
@@ -77,13 +87,13 @@ export class HostQueues {
   }
 
   #canStart(queue: HostQueue): boolean {
-    return this.active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
+    return this.#active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
   }
 
   #canWait(queue: HostQueue): boolean {
     const { perHostQueueMax, unprovenPerHostQueueMax, queueMax } = this.#limits;
     const queueLimit = this.#isProven(queue.host) ? perHostQueueMax : unprovenPerHostQueueMax;
-    return this.waiting < queueMax && queue.waiting.size < queueLimit;
+    return this.#waiting < queueMax && queue.waiting.size < queueLimit;
   }
 
   #hasSlot(queue: HostQueue): boolean {
@@ -101,7 +111,7 @@ export class HostQueues {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       queue.waiting.add(waiter);
-      this.waiting++;
+      this.#waiting++;
       if (this.#hasSlot(queue)) this.#ready.add(queue);
     });
   }
@@ -109,32 +119,25 @@ export class HostQueues {
   #start(queue: HostQueue): HostSlot {
     this.#queues.set(queue.host, queue);
     queue.active++;
-    this.active++;
+    this.#active++;
     this.#health.get(queue.host)?.circuit.recordStart(this.#now());
     let isReleased = false;
     return {
       release: (outcome) => {
         if (isReleased) return;
         isReleased = true;
-        queue.active--;
-        this.active--;
-        this.#recordOutcome(queue.host, outcome);
-        if (this.#isBackingOff(queue.host))
-          for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
-        this.#updateReady(queue);
-        while (this.active < this.#limits.inFlightMax) {
-          const [queue] = this.#ready;
-          if (queue === undefined) return;
-          const [waiter] = queue.waiting as Set<Waiter>;
-          this.#ready.delete(queue);
-          if (waiter === undefined) continue;
-          queue.waiting.delete(waiter);
-          this.waiting--;
-          waiter(this.#start(queue));
-          this.#updateReady(queue);
-        }
+        this.#release(queue, outcome);
       },
     };
+  }
+
+  #release(queue: HostQueue, outcome: HostOutcome): void {
+    queue.active--;
+    this.#active--;
+    this.#recordOutcome(queue.host, outcome);
+    if (this.#isBackingOff(queue.host)) for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
+    this.#updateReady(queue);
+    this.#dispatchWaiting();
   }
 
   #recordOutcome(host: string, outcome: HostOutcome): void {
@@ -152,7 +155,7 @@ export class HostQueues {
 
   #reject(queue: HostQueue, waiter: Waiter): void {
     if (!queue.waiting.delete(waiter)) return;
-    this.waiting--;
+    this.#waiting--;
     waiter(null);
     this.#updateReady(queue);
   }
@@ -161,5 +164,20 @@ export class HostQueues {
     if (queue.waiting.size > 0 && this.#hasSlot(queue)) this.#ready.add(queue);
     else this.#ready.delete(queue);
     if (queue.waiting.size === 0 && queue.active === 0) this.#queues.delete(queue.host);
+  }
+
+  /** Grants free permits, alternating between hosts. */
+  #dispatchWaiting(): void {
+    while (this.#active < this.#limits.inFlightMax) {
+      const [queue] = this.#ready;
+      if (queue === undefined) return;
+      const [waiter] = queue.waiting as Set<Waiter>;
+      this.#ready.delete(queue);
+      if (waiter === undefined) continue;
+      queue.waiting.delete(waiter);
+      this.#waiting--;
+      waiter(this.#start(queue));
+      this.#updateReady(queue);
+    }
   }
 }

@@ -20,7 +20,6 @@ export const offChainLimits = {
   documentMaxBytes: 256 * 1024,
   /** All documents of a read. */
   readingMaxBytes: 32 * 1024 * 1024,
-  /** Nesting depth. */
   depthMax: 32,
   /** Members and elements. */
   valuesMax: 20_000,
@@ -43,7 +42,6 @@ export const offChainLimits = {
   circuitOpenMs: 5_000,
   /** An aborted fetch counts against its host after this time. */
   slowMs: 1_500,
-  /** Lifetime of a document. */
   documentTtlMs: 24 * 3_600_000,
   /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
   absenceTtlMs: 10 * 60_000,

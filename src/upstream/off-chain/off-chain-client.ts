@@ -224,7 +224,6 @@ export type FetchResult =
   | Readonly<{ kind: 'document'; bytes: Buffer }>
   /** Missing, probably for a while. */
   | Readonly<{ kind: 'absent' }>
-  /** Fetching failed. */
   | Readonly<{ kind: 'failed' }>
   /** Nothing was requested, or the request was canceled. */
   | Readonly<{ kind: 'skipped' }>;

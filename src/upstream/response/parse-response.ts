@@ -110,9 +110,9 @@ function recordMember(
 
 /** Any order and spacing. A null member beside its counterpart counts as absent. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
-  // Members of the object; null for anything else.
   const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
+  // Members of the object; null for anything else.
   const spans =
     end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
   if (spans === null) return null;

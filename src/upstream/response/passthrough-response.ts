@@ -92,12 +92,12 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   }
 
   onData(bytes: Buffer): void {
-    if (this.#flow === null) return;
+    const flow = this.#flow;
+    if (flow === null) return;
     this.#remaining -= bytes.length;
     if (this.#remaining < 0 || !this.#utf8.add(bytes)) {
-      const flow = this.#flow;
       this.#fail('invalid', 'UPSTREAM_UNAVAILABLE');
-      flow?.stop();
+      flow.stop();
       return;
     }
     this.#buffered = bufferPool.prepend(this.#buffered, bytes);
@@ -127,6 +127,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     else if (exchange.kind === 'over-budget') this.#fail('canceled', 'OVERLOADED');
     else if (exchange.kind === 'aborted') this.#fail('canceled', 'CLIENT_GONE');
     else if (exchange.kind === 'transport' && exchange.timedOut) {
+      // A stall is the reader's fault if paused, else the node's.
       if (this.#isPaused || this.#reader === null) this.#fail('canceled', 'CLIENT_GONE');
       else this.#fail('lost', 'UPSTREAM_TIMEOUT');
     } else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');

@@ -44,7 +44,6 @@ export function executeWithRetry(group: NodeGroup, call: Call, handler: Response
 
 const canceled: Outcome = { kind: 'aborted', wasSent: false };
 
-/** Outcome recorded when a streamed response starts. */
 const streamStarted: Outcome = {
   kind: 'response',
   response: { body: Buffer.alloc(0), errorCode: 0 },

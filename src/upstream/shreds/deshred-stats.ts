@@ -1,12 +1,16 @@
 import type { Logger } from '../../base/log.ts';
+import type { ShredFault } from '../../solana/shred/parse-shred.ts';
 
 const noDrops = () => ({
-  // Parser faults: `ShredFault`.
-  ...{ Length: 0, Variant: 0, Index: 0, ParentOffset: 0, Flags: 0, Size: 0, FecSet: 0 },
+  ...({ Length: 0, Variant: 0, Index: 0, ParentOffset: 0, Flags: 0, Size: 0, FecSet: 0 } satisfies Record<
+    ShredFault,
+    number
+  >),
   /** Shred version of another cluster. */
   version: 0,
-  // Outside the window around the newest plausible slot.
-  ...{ slotAhead: 0, slotBehind: 0 },
+  /** Outside the window around the newest plausible slot. */
+  slotAhead: 0,
+  slotBehind: 0,
   /** Complete or evicted slot. */
   slotClosed: 0,
   /** A verified shred has the index, or the set is complete. */
@@ -34,7 +38,6 @@ export const noStats = () => ({
   drops: noDrops(),
   /** Packets that waited for the slot's leader. */
   pending: 0,
-  /** Verified ed25519 signatures. */
   signatures: 0,
   recoveredSets: 0,
   recoveredShreds: 0,

@@ -19,10 +19,14 @@ class PendingPackets {
   readonly #bytesMax: number;
   #packets: { slot: Slot; packet: Uint8Array }[] = [];
   #first = 0;
-  bytes = 0;
+  #bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get size(): number {
@@ -32,10 +36,10 @@ class PendingPackets {
   /** @returns the number of evicted packets. */
   add(slot: Slot, packet: Uint8Array): number {
     this.#packets.push({ slot, packet: new Uint8Array(packet) });
-    this.bytes += packet.length + OVERHEAD_BYTES;
+    this.#bytes += packet.length + OVERHEAD_BYTES;
     let evicted = 0;
-    for (; this.bytes > this.#bytesMax && this.size > 0; evicted++) {
-      this.bytes -= (this.#packets[this.#first]?.packet.length ?? 0) + OVERHEAD_BYTES;
+    for (; this.#bytes > this.#bytesMax && this.size > 0; evicted++) {
+      this.#bytes -= (this.#packets[this.#first]?.packet.length ?? 0) + OVERHEAD_BYTES;
       this.#first++;
     }
     if (this.#first * 2 > this.#packets.length) {
@@ -53,7 +57,7 @@ class PendingPackets {
     const taken = all.filter(({ slot }) => slots.get(slot) === true);
     this.#packets = all.filter(({ slot }) => slots.get(slot) !== true);
     this.#first = 0;
-    this.bytes -= taken.reduce((sum, { packet }) => sum + packet.length + OVERHEAD_BYTES, 0);
+    this.#bytes -= taken.reduce((sum, { packet }) => sum + packet.length + OVERHEAD_BYTES, 0);
     return taken.map(({ packet }) => packet);
   }
 }
@@ -164,26 +168,9 @@ export class Deshredder {
     if (tracked?.has(shred) === true) return 'duplicate';
     if (shred.index >= this.#limits.shredsPerSlotMax) return 'slotFull';
     const leader = tracked?.leader ?? this.#options.leaderOf(shred.slot);
-    if (leader !== null) {
-      const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
-      if (decision.kind === 'deferred') {
-        this.#stats.drops.unverified += decision.evicted;
-        this.#scheduleVerification();
-        return null;
-      }
-      const { kind, waiting } = decision;
-      if (kind !== 'sibling' && kind !== 'first') {
-        this.#stats.drops[kind] += waiting.length;
-        return kind;
-      }
-      const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
-      for (const packet of waiting) this.#drop(this.#processPacket(packet, false));
-      return reason;
-    }
+    if (leader !== null) return this.#verify(shred, leader, tracked);
     if (!mayBuffer) return 'unknownLeader';
-    const slot = shred.slot;
-    this.#stats.pending++;
-    this.#stats.drops.unknownLeader += this.#pending.add(slot, packet);
+    this.#buffer(shred.slot, packet);
     return null;
   }
 
@@ -196,18 +183,44 @@ export class Deshredder {
     return this.#window.faultOf(slot) ?? (this.#slots.get(slot)?.isClosed === true ? 'slotClosed' : null);
   }
 
+  #buffer(slot: Slot, packet: Uint8Array): void {
+    this.#stats.pending++;
+    this.#stats.drops.unknownLeader += this.#pending.add(slot, packet);
+  }
+
+  #verify(shred: Shred, leader: Uint8Array, tracked: SlotShreds | undefined): DropReason | null {
+    const decision = this.#verifier.check(shred, leader, tracked?.setOf(shred));
+    if (decision.kind === 'deferred') {
+      this.#stats.drops.unverified += decision.evicted;
+      this.#scheduleVerification();
+      return null;
+    }
+    const { kind, waiting } = decision;
+    if (kind !== 'sibling' && kind !== 'first') {
+      this.#stats.drops[kind] += waiting.length;
+      return kind;
+    }
+    const reason = this.#insert(shred, leader, tracked, kind === 'first' ? decision : null);
+    for (const packet of waiting) this.#drop(this.#processPacket(packet, false));
+    return reason;
+  }
+
   #scheduleVerification(): void {
     this.#verifyTimer ??= setTimeout(() => {
       this.#verifyTimer = null;
-      // Limited per run, so that other work is not blocked.
-      for (let count = 0; count < VERIFY_BATCH; count++) {
-        const packet = this.#verifier.takeWaiting();
-        if (packet === null) break;
-        this.#drop(this.#processPacket(packet, false));
-      }
-      this.#releaseOnNewSlot();
-      if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
+      this.#verifyWaiting();
     }, VERIFY_INTERVAL_MS).unref();
+  }
+
+  /** Limited per run, so that other work is not blocked. */
+  #verifyWaiting(): void {
+    for (let count = 0; count < VERIFY_BATCH; count++) {
+      const packet = this.#verifier.takeWaiting();
+      if (packet === null) break;
+      this.#drop(this.#processPacket(packet, false));
+    }
+    this.#releaseOnNewSlot();
+    if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
   /** @param first - set for the first shred of its set. */
@@ -234,12 +247,7 @@ export class Deshredder {
     this.#openSlots++;
     this.#hasNewSlot = true;
     this.#window.recordSlot(shred.slot);
-    for (const [slot, shreds] of this.#slots) {
-      if (this.#window.faultOf(slot) === null) continue;
-      this.#giveUp(shreds);
-      this.#slots.delete(slot);
-    }
-    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
+    this.#evictSlots();
     const parent = shred.kind === 'data' ? ((shred.slot - BigInt(shred.parentOffset)) as Slot) : null;
     if (!slot.isClosed) this.#emitSlot(shred.slot, parent, 'firstShredReceived');
     return slot;
@@ -247,6 +255,16 @@ export class Deshredder {
 
   #emitSlot(slot: Slot, parent: Slot | null, status: 'firstShredReceived' | 'completed'): void {
     this.#listener.onSlot({ slot, parent, status, at: BigInt(Date.now()) });
+  }
+
+  /** Evicts implausible slots and enforces `slotsMax`. */
+  #evictSlots(): void {
+    for (const [slot, shreds] of this.#slots) {
+      if (this.#window.faultOf(slot) === null) continue;
+      this.#giveUp(shreds);
+      this.#slots.delete(slot);
+    }
+    while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
   /**
@@ -287,10 +305,7 @@ export class Deshredder {
     this.#bytes += slot.bytes - before;
     for (const batch of batches) if (!slot.wasEmittedEarly(batch)) this.#emitBatch(slot.slot, batch);
     this.#emitEarlyBatch(slot);
-    while (this.#bytes > this.#limits.bytesMax) {
-      const slots = [...this.#slots.values()];
-      this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
-    }
+    this.#enforceBytesMax();
   }
 
   /** The entries of a batch may be complete before its shreds: the rest is padding. */
@@ -315,6 +330,13 @@ export class Deshredder {
     const entries = payload.subarray(0, length);
     const indexes = { firstShredIndex: first, endShredIndex: last + 1 };
     this.#listener.onBatch({ slot, entries, ...indexes, at: BigInt(Date.now()) });
+  }
+
+  #enforceBytesMax(): void {
+    while (this.#bytes > this.#limits.bytesMax) {
+      const slots = [...this.#slots.values()];
+      this.#giveUp(slots.reduce((most, one) => (one.bytes > most.bytes ? one : most)));
+    }
   }
 
   #recover(slot: SlotShreds, set: FecSet): void {

@@ -33,20 +33,28 @@ class UnverifiedShreds {
   readonly #bytesMax: number;
   readonly #groups = new Lru<string, Group>(Number.MAX_SAFE_INTEGER, 0);
   readonly #bySize: Group[][] = [[]];
-  /** Size of the largest group; 0 for none. */
-  largest = 0;
-  bytes = 0;
+  #largest = 0;
+  #bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Size of the largest group; 0 for none. */
+  get largest(): number {
+    return this.#largest;
+  }
+
   sizeOf(claim: string): number {
-    return this.largest === 0 ? 0 : (this.#groups.get(claim)?.packets.length ?? 0);
+    return this.#largest === 0 ? 0 : (this.#groups.get(claim)?.packets.length ?? 0);
   }
 
   has(claim: string, leaf: number): boolean {
-    return this.largest > 0 && this.#groups.get(claim)?.leaves.includes(leaf) === true;
+    return this.#largest > 0 && this.#groups.get(claim)?.leaves.includes(leaf) === true;
   }
 
   /**
@@ -59,9 +67,9 @@ class UnverifiedShreds {
     group.packets.push(new Uint8Array(packet));
     group.leaves.push(leaf);
     this.#addToSize(group);
-    this.bytes += packet.length + PACKET_OVERHEAD_BYTES;
+    this.#bytes += packet.length + PACKET_OVERHEAD_BYTES;
     let evicted = 0;
-    while (this.bytes > this.#bytesMax) {
+    while (this.#bytes > this.#bytesMax) {
       const oldest = this.#groups.deleteOldest();
       if (oldest === undefined) break;
       evicted += oldest.packets.length;
@@ -71,7 +79,7 @@ class UnverifiedShreds {
   }
 
   take(claim: string): readonly Uint8Array[] {
-    const group = this.largest === 0 ? undefined : this.#groups.get(claim);
+    const group = this.#largest === 0 ? undefined : this.#groups.get(claim);
     if (group === undefined) return NO_PACKETS;
     this.#groups.delete(claim);
     this.#dropGroup(group);
@@ -80,7 +88,7 @@ class UnverifiedShreds {
 
   /** Removes a packet of a random largest group, so that an attacker cannot predict the order. */
   takeOne(): Uint8Array | undefined {
-    const largest = this.#bySize[this.largest] as Group[];
+    const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];
     if (group === undefined) return undefined;
     if (group.packets.length === 1) return this.take(group.claim)[0];
@@ -88,7 +96,7 @@ class UnverifiedShreds {
     const packet = group.packets.pop() as Uint8Array;
     group.leaves.pop();
     this.#addToSize(group);
-    this.bytes -= packet.length + PACKET_OVERHEAD_BYTES;
+    this.#bytes -= packet.length + PACKET_OVERHEAD_BYTES;
     return packet;
   }
 
@@ -102,15 +110,15 @@ class UnverifiedShreds {
   #createGroup(claim: string): Group {
     const group = { claim, packets: [], leaves: [], index: 0 };
     this.#groups.set(claim, group);
-    this.bytes += GROUP_OVERHEAD_BYTES;
+    this.#bytes += GROUP_OVERHEAD_BYTES;
     this.#addToSize(group);
     return group;
   }
 
   #dropGroup(group: Group): void {
     this.#removeFromSize(group);
-    this.bytes -= GROUP_OVERHEAD_BYTES;
-    for (const packet of group.packets) this.bytes -= packet.length + PACKET_OVERHEAD_BYTES;
+    this.#bytes -= GROUP_OVERHEAD_BYTES;
+    for (const packet of group.packets) this.#bytes -= packet.length + PACKET_OVERHEAD_BYTES;
   }
 
   #addToSize(group: Group): void {
@@ -118,7 +126,7 @@ class UnverifiedShreds {
     const groups = this.#bySize[size] ?? [];
     this.#bySize[size] = groups;
     group.index = groups.push(group) - 1;
-    if (size > this.largest) this.largest = size;
+    if (size > this.#largest) this.#largest = size;
   }
 
   /** Swaps in the last group of the size. */
@@ -129,7 +137,7 @@ class UnverifiedShreds {
       groups[group.index] = last;
       last.index = group.index;
     }
-    while (this.largest > 0 && this.#bySize[this.largest]?.length === 0) this.largest--;
+    while (this.#largest > 0 && this.#bySize[this.#largest]?.length === 0) this.#largest--;
   }
 }
 
@@ -219,17 +227,10 @@ export class ShredVerifier {
     if (!isLegacy && set?.isSigned(shred) === true) return set.proves(shred) ? SIBLING : INVALID;
     const message = isLegacy ? shred.bytes.subarray(SIGNATURE_BYTES) : merkleRoot(shred);
     if (message === null) return INVALID;
-    // Identifies leader, signature and message: a copied signature with another root is another claim.
-    const { bytes, layout } = shred;
-    const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
-    const claim = bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);
+    const claim = claimOf(shred, message, leader);
     if (this.#rejected.get(claim) === true) return INVALID;
     if (this.#unverified.has(claim, shred.leafIndex)) return DUPLICATE;
-    if (!this.#invalidLimit.allows(this.#unverified.sizeOf(claim) + 1)) {
-      if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
-      const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
-      return evicted === 0 ? WAITING : { kind: 'deferred', evicted };
-    }
+    if (!this.#invalidLimit.allows(this.#unverified.sizeOf(claim) + 1)) return this.#defer(shred, claim, set);
     const isSigned = this.isSigned(shred, message, leader);
     const waiting = this.#unverified.take(claim);
     if (!isSigned) {
@@ -259,7 +260,20 @@ export class ShredVerifier {
   clearWaiting(): void {
     this.#unverified.clear();
   }
+
+  /** A different signature for a known set cannot add anything. */
+  #defer(shred: Shred, claim: string, set: FecSet | undefined): VerificationResult {
+    if (set !== undefined && !shred.layout.isLegacy) return UNVERIFIED;
+    const evicted = this.#unverified.add(claim, shred.leafIndex, shred.bytes);
+    return evicted === 0 ? WAITING : { kind: 'deferred', evicted };
+  }
 }
 
 const isUnder = (set: FecSet, root: Uint8Array, shred: Shred): boolean =>
   set.proven !== null && Buffer.compare(set.proven.root, root) === 0 && set.proves(shred);
+
+/** Identifies leader, signature and message: a copied signature with another root is another claim. */
+function claimOf({ bytes, layout }: Shred, message: Uint8Array, leader: Uint8Array): string {
+  const digest = layout.isLegacy ? hash('sha256', message, 'buffer') : message;
+  return bytesKey(bytes.subarray(0, SIGNATURE_BYTES)) + bytesKey(digest) + bytesKey(leader);
+}

@@ -40,7 +40,6 @@ export class UdpShredReceiver {
   readonly #senders: BlockList | null;
   readonly #allowedCache = new Lru<string, boolean>(SENDERS_CACHED_MAX);
   #socket: Socket | null = null;
-  /** Accepted packets. */
   packets = 0;
   /** Packets of senders that are not listed. */
   rejected = 0;

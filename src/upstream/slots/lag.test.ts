@@ -3,7 +3,7 @@ import { slot } from '../../solana/units.ts';
 import { NodeHealth } from '../health/node-health.ts';
 import type { SlotFault } from '../health/node-state.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
-import { markLag } from '../node-group.ts';
+import { markLag } from './lag.ts';
 
 const limits = { ...defaultUpstreamLimits, lagMaxSlots: 100, stallMs: 10_000, slotsPerSecondMax: 25 };
 

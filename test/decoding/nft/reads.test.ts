@@ -13,7 +13,7 @@ import {
 } from '../../../src/decoding/nft/metaplex-addresses.ts';
 import { nftsOfWallet, readNfts, withTokenRecords } from '../../../src/decoding/nft/read-nfts.ts';
 import { withOffChain } from '../../../src/decoding/nft/show-nft.ts';
-import { readMints } from '../../../src/decoding/token/token-names.ts';
+import { readMints } from '../../../src/decoding/token/read-mints.ts';
 import { Failure } from '../../../src/protocol/errors.ts';
 import { NodeRejection } from '../../../src/protocol/rest/node-rejection.ts';
 import type { Account } from '../../../src/solana/account/account.ts';

@@ -21,14 +21,18 @@ import { WatchedTransaction } from '../../../src/upstream/confirmations/watched-
 import type { BodyFlow } from '../../../src/upstream/exchange.ts';
 import { ChainReader, ReadError } from '../../../src/upstream/feeds/chain-reader.ts';
 import { canonicalJson } from '../../../src/upstream/feeds/gap/account-gap.ts';
-import { readRoot } from '../../../src/upstream/feeds/gap/create-gap-recovery.ts';
 import { contextValue, rawMembers } from '../../../src/upstream/feeds/gap/gap-recovery.ts';
 import { readAccounts } from '../../../src/upstream/feeds/gap/read-accounts.ts';
 import { LateSignatures } from '../../../src/upstream/feeds/geyser/late-signatures.ts';
 import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
 import { MintCache } from '../../../src/upstream/feeds/geyser/mint-cache.ts';
 import { feedLimits } from '../../../src/upstream/feeds/limits.ts';
-import { readNodeMessage, readSlotInfo, slotInfoJson } from '../../../src/upstream/feeds/pubsub-message.ts';
+import {
+  readNodeMessage,
+  readRoot,
+  readSlotInfo,
+  slotInfoJson,
+} from '../../../src/upstream/feeds/pubsub-message.ts';
 import { readSignatureStatuses } from '../../../src/upstream/feeds/signature-statuses.ts';
 import { HttpResponseReader } from '../../../src/upstream/http-client/http-response-reader.ts';
 import { CallKeys } from '../../../src/upstream/middleware/call-key.ts';

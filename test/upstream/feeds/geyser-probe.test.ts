@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { probeGeyser } from '../../../src/upstream/probe/probe-geyser.ts';
+import { probeGeyser } from '../../../src/upstream/probe/probe-streams.ts';
 import { GeyserServer } from './geyser-server.ts';
 import { slotIs } from './geyser-updates.ts';
 

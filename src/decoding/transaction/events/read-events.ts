@@ -29,7 +29,7 @@ export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
 `);
 
-export function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
+function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
   const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
   const data = layout === undefined ? null : readLayout(bytes, layout);
   return layout === undefined || data === null ? null : { name: layout.name, data };

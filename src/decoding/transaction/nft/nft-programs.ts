@@ -20,7 +20,7 @@ import { tokenMetadata } from './token-metadata.ts';
  */
 const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
-const fulfill = (mintAt: number, poolBuys: boolean): InstructionLayout =>
+const fulfillPoolOrder = (mintAt: number, poolBuys: boolean): InstructionLayout =>
   layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];
     const raw = loggedNumber(instruction, transaction, 'total_price');
@@ -28,34 +28,34 @@ const fulfill = (mintAt: number, poolBuys: boolean): InstructionLayout =>
     return sale({ buyer, seller, ...offer }, transaction);
   });
 
-const read = anchorReader({
-  sol_fulfill_buy: fulfill(8, true),
-  sol_fulfill_sell: fulfill(8, false),
-  sol_ocp_fulfill_buy: fulfill(7, true),
-  sol_ocp_fulfill_sell: fulfill(7, false),
-  sol_mip1_fulfill_buy: fulfill(7, true),
-  sol_mip1_fulfill_sell: fulfill(7, false),
-  sol_ext_fulfill_buy: fulfill(6, true),
-  sol_ext_fulfill_sell: fulfill(6, false),
-  sol_mpl_core_fulfill_buy: fulfill(6, true),
-  sol_mpl_core_fulfill_sell: fulfill(6, false),
+const readMagicEdenAmm = anchorReader({
+  sol_fulfill_buy: fulfillPoolOrder(8, true),
+  sol_fulfill_sell: fulfillPoolOrder(8, false),
+  sol_ocp_fulfill_buy: fulfillPoolOrder(7, true),
+  sol_ocp_fulfill_sell: fulfillPoolOrder(7, false),
+  sol_mip1_fulfill_buy: fulfillPoolOrder(7, true),
+  sol_mip1_fulfill_sell: fulfillPoolOrder(7, false),
+  sol_ext_fulfill_buy: fulfillPoolOrder(6, true),
+  sol_ext_fulfill_sell: fulfillPoolOrder(6, false),
+  sol_mpl_core_fulfill_buy: fulfillPoolOrder(6, true),
+  sol_mpl_core_fulfill_sell: fulfillPoolOrder(6, false),
 });
 
-const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read };
+const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read: readMagicEdenAmm };
 
 /**
  * Metaplex v1 auctions, used by Holaplex stores. A bid does not name the NFT, and redeeming is a plain
  * transfer: only bids are shown. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded
  * transactions of Holaplex.
  */
-const placeBid = layout({ bidder: 0, auction: 5, mint: 7 }, ({ at, args, transaction }) => {
+const placeAuctionBid = layout({ bidder: 0, auction: 5, mint: 7 }, ({ at, args, transaction }) => {
   const amount = { currency: currencyOf(at.mint), raw: args.u64() };
   return bid({ bidder: at.bidder, marketplace: at.auction, nft: null, ...amount }, transaction);
 });
 
 const metaplexAuction: ProgramParser = {
   name: 'METAPLEX_AUCTION',
-  read: numberedReader({ 6: placeBid }),
+  read: numberedReader({ 6: placeAuctionBid }),
 };
 
 const unknown: ReadInstruction = () => null;

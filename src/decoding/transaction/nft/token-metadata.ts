@@ -61,25 +61,26 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
     const number = numberOf(instruction);
-    const layout = verifyLayouts.get(number);
-    if (layout === undefined || (number === VERIFY && instruction.data[1] !== VERIFY_COLLECTION)) continue;
-    const metadata = instruction.accounts[layout.metadata];
-    const collection = instruction.accounts[layout.collection];
+    const verifyLayout = verifyLayouts.get(number);
+    if (verifyLayout === undefined || (number === VERIFY && instruction.data[1] !== VERIFY_COLLECTION))
+      continue;
+    const metadata = instruction.accounts[verifyLayout.metadata];
+    const collection = instruction.accounts[verifyLayout.collection];
     if (metadata !== undefined && collection !== undefined) collections.set(metadata, collection);
   }
   const made = new Map<Address, MintedNft & { rank: number }>();
   for (const instruction of transaction.instructions) {
-    const layout = mintLayouts.get(numberOf(instruction));
-    if (layout === undefined) continue;
-    const mint = instruction.accounts[layout.mint];
-    const metadata = instruction.accounts[layout.metadata];
+    const mintLayout = mintLayouts.get(numberOf(instruction));
+    if (mintLayout === undefined) continue;
+    const mint = instruction.accounts[mintLayout.mint];
+    const metadata = instruction.accounts[mintLayout.metadata];
     const holder = mint === undefined ? undefined : holders.get(mint);
     if (holder === undefined || mint === undefined || metadata === undefined) continue;
-    if ((made.get(mint)?.rank ?? -1) >= layout.rank) continue;
+    if ((made.get(mint)?.rank ?? -1) >= mintLayout.rank) continue;
     const { address: tokenAccount, owner } = holder;
     const collection = collections.get(metadata) ?? null;
     const { index } = instruction;
-    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: layout.rank });
+    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: mintLayout.rank });
   }
   return made;
 }

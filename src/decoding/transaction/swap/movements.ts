@@ -60,7 +60,7 @@ function lamportsMoved({ program, parsed }: ExecutedInstruction): Moved | null {
     : { mint: nativeMint, source: from, destination: to, amount, fee: 0n };
 }
 
-export const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
+const holderOf = (account: Address, { tokenAccounts }: ExecutedTransaction): Address =>
   tokenAccounts.get(account)?.owner ?? account;
 
 /** Lamports sent to a token account of another mint pay rent. */

@@ -42,7 +42,7 @@ function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
 }
 
 /** Paid amount: as in the event, unless movements show an extra fee. */
-function paid({ quote, fees, cashback }: Trade, moved: bigint): bigint {
+function paidAmount({ quote, fees, cashback }: Trade, moved: bigint): bigint {
   if (fees === null) return moved > quote ? moved : quote;
   return moved === quote + fees + cashback ? moved : quote + fees;
 }
@@ -61,7 +61,7 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSid
   const [coins, price] = [net.get(mint) ?? 0n, net.get(quoteMint) ?? 0n];
   if (buys) {
     return {
-      in: { mint: quoteMint, raw: paid(trade, -price) },
+      in: { mint: quoteMint, raw: paidAmount(trade, -price) },
       out: { mint, raw: coins > 0n ? coins : tokens },
     };
   }

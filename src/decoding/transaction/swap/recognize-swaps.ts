@@ -212,6 +212,7 @@ class SwapSearch {
     if (dex === undefined) return null;
     if (dex.kind === 'wrapper') {
       const swaps = this.find({ at: at + 1, end: this.#view.span(at).end });
+      // A single forwarded swap is reported as the wrapper's.
       const [only] = swaps;
       return only === undefined || swaps.length > 1
         ? swaps

@@ -49,15 +49,15 @@ export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Arra
   const start = writer.open(5, bytes);
   const parentBlockhash = writeCommon(writer, meta.message);
   for (const { info } of selection.transactions) writer.bytes(TRANSACTIONS, info);
-  writer.optionalUint64(7, meta.parentSlot);
-  writer.optionalBytes(8, parentBlockhash);
-  writer.optionalUint32(9, meta.executedTransactionCount);
-  writer.optionalUint32(10, block.updatedAccountCount);
+  writer.nonzeroUint64(7, meta.parentSlot);
+  writer.nonemptyBytes(8, parentBlockhash);
+  writer.nonzeroUint32(9, meta.executedTransactionCount);
+  writer.nonzeroUint32(10, block.updatedAccountCount);
   for (const account of selection.accounts) {
     if (selection.slices === null) writer.bytes(ACCOUNTS, account.info);
     else writeSlicedInfo(writer, ACCOUNTS, account, selection.slices);
   }
-  writer.optionalUint32(12, meta.entriesCount);
+  writer.nonzeroUint32(12, meta.entriesCount);
   for (const { message } of selection.entries) writer.bytes(ENTRIES, message);
   writer.close(start);
   return writer.bytes(11, createdAt).finish();

@@ -32,12 +32,12 @@ export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8A
   writer.clear();
   const update = writer.open(2, expected);
   const info = writer.open(1, expected);
-  writer.bytes(1, fields.signature).optionalBool(2, fields.isVote).bytes(3, fields.transaction);
+  writer.bytes(1, fields.signature).trueBool(2, fields.isVote).bytes(3, fields.transaction);
   for (const key of fields.loadedWritable) writer.bytes(4, key);
   for (const key of fields.loadedReadonly) writer.bytes(5, key);
-  writer.optionalUint32(6, fields.firstShredIndex).optionalUint32(7, fields.endShredIndex);
+  writer.nonzeroUint32(6, fields.firstShredIndex).nonzeroUint32(7, fields.endShredIndex);
   writer.close(info);
-  writer.optionalUint64(2, fields.slot);
+  writer.nonzeroUint64(2, fields.slot);
   writer.close(update);
   return writer.bytes(CREATED_AT, fields.createdAt).take();
 }

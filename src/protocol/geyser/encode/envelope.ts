@@ -31,7 +31,7 @@ const NANOS_PER_MS = 1_000_000;
 export function encodeTimestamp(unixMs: bigint): Uint8Array {
   const ms = ((unixMs % 1000n) + 1000n) % 1000n;
   const writer = new ProtobufWriter(16);
-  writer.optionalUint64(1, (unixMs - ms) / 1000n);
-  writer.optionalUint32(2, Number(ms) * NANOS_PER_MS);
+  writer.nonzeroUint64(1, (unixMs - ms) / 1000n);
+  writer.nonzeroUint32(2, Number(ms) * NANOS_PER_MS);
   return writer.finish();
 }

@@ -36,16 +36,16 @@ export function rawAccount({
   // Positions in the writer where fields end.
   const ends = { address: 0, owner: 0, data: 0, signature: 0 };
   ends.address = writer.bytes(1, addressBytes(address)).length;
-  writer.optionalUint64(2, account.lamports);
+  writer.nonzeroUint64(2, account.lamports);
   ends.owner = writer.bytes(3, addressBytes(account.owner)).length;
-  writer.optionalBool(4, account.executable);
-  writer.optionalUint64(5, account.rentEpoch);
-  ends.data = writer.optionalBytes(6, account.data).length;
-  writer.optionalUint64(7, writeVersion);
+  writer.trueBool(4, account.executable);
+  writer.nonzeroUint64(5, account.rentEpoch);
+  ends.data = writer.nonemptyBytes(6, account.data).length;
+  writer.nonzeroUint64(7, writeVersion);
   if (signature !== null) ends.signature = writer.bytes(8, signatureBytes(signature)).length;
   const length = writer.length - opened;
   const closed = writer.close(opened);
-  writer.optionalUint64(2, slot).optionalBool(3, isStartup);
+  writer.nonzeroUint64(2, slot).trueBool(3, isStartup);
   const start = closed + writer.close(update) - update;
   const tail = writer.bytes(11, createdAt).take();
   const part = (end: number, bytes: number): Uint8Array =>
@@ -69,6 +69,19 @@ export function rawAccount({
 const DATA = 6;
 const INFO_OVERHEAD_BYTES = 170;
 
+/**
+ * Concatenates slices of account data; a slice that exceeds the data is skipped.
+ * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
+ */
+function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
+  const start = to.open(DATA);
+  for (const { offset, length } of slices) {
+    const end = offset + length;
+    if (end <= data.length) to.rawPart(data, Number(offset), Number(end));
+  }
+  to.close(start);
+}
+
 /** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
 export function writeSlicedInfo(
   to: ProtobufWriter,
@@ -80,17 +93,8 @@ export function writeSlicedInfo(
   const fields = new ProtobufReader(account.info);
   while (fields.next()) {
     fields.skipField();
-    if (fields.field === DATA) {
-      // Concatenates slices of account data; a slice that exceeds the data is skipped. Source: yellowstone-grpc,
-      // `FilterAccountsDataSlice`.
-      const data = account.data;
-      const start = to.open(DATA);
-      for (const { offset, length } of slices) {
-        const end = offset + length;
-        if (end <= data.length) to.rawPart(data, Number(offset), Number(end));
-      }
-      to.close(start);
-    } else to.rawPart(account.info, fields.fieldStart, fields.offset);
+    if (fields.field === DATA) writeParts(to, account.data, slices);
+    else to.rawPart(account.info, fields.fieldStart, fields.offset);
   }
   to.close(start);
 }
@@ -103,7 +107,7 @@ export function slicedAccountTail(account: RawAccount, slices: readonly DataSlic
   writer.clear();
   const start = writer.open(2, INFO_OVERHEAD_BYTES);
   writeSlicedInfo(writer, 1, account, slices);
-  writer.optionalUint64(2, account.slot).optionalBool(3, account.isStartup);
+  writer.nonzeroUint64(2, account.slot).trueBool(3, account.isStartup);
   writer.close(start);
   return writer.bytes(11, account.createdAt).take();
 }

@@ -15,9 +15,9 @@ export function writeSlot(
   { slot, parent, status, deadError }: Omit<SlotUpdate, 'kind'>,
 ): void {
   const start = to.open(field);
-  to.optionalUint64(1, slot);
+  to.nonzeroUint64(1, slot);
   if (parent !== null) to.uint64(2, parent);
-  to.optionalUint32(3, slotStatuses.indexOf(status));
+  to.nonzeroUint32(3, slotStatuses.indexOf(status));
   if (deadError !== null) to.string(4, deadError);
   to.close(start);
 }
@@ -31,12 +31,12 @@ export function rawSlot(update: SlotUpdate, createdAt: Uint8Array): RawSlot {
 export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   writer.clear();
   const opened = writer.open(8);
-  writer.optionalUint64(1, entry.slot);
-  writer.optionalUint32(2, entry.index);
-  writer.optionalUint64(3, entry.numHashes);
+  writer.nonzeroUint64(1, entry.slot);
+  writer.nonzeroUint32(2, entry.index);
+  writer.nonzeroUint64(3, entry.numHashes);
   writer.bytes(4, blockhashBytes(entry.hash));
-  writer.optionalUint32(5, entry.executedTransactionCount);
-  writer.optionalUint32(6, entry.startingTransactionIndex);
+  writer.nonzeroUint32(5, entry.executedTransactionCount);
+  writer.nonzeroUint32(6, entry.startingTransactionIndex);
   const end = writer.length - opened;
   const start = writer.close(opened);
   const tail = writer.bytes(11, createdAt).take();
@@ -54,7 +54,7 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
 function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null): void {
   if (value === null) return;
   const start = writer.open(field);
-  writer.optionalUint64(1, value);
+  writer.nonzeroUint64(1, value);
   writer.close(start);
 }
 
@@ -69,15 +69,15 @@ export function rawBlockMeta(
 ): RawBlockMeta {
   const writer = new ProtobufWriter(512);
   const opened = writer.open(7, 256);
-  writer.optionalUint64(1, meta.slot);
+  writer.nonzeroUint64(1, meta.slot);
   writer.string(2, meta.blockhash);
   writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
   writeNumber(writer, 4, meta.blockTime);
   writeNumber(writer, 5, meta.blockHeight);
-  writer.optionalUint64(6, meta.parentSlot);
+  writer.nonzeroUint64(6, meta.parentSlot);
   writer.string(7, meta.parentBlockhash);
-  writer.optionalUint32(8, meta.executedTransactionCount);
-  writer.optionalUint32(9, meta.entriesCount);
+  writer.nonzeroUint32(8, meta.executedTransactionCount);
+  writer.nonzeroUint32(9, meta.entriesCount);
   const length = writer.length - opened;
   const start = writer.close(opened);
   const tail = writer.bytes(11, createdAt).take();

@@ -25,7 +25,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   const offsets: Offsets = { signature: 0, meta: 0, metaEnd: 0, keys: [] };
   const { keys } = offsets;
   offsets.signature = writer.bytes(1, signatureOf(info)).length - SIGNATURE_BYTES;
-  writer.optionalBool(2, info.isVote);
+  writer.trueBool(2, info.isVote);
   const wireStart = writer.open(3, transaction.wire.length);
   writeStorageTransaction(writer, transaction.wire, keys);
   closeWithOffsets(writer, wireStart, keys, 0);
@@ -33,7 +33,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   writeMeta(writer, meta, keys);
   offsets.meta = closeWithOffsets(writer, metaStart, keys, loaded);
   offsets.metaEnd = writer.length;
-  writer.optionalUint32(5, info.index);
+  writer.nonzeroUint32(5, info.index);
   return offsets;
 }
 
@@ -56,11 +56,10 @@ export function rawTransaction({
   const offsets = writeInfo(info);
   const length = writer.length - opened;
   const closed = closeWithOffsets(writer, opened, offsets.keys, 0);
-  writer.optionalUint64(2, slot);
+  writer.nonzeroUint64(2, slot);
   const moved = closeWithOffsets(writer, update, offsets.keys, 0) - update + closed - opened;
   const tail = writer.bytes(11, createdAt).take();
   const meta = tail.subarray(offsets.meta + moved, offsets.metaEnd + moved);
-  // View of the error, which is at the start of the meta.
   return {
     kind: 'transaction',
     slot,
@@ -70,6 +69,7 @@ export function rawTransaction({
     signature: tail.subarray(offsets.signature + moved, offsets.signature + moved + SIGNATURE_BYTES),
     isVote: info.isVote,
     index: info.index,
+    // A view: the error is at the start of the meta.
     err: meta[0] === 0x0a ? meta.subarray(2, 2 + (meta[1] as number)) : null,
     keys: { bytes: tail, offsets: offsets.keys },
     meta,
@@ -104,10 +104,10 @@ export function rawShredTransaction({
   writer.clear();
   const update = writer.open(4, transaction.length);
   const opened = writer.open(1, transaction.length);
-  writer.bytes(1, signature).optionalBool(2, isVote).bytes(3, transaction).optionalUint32(5, index);
+  writer.bytes(1, signature).trueBool(2, isVote).bytes(3, transaction).nonzeroUint32(5, index);
   const length = writer.length - opened;
   const closed = writer.close(opened);
-  writer.optionalUint64(2, slot);
+  writer.nonzeroUint64(2, slot);
   const start = closed + writer.close(update) - update;
   const tail = writer.bytes(11, createdAt).take();
   const info = tail.subarray(start, start + length);
@@ -130,10 +130,10 @@ export function rawShredTransaction({
 export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
   writer.clear();
   const start = writer.open(10);
-  writer.optionalUint64(1, transaction.slot);
+  writer.nonzeroUint64(1, transaction.slot);
   writer.bytes(2, transaction.signature);
-  writer.optionalBool(3, transaction.isVote);
-  writer.optionalUint32(4, transaction.index);
+  writer.trueBool(3, transaction.isVote);
+  writer.nonzeroUint32(4, transaction.index);
   if (transaction.err !== null) writer.bytes(5, transaction.err);
   writer.close(start);
   return writer.bytes(11, transaction.createdAt).take();

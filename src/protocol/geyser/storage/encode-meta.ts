@@ -1,8 +1,12 @@
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../../solana/address.ts';
 import { decimalText, uiAmount } from '../../../solana/encoding/ui-token-amount.ts';
-import { encodeTransactionError } from '../../../solana/transaction/transaction-error.ts';
+import {
+  encodeTransactionError,
+  type TransactionError,
+} from '../../../solana/transaction/transaction-error.ts';
 import {
   type BlockReward,
+  type InnerInstruction,
   type InnerInstructions,
   type ReturnData,
   rewardTypes,
@@ -11,41 +15,51 @@ import {
 } from '../../../solana/transaction/transaction-meta.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
+/** Errors that cannot be encoded are written empty, so that the transaction still counts as failed. */
+function writeError(writer: ProtobufWriter, error: TransactionError): void {
+  const bincode = encodeTransactionError(error);
+  const start = writer.open(1);
+  if (bincode !== null) writer.bytes(1, bincode);
+  writer.close(start);
+}
+
+function writeInnerInstruction(writer: ProtobufWriter, instruction: InnerInstruction): void {
+  const start = writer.open(2);
+  writer.nonzeroUint32(1, instruction.programIdIndex);
+  writer.nonemptyBytes(2, instruction.accounts);
+  writer.nonemptyBytes(3, instruction.data);
+  if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
+  writer.close(start);
+}
+
 function writeInnerInstructions(writer: ProtobufWriter, { index, instructions }: InnerInstructions): void {
   // Nearly all have a length prefix of two bytes.
   const start = writer.open(5, 128);
-  writer.optionalUint32(1, index);
-  for (const instruction of instructions) {
-    const start = writer.open(2);
-    writer.optionalUint32(1, instruction.programIdIndex);
-    writer.optionalBytes(2, instruction.accounts);
-    writer.optionalBytes(3, instruction.data);
-    if (instruction.stackHeight !== null) writer.uint32(4, instruction.stackHeight);
-    writer.close(start);
-  }
+  writer.nonzeroUint32(1, index);
+  for (const instruction of instructions) writeInnerInstruction(writer, instruction);
   writer.close(start);
 }
 
 function writeTokenBalance(writer: ProtobufWriter, field: number, balance: TokenBalance): void {
   const start = writer.open(field, 128);
-  writer.optionalUint32(1, balance.accountIndex);
+  writer.nonzeroUint32(1, balance.accountIndex);
   writer.string(2, balance.mint);
   const amount = writer.open(3);
   const uiValue = uiAmount(balance.amount, balance.decimals) ?? 0;
   if (uiValue !== 0) writer.double(1, uiValue);
-  writer.optionalUint32(2, balance.decimals);
+  writer.nonzeroUint32(2, balance.decimals);
   writer.string(3, String(balance.amount));
   writer.string(4, decimalText(balance.amount, balance.decimals));
   writer.close(amount);
-  writer.optionalString(4, balance.owner ?? '');
-  writer.optionalString(5, balance.programId ?? '');
+  writer.nonemptyString(4, balance.owner ?? '');
+  writer.nonemptyString(5, balance.programId ?? '');
   writer.close(start);
 }
 
 function writeReturnData(writer: ProtobufWriter, { programId, data }: ReturnData): void {
   const start = writer.open(14);
   writer.bytes(1, addressBytes(programId));
-  writer.optionalBytes(2, data);
+  writer.nonemptyBytes(2, data);
   writer.close(start);
 }
 
@@ -62,14 +76,8 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
  * @param offsets - receives the position of each loaded key, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
-  if (meta.err !== null) {
-    const error = meta.err;
-    const bincode = encodeTransactionError(error);
-    const start = writer.open(1);
-    if (bincode !== null) writer.bytes(1, bincode);
-    writer.close(start);
-  }
-  writer.optionalUint64(2, meta.fee);
+  if (meta.err !== null) writeError(writer, meta.err);
+  writer.nonzeroUint64(2, meta.fee);
   writer.packedUint64s(3, meta.preBalances);
   writer.packedUint64s(4, meta.postBalances);
   for (const inner of meta.innerInstructions ?? []) writeInnerInstructions(writer, inner);
@@ -77,12 +85,12 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
   for (const balance of meta.preTokenBalances ?? []) writeTokenBalance(writer, 7, balance);
   for (const balance of meta.postTokenBalances ?? []) writeTokenBalance(writer, 8, balance);
   for (const reward of meta.rewards ?? []) writeReward(writer, 9, reward);
-  writer.optionalBool(10, meta.innerInstructions === null);
-  writer.optionalBool(11, meta.logMessages === null);
+  writer.trueBool(10, meta.innerInstructions === null);
+  writer.trueBool(11, meta.logMessages === null);
   writeKeys(writer, 12, meta.loadedAddresses.writable, offsets);
   writeKeys(writer, 13, meta.loadedAddresses.readonly, offsets);
   if (meta.returnData !== null) writeReturnData(writer, meta.returnData);
-  writer.optionalBool(15, meta.returnData === null);
+  writer.trueBool(15, meta.returnData === null);
   if (meta.computeUnitsConsumed !== null) writer.uint64(16, meta.computeUnitsConsumed);
   if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
 }
@@ -96,8 +104,8 @@ export function encodeMeta(meta: TransactionMeta): Uint8Array {
 export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
   const start = writer.open(field);
   writer.string(1, reward.pubkey);
-  writer.optionalUint64(2, reward.lamports);
-  writer.optionalUint64(3, reward.postBalance);
+  writer.nonzeroUint64(2, reward.lamports);
+  writer.nonzeroUint64(3, reward.postBalance);
   if (reward.rewardType !== null) writer.uint32(4, rewardTypes.indexOf(reward.rewardType) + 1);
   if (reward.commission !== null) writer.string(5, String(reward.commission));
   writer.close(start);
@@ -114,7 +122,7 @@ export function writeRewards(
   for (const reward of rewards) writeReward(writer, 1, reward);
   if (numPartitions !== null) {
     const inner = writer.open(2);
-    writer.optionalUint64(1, numPartitions);
+    writer.nonzeroUint64(1, numPartitions);
     writer.close(inner);
   }
   writer.close(start);

@@ -6,7 +6,6 @@ import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 const VERSION_PREFIX = 0x80;
-/** Estimated protobuf overhead of a message. */
 const PROTOBUF_OVERHEAD_BYTES = 100;
 
 /** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */
@@ -23,34 +22,42 @@ export function closeWithOffsets(
   return newStart;
 }
 
+function writeHeader(writer: ProtobufWriter, counts: Uint8Array): void {
+  const start = writer.open(1);
+  counts.forEach((count, index) => void writer.nonzeroUint32(index + 1, count));
+  writer.close(start);
+}
+
+function writeInstruction(writer: ProtobufWriter, wire: ByteReader): void {
+  const start = writer.open(4);
+  writer.nonzeroUint32(1, wire.u8());
+  writer.nonemptyBytes(2, wire.bytes(readShortVec(wire)));
+  writer.nonemptyBytes(3, wire.bytes(readShortVec(wire)));
+  writer.close(start);
+}
+
+function writeLookup(writer: ProtobufWriter, wire: ByteReader): void {
+  const start = writer.open(6);
+  writer.bytes(1, wire.bytes(ADDRESS_BYTES));
+  writer.nonemptyBytes(2, wire.bytes(readShortVec(wire)));
+  writer.nonemptyBytes(3, wire.bytes(readShortVec(wire)));
+  writer.close(start);
+}
+
 function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[]): void {
   const first = wire.bytes(1);
   const versioned = (first[0] as number) >= VERSION_PREFIX;
   const counts = versioned ? wire.bytes(3) : Uint8Array.of(first[0] as number, wire.u8(), wire.u8());
-  const start = writer.open(1);
-  counts.forEach((count, index) => void writer.optionalUint32(index + 1, count));
-  writer.close(start);
+  writeHeader(writer, counts);
   for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
     writer.bytes(2, wire.bytes(ADDRESS_BYTES));
     offsets.push(writer.length - ADDRESS_BYTES);
   }
   writer.bytes(3, wire.bytes(BLOCKHASH_BYTES));
-  for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
-    const start = writer.open(4);
-    writer.optionalUint32(1, wire.u8());
-    writer.optionalBytes(2, wire.bytes(readShortVec(wire)));
-    writer.optionalBytes(3, wire.bytes(readShortVec(wire)));
-    writer.close(start);
-  }
+  for (let remaining = readShortVec(wire); remaining > 0; remaining--) writeInstruction(writer, wire);
   if (!versioned) return;
   writer.bool(5, true);
-  for (let remaining = readShortVec(wire); remaining > 0; remaining--) {
-    const start = writer.open(6);
-    writer.bytes(1, wire.bytes(ADDRESS_BYTES));
-    writer.optionalBytes(2, wire.bytes(readShortVec(wire)));
-    writer.optionalBytes(3, wire.bytes(readShortVec(wire)));
-    writer.close(start);
-  }
+  for (let remaining = readShortVec(wire); remaining > 0; remaining--) writeLookup(writer, wire);
 }
 
 /**

@@ -19,7 +19,6 @@ export type SlotUpdate = Readonly<{
   slot: Slot;
   parent: Slot | null;
   status: SlotStatus;
-  /** Reason if dead. */
   deadError: string | null;
 }>;
 

@@ -68,9 +68,9 @@ function serialize(value: Value): string {
 /**
  * Serializes JSON again as `serde_json::Value` does: members sorted, the last of duplicates, floats with a point.
  *
- * @throws Undecodable when serde_json would reject the text
+ * @throws InvalidEncoding when serde_json would reject the text
  */
-export function reserialize(text: string): string {
+function reserialize(text: string): string {
   if (depthOf(text) >= DEPTH_MAX) throw new InvalidEncoding('nested too deeply');
   let value: Value;
   try {

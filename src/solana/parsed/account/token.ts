@@ -19,25 +19,25 @@ const UNPARSEABLE = 'unparseableExtension';
 
 const accountStates = ['uninitialized', 'initialized', 'frozen'];
 
-const pair = membersReader('key value string');
+const readKeyValue = membersReader('key value string');
 
-const own: Types = {
+const extensionTypes: Types = {
   accountState: (data) => accountStates[data.u8()] ?? accountStates[0],
   fee: membersReader('epoch maximumFee u64, transferFeeBasisPoints u16'),
   additionalMetadata: (data) => {
     const pairs: WritableJson[] = [];
-    for (let left = data.u32(); left > 0; left--) pairs.push(Object.values(pair(data)));
+    for (let left = data.u32(); left > 0; left--) pairs.push(Object.values(readKeyValue(data)));
     return pairs;
   },
 };
 
-type Kind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
+type ExtensionKind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
 
 /**
  * By u16 type: whether the extension is of mints or accounts, its name and members. A missing ElGamal key is null in
  * one extension and zeros in the others. Layouts from spl-token-2022-interface, its metadata and group interfaces.
  */
-const kinds: readonly Kind[] = `
+const extensionKinds: readonly ExtensionKind[] = `
   both uninitialized
   mint transferFeeConfig: transferFeeConfigAuthority withdrawWithheldAuthority zeroable~, withheldAmount u64,
       olderTransferFee newerTransferFee fee
@@ -84,10 +84,10 @@ const kinds: readonly Kind[] = `
   .map((row) => {
     const [head = '', fields] = row.split(':');
     const [of = '', name = ''] = head.split(' ');
-    return { of, name, read: fields === undefined ? null : membersReader(fields, own) };
+    return { of, name, read: fields === undefined ? null : membersReader(fields, extensionTypes) };
   });
 
-function readState({ name, read }: Kind, value: Uint8Array): Members | null {
+function readExtensionState({ name, read }: ExtensionKind, value: Uint8Array): Members | null {
   return decodedOrNull(() => {
     const data = new ByteReader(value);
     const state = read?.(data) ?? null;
@@ -103,11 +103,11 @@ function readState({ name, read }: Kind, value: Uint8Array): Members | null {
  * @see account-decoder/src/parse_token_extension.rs
  */
 export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
-  const kind = kinds[type];
+  const kind = extensionKinds[type];
   if (kind !== undefined && kind.read === null) return { extension: kind.name };
   // If a type occurs twice, nodes show the first one twice.
   const value = kind?.of === of ? findExtension(data, type) : null;
-  const state = kind === undefined || value === null ? null : readState(kind, value);
+  const state = kind === undefined || value === null ? null : readExtensionState(kind, value);
   return state === null ? { extension: UNPARSEABLE } : { extension: kind?.name, state };
 }
 

@@ -65,7 +65,6 @@ function hasSysvar(names: readonly string[], given: readonly Address[]): boolean
   return given[position] === (names[position] === 'rentSysvar' ? sysvars.rent : sysvars.clock);
 }
 
-/** Parses one row of `variants`. */
 function variant(row: string, own: Types): Variant {
   const [head = '', fields = ''] = row.split(':');
   const [type = '', ...words] = head.trim().split(/\s+/);

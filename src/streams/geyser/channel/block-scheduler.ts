@@ -111,13 +111,7 @@ class OrderedSink implements GeyserSink {
     this.#sink.push(message.names, tail);
     if (pendingBlock.remaining > 0 || !this.isNext(pendingBlock)) return;
     this.#pendingBlocks.shift();
-    const { after } = pendingBlock;
-    for (let i = 0; i < after.length; i += 2) {
-      const [names, tail] = [after[i] as Uint8Array, after[i + 1] as Uint8Array];
-      this.#bufferedMessages -= 1;
-      this.#bufferedBytes -= names.length + tail.length;
-      this.#sink.push(names, tail);
-    }
+    this.#release(pendingBlock);
   }
 
   /** Discards everything pending. */
@@ -136,6 +130,15 @@ class OrderedSink implements GeyserSink {
       bytes: waitingBytes + this.#bufferedBytes + bytes,
       blocks: this.#pendingBlocks.length + blocks,
     });
+  }
+
+  #release({ after }: PendingBlock): void {
+    for (let i = 0; i < after.length; i += 2) {
+      const [names, tail] = [after[i] as Uint8Array, after[i + 1] as Uint8Array];
+      this.#bufferedMessages -= 1;
+      this.#bufferedBytes -= names.length + tail.length;
+      this.#sink.push(names, tail);
+    }
   }
 }
 
@@ -234,16 +237,19 @@ export class BlockScheduler {
     this.#queue.delete(sink);
     const message = sink.next();
     if (message === null) return;
-    // Sends a part to all streams that are ready for it; those with older pending blocks get it later.
-    const part = message.part;
-    const tail = blockTail(part.block, part.choice.of(part.block));
-    const deferred: BlockTarget[] = [];
-    for (const target of part.targets) {
-      const { sink, pendingBlock, message } = target;
-      if (sink.isNext(pendingBlock)) sink.deliver(pendingBlock, message, tail);
-      else deferred.push(target);
-    }
-    part.targets = deferred;
+    emitPart(message.part);
     if (sink.hasPendingBlock) this.#queue.add(sink);
   }
+}
+
+/** Sends a part to all streams that are ready for it; those with older pending blocks get it later. */
+function emitPart(part: BlockPart): void {
+  const tail = blockTail(part.block, part.choice.of(part.block));
+  const deferred: BlockTarget[] = [];
+  for (const target of part.targets) {
+    const { sink, pendingBlock, message } = target;
+    if (sink.isNext(pendingBlock)) sink.deliver(pendingBlock, message, tail);
+    else deferred.push(target);
+  }
+  part.targets = deferred;
 }

@@ -20,14 +20,14 @@ type Part = Readonly<{ at: number; length: number; piece: number }>;
 const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =>
   `${memcmps.map(({ at, bytes }) => `${at}+${bytes.length}`)} ${dataSize !== null} ${lamports !== null}`;
 
-let shapes = 0;
+let shapeCount = 0;
 
 /**
  * The fields that a filter compares for equality, without their values: the structure of its index key. Only
  * the hash of a key is stored, so a match must be checked with the account itself.
  */
 class KeyShape {
-  readonly number = ++shapes;
+  readonly number = ++shapeCount;
   readonly text: string;
   /** End of the compared data; shorter data has no key. */
   readonly end: number;
@@ -59,7 +59,6 @@ class KeyShape {
     return this.#finishHash(hash, data.length, lamports);
   }
 
-  /** Hash of a filter's key. */
   hashOfFilter({ memcmps, dataSize, lamports }: AccountEqualities): number {
     let hash = this.#first;
     for (const [nth, { bytes }] of memcmps.entries())

@@ -2,7 +2,7 @@ import { Lru } from '../../../base/cache/lru.ts';
 import { bytesKey } from '../../../base/text/bytes-key.ts';
 import { encodeNames } from '../../../protocol/geyser/encode/envelope.ts';
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
-import { slicesKey } from '../filters/block-choice.ts';
+import { slicesKey } from '../filters/data-slices.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
 /** Maximum cached name sets, a few hundred bytes each. */

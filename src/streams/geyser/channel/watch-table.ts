@@ -35,7 +35,6 @@ export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): Chain
   return remaining;
 }
 
-/** Watchers by key. */
 export class WatchTable<Rule> {
   readonly #heads = new AddressTable<ChainHead<Rule>>();
 

@@ -68,13 +68,17 @@ export class AddressTable<Value> {
   #bloomFilter = new AddressBloomFilter(MIN_CAPACITY);
   /** First free slot below `#values.length`. */
   #free = END_OF_CHAIN;
-  size = 0;
+  #size = 0;
   /** Removed keys that are still in the Bloom filter. */
   #staleBloomEntries = 0;
 
+  get size(): number {
+    return this.#size;
+  }
+
   /** @param at - offset of 32 bytes. */
   get(bytes: Uint8Array, at: number): Value | undefined {
-    if (this.size === 0 || !this.#bloomFilter.mayContain(bytes, at)) return undefined;
+    if (this.#size === 0 || !this.#bloomFilter.mayContain(bytes, at)) return undefined;
     const index = this.#find(bytes, at, hashAddress(bytes, at));
     return index === END_OF_CHAIN ? undefined : this.#values[index];
   }
@@ -91,7 +95,7 @@ export class AddressTable<Value> {
       this.#values[found] = value;
       return;
     }
-    if (this.size === this.#heads.length) this.#resize(this.size * 2);
+    if (this.#size === this.#heads.length) this.#resize(this.#size * 2);
     this.#insert(bytes, at, hash, value);
   }
 
@@ -103,10 +107,10 @@ export class AddressTable<Value> {
     this.#values[index] = undefined;
     this.#chains[index * 2 + 1] = this.#free;
     this.#free = index;
-    this.size -= 1;
+    this.#size -= 1;
     this.#staleBloomEntries += 1;
     const capacity = this.#heads.length;
-    if (capacity > MIN_CAPACITY && this.size < capacity / 8) this.#resize(capacity / 4);
+    if (capacity > MIN_CAPACITY && this.#size < capacity / 8) this.#resize(capacity / 4);
     else if (this.#staleBloomEntries > capacity) this.#resize(capacity);
     return true;
   }
@@ -132,7 +136,7 @@ export class AddressTable<Value> {
     this.#heads[head] = index;
     this.#values[index] = value;
     this.#bloomFilter.add(bytes, at);
-    this.size += 1;
+    this.#size += 1;
   }
 
   #unlink(index: number, hash: number): void {
@@ -155,7 +159,7 @@ export class AddressTable<Value> {
     this.#values = [];
     this.#bloomFilter = new AddressBloomFilter(capacity);
     this.#free = END_OF_CHAIN;
-    this.size = 0;
+    this.#size = 0;
     this.#staleBloomEntries = 0;
     values.forEach((value, index) => {
       if (value !== undefined) {

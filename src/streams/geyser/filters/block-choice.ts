@@ -2,28 +2,8 @@ import { createHash } from 'node:crypto';
 import type { BlockSelection } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
-import { InvalidFilter } from './account-data-rule.ts';
 import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from './address-set.ts';
-
-/**
- * Slices of account data: ascending, not overlapping.
- * @returns null for all data.
- * @throws InvalidFilter
- */
-export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
-  for (const [i, { offset, length }] of slices.entries()) {
-    const next = slices[i + 1];
-    if (next === undefined) continue;
-    const facts = { field: 'accounts_data_slice', value: slicesKey([next]) };
-    if (next.offset < offset) throw new InvalidFilter('data slices out of order', facts);
-    if (next.offset < offset + length) throw new InvalidFilter('data slices overlapped', facts);
-  }
-  return slices.length === 0 ? null : slices;
-}
-
-/** Equal for equal slices; '' for none. */
-export const slicesKey = (slices: readonly DataSlice[] | null): string =>
-  (slices ?? []).map(({ offset, length }) => `${offset}+${length}`).join(',');
+import { slicesKey } from './data-slices.ts';
 
 /** Block filter: selects parts of every block. */
 export class BlockChoice {

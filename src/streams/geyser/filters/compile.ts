@@ -9,9 +9,10 @@ import type {
   TransactionsFilter,
 } from '../../../protocol/geyser/subscribe-request.ts';
 import type { SlotStatus } from '../../../protocol/geyser/update/slot.ts';
-import { compileOne, InvalidFilter, orInvalidArgument } from './account-data-rule.ts';
 import { AccountRule } from './account-rule.ts';
-import { BlockChoice, checkSlices } from './block-choice.ts';
+import { BlockChoice } from './block-choice.ts';
+import { checkSlices } from './data-slices.ts';
+import { compileOne, InvalidFilter, orInvalidArgument } from './invalid-filter.ts';
 import { TransactionRule } from './transaction-rule.ts';
 
 export class SlotRule {

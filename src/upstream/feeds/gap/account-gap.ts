@@ -51,7 +51,7 @@ export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
   #last: Buffer | null = null;
-  /** After a move, states up to this slot were emitted or read. */
+  /** After a failover, states up to this slot were emitted or read. */
   #validUpTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'account'>) {
@@ -121,7 +121,7 @@ export class ProgramGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'program'>;
   readonly #seenAccounts: SeenSlots;
   #newestSlot: Slot | null = null;
-  /** After a move, accounts up to this slot may have been emitted. */
+  /** After a failover, accounts up to this slot may have been emitted. */
   #filledTo: Slot | null = null;
 
   constructor(subscription: SubscriptionOf<'program'>, seenMax: number) {

@@ -7,8 +7,9 @@ import type { Signature } from '../../../solana/signature.ts';
 import { slot } from '../../../solana/units.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import { feedLimits } from '../limits.ts';
-import { LogsGap, SignatureGap, SlotGap } from './create-gap-recovery.ts';
 import type { Gap } from './gap-recovery.ts';
+import { LogsGap, SignatureGap } from './logs-gap.ts';
+import { SlotGap } from './slot-gap.ts';
 
 const at = (value: number) => ({ slot: slot(value), parent: slot(value - 1), root: slot(value - 32) });
 

@@ -39,7 +39,7 @@ export class GapTooLong extends Error {
 }
 
 /** Range of slots, both ends included. */
-export type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
+type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 /** The newer of two slots; null is unknown. */

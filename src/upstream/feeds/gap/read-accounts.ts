@@ -17,7 +17,6 @@ import type { ChainReader } from '../chain-reader.ts';
 import { withContext } from './gap-recovery.ts';
 
 const GATHER_MS = 5;
-/** Concurrent requests. */
 const REQUESTS_MAX = 16;
 
 type PendingRead = Readonly<{

@@ -15,10 +15,11 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { ChainReader, RequestFn } from '../chain-reader.ts';
 import type { PreferredFeed } from '../feeds.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
+import { GapQueue } from './gap-queue.ts';
 import { LateSignatures } from './late-signatures.ts';
 import { type GeyserLimits, geyserLimits } from './limits.ts';
 import { MintCache } from './mint-cache.ts';
-import { type FeedUpdate, GapQueue, MintQueue, type QueuedUpdate } from './mint-queue.ts';
+import { type FeedUpdate, MintQueue, type QueuedUpdate } from './mint-queue.ts';
 import { geyserKinds, RefCountedMap, RequestedFilters } from './requested-filters.ts';
 import { UpdateSequence } from './update-sequence.ts';
 
@@ -85,7 +86,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #mintQueue: MintQueue;
   readonly #requested: RequestedFilters;
   readonly #parsed = new ParsedAccounts();
-  readonly #entries = new Set<ActiveSubscription>();
+  readonly #subscriptions = new Set<ActiveSubscription>();
   #sequence: UpdateSequence;
   #position: SlotInfo | null = null;
   /** Snapshot for failover, set while subscriptions fail, because ending the last one resets the sequence. */
@@ -141,29 +142,29 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requested.add(subscription);
     if (removeFilters === null) throw new Failure('UPSTREAM_UNAVAILABLE');
-    if (this.#entries.size === 0) {
+    if (this.#subscriptions.size === 0) {
       this.#position = null;
       this.#sequence = this.#newSequence();
     }
-    const entry: ActiveSubscription = { subscription, listener, cleanups: [removeFilters], slotsSeen: 0 };
-    this.#entries.add(entry);
+    const active: ActiveSubscription = { subscription, listener, cleanups: [removeFilters], slotsSeen: 0 };
+    this.#subscriptions.add(active);
     await this.#fetchRoot();
-    if (!this.#entries.has(entry)) throw new Failure('UPSTREAM_UNAVAILABLE');
-    entry.cleanups.push(this.#parsed.add(subscription));
-    entry.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(entry)));
+    if (!this.#subscriptions.has(active)) throw new Failure('UPSTREAM_UNAVAILABLE');
+    active.cleanups.push(this.#parsed.add(subscription));
+    active.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(active)));
     if (!(await this.#source.updateFilters())) {
-      this.#remove(entry);
+      this.#remove(active);
       throw new Failure('UPSTREAM_UNAVAILABLE');
     }
-    if (subscription.kind === 'signature' && this.#entries.has(entry)) {
-      entry.cleanups.push(
-        this.#lateSignatures.watch(subscription, (result) => this.#notify(entry, result, true)),
+    if (subscription.kind === 'signature' && this.#subscriptions.has(active)) {
+      active.cleanups.push(
+        this.#lateSignatures.watch(subscription, (result) => this.#notify(active, result, true)),
       );
     }
-    return () => this.#remove(entry);
+    return () => this.#remove(active);
   }
 
-  /** The newest completed slot; null for none. Valid even while subscriptions are being failed. */
+  /** The newest completed slot; null for none. Also while subscriptions fail. */
   position(): SlotInfo | null {
     return this.#position;
   }
@@ -172,18 +173,18 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return this.#sequence.emittedTransactions().upTo(commitment);
   }
 
-  /** Snapshot of the emitted transactions. Valid even while subscriptions are being failed. */
+  /** Snapshot of the emitted transactions. Also while subscriptions fail. */
   emittedTransactions(): EmittedTransactions {
     return this.#emittedBeforeFailure?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
   /** Ends every subscription without notifying listeners. */
   close(): void {
-    for (const entry of [...this.#entries]) this.#remove(entry);
+    for (const subscription of [...this.#subscriptions]) this.#remove(subscription);
   }
 
   onUpdate(update: RawUpdate): void {
-    if (this.#entries.size === 0) return;
+    if (this.#subscriptions.size === 0) return;
     switch (update.kind) {
       case 'slot':
         if (update.status !== 'firstShredReceived' && update.status !== 'completed')
@@ -197,7 +198,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
 
   /** Called when a slot before the first one of the stream is confirmed or finalized. */
   onEarlierStatus(update: RawUpdate): void {
-    if (this.#entries.size > 0) this.#handleUpdate(update);
+    if (this.#subscriptions.size > 0) this.#handleUpdate(update);
   }
 
   onLost(_from: Slot, _to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void {
@@ -239,31 +240,31 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       sequence.setRootHint(slotOf(BigInt(body.toString('latin1'))));
     } catch (error) {
       this.#options.log.warn(
-        { err: error },
-        'Failed to fetch the root slot; slot notifications may lack the root',
+        { cause: String(error) },
+        'Failed to read the root slot; it is estimated until the stream reports one',
       );
     }
   }
 
-  #listenerOf(entry: ActiveSubscription): FeedListener {
+  #listenerOf(subscription: ActiveSubscription): FeedListener {
     return {
-      onNotification: (result, isLast) => this.#notify(entry, result, isLast),
-      onError: (failure) => this.#fail([entry], failure),
+      onNotification: (result, isLast) => this.#notify(subscription, result, isLast),
+      onError: (failure) => this.#fail([subscription], failure),
     };
   }
 
-  #notify(entry: ActiveSubscription, result: Buffer, isLast: boolean): void {
-    if (!this.#entries.has(entry)) return;
-    if (isLast) this.#remove(entry);
-    entry.listener.onNotification(result, isLast);
+  #notify(subscription: ActiveSubscription, result: Buffer, isLast: boolean): void {
+    if (!this.#subscriptions.has(subscription)) return;
+    if (isLast) this.#remove(subscription);
+    subscription.listener.onNotification(result, isLast);
   }
 
-  #remove(entry: ActiveSubscription): void {
-    if (!this.#entries.delete(entry)) return;
-    for (const cleanup of entry.cleanups) cleanup();
-    entry.cleanups = [];
+  #remove(subscription: ActiveSubscription): void {
+    if (!this.#subscriptions.delete(subscription)) return;
+    for (const cleanup of subscription.cleanups) cleanup();
+    subscription.cleanups = [];
     this.#source.narrowFilters();
-    if (this.#entries.size > 0) return;
+    if (this.#subscriptions.size > 0) return;
     this.#sequence = this.#newSequence();
     this.#gapQueue.clear();
     this.#mintQueue.clear();
@@ -274,27 +275,27 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       completeUpTo: this.#source.newest,
       slotsMax: this.#limits.seenSlotsMax,
       onEvicted: (slot) => {
-        if (![...this.#entries].some(isRootSubscription)) return;
+        if (![...this.#subscriptions].some(isRootSubscription)) return;
         this.#options.log.warn({ slot: Number(slot), failed: ['root'] }, EVICTION_WARNING);
         this.#failAll(isRootSubscription);
       },
     });
   }
 
-  #failAll(predicate: (entry: ActiveSubscription) => boolean): void {
-    this.#fail([...this.#entries].filter(predicate), new Failure('UPSTREAM_UNAVAILABLE'));
+  #failAll(predicate: (subscription: ActiveSubscription) => boolean): void {
+    this.#fail([...this.#subscriptions].filter(predicate), new Failure('UPSTREAM_UNAVAILABLE'));
   }
 
-  #fail(failedEntries: readonly ActiveSubscription[], failure: Failure): void {
+  #fail(failed: readonly ActiveSubscription[], failure: Failure): void {
     const sequence = this.#sequence;
     let emitted: EmittedTransactions | null = null;
     this.#emittedBeforeFailure = () => {
       emitted ??= sequence.emittedTransactions().copy();
       return emitted;
     };
-    for (const entry of failedEntries) {
-      this.#remove(entry);
-      entry.listener.onError(failure);
+    for (const subscription of failed) {
+      this.#remove(subscription);
+      subscription.listener.onError(failure);
     }
     this.#emittedBeforeFailure = null;
   }
@@ -310,7 +311,8 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     switch (kind) {
       case 'processed':
         this.#position = this.#sequence.position;
-        for (const entry of this.#entries) if (entry.slotsSeen < ACCEPTED_AFTER_SLOTS) entry.slotsSeen++;
+        for (const subscription of this.#subscriptions)
+          if (subscription.slotsSeen < ACCEPTED_AFTER_SLOTS) subscription.slotsSeen++;
         this.#lateSignatures.onCommitment('processed');
         return;
       case 'confirmed':

@@ -89,7 +89,6 @@ const keyOf = (filters: readonly AccountFilter[]): string =>
     })
     .join(',');
 
-/** Filters of one program's accounts. */
 class ProgramFilters {
   readonly #program: Address;
   readonly #filtersMax: number;

@@ -1,0 +1,22 @@
+import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
+import { InvalidFilter } from './invalid-filter.ts';
+
+/**
+ * Slices of account data: ascending, not overlapping.
+ * @returns null for all data.
+ * @throws InvalidFilter
+ */
+export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
+  for (const [i, { offset, length }] of slices.entries()) {
+    const next = slices[i + 1];
+    if (next === undefined) continue;
+    const facts = { field: 'accounts_data_slice', value: slicesKey([next]) };
+    if (next.offset < offset) throw new InvalidFilter('data slices out of order', facts);
+    if (next.offset < offset + length) throw new InvalidFilter('data slices overlapped', facts);
+  }
+  return slices.length === 0 ? null : slices;
+}
+
+/** Equal for equal slices; '' for none. */
+export const slicesKey = (slices: readonly DataSlice[] | null): string =>
+  (slices ?? []).map(({ offset, length }) => `${offset}+${length}`).join(',');

@@ -1,0 +1,83 @@
+import type { Slot } from '../../solana/units.ts';
+import type { NodeHealth } from '../health/node-health.ts';
+import type { SlotFault } from '../health/node-state.ts';
+import { referenceSlot } from './reference-slot.ts';
+
+type LagLimits = Readonly<{ lagMaxSlots: number; stallMs: number }>;
+
+const slotOf = (node: NodeHealth): Slot | null => node.slots.processed;
+
+const othersAdvance = (
+  nodes: readonly NodeHealth[],
+  one: NodeHealth,
+  stallMs: number,
+  now: number,
+): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
+
+function newestOf(nodes: readonly NodeHealth[]): Slot | null {
+  let newest: Slot | null = null;
+  for (const node of nodes) {
+    const slot = slotOf(node);
+    if (slot !== null && (newest === null || slot > newest)) newest = slot;
+  }
+  return newest;
+}
+
+/**
+ * A node that jumped ahead implausibly fast has no vote while the others advance, even if there is only one
+ * other.
+ */
+function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
+  const slot = slotOf(node);
+  if (slot === null) return false;
+  const others = newestOf(all.filter((other) => other !== node && !other.slots.isSuspect));
+  if (others === null || slot <= others + BigInt(limits.lagMaxSlots)) {
+    node.slots.isSuspect = false;
+    return true;
+  }
+  return !node.slots.isSuspect || !othersAdvance(all, node, limits.stallMs, now);
+}
+
+/** Hysteresis: an excluded node returns only well within the limit. */
+function exceeds(lag: bigint, isOverLimit: boolean, limits: LagLimits): boolean {
+  return isOverLimit ? lag * 2n > BigInt(limits.lagMaxSlots) : lag > BigInt(limits.lagMaxSlots);
+}
+
+function faultOf(
+  node: NodeHealth,
+  responding: readonly NodeHealth[],
+  reference: Slot,
+  limits: LagLimits,
+  now: number,
+): SlotFault | null {
+  const { slots, slotFault } = node;
+  const slot = slots.processed;
+  if (slot === null) return null;
+  if (exceeds(reference > slot ? reference - slot : 0n, slotFault === 'behind', limits)) return 'behind';
+  if (exceeds(slots.unreplayed ?? 0n, slotFault === 'not-replaying', limits)) return 'not-replaying';
+  // It reported the same slot again since then; a node without reports is not blamed.
+  const isStalled = slot < reference && slots.observedAt('processed') - slots.movedAt > limits.stallMs;
+  if (isStalled && slotFault === 'stalled') return slotFault;
+  if (!othersAdvance(responding, node, limits.stallMs, now)) return null;
+  if (isStalled) return 'stalled';
+  return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
+}
+
+/**
+ * Compares each node with the responding ones, and with the shreds it received: getHealth may return ok
+ * while a node does not replay.
+ */
+export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
+  const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
+  const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);
+  const reference = referenceSlot(
+    trustedSlots.filter((slot) => slot !== null),
+    limits.lagMaxSlots,
+  );
+  for (const node of nodes) {
+    const slot = slotOf(node);
+    if (slot === null || reference === null) continue;
+    node.lagSlots = reference > slot ? reference - slot : 0n;
+    node.slotFault = faultOf(node, responding, reference, limits, now);
+  }
+}
