@@ -147,10 +147,18 @@ async function testMutant(mutant: Placed, files: readonly string[]): Promise<Res
   const base = { place: `${file}:${line}`, change };
   if (files.length === 0) return { ...base, outcome: 'not reached', by: null };
   const env = { MUTATION_ACTIVE: String(mutant.id) };
-  for (const batch of [files.slice(0, 6), files.slice(6)].filter((one) => one.length > 0)) {
-    const { code, out } = await runTests(['--bail=1', '--maxWorkers=1', ...batch], env);
-    const by = /FAIL\W+(?:\w+\W+)?(\S+\.test\.ts)/.exec(out)?.[1] ?? (code === null ? 'time limit' : 'error');
-    if (code !== 0) return { ...base, outcome: 'killed', by };
+  const run = (args: readonly string[]): ReturnType<typeof runTests> =>
+    runTests(['--bail=1', '--maxWorkers=1', ...args], env);
+  for (const batch of [files.slice(0, 6), files.slice(6)]) {
+    for (let rest = batch; rest.length > 0; ) {
+      const { code, out } = await run(rest);
+      if (code === 0) break;
+      const by = /FAIL\W+(?:\w+\W+)?(\S+\.test\.ts)/.exec(out)?.[1];
+      // A test that fails once may be flaky: its file must fail again.
+      if (by === undefined || !rest.includes(by) || (await run([by])).code !== 0)
+        return { ...base, outcome: 'killed', by: by ?? (code === null ? 'time limit' : 'error') };
+      rest = rest.filter((file) => file !== by);
+    }
   }
   return { ...base, outcome: 'survived', by: null };
 }
