@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SeenKeys } from './slot-record.ts';
+import { accountUpdate } from '../../../test/streams/random-updates.ts';
+import type { RawAccount } from '../../protocol/geyser/raw-update.ts';
+import { slot } from '../../solana/units.ts';
+import { SeenKeys, SlotRecord } from './slot-record.ts';
 
 const bytesOf = (number: number, length: number): Uint8Array =>
   Buffer.concat([
@@ -64,5 +67,47 @@ describe('SeenKeys', () => {
     expect(taken).toEqual([true, true, true, true, true, true, false]);
     expect(seen.raise(bytesOf(1, 64), null, 2)).toBe(true);
     expect(seen.size).toBe(3);
+  });
+});
+
+describe('account writes of streams with different requests', () => {
+  const write = (number: number): RawAccount => ({ ...accountUpdate(), signature: bytesOf(number, 64) });
+  const older = write(1);
+  const newer = write(2);
+  const narrow = {};
+  const wide = {};
+  const wider = {};
+  const always = () => true;
+
+  function orderOf() {
+    const record = new SlotRecord(slot(7n), 100);
+    record.noteRequest('narrow');
+    record.noteRequest('wide');
+    const order = record.writeOrder!;
+    expect(order.shouldEmit(narrow, newer, true, always)).toBe(true);
+    return order;
+  }
+
+  it('holds back an older write until its stream sent the newest, then drops it', () => {
+    const order = orderOf();
+    expect(order.shouldEmit(wide, older, true, always)).toBe(false);
+    expect(order.bufferedOf(wide)).toEqual([older]);
+    expect(order.shouldEmit(wide, newer, false, always)).toBe(false);
+    expect(order.bufferedOf(wide)).toEqual([]);
+  });
+
+  it('keeps what another stream holds back', () => {
+    const order = orderOf();
+    const third = write(3);
+    expect(order.shouldEmit(wide, older, true, always)).toBe(false);
+    expect(order.shouldEmit(wider, third, true, always)).toBe(false);
+    order.shouldEmit(wide, newer, false, always);
+    expect([order.bufferedOf(wide), order.bufferedOf(wider)]).toEqual([[], [third]]);
+  });
+
+  it('emits the newer write again after an older one if no stream decides', () => {
+    const order = orderOf();
+    expect(order.shouldEmit(wide, older, true, () => false)).toBe(true);
+    expect(order.shouldEmit(wide, newer, false, always)).toBe(true);
   });
 });
