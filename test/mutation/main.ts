@@ -23,7 +23,7 @@ const HELP = `npm run mutation -- --clone FOLDER [--seed N] [--count N] [--folde
 const FOLDERS = 'src/gateway,src/upstream,src/protocol,src/streams,src/control,src/decoding';
 /** Tests of the text of files, which would notice the switches. */
 const STATIC = /^test\/[\w-]+\.test\.ts$|^test\/web\//;
-const MUTANT_TIME_MS = 300_000;
+const MUTANT_TIME_MS = 900_000;
 
 interface Placed extends Mutant {
   readonly id: number;
@@ -98,7 +98,7 @@ function runTests(
     stream.on('data', (chunk: Buffer) => (out = (out + chunk).slice(-1_000_000)));
   const timer = setTimeout(
     () => process.kill(-child.pid!, 'SIGKILL'),
-    MUTANT_TIME_MS * (env.MUTATION_HITS ? 10 : 1),
+    MUTANT_TIME_MS * (env.MUTATION_HITS ? 4 : 1),
   );
   return new Promise((done) =>
     child.on('close', (code) => {
