@@ -78,3 +78,10 @@ it('keeps a sticky primary until another is clearly better for stickyMs', () => 
   primary.review([a, b], 7_600);
   expect(primary.node).toBe(b);
 });
+
+it('starts with a primary of known latency', () => {
+  const primary = new Primary({ stickyMs: 1_000 });
+  const [unknown, known] = [node('unknown', null), node('known', 5)];
+  primary.review([unknown, known], 0);
+  expect(primary.node).toBe(known);
+});
