@@ -217,11 +217,14 @@ describeOnBothStores('gateways on one database', (stores) => {
     return handlers['GET /customers/{customer}/connections'](given, requested);
   };
 
-  it('write only changed connections, and all again after being declared dead', async () => {
+  it('write their URL and only changed connections, and all again after being declared dead', async () => {
     const { db, ...store } = await stores.open();
     const { open, presence } = gatewayOn({ db, ...store });
+    presence.setUrl('http://127.0.0.1:8899');
     open.push(...Array.from({ length: 200 }, (_, nth) => facts({ id: `c${nth}` })));
     await presence.refresh();
+    const gateways = await db.selectFrom('gateway').select('url').execute();
+    expect(gateways).toEqual([{ url: 'http://127.0.0.1:8899' }]);
     await db.updateTable('connection').set({ told_at: 5 }).execute();
     open[3] = facts({ id: 'c3', messages: 11 });
     open.pop();

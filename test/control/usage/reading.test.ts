@@ -305,5 +305,6 @@ describeOnBothStores('usage reports', ({ open }) => {
       { code: 'RATE_LIMITED', rpcCode: -32_029, count: 2, text: expect.stringContaining('limit') },
       { code: '-32602', rpcCode: -32_602, count: 1 },
     ]);
+    expect((await invoke(store, 'errors', { key: 'BBBBBBBB' })).codes).toEqual([]);
   });
 });
