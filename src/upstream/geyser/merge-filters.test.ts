@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { CuckooFilterMessage, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
+import type {
+  AccountsFilter,
+  CuckooFilterMessage,
+  SubscribeRequest,
+} from '../../protocol/geyser/subscribe-request.ts';
 import { addressFromBytes } from '../../solana/address.ts';
 import { FilterMerger } from './merge-filters.ts';
 
@@ -51,4 +55,15 @@ describe('a request with a cuckoo filter', () => {
     const filter = { accountInclude: [at(1)], cuckooAccountInclude: cuckoo, includeAccounts: true };
     expect(mergedFilters({ blocks: new Map([['b', filter]]) })).toEqual({ accounts: {}, transactions: {} });
   });
+});
+
+it('replaces too many data filters by their addresses', () => {
+  const union = new FilterMerger({ filtersMax: 3, addressesMax: 10 });
+  const filters = [{ kind: 'tokenAccountState' }] as const;
+  const accounts = new Map<string, AccountsFilter>([
+    ['a', { account: [at(1)], filters }],
+    ['b', { owner: [at(2)], filters }],
+  ]);
+  union.add({ accounts });
+  expect([...union.request('exact').accounts!.values()]).toEqual([{ account: [at(1)] }, { owner: [at(2)] }]);
 });
