@@ -36,7 +36,9 @@ describe('HedgeTimer', () => {
     rounds.remove(b);
     rounds.remove(b);
     while (looked.length < 2) await sleep(5);
-    expect(looked).toEqual(['c', 'a']);
+    rounds.add(call('d'));
+    while (!looked.includes('d')) await sleep(5);
+    expect(looked).toEqual(['c', 'a', 'd']);
     expect(
       [a, b, c].every(
         ({ previousCandidate, nextCandidate }) => previousCandidate === null && nextCandidate === null,

@@ -148,8 +148,13 @@ describe('GrpcStream', () => {
       code: 'UNAUTHENTICATED',
       message: 'No valid auth token!',
     });
-    const away = await listen((stream) => stream.respond({ ':status': 502 }, { endStream: true }));
-    expect(await new Call(away).ended).toEqual({ code: 'UNAVAILABLE', message: 'HTTP 502' });
+    for (const [status, code] of [
+      [502, 'UNAVAILABLE'],
+      [418, 'UNKNOWN'],
+    ] as const) {
+      const away = await listen((stream) => stream.respond({ ':status': status }, { endStream: true }));
+      expect(await new Call(away).ended).toEqual({ code, message: `HTTP ${status}` });
+    }
   });
 
   it('ends when the server is unreachable or silent, and when the stream breaks', async () => {
