@@ -512,8 +512,10 @@ describeOnBothStores('the stored request log', (stores) => {
     await writeAt(store, 'anna', now - 500_000, 30);
     await writeAt(store, 'ben', now - 400_000, 60);
     // Ten of anna's exceed the customer limit; ten more exceed the total.
+    // Another gateway may still write rows as new as these, so they are not counted yet.
+    await writeAt(store, 'ben', now - 20_000, 20);
     await retention.prune(now);
-    expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 60]);
+    expect([(await left(store, 'anna')).length, (await left(store, 'ben')).length]).toEqual([140, 80]);
   });
 
   it('is pruned by one gateway at a time', async () => {

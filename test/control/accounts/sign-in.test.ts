@@ -469,6 +469,8 @@ describeOnSqlite('OpenID Connect sign-in', ({ open, fresh, defer }) => {
     const again = fixture.browser();
     await come(again, provider, claimsOf(email));
     expect((await again.get('/api/v1/me')).json.user).toMatchObject({ email });
+    const added = { action: 'user.way-in', detail: { provider: 'example' } };
+    expect(await audit(fixture, operator)).toContainEqual(expect.objectContaining(added));
   });
 
   it('rejects tokens with a wrong signature, audience or nonce', async () => {
