@@ -1,6 +1,8 @@
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import { executeSql } from './execute-sql.ts';
+import type { Store } from './open.ts';
+import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { createAccounts } from './tables/accounts.ts';
 import { createNodeTables } from './tables/nodes.ts';
@@ -8,10 +10,7 @@ import { createNoticeTables } from './tables/notices.ts';
 import { createRequestTables } from './tables/requests.ts';
 import { createUsageTables } from './tables/usage.ts';
 
-/**
- * Adds triggers that reject updates and deletions of rows, from any program that connects. Dialect-specific
- * SQL.
- */
+/** Adds triggers that reject updates and deletions of rows by any program that connects. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
   const statements =
     db.getExecutor().adapter instanceof PostgresAdapter ? inPostgres(table) : inSqlite(table);
@@ -47,7 +46,7 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
   await sql.raw(statement).execute(db);
 }
 
-/** A schema step. Released steps are never edited. */
+/** Released steps are never edited. */
 export type Migration = Readonly<{
   number: number;
   name: string;
@@ -93,7 +92,6 @@ const semiWalletTable = `
 const addColumns = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>
   executeSql(db, columns.map((column) => `alter table ${table} add column ${column}`).join(';'));
 
-/** Owner and rules of a key. Lists are joined by commas; empty: unrestricted. */
 const keyRuleColumns = [
   `customer_id text not null default '${DEFAULT_CUSTOMER_ID}'`,
   'is_public bigint not null default 0',
@@ -202,7 +200,6 @@ export const migrations: readonly Migration[] = [
 /** Arbitrary but unique on the server: "solway" in ASCII. */
 const ADVISORY_LOCK = 0x736f6c776179;
 
-/** The database was written by a newer version. */
 export class SchemaTooNewError extends Error {
   constructor(found: number, latest: number) {
     super(
@@ -213,21 +210,16 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
+type Target = Pick<Store, 'dialect' | 'db'>;
 
 /** Serializes concurrent migrations; SQLite transactions are exclusive anyway. */
-async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
+async function lock(dialect: Store['dialect'], trx: Transaction<Schema>): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
 }
 
 async function currentSchema(trx: Transaction<Schema>): Promise<number> {
-  await trx.schema
-    .createTable('schema_migration')
-    .ifNotExists()
-    .addColumn('number', 'integer', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('applied_at', 'bigint', (column) => column.notNull())
-    .execute();
+  await sql`create table if not exists schema_migration
+    (number integer primary key, name text not null, applied_at bigint not null)`.execute(trx);
   const row = await trx
     .selectFrom('schema_migration')
     .select((select) => select.fn.max('number').as('number'))
@@ -235,15 +227,8 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
   return row?.number ?? 0;
 }
 
-/**
- * Runs all pending steps in one transaction.
- * @returns schema numbers before (0: empty) and after.
- * @throws SchemaTooNewError
- */
-export async function migrate(
-  target: Target,
-  steps: readonly Migration[] = migrations,
-): Promise<Readonly<{ from: number; to: number }>> {
+/** Runs all pending steps in one transaction and returns the schema number before; 0 for an empty database. */
+export async function migrate(target: Target, steps: readonly Migration[] = migrations): Promise<number> {
   return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);
     const current = await currentSchema(trx);
@@ -251,11 +236,9 @@ export async function migrate(
     if (current > latest) throw new SchemaTooNewError(current, latest);
     for (const step of steps.filter(({ number }) => number > current)) {
       await step.up(trx as unknown as Kysely<unknown>);
-      await trx
-        .insertInto('schema_migration')
-        .values({ number: step.number, name: step.name, applied_at: Date.now() })
-        .execute();
+      const { number, name } = step;
+      await insertRow(trx, 'schema_migration', { number, name, applied_at: Date.now() });
     }
-    return { from: current, to: latest };
+    return current;
   });
 }

@@ -3,10 +3,10 @@ import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../ga
 import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import type { PostgresWatch } from '../database/postgres.ts';
 import { pagesOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
-import type { StoreWatch } from '../database/store-watch.ts';
 import { planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
 import { listOf } from './key-register.ts';
@@ -161,7 +161,7 @@ const TIMEOUT_FACTOR_MAX = 8;
  */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
-  readonly #watch: StoreWatch | null;
+  readonly #watch: PostgresWatch | null;
   #version = 0;
   #hasApplied = false;
   #state: 'unknown' | 'available' | 'unavailable' = 'unknown';

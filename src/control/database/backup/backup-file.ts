@@ -116,7 +116,6 @@ function partOf(line: string, number: number): BackupPart {
   throw new BackupError(`line ${number} of the backup is corrupt`);
 }
 
-/** @throws BackupError if the file is not a backup or is corrupt. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
   const unpacked = createGunzip();

@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely';
 import { type CustomerState, DEFAULT_CUSTOMER_ID, type MemberRole } from '../../accounts/roles.ts';
 import { executeSql } from '../execute-sql.ts';
 
-/** Users, members and tokens. Times are Unix milliseconds unless noted. */
 export interface AccountTables {
   customer: CustomerTable;
   member: {
@@ -13,7 +12,7 @@ export interface AccountTables {
   };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
-  /** Tables of the sign-in library, with ISO times and 0/1 booleans on both dialects. */
+  /** Tables of the sign-in library have ISO times. */
   auth_user: {
     id: string;
     name: string;
@@ -78,7 +77,7 @@ export interface AccountTables {
   };
 }
 
-/** Owner of keys. The built-in customer always exists. */
+/** The built-in customer always exists. */
 export interface CustomerTable {
   id: string;
   name: string;
@@ -89,14 +88,13 @@ export interface CustomerTable {
   version: number;
 }
 
-/** The token is stored as a digest only. */
 export interface InvitationTable {
   id: string;
   customer_id: string;
   /** Empty: anyone with the token may accept. */
   email: string;
   role: MemberRole;
-  /** 1: accepting it also grants operator rights. */
+  /** Accepting it also grants operator rights. */
   is_operator: number;
   /** SHA-256 of the 256-bit random token, hex. */
   token_digest: string;
@@ -106,7 +104,6 @@ export interface InvitationTable {
   accepted_at: number | null;
 }
 
-/** Control API tokens; stored as a digest only. */
 export interface AdminTokenTable {
   /** Public part: 8 base58 characters. */
   id: string;

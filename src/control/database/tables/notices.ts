@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import { executeSql } from '../execute-sql.ts';
 
-/** Quota notifications and their deliveries. Times are Unix milliseconds. */
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
   /** A reached quota threshold: one row, whichever gateway saw it first. */
@@ -24,16 +23,14 @@ export interface NoticeTargetTable {
   kind: 'webhook' | 'email';
   /** Email address, or the display form of a webhook URL, which may contain secrets. */
   shown: string;
-  /** Webhook URL and signing secret under a server key: notifications/webhooks.ts; else empty. */
+  /** Webhook URL and signing secret, sealed by notifications/webhooks.ts; else empty. */
   sealed: string;
-  /** Pepper from which the server key was derived. */
   pepper_version: number;
   created_by: string;
   created_at: number;
-  /** Last delivery, and the problem of the last failed one. */
   last_sent_at: number | null;
   last_problem: string | null;
-  /** Last test request, whatever its result; 0: none. */
+  /** Last test, whatever its result; 0: none. */
   tested_at: number;
 }
 
@@ -42,7 +39,7 @@ export interface NoticeDeliveryTable {
   id: string;
   target_id: string;
   customer_id: string;
-  /** JSON object. */
+  /** JSON. */
   notice: string;
   state: 'waiting' | 'sent' | 'failed';
   tries: number;

@@ -5,7 +5,7 @@ import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
 import { executeSql } from '../execute-sql.ts';
 
-/** Logged requests, open connections and gateways: bounded, not used for billing. */
+/** Bounded; not used for billing. */
 export interface RequestTables {
   request_log: RequestLogTable;
   submission: SubmissionTable;
@@ -18,19 +18,17 @@ export interface RequestTables {
     asked_at: number;
   };
   lagged_minute: LaggedMinuteTable;
-  /** Nodes that the operator took out of service. */
   node_cordon: {
     network: Network;
     node: string;
     reason: string;
     actor: string;
     at: number;
-    /** 1: receives no calls even if no other node is left. */
+    /** Receives no calls even if no other node is left. */
     is_drain: number;
   };
 }
 
-/** Logged requests. Times are Unix milliseconds. */
 export interface RequestLogTable {
   /** Sortable by the start of the request: control/requests/read-log.ts. */
   id: string;
@@ -51,7 +49,6 @@ export interface RequestLogTable {
   micros: number;
   bytes_in: number;
   bytes_out: number;
-  /** The node that answered. */
   node: string | null;
   address: string;
   origin: string | null;
@@ -63,7 +60,6 @@ export interface RequestLogTable {
 
 /** Submitted transactions. */
 export interface SubmissionTable {
-  /** Like the ids of the log. */
   id: string;
   at: number;
   signature: string;
@@ -74,23 +70,18 @@ export interface SubmissionTable {
   outcome: string;
   /** JSON array of node, time, milliseconds and outcome. */
   attempts: string;
-  /** Rebroadcasts after acceptance. */
   rebroadcasts: number;
-  /**
-   * JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds; null:
-   * none.
-   */
+  /** JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds. */
   again: string | null;
   /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;
-  /** Landing slot as digits, because databases have no u64. */
+  /** Decimal, because databases have no u64. */
   fate_slot: string | null;
   fate_err: string | null;
 }
 
-/** One row per serving process. */
 export interface GatewayTable {
-  /** Id of a process run. */
+  /** Process run. */
   id: string;
   host: string;
   version: string;
