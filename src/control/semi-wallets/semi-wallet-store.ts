@@ -13,25 +13,23 @@ import {
   findWallet,
   insertWallet,
   replaceWallet,
-  rewrapWallets,
+  resealWallets,
   type WalletName,
-  walletsUnderOther,
 } from './wallet-rows.ts';
-import { ServerKeys, WrapError, type Wrapped } from './wrap.ts';
+import { JsonSeal, type Sealed } from './wrap.ts';
 
-export type SemiWalletsOptions = Readonly<{
+type SemiWalletsOptions = Readonly<{
   store: Store;
   peppers: Peppers;
   limits?: Partial<SemiWalletLimits>;
-  /** Wall clock, Unix milliseconds. */
+  /** Unix milliseconds. */
   now?: () => number;
 }>;
 
-type DecryptedWallet = Readonly<{ wrapped: Wrapped; envelope: Envelope; secretKey: string }>;
+type DecryptedWallet = Readonly<{ sealed: Sealed; envelope: Envelope; secretKey: string }>;
 
 const SEED_BYTES = 32;
 const PUBLIC_KEY_BYTES = 32;
-const REWRAP_PAGE_ROWS = 200;
 /** Counter for attempts at unknown wallets; no address is empty. */
 const NO_WALLET = '';
 
@@ -53,12 +51,12 @@ const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
   });
 
 /**
- * Keypairs whose secret key is encrypted with the owner's password, which is not stored. A wallet is visible
- * to its owner only.
+ * Keypairs whose secret key is encrypted with the owner's password, which is not stored, and sealed again, so
+ * that a stolen database does not allow to guess passwords. A wallet is visible to its owner only.
  */
 export class SemiWalletStore {
   readonly #store: Store;
-  readonly #keys: ServerKeys;
+  readonly #serverSeal: JsonSeal<Envelope>;
   readonly #limits: SemiWalletLimits;
   readonly #now: () => number;
   readonly #derivation: KeyDerivation;
@@ -66,7 +64,7 @@ export class SemiWalletStore {
 
   private constructor({ store, peppers, limits, now = Date.now }: SemiWalletsOptions) {
     this.#store = store;
-    this.#keys = new ServerKeys(peppers);
+    this.#serverSeal = new JsonSeal(peppers, 'solway semi-custodial wallets');
     this.#limits = { ...semiWalletLimits, ...limits };
     this.#now = now;
     this.#derivation = new KeyDerivation(this.#limits);
@@ -75,7 +73,7 @@ export class SemiWalletStore {
 
   static async open(options: SemiWalletsOptions): Promise<SemiWalletStore> {
     const wallets = new SemiWalletStore(options);
-    await wallets.#rewrap();
+    await resealWallets(options.store, wallets.#serverSeal);
     return wallets;
   }
 
@@ -87,9 +85,8 @@ export class SemiWalletStore {
     try {
       const address = addressFromBytes(secretKey.subarray(SEED_BYTES));
       const envelope = await seal(secretKey, password, iterations, this.#derivation.forOwner(ownerId));
-      const name = { ownerId, address };
-      const wrapped = this.#wrap(name, envelope);
-      await fromStore(insertWallet(this.#store, name, wrapped, walletsMax, this.#now()));
+      const sealed = this.#serverSeal.seal(envelope, ownerId, address);
+      await fromStore(insertWallet(this.#store, { ownerId, address }, sealed, walletsMax, this.#now()));
       return address;
     } finally {
       secretKey.fill(0);
@@ -126,11 +123,10 @@ export class SemiWalletStore {
     const opened = await this.#open(name, from);
     if (opened === null) return false;
     const envelope = await this.#resealed(ownerId, opened.secretKey, to);
-    const after = this.#wrap(name, envelope);
+    const after = this.#serverSeal.seal(envelope, ownerId, wallet);
+    const replacing = replaceWallet(this.#store, name, opened.sealed, after, this.#now());
     // False after a concurrent change: `from` is no longer the password.
-    const replacing = replaceWallet(this.#store, name, opened.wrapped, after, this.#now());
-    const replaced = await fromStore(replacing);
-    if (!replaced) throw new Failure('WRONG_PASSWORD');
+    if (!(await fromStore(replacing))) throw new Failure('WRONG_PASSWORD');
     return true;
   }
 
@@ -145,16 +141,14 @@ export class SemiWalletStore {
   }
 
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {
-    const wrapped = await fromStore(findWallet(this.#store, name));
+    const sealed = await fromStore(findWallet(this.#store, name));
     // Unknown wallets share a counter, so that they cannot evict others from memory.
-    const attempt = this.#attemptLimit.start(
-      `${name.ownerId} ${wrapped === null ? NO_WALLET : name.address}`,
-    );
+    const attempt = this.#attemptLimit.start(`${name.ownerId} ${sealed === null ? NO_WALLET : name.address}`);
     try {
-      const opened = await this.#openFound(name, wrapped, password);
+      const opened = await this.#openFound(name, sealed, password);
       if (opened === null) attempt.fail();
       else attempt.succeed();
-      if (opened === null && wrapped !== null) throw new Failure('WRONG_PASSWORD');
+      if (opened === null && sealed !== null) throw new Failure('WRONG_PASSWORD');
       return opened;
     } finally {
       attempt.discard();
@@ -162,51 +156,25 @@ export class SemiWalletStore {
   }
 
   async #openFound(
-    name: WalletName,
-    wrapped: Wrapped | null,
+    { ownerId, address }: WalletName,
+    sealed: Sealed | null,
     password: string,
   ): Promise<DecryptedWallet | null> {
-    const keyOf = this.#derivation.forOwner(name.ownerId);
-    if (wrapped === null) {
+    const keyOf = this.#derivation.forOwner(ownerId);
+    if (sealed === null) {
       await simulateOpen(password, this.#limits.iterations, keyOf);
       return null;
     }
-    const envelope = this.#unwrap(name, wrapped);
+    const envelope = this.#envelopeOf(sealed, ownerId, address);
     const secretKey = await open(envelope, password, keyOf);
-    return secretKey === null ? null : { wrapped, envelope, secretKey };
+    return secretKey === null ? null : { sealed, envelope, secretKey };
   }
 
-  #wrap({ ownerId, address }: WalletName, { encryptedPrivateKey, decryptionKey }: Envelope): Wrapped {
-    return this.#keys.wrap(JSON.stringify({ encryptedPrivateKey, decryptionKey }), ownerId, address);
-  }
-
-  #unwrap({ ownerId, address }: WalletName, wrapped: Wrapped): Envelope {
+  #envelopeOf(sealed: Sealed, ownerId: string, address: string): Envelope {
     try {
-      return JSON.parse(this.#keys.unwrap(wrapped, ownerId, address)) as Envelope;
+      return this.#serverSeal.openOrThrow(sealed, ownerId, address);
     } catch (cause) {
       throw new Failure('INTERNAL', { cause });
-    }
-  }
-
-  async #rewrap(): Promise<void> {
-    for await (const page of walletsUnderOther(this.#store, this.#keys.current, REWRAP_PAGE_ROWS)) {
-      const rewrapped = page.flatMap(({ ownerId, address, wrapped: before }) => {
-        const text = this.#unwrapped(before, ownerId, address);
-        return text === null
-          ? []
-          : [{ ownerId, address, before, after: this.#keys.wrap(text, ownerId, address) }];
-      });
-      await rewrapWallets(this.#store, rewrapped);
-    }
-  }
-
-  /** null for a row that does not open; it stays for a later repair. */
-  #unwrapped(wrapped: Wrapped, ownerId: string, address: string): string | null {
-    try {
-      return this.#keys.unwrap(wrapped, ownerId, address);
-    } catch (error) {
-      if (error instanceof WrapError) return null;
-      throw error;
     }
   }
 }
