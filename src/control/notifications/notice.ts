@@ -1,12 +1,10 @@
-/** Times in milliseconds. */
 export const noticeLimits = {
   /** Interval of checking quotas. */
   watchIntervalMs: 1_000,
   /** Interval of checking for due deliveries. */
   pollIntervalMs: 2_000,
-  /** Concurrent deliveries. */
   inFlightMax: 8,
-  /** Timeout of one attempt. */
+  /** Of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
   /** First retry delay; it grows by a factor of four up to the maximum. */
@@ -14,9 +12,8 @@ export const noticeLimits = {
   retryMaxMs: 3_600_000,
   /** Per customer. */
   targetsMax: 10,
-  /** Minimum interval between a delivery and a test of the same target. */
+  /** Minimum interval between tests of a target. */
   testIntervalMs: 5_000,
-  /** Retention of delivered notifications. */
   retentionDays: 400,
 };
 
@@ -37,13 +34,11 @@ type QuotaNotice = {
   type: 'quota.used';
   plan: Readonly<{ id: string; name: string }>;
   quota: Readonly<{
-    /** 80, 95 or 100. */
     percent: number;
     used: number;
     limit: number;
-    /** Whether calls beyond the limit are rejected. */
+    /** Calls beyond the limit are rejected. */
     isHard: boolean;
-    /** Start of the month. */
     from: string;
     to: string;
   }>;
@@ -56,13 +51,14 @@ type KeyLeakedNotice = {
 
 type TestNotice = { type: 'test' };
 
+type NoticeOf<Type> = Extract<Notice, { type: Type }>;
 type NoticeText = Readonly<{ subject: string; text: string }>;
 
 const NAME_MAX = 40;
 /** Text that mail programs turn into links. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
-/** A user-chosen name for a mail in our name: short, one line, without links. */
+/** A user-chosen name in a mail in our name: short, one line, without links. */
 function displayName({ id, name }: Readonly<{ id: string; name: string }>): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;
@@ -70,7 +66,7 @@ function displayName({ id, name }: Readonly<{ id: string; name: string }>): stri
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-function quotaText({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): NoticeText {
+function quotaText({ customer, plan, quota }: NoticeOf<'quota.used'>): NoticeText {
   const { percent, used, limit, isHard, to } = quota;
   const then = isHard
     ? 'Calls beyond the limit are rejected with QUOTA_EXCEEDED.'
@@ -84,7 +80,7 @@ function quotaText({ customer, plan, quota }: Extract<Notice, { type: 'quota.use
   };
 }
 
-function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): NoticeText {
+function leakText({ customer, key }: NoticeOf<'key.leaked'>): NoticeText {
   const where = key.url === null ? '' : ` It was found at ${key.url}.`;
   const then = key.revoked
     ? 'It has been revoked. Create a new key.'
@@ -95,7 +91,6 @@ function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): N
   };
 }
 
-/** Renders a notification as plain text. */
 export function renderNotice(notice: Notice): NoticeText {
   if (notice.type === 'quota.used') return quotaText(notice);
   if (notice.type === 'key.leaked') return leakText(notice);

@@ -12,15 +12,13 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /**
- * Detects quota thresholds and claims each once for all gateways.
- * @returns a function that checks changed accounts, queues notifications and resolves to their number. It rejects with
- * the driver's error; pending thresholds are then retried.
+ * Returns a function that checks changed accounts, queues notifications and resolves to their number. Each
+ * threshold is claimed once for all gateways. When the function rejects, the next call retries.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
   const changes = ledger.trackChanges();
-  /** Reached, but not yet claimed by any gateway. */
   const pending = new Map<string, QuotaThreshold>();
-  /** Claimed this month. */
+  /** This month, by any gateway. */
   let claimed = new Set<string>();
   let month = Number.NaN;
   const detect = (account: QuotaAccount): void => {
@@ -73,7 +71,7 @@ async function noticeOf(
     type: 'quota.used',
     customer: fieldsOf(customer, 'id', 'name'),
     at: new Date(nowMs).toISOString(),
-    plan: { id: plan.id, name: plan.name },
+    plan: fieldsOf(plan, 'id', 'name'),
     quota: {
       percent,
       used,
