@@ -13,13 +13,12 @@ export const pinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
   silenceMs: 30_000,
-  /** Milliseconds between polls of pending pins. */
   pollIntervalMs: 15_000,
-  /** Polls per pin before giving up. */
+  /** Per pin. */
   pollsMax: 480,
-  /** Retries of a failed pin. */
+  /** Of a failed pin. */
   retriesMax: 3,
-  /** Polled pins; further ones are created but not polled. */
+  /** Further pins are created but not polled. */
   watchedMax: 1_000,
 };
 
@@ -51,10 +50,10 @@ type WatchedPin = {
 const REQUEST_ID = /^[\w.~-]{1,256}$/;
 const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
 
-/** Maximum length of a pin's name; same source. */
+/** Same source. */
 const NAME_MAX = 255;
 
-/** Client of a pinning service that fetches blocks from here. Source: IPFS Pinning Service API 1.0. */
+/** Client of a pinning service that fetches blocks from here. */
 export class PinningService {
   readonly #service: StorageService;
   readonly #origins: readonly string[];
@@ -77,10 +76,7 @@ export class PinningService {
     return this.#watched.size;
   }
 
-  /**
-   * Requests a pin unless one exists, and polls it in the background.
-   * @throws Failure STORAGE_UNAVAILABLE if the service rejects it.
-   */
+  /** Requests a pin unless one exists, and polls it in the background. @throws Failure STORAGE_UNAVAILABLE */
   async pin(cid: string, name: string | null): Promise<void> {
     const pin = JSON.stringify({
       cid,
@@ -173,8 +169,8 @@ function statusOf(value: unknown): PinStatus {
 }
 
 /**
- * Local storage with pins in a remote service, which fetches the blocks from here. A new file is stored only
- * if the service accepts the pin. For an existing file, the pin is renewed and a failure ignored.
+ * Local storage with pins in a remote service. A new file is stored only if the service accepts the pin. For an
+ * existing file, the pin is renewed and a failure ignored.
  */
 export function pinningBackend(
   fileStore: FileStore,
@@ -182,25 +178,20 @@ export function pinningBackend(
   service: PinningService,
   log: Logger,
 ): FileBackend {
-  const pin = async (file: SpooledFile, name: string | null): Promise<void> => {
-    await blocks.add(file);
-    try {
-      await service.pin(file.cid, name);
-    } catch (thrown) {
-      await blocks.remove(file);
-      throw thrown;
-    }
-  };
-  const repin = async (file: SpooledFile, name: string | null): Promise<void> => {
+  const pin = async (file: SpooledFile, name: string | null, isStored: boolean): Promise<void> => {
     try {
       await blocks.add(file);
       await service.pin(file.cid, name);
-    } catch {
+    } catch (thrown) {
+      if (!isStored) {
+        await blocks.remove(file);
+        throw thrown;
+      }
       log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
     }
   };
   return {
     store: (file, metadata) =>
-      fileStore.store(file, metadata, (isStored) => (isStored ? repin : pin)(file, metadata.name)),
+      fileStore.store(file, metadata, (isStored) => pin(file, metadata.name, isStored)),
   };
 }

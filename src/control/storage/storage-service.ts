@@ -1,16 +1,14 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure } from '../../protocol/errors.ts';
 
-/** Limits of requests to a storage service. Times in milliseconds. */
 export const storageServiceLimits = {
   connectTimeoutMs: 5_000,
   /** For one request, including a large file. */
   exchangeMaxMs: 10 * 60_000,
   /** Without response data after the request was sent. */
   silenceMs: 120_000,
-  /** Maximum response size. */
   answerMaxBytes: 256 * 1024,
-  /** Concurrent connections; further requests wait. */
+  /** Further requests wait. */
   connectionsMax: 16,
 };
 
@@ -19,20 +17,16 @@ export type StorageServiceLimits = Readonly<typeof storageServiceLimits>;
 /** `bytes` is the length; `chunks` is read once. */
 export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncIterable<Uint8Array> }>;
 
-/** A complete response of any status. */
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
-/** HTTP client of a storage service. Its responses are not shown to clients. */
+/** HTTP client of a storage service. */
 export class StorageService {
   readonly #url: string;
   readonly #authorization: string | null;
   readonly #limits: StorageServiceLimits;
   readonly #agent: Agent;
 
-  /**
-   * @param url - base address.
-   * @param authorization - header value; never logged and never in an error.
-   */
+  /** @param authorization - header value; never logged and never in an error. */
   constructor(url: string, authorization: string | null, limits: StorageServiceLimits) {
     this.#url = url.replace(/\/+$/, '');
     this.#authorization = authorization;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { makeFolder } from '../../base/make-folder.ts';
@@ -7,10 +7,9 @@ import { Failure } from '../../protocol/errors.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
 
-/** Disk full. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Maps a file system error to a Failure. */
+/** Maps an error of the file system. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
@@ -19,16 +18,13 @@ export function toStorageFailure(thrown: unknown): Failure {
 
 type ProcessFolder = Readonly<{
   path: string;
-  /** Whether no other running process had a folder at opening. */
+  /** No other running process had a folder at opening. */
   isAlone: boolean;
   /** Deletes the folder. Never rejects. */
   close(): Promise<void>;
 }>;
 
-/**
- * Creates a folder for this process and deletes all entries except folders of running processes of this
- * machine.
- */
+/** Creates a folder for this process and deletes everything else except folders of running processes. */
 async function openProcessFolder(parent: string): Promise<ProcessFolder> {
   const id = randomUUID();
   const path = join(parent, processOwnedName(id));
@@ -47,7 +43,7 @@ async function openProcessFolder(parent: string): Promise<ProcessFolder> {
   return { path, isAlone, close };
 }
 
-/** Bytes that `mediaTypeOf` needs. */
+/** For the longest signature. */
 const MEDIA_HEAD_BYTES = 16;
 
 type Signature = readonly [type: string, at: number, text: string];
@@ -77,10 +73,7 @@ const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
   [['model/gltf-binary', 0, 'glTF\x02\0\0\0']],
 ];
 
-/**
- * Detects the media type from the first bytes; null if unknown. Independent of the client, so that a client cannot
- * give a file a wrong type.
- */
+/** Detects the media type from the first bytes, because a client may send a wrong one. */
 export function mediaTypeOf(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
   const found = signatures.find((parts) =>
@@ -94,7 +87,7 @@ export type SpooledFile = Readonly<{
   path: string;
   cid: string;
   bytes: number;
-  /** Detected from its first bytes; null if unknown. */
+  /** Of `mediaTypeOf`. */
   type: string | null;
   blocks: FileBlocks;
 }>;
@@ -109,14 +102,12 @@ export class UploadSpool {
     this.#fileMaxBytes = fileMaxBytes;
   }
 
-  /**
-   * Deletes leftovers of crashed processes. Processes of one machine may share the folder, machines may not.
-   */
+  /** Deletes leftovers of crashed processes. Processes of one machine may share the folder, machines may not. */
   static async open(folder: string, fileMaxBytes: number): Promise<UploadSpool> {
     return new UploadSpool(await openProcessFolder(folder), fileMaxBytes);
   }
 
-  /** Whether no other process used the folder at opening, so that unfinished work there is orphaned. */
+  /** No other process used the folder at opening, so that unfinished work there is orphaned. */
   get isAlone(): boolean {
     return this.#folder.isAlone;
   }
@@ -126,9 +117,8 @@ export class UploadSpool {
   }
 
   /**
-   * Writes an upload to disk and computes its blocks.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is
-   * aborted, and errors of `bytes`. Nothing is left then.
+   * Writes an upload to disk and computes its blocks. When it throws, nothing is left.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE; errors of `bytes`.
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SpooledFile> {
     const { path, handle } = await this.#create(bytes);
@@ -149,20 +139,11 @@ export class UploadSpool {
     await rm(path, { force: true });
   }
 
-  /**
-   * Writes a small durable file.
-   * @returns its path.
-   */
+  /** Writes a small durable file and returns its path. */
   async write(text: string): Promise<string> {
     const path = this.#newPath();
     try {
-      const handle = await open(path, 'wx', 0o600);
-      try {
-        await handle.writeFile(text);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true });
       return path;
     } catch (thrown) {
       await rm(path, { force: true });
