@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { selectRows, updateRows } from '../database/rows.ts';
+import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import {
   makeChange,
@@ -31,11 +31,7 @@ type Changeable = KeyRulesInput & Readonly<{ name: string; expiresAt: number | n
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
-const detailOf = (row: Columns) => ({
-  name: row.name,
-  expiresAt: row.expires_at,
-  ...detailOfRules(row),
-});
+const detailOf = (row: Columns) => ({ ...fieldsOf(row, 'name', 'expires_at'), ...detailOfRules(row) });
 
 function checkChangeable(row: KeyTable, now: number): void {
   const hasEnded = row.expires_at !== null && row.expires_at <= now;
@@ -85,11 +81,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
     .execute();
 }
 
-/**
- * Changes rules, name or expiry of all living keys of a family. Does not extend a key that is being rotated
- * out.
- * @throws KeyOperationError
- */
+/** Changes rules, name or expiry of all living keys of a family. @throws KeyOperationError */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
   return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);
@@ -111,15 +103,9 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
 
 type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
 
-const stateDetail = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 'expires_at'>) => ({
-  state,
-  expiresAt,
-});
+const stateDetail = (row: KeyTable) => fieldsOf(row, 'state', 'expires_at');
 
-const changed = (row: KeyTable, change: Change) =>
-  beforeAndAfter(stateDetail(row), stateDetail({ ...row, ...change }));
-
-/** @param decide - returns null when nothing changes. */
+/** `decide` returns null when nothing changes. */
 function changeState(
   register: KeyRegister,
   id: string,
@@ -130,9 +116,11 @@ function changeState(
     const row = await requireKey(trx, id, register);
     const change = decide(row);
     if (change === null) return viewKey(row, register.now());
+    const after = { ...row, ...change, version };
     await updateRows(trx, 'api_key', { id }, { ...change, version });
-    await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
-    return viewKey({ ...row, ...change, version }, register.now());
+    const detail = beforeAndAfter(stateDetail(row), stateDetail(after));
+    await writeAudit(trx, version, auditEntry(register, action, row, detail));
+    return viewKey(after, register.now());
   });
 }
 
@@ -149,15 +137,9 @@ function rejectExpired({ id, expires_at: end }: KeyTable, now: number, what: str
     rejectState({ id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
-/**
- * Revokes a key permanently. Idempotent.
- * @throws KeyOperationError not-found
- */
-export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
-  return changeState(register, id, 'key.revoke', (row) =>
-    row.state === 'revoked' ? null : { state: 'revoked' },
-  );
-}
+/** Idempotent. @throws KeyOperationError not-found */
+export const revokeKey = (register: KeyRegister, id: string): Promise<KeyView> =>
+  changeState(register, id, 'key.revoke', (row) => (row.state === 'revoked' ? null : { state: 'revoked' }));
 
 /** @throws KeyOperationError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
@@ -169,10 +151,7 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
   });
 }
 
-/**
- * Re-enables a disabled key; a key in rotation returns to `rotating`.
- * @throws KeyOperationError
- */
+/** @throws KeyOperationError */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.enable', (row) => {
     if (row.state === 'revoked') rejectState(row, 'enabled', 'which is final. Create a new key');
@@ -182,11 +161,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   });
 }
 
-/**
- * Ends the overlap of a rotation early.
- * @param expiresAt - Unix milliseconds; default now.
- * @throws KeyOperationError
- */
+/** Ends the overlap of a rotation early, by default now. @throws KeyOperationError */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')
@@ -197,9 +172,7 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
   });
 }
 
-/** Milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
-/** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 function checkRotatable(row: KeyTable, now: number): void {
@@ -221,8 +194,8 @@ export function checkOverlap(overlapMs: number): void {
 }
 
 /**
- * Creates a new key in the family of an active key. The old key expires after `overlapMs` (0: now). The new
- * key inherits all settings, including the expiry, so that a rotation never extends a grant.
+ * Creates a new key in the family of an active key, which expires after `overlapMs`. The new key inherits all
+ * settings, including the expiry, so that a rotation never extends a grant.
  * @throws KeyOperationError
  */
 export function rotateKey(
@@ -260,7 +233,7 @@ async function retire(
 }
 
 const REVOKE_BATCH_MAX = 1_000;
-/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
+/** Per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
 async function requireKeys(
@@ -288,14 +261,11 @@ async function revokeBatch(
 ): Promise<KeyTable[]> {
   const first = await nextVersions(trx, rows.length);
   const cases = rows.map(({ id }, index) => sql`when ${id} then cast(${first + index} as bigint)`);
+  const ids = rows.map(({ id }) => id);
   await trx
     .updateTable('api_key')
     .set({ state: 'revoked', version: sql<number>`case id ${sql.join(cases, sql` `)} end` })
-    .where(
-      'id',
-      'in',
-      rows.map(({ id }) => id),
-    )
+    .where('id', 'in', ids)
     .execute();
   const after = { state: 'revoked' } as const;
   const entries = rows.map((row) =>
@@ -305,12 +275,7 @@ async function revokeBatch(
   return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
 }
 
-/**
- * Revokes several keys, all or none. Idempotent.
- * @param ids - 1 to 1000.
- * @returns the keys in the order of the ids, without duplicates.
- * @throws KeyOperationError
- */
+/** Revokes up to 1,000 keys, all or none. Idempotent. Returns each once, in the order of the ids. */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
     // Locks the change counter before anything is read.

@@ -86,9 +86,8 @@ export async function newestVersion(store: Source): Promise<number> {
 }
 
 /**
- * Keys that changed after `version`, in pages, oldest change first.
- * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
- * load.
+ * Keys that changed after `version`, oldest change first.
+ * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then.
  */
 export async function* keysChangedAfter(
   store: Source,
@@ -107,7 +106,7 @@ export async function* keysChangedAfter(
   for await (const rows of pages) yield rows.map(recordOf);
 }
 
-/** Keys whose plan or customer changed after `version`, in pages by id, without expired and revoked keys. */
+/** Keys whose plan or customer changed after `version`, without expired and revoked keys. */
 export async function* keysOfPlansChangedAfter(
   store: Source,
   version: number,
@@ -135,16 +134,15 @@ interface KeySink {
 export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
-  /** Milliseconds. */
   pollIntervalMs: number;
-  /** Milliseconds without a response to a poll until the store counts as unreachable. */
+  /** Without a response to a poll, the store counts as unreachable. */
   unavailableAfterMs: number;
   pageRows: number;
-  /** Called on each change of state; the error is the driver's own. */
+  /** Called on each change of state. */
   onStoreState: (state: 'available' | 'unavailable', error?: unknown) => void;
 }>;
 
-/** A key change must take effect within a second, so polls are well below that. */
+/** A key change must take effect within a second. */
 export const keyFeedOptions = {
   pollIntervalMs: 250,
   unavailableAfterMs: 3_000,
@@ -152,13 +150,9 @@ export const keyFeedOptions = {
   onStoreState: () => undefined,
 };
 
-/** Upper bound of the timeout of one page, as a multiple of `unavailableAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
 
-/**
- * Loads all keys into memory, then polls for newer versions. After a failure the loaded keys stay in use and
- * the next poll retries.
- */
+/** Loads all keys into memory, then polls for newer versions. After a failure, the loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
   readonly #watch: PostgresWatch | null;
@@ -177,7 +171,7 @@ export class KeyFeed {
     this.#watch = options.store.watch?.(() => this.wake()) ?? null;
   }
 
-  /** Loads all keys, then starts polling. Resolves after the first attempt, successful or not. */
+  /** Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     const first = this.#poll();
     this.#timer = setInterval(() => this.#tick(), this.#options.pollIntervalMs);
@@ -247,30 +241,23 @@ export class KeyFeed {
     this.#timeoutFactor = 1;
   }
 
-  async #readPages(source: Pick<Store, 'db'>, newest: number): Promise<void> {
+  async #readPages(source: Source, newest: number): Promise<void> {
     const since = this.#version;
-    const notExpiredAt = this.#hasApplied ? null : Date.now();
-    for await (const page of this.#pagesWithDeadline(
-      keysChangedAfter(source, since, this.#options.pageRows, notExpiredAt),
-    )) {
-      this.#hasApplied = true;
-      this.#options.sink.apply(page);
-    }
-    if (since > 0) {
-      const pages = keysOfPlansChangedAfter(source, since, this.#options.pageRows);
-      for await (const page of this.#pagesWithDeadline(pages)) this.#options.sink.apply(page);
-    }
+    const { pageRows } = this.#options;
+    await this.#applyPages(keysChangedAfter(source, since, pageRows, this.#hasApplied ? null : Date.now()));
+    if (since > 0) await this.#applyPages(keysOfPlansChangedAfter(source, since, pageRows));
     this.#version = newest;
   }
 
   /** A slow server gets a longer timeout with each attempt. */
-  async *#pagesWithDeadline<Page>(pages: AsyncGenerator<Page>): AsyncGenerator<Page> {
+  async #applyPages(pages: AsyncGenerator<KeyRecord[]>): Promise<void> {
     const next = () => pages.next();
     try {
       for (;;) {
         const { done, value } = await (this.#watch?.withDeadline(next, this.#timeoutFactor) ?? next());
         if (done === true) return;
-        yield value;
+        this.#hasApplied = true;
+        this.#options.sink.apply(value);
       }
     } catch (error) {
       if (error instanceof StoreHangsError)

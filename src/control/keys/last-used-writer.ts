@@ -11,26 +11,19 @@ interface LastUsedSource {
   evictIdle(nowMs: number): void;
 }
 
-export const lastUsedWriterOptions = { intervalMs: 5_000, batchKeys: 200 } as const;
+const INTERVAL_MS = 5_000;
+const BATCH_KEYS = 200;
 
-type LastUsedWriterOptions = Readonly<{
-  store: Store;
-  source: LastUsedSource;
-  intervalMs?: number;
-  batchKeys?: number;
-}>;
+type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedSource; batchKeys?: number }>;
 
-/**
- * Writes when and from where keys were last used, to within half a minute. Failed writes are retried with the
- * next flush.
- */
+/** Writes when and from where keys were last used. Failed writes are retried with the next flush. */
 export class LastUsedWriter {
-  readonly #options: Required<LastUsedWriterOptions>;
+  readonly #options: LastUsedWriterOptions;
   readonly #task: PeriodicTask;
 
   constructor(options: LastUsedWriterOptions) {
-    this.#options = { ...lastUsedWriterOptions, ...options };
-    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), this.#options.intervalMs);
+    this.#options = options;
+    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), INTERVAL_MS);
   }
 
   start(): void {
@@ -48,7 +41,7 @@ export class LastUsedWriter {
   }
 
   async #write(): Promise<void> {
-    const { store, source, batchKeys } = this.#options;
+    const { store, source, batchKeys = BATCH_KEYS } = this.#options;
     // The same order on all gateways avoids deadlocks.
     const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     for (let from = 0; from < uses.length; from += batchKeys) {
@@ -73,13 +66,12 @@ async function writeLastUsed({ db }: Store, uses: readonly LastUse[]): Promise<v
   const rows = uses.map(
     ({ keyId, at, from }) => sql`(${keyId}, cast(${at} as bigint), cast(${from} as text))`,
   );
-  await sql`with used (key_id, at, place) as (values ${sql.join(rows)})
+  const update = sql`with used (key_id, at, place) as (values ${sql.join(rows)})
     update api_key
     set last_used_at = case when last_used_at > used.at then last_used_at else used.at end,
       last_used_from = coalesce(used.place, last_used_from)
     from used
     where api_key.id = used.key_id
-      and (last_used_at is null or last_used_from is null or last_used_at < used.at + ${sql.lit(CLOSE_MS)})`.execute(
-    db,
-  );
+      and (last_used_at is null or last_used_from is null or last_used_at < used.at + ${sql.lit(CLOSE_MS)})`;
+  await update.execute(db);
 }

@@ -12,20 +12,14 @@ import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
 
 const ALL_BITS = 128;
-/** Length of the prefix of IPv4-mapped IPv6 addresses. */
+/** Prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_BITS = 96;
 
-/**
- * Normalizes an address or CIDR range: clears host bits and turns IPv4-mapped IPv6 into IPv4.
- * @returns null if the text is neither.
- */
+/** Clears host bits and turns IPv4-mapped IPv6 into IPv4. Null if the text is no address or CIDR range. */
 export function normalRange(text: string): string | null {
   const range = parseCidr(text.trim());
   if (range === null) return null;
-  const groups = range.words.flatMap((group16) => [
-    (group16 >>> 16).toString(16),
-    (group16 & 0xffff).toString(16),
-  ]);
+  const groups = range.words.flatMap((word) => [(word >>> 16).toString(16), (word & 0xffff).toString(16)]);
   const network = parseIpAddress(groups.join(':'))?.text ?? null;
   if (network === null) return null;
   const bits = range.masks.reduce((sum, mask) => sum + Math.clz32(~mask), 0);
@@ -43,18 +37,7 @@ export type KeyInput = {
 /** Restrictions of a key. A list is null (everything allowed) or not empty. */
 export type KeyRulesInput = Pick<KeyInput, keyof typeof noRules>;
 
-export type RuleColumns = Pick<
-  KeyTable,
-  | 'networks'
-  | 'cidrs'
-  | 'origins'
-  | 'methods'
-  | 'rate_per_second'
-  | 'rate_burst'
-  | 'address_per_second'
-  | 'logs_bodies'
-  | 'never_back'
->;
+export type RuleColumns = ReturnType<typeof checkRules>;
 
 export const detailOfRules = (row: RuleColumns) => ({
   ...fieldsOf(row, 'networks', 'cidrs', 'origins', 'methods'),
@@ -155,7 +138,7 @@ function readMethod(product: Product, text: string): string {
 function checkRate(
   rate: KeyRulesInput['rate'],
   { plan }: RuledKey,
-): Pick<RuleColumns, 'rate_per_second' | 'rate_burst'> {
+): Pick<KeyTable, 'rate_per_second' | 'rate_burst'> {
   if (rate === null) return { rate_per_second: null, rate_burst: null };
   const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
   if (!isWhole(rate.perSecond, most)) {
@@ -207,11 +190,8 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   );
 }
 
-/**
- * Validates and normalizes the rules of a key.
- * @throws KeyOperationError invalid, with the field
- */
-export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
+/** Validates and normalizes the rules of a key. @throws KeyOperationError invalid, with the field */
+export function checkRules(use: KeyRulesInput, key: RuledKey) {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);
   return {
     networks: checkList('networks', use.networks, knownNetworks.length, readNetwork),
@@ -222,7 +202,7 @@ export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
     address_per_second: checkAddressRate(use.addressPerSecond, key),
     logs_bodies: use.logsBodies ? 1 : 0,
     never_back: checkNeverBack(use.neverBack, key),
-  };
+  } satisfies Partial<KeyTable>;
 }
 
 export const noRules = {

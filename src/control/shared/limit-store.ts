@@ -1,10 +1,8 @@
 import { Lru } from '../../base/cache/lru.ts';
 
 /**
- * Commands of the shared limit store, each atomic. `presence` registers a gateway and returns the time (Unix
- * milliseconds) and the number of gateways; `remove-gateway` removes it. `clock` does nothing, for callers
- * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
- * use and return the use of other gateways. `min-slots` merges session slots.
+ * Atomic commands; the scripts of redis-limit-store.ts document their values. `presence` also returns the time.
+ * `clock` does nothing, for callers that need only that time.
  */
 export const limitCommandNames = [
   'presence',
@@ -21,22 +19,17 @@ export type LimitCommandName = (typeof limitCommandNames)[number];
 
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
-  /** One key per name. */
   keys: readonly string[];
   values: readonly (string | number)[];
 }>;
 
 /** Store through which gateways exchange the use of shared limits. */
 export interface LimitStore {
-  /** Null if the store is reachable. In-process stores are always reachable. */
+  /** Null if the store is reachable. */
   readonly problem: LimitStoreUnavailableError | null;
   /** Waits until the store is reachable or the connect timeout has passed. Never rejects. */
   start(): Promise<void>;
-  /**
-   * Executes commands in one round trip.
-   * @returns one reply per command, in order.
-   * @throws Error of the client; it is then unknown which commands were executed.
-   */
+  /** Executes commands in one round trip. When it throws, it is unknown which commands were executed. */
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
@@ -50,9 +43,8 @@ export class LimitStoreUnavailableError extends Error {
 }
 
 const inMemoryLimitStoreOptions = {
-  /** Entries per kind; the least recently updated are evicted. */
+  /** Per kind; the least recently updated are evicted. */
   namesMax: 1_000_000,
-  /** Unix milliseconds. */
   now: Date.now,
 };
 
@@ -73,10 +65,7 @@ type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
-/**
- * Limit store of the workers of one machine, in the memory of the primary process. Same semantics as the
- * Redis scripts in redis-limit-store.ts.
- */
+/** Limit store of the workers of one machine, in the primary process. Same semantics as redis-limit-store.ts. */
 export class InMemoryLimitStore {
   readonly #now: () => number;
   readonly #gateways = new Map<string, number>();
@@ -208,9 +197,8 @@ export class InMemoryLimitStore {
   }
 }
 
-function highest(current: readonly bigint[], reported: readonly bigint[]): bigint[] {
-  return reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
-}
+const highest = (current: readonly bigint[], reported: readonly bigint[]): bigint[] =>
+  reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
 
 type Five = [number, number, number, number, number];
 
@@ -223,9 +211,7 @@ const leaked = ({ missing, atMs }: Bucket, perSecond: number, now: number): numb
   Math.max(0, missing - (Math.max(0, now - atMs) * perSecond) / 1_000);
 
 function partsOf({ ofGateways }: Parts, gateway: string): Map<number, number> {
-  const current = ofGateways.get(gateway);
-  if (current !== undefined) return current;
-  const parts = new Map<number, number>();
+  const parts = ofGateways.get(gateway) ?? new Map<number, number>();
   ofGateways.set(gateway, parts);
   return parts;
 }
