@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely';
 import type { Network } from '../../../protocol/call.ts';
-import { executeSql } from '../execute-sql.ts';
 
 export interface NodeTables {
   upstream_node: UpstreamNodeTable;
@@ -22,12 +20,9 @@ export interface UpstreamNodeTable {
   version: number;
 }
 
-export const createNodeTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table upstream_node (
-      name text primary key, network text not null, sealed text not null, pepper_version integer not null,
-      has_ws integer not null, has_grpc integer not null, created_by text not null,
-      created_at bigint not null, changed_at bigint not null, version bigint not null
-    )`,
-  );
+export const nodeTables = `
+  create table upstream_node (
+    name text primary key, network text not null, sealed text not null, pepper_version integer not null,
+    has_ws integer not null, has_grpc integer not null, created_by text not null,
+    created_at bigint not null, changed_at bigint not null, version bigint not null
+  )`;

@@ -1,6 +1,3 @@
-import type { Kysely } from 'kysely';
-import { executeSql } from '../execute-sql.ts';
-
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
   /** A reached quota threshold: one row, whichever gateway saw it first. */
@@ -49,24 +46,21 @@ export interface NoticeDeliveryTable {
   created_at: number;
 }
 
-export const createNoticeTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table notice_target (
-      id text primary key, customer_id text not null references customer (id), kind text not null,
-      shown text not null, sealed text not null, pepper_version integer not null, created_by text not null,
-      created_at bigint not null, last_sent_at bigint, last_problem text
-    );
-    create index notice_target_customer on notice_target (customer_id);
-    create table quota_notice (
-      month bigint not null, customer_id text not null, plan_id text not null, percent integer not null,
-      used bigint not null, credits bigint not null, at bigint not null,
-      constraint quota_notice_row primary key (month, customer_id, plan_id, percent)
-    );
-    create table notice_delivery (
-      id text primary key, target_id text not null, customer_id text not null, notice text not null,
-      state text not null, tries integer not null, due_at bigint not null, problem text,
-      created_at bigint not null
-    );
-    create index notice_delivery_due on notice_delivery (state, due_at)`,
+export const noticeTables = `
+  create table notice_target (
+    id text primary key, customer_id text not null references customer (id), kind text not null,
+    shown text not null, sealed text not null, pepper_version integer not null, created_by text not null,
+    created_at bigint not null, last_sent_at bigint, last_problem text
   );
+  create index notice_target_customer on notice_target (customer_id);
+  create table quota_notice (
+    month bigint not null, customer_id text not null, plan_id text not null, percent integer not null,
+    used bigint not null, credits bigint not null, at bigint not null,
+    constraint quota_notice_row primary key (month, customer_id, plan_id, percent)
+  );
+  create table notice_delivery (
+    id text primary key, target_id text not null, customer_id text not null, notice text not null,
+    state text not null, tries integer not null, due_at bigint not null, problem text,
+    created_at bigint not null
+  );
+  create index notice_delivery_due on notice_delivery (state, due_at)`;

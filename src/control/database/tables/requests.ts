@@ -1,9 +1,7 @@
-import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
-import { executeSql } from '../execute-sql.ts';
 
 /** Bounded; not used for billing. */
 export interface RequestTables {
@@ -116,42 +114,39 @@ export interface LaggedMinuteTable {
 }
 
 /** `rpc_code` is a bigint, because nodes may send any number. */
-export const createRequestTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table request_log (
-      id text primary key, at bigint not null, gateway text not null, customer_id text not null, key_id text,
-      product text not null, network text, method text not null, status text not null, http integer not null,
-      rpc_code bigint not null, failure text, micros bigint not null, bytes_in bigint not null,
-      bytes_out bigint not null, node text, address text not null, origin text, steps text not null,
-      params text, result text
-    );
-    create index request_log_customer on request_log (customer_id, id);
-    create table submission (
-      id text primary key, at bigint not null, signature text not null, customer_id text not null,
-      key_id text not null, network text not null, outcome text not null, attempts text not null
-    );
-    create index submission_customer on submission (customer_id, id);
-    create index submission_signature on submission (signature);
-    create table gateway (
-      id text primary key, host text not null, version text not null, started_at bigint not null,
-      seen_at bigint not null, nodes text not null
-    );
-    create table connection (
-      id text primary key, gateway text not null, customer_id text not null, key_id text not null,
-      kind text not null, told_at bigint not null, facts text not null
-    );
-    create index connection_customer on connection (customer_id, id);
-    create index connection_gateway on connection (gateway, told_at);
-    create table connection_close (
-      connection_id text primary key, gateway text not null, asked_at bigint not null
-    );
-    create table lagged_minute (
-      gateway text not null, customer_id text not null, minute bigint not null, connections bigint not null,
-      constraint lagged_minute_row primary key (customer_id, minute, gateway)
-    );
-    create table node_cordon (
-      network text not null, node text not null, reason text not null, actor text not null,
-      at bigint not null, constraint node_cordon_row primary key (network, node)
-    )`,
+export const requestTables = `
+  create table request_log (
+    id text primary key, at bigint not null, gateway text not null, customer_id text not null, key_id text,
+    product text not null, network text, method text not null, status text not null, http integer not null,
+    rpc_code bigint not null, failure text, micros bigint not null, bytes_in bigint not null,
+    bytes_out bigint not null, node text, address text not null, origin text, steps text not null,
+    params text, result text
   );
+  create index request_log_customer on request_log (customer_id, id);
+  create table submission (
+    id text primary key, at bigint not null, signature text not null, customer_id text not null,
+    key_id text not null, network text not null, outcome text not null, attempts text not null
+  );
+  create index submission_customer on submission (customer_id, id);
+  create index submission_signature on submission (signature);
+  create table gateway (
+    id text primary key, host text not null, version text not null, started_at bigint not null,
+    seen_at bigint not null, nodes text not null
+  );
+  create table connection (
+    id text primary key, gateway text not null, customer_id text not null, key_id text not null,
+    kind text not null, told_at bigint not null, facts text not null
+  );
+  create index connection_customer on connection (customer_id, id);
+  create index connection_gateway on connection (gateway, told_at);
+  create table connection_close (
+    connection_id text primary key, gateway text not null, asked_at bigint not null
+  );
+  create table lagged_minute (
+    gateway text not null, customer_id text not null, minute bigint not null, connections bigint not null,
+    constraint lagged_minute_row primary key (customer_id, minute, gateway)
+  );
+  create table node_cordon (
+    network text not null, node text not null, reason text not null, actor text not null,
+    at bigint not null, constraint node_cordon_row primary key (network, node)
+  )`;

@@ -1,8 +1,6 @@
-import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
-import { executeSql } from '../execute-sql.ts';
 
 /**
  * Roll-ups of usage_minute and their bookkeeping: usage_hour and usage_day by key and method, usage_total and
@@ -163,12 +161,8 @@ const adoptMinutes = `
   insert into usage_mark (kind, bucket, epoch, token)
     select distinct 'hour', minute / 60, epoch, 0 from usage_minute;`;
 
-export const createUsageTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    [
-      ...[detailTable('hour'), detailTable('day')],
-      ...[totalTable('usage_total', 'plan_id'), totalTable('usage_method', 'method')],
-      ...[rollUpState, adoptMinutes, 'create index api_key_customer_plan on api_key (customer_id, plan_id)'],
-    ].join(''),
-  );
+export const usageTables = [
+  ...[detailTable('hour'), detailTable('day')],
+  ...[totalTable('usage_total', 'plan_id'), totalTable('usage_method', 'method')],
+  ...[rollUpState, adoptMinutes, 'create index api_key_customer_plan on api_key (customer_id, plan_id)'],
+].join('');
