@@ -1,20 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { LastUse } from '../../gateway/metering/last-used.ts';
+import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
 import type { Store } from '../database/open.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-
-/** Implemented by gateway/metering/last-used-tracker.ts. */
-interface LastUsedSource {
-  unsaved(nowMs: number): LastUse[];
-  markSaved(uses: readonly LastUse[]): void;
-  evictIdle(nowMs: number): void;
-}
 
 const INTERVAL_MS = 5_000;
 const BATCH_KEYS = 200;
 
-type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedSource; batchKeys?: number }>;
+type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedTracker; batchKeys?: number }>;
 
 /** Writes when and from where keys were last used. Failed writes are retried with the next flush. */
 export class LastUsedWriter {

@@ -3,6 +3,7 @@ import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limi
 import type { Store } from '../database/open.ts';
 import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import { transact } from '../database/transaction.ts';
 import { enqueue } from './deliveries.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
 
@@ -41,9 +42,10 @@ export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) 
   };
 }
 
-function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
+function claim(store: Store, threshold: QuotaThreshold, nowMs: number): Promise<boolean> {
+  const { account, month, percent } = threshold;
   const { customerId, planId, used, limit } = account;
-  return store.db.transaction().execute(async (trx) => {
+  return transact(store, async (trx) => {
     const row = { month, percent, used, credits: limit, at: nowMs };
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('quota_notice')
@@ -51,7 +53,7 @@ function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs:
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
-    const notice = await noticeOf(trx, { account, month, percent }, nowMs);
+    const notice = await noticeOf(trx, threshold, nowMs);
     if (notice !== null) await enqueue(trx, notice, nowMs);
     return true;
   });

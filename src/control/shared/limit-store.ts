@@ -1,13 +1,9 @@
 import { Lru } from '../../base/cache/lru.ts';
 
-/**
- * Atomic commands; the scripts of redis-limit-store.ts document their values. `presence` also returns the time.
- * `clock` does nothing, for callers that need only that time.
- */
+/** Atomic commands; the scripts of redis-limit-store.ts document their values. */
 export const limitCommandNames = [
   'presence',
   'remove-gateway',
-  'clock',
   'rates',
   'windows',
   'connections',
@@ -77,7 +73,6 @@ export class InMemoryLimitStore {
   readonly #steps: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
     presence: (step) => this.#presence(step),
     'remove-gateway': ({ values: [gateway] }) => this.removeGateway(String(gateway)),
-    clock: () => [],
     rates: (step) => this.#rates(step),
     windows: (step) => this.#windowParts(step),
     connections: (step) => this.#heldConnections(step),

@@ -171,7 +171,6 @@ return most
 const scripts: Readonly<Record<LimitCommandName, string>> = {
   presence: PRESENCE,
   'remove-gateway': REMOVE_GATEWAY,
-  clock: 'return {}',
   rates: RATES,
   windows: WINDOWS,
   connections: CONNECTIONS,

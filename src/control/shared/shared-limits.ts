@@ -92,7 +92,7 @@ function windowSync(
       shift = null;
     }
     // The first sync only learns the server's time.
-    if (shift === null) return { name: 'clock', keys: [], values: [], onReply: (_, time) => follow(time) };
+    if (shift === null) return toCommand([], nowMs, 0);
     const counted = window.takeReports(namesMax);
     return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
   };

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Logger } from '../../base/log.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { FileBackend, FileStore } from './file-store.ts';
@@ -36,7 +37,13 @@ export type PinningServiceOptions = Readonly<{
 }>;
 
 /** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
-type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
+const pinStatus = z.object({
+  /** Safe in a path. */
+  requestid: z.string().regex(/^[\w.~-]{1,256}$/),
+  status: z.enum(['queued', 'pinning', 'pinned', 'failed']),
+});
+
+type PinStatus = z.infer<typeof pinStatus>;
 
 type WatchedPin = {
   requestid: string;
@@ -45,10 +52,6 @@ type WatchedPin = {
   polls: number;
   retries: number;
 };
-
-/** Safe in a path. */
-const REQUEST_ID = /^[\w.~-]{1,256}$/;
-const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
 
 /** Same source. */
 const NAME_MAX = 255;
@@ -160,12 +163,9 @@ function objectOf({ status, text }: ServiceResponse, expected: number): Record<s
 }
 
 function statusOf(value: unknown): PinStatus {
-  const { requestid, status } = Object(value);
-  const isStatus = statuses.some((knownStatus) => knownStatus === status);
-  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
-    throw storageUnavailable('the pinning service returned no valid pin status');
-  }
-  return { requestid, status };
+  const parsed = pinStatus.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw storageUnavailable('the pinning service returned no valid pin status');
 }
 
 /**
