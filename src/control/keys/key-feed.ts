@@ -85,17 +85,24 @@ export async function newestVersion(store: Source): Promise<number> {
   return row.version;
 }
 
+async function* recordPages(
+  pageRows: number,
+  read: (last: Row | null) => Promise<Row[]>,
+): AsyncGenerator<KeyRecord[]> {
+  for await (const rows of pagesOf(pageRows, read)) yield rows.map(recordOf);
+}
+
 /**
  * Keys that changed after `version`, oldest change first.
  * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then.
  */
-export async function* keysChangedAfter(
+export const keysChangedAfter = (
   store: Source,
   version: number,
   pageRows: number,
   notExpiredAt: number | null = null,
-): AsyncGenerator<KeyRecord[]> {
-  const pages = pagesOf<Row>(pageRows, (last) =>
+): AsyncGenerator<KeyRecord[]> =>
+  recordPages(pageRows, (last) =>
     selectRecords(store)
       .where('api_key.version', '>', last?.version ?? version)
       .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
@@ -103,16 +110,14 @@ export async function* keysChangedAfter(
       .limit(pageRows)
       .execute(),
   );
-  for await (const rows of pages) yield rows.map(recordOf);
-}
 
 /** Keys whose plan or customer changed after `version`, without expired and revoked keys. */
-export async function* keysOfPlansChangedAfter(
+export const keysOfPlansChangedAfter = (
   store: Source,
   version: number,
   pageRows: number,
-): AsyncGenerator<KeyRecord[]> {
-  const pages = pagesOf<Row>(pageRows, (last) =>
+): AsyncGenerator<KeyRecord[]> =>
+  recordPages(pageRows, (last) =>
     selectRecords(store)
       .where(({ or, eb }) => or([eb('plan.version', '>', version), eb('customer.version', '>', version)]))
       .where(notExpired(Date.now()))
@@ -121,8 +126,6 @@ export async function* keysOfPlansChangedAfter(
       .limit(pageRows)
       .execute(),
   );
-  for await (const rows of pages) yield rows.map(recordOf);
-}
 
 /** Implemented by gateway/auth/key-authenticator.ts. */
 interface KeySink {

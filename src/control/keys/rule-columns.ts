@@ -52,18 +52,14 @@ type RuledKey = Readonly<{
   plan: Pick<PlanTable, 'id' | 'rpc_per_second' | 'rpc_burst'>;
 }>;
 
-const subscriptionMethods = Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [
-  subscribe,
-  unsubscribe,
-]);
+const methodsOf = (kinds: readonly (typeof subscriptions)[keyof typeof subscriptions][]): string[] =>
+  kinds.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]);
 
 const callable: Readonly<Record<Product, readonly string[]>> = {
-  rpc: [...Object.keys(knownMethods), ...subscriptionMethods, ...endpointNames],
+  rpc: [...Object.keys(knownMethods), ...methodsOf(Object.values(subscriptions)), ...endpointNames],
   grpc: Object.keys(grpcCalls),
   fs: Object.keys(grpcCalls),
 };
-
-const browserSubscriptions = [subscriptions.account, subscriptions.signature, subscriptions.slot];
 
 /**
  * Default allow-list of public keys: light reads, token balances of a wallet and page subscriptions. No
@@ -74,7 +70,7 @@ const browserMethods: readonly string[] = [
     .filter(([, { kind }]) => !['scan', 'send', 'mint'].includes(kind))
     .map(([name]) => name),
   'getTokenAccountsByOwner',
-  ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
+  ...methodsOf([subscriptions.account, subscriptions.signature, subscriptions.slot]),
 ].toSorted();
 
 function checkList<Item extends string>(
@@ -141,32 +137,22 @@ function checkRate(
 ): Pick<KeyTable, 'rate_per_second' | 'rate_burst'> {
   if (rate === null) return { rate_per_second: null, rate_burst: null };
   const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
-  if (!isWhole(rate.perSecond, most)) {
-    reject(
-      'rate.perSecond',
-      `the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
-    );
-  }
-  if (!isWhole(rate.burst, plan.rpc_burst)) {
-    reject(
-      'rate.burst',
-      `the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
-    );
-  }
+  checkWhole('rate.perSecond', 'the rate limit in calls per second', rate.perSecond, most, plan.id);
+  checkWhole('rate.burst', 'the burst in calls at once', rate.burst, plan.rpc_burst, plan.id);
   return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
 }
 
-const isWhole = (value: number, most: number): boolean =>
-  Number.isInteger(value) && value >= 1 && value <= most;
+function checkWhole(field: string, what: string, value: number, most: number, planId: string): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  reject(field, `${what} must be a whole number from 1 to ${most}, the maximum of plan "${planId}"`);
+}
 
 function checkAddressRate(input: number | null, { isPublic, plan }: RuledKey): number | null {
   const most = plan.rpc_per_second === 0 ? 1_000_000 : plan.rpc_per_second;
   if (input === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
-  if (isWhole(input, most)) return input;
-  return reject(
-    'addressPerSecond',
-    `the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
-  );
+  const what = 'the rate limit of one IP address in calls per second';
+  checkWhole('addressPerSecond', what, input, most, plan.id);
+  return input;
 }
 
 function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {

@@ -22,36 +22,30 @@ export type NoticeLimits = Readonly<typeof noticeLimits>;
 /** Quota thresholds in percent; each is notified once a month. */
 export const NOTICE_PERCENTS = [80, 95, 100] as const;
 
-/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
-export type Notice = Readonly<
-  {
-    customer: Readonly<{ id: string; name: string }>;
-    at: string;
-  } & (QuotaNotice | KeyLeakedNotice | TestNotice)
->;
+type Named = Readonly<{ id: string; name: string }>;
+type CustomerNotice = Readonly<{ customer: Named; at: string }>;
 
-type QuotaNotice = {
-  type: 'quota.used';
-  plan: Readonly<{ id: string; name: string }>;
-  quota: Readonly<{
-    percent: number;
-    used: number;
-    limit: number;
-    /** Calls beyond the limit are rejected. */
-    isHard: boolean;
-    from: string;
-    to: string;
+type QuotaNotice = CustomerNotice &
+  Readonly<{
+    type: 'quota.used';
+    plan: Named;
+    quota: Readonly<{
+      percent: number;
+      used: number;
+      limit: number;
+      /** Calls beyond the limit are rejected. */
+      isHard: boolean;
+      from: string;
+      to: string;
+    }>;
   }>;
-};
 
-type KeyLeakedNotice = {
-  type: 'key.leaked';
-  key: Readonly<{ id: string; name: string; revoked: boolean; url: string | null }>;
-};
+type KeyLeakedNotice = CustomerNotice &
+  Readonly<{ type: 'key.leaked'; key: Named & Readonly<{ revoked: boolean; url: string | null }> }>;
 
-type TestNotice = { type: 'test' };
+/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
+export type Notice = QuotaNotice | KeyLeakedNotice | (CustomerNotice & Readonly<{ type: 'test' }>);
 
-type NoticeOf<Type> = Extract<Notice, { type: Type }>;
 type NoticeText = Readonly<{ subject: string; text: string }>;
 
 const NAME_MAX = 40;
@@ -59,28 +53,27 @@ const NAME_MAX = 40;
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
 /** A user-chosen name in a mail in our name: short, one line, without links. */
-function displayName({ id, name }: Readonly<{ id: string; name: string }>): string {
+function displayName({ id, name }: Named): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-function quotaText({ customer, plan, quota }: NoticeOf<'quota.used'>): NoticeText {
+function quotaText({ customer, plan, quota }: QuotaNotice): NoticeText {
   const { percent, used, limit, isHard, to } = quota;
   const then = isHard
     ? 'Calls beyond the limit are rejected with QUOTA_EXCEEDED.'
     : 'Calls beyond the limit are still served.';
   return {
     subject: `${percent} % of the credits of this month are used`,
-    text: [
-      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
-      `includes this month.\n\n${then} Credits reset on ${to.slice(0, 10)} at 00:00 UTC.\n`,
-    ].join(' '),
+    text:
+      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ` +
+      `${plan.name} includes this month.\n\n${then} Credits reset on ${to.slice(0, 10)} at 00:00 UTC.\n`,
   };
 }
 
-function leakText({ customer, key }: NoticeOf<'key.leaked'>): NoticeText {
+function leakText({ customer, key }: KeyLeakedNotice): NoticeText {
   const where = key.url === null ? '' : ` It was found at ${key.url}.`;
   const then = key.revoked
     ? 'It has been revoked. Create a new key.'

@@ -70,12 +70,9 @@ export class BlockIndex {
     }
     const found = await this.#find(cid);
     if (found === null) return null;
+    if (found.position === 'node') return this.#node(cid, found);
     const file = await this.#fileStore.open(found.root);
-    if (file === null || found.position === 'node') {
-      await file?.close();
-      return file === null ? null : this.#node(cid, found);
-    }
-    return leafOf(file, Number(found.position));
+    return file === null ? null : leafOf(file, Number(found.position));
   }
 
   /** Folder of a block's files, by the last two characters of the CID that the name begins with. */
