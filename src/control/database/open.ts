@@ -33,9 +33,8 @@ export type OpenOptions = Partial<PostgresOptions> &
   Readonly<{
     /** PostgreSQL; overrides `file`. */
     url?: string | null | undefined;
-    /** SQLite. */
     file?: string | undefined;
-    /** SQLite: milliseconds to wait for another process's transaction. */
+    /** SQLite: maximum wait for another process's transaction. */
     lockWaitMs?: number;
     /** Called for idle PostgreSQL connections that broke. */
     onError?: (error: Error) => void;

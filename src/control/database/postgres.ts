@@ -16,7 +16,6 @@ import { StoreHangsError } from './store-unavailable.ts';
 /** Channel for committed changes; notifications are empty. */
 export const CHANGE_CHANNEL = 'solway_change';
 
-/** Defaults are in open.ts. */
 export type PostgresOptions = Readonly<{
   connectionsMax: number;
   connectTimeoutMs: number;
@@ -24,8 +23,6 @@ export type PostgresOptions = Readonly<{
   /** Milliseconds before the server is probed, and timeout of the probe. */
   hangsAfterMs: number;
 }>;
-
-type Connect = (timeoutMs: number) => pg.Client;
 
 /** Server errors prove that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
@@ -35,14 +32,14 @@ const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseE
  * continue.
  */
 class PostgresLiveness {
-  readonly #connect: Connect;
+  readonly #url: string;
   readonly #hangsAfterMs: number;
   #runningProbe: Promise<boolean> | null = null;
   /** After a failed probe, later queries are probed without waiting again. */
   #isHanging = false;
 
-  constructor(connect: Connect, hangsAfterMs: number) {
-    this.#connect = connect;
+  constructor(url: string, hangsAfterMs: number) {
+    this.#url = url;
     this.#hangsAfterMs = hangsAfterMs;
   }
 
@@ -77,7 +74,8 @@ class PostgresLiveness {
   }
 
   async #probe(): Promise<boolean> {
-    const client = this.#connect(this.#hangsAfterMs);
+    const timeoutMs = this.#hangsAfterMs;
+    const client = new pg.Client({ ...clientConfig(this.#url, timeoutMs), query_timeout: timeoutMs });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -160,7 +158,7 @@ export class PostgresWatch {
   #openConnection(): WatchConnection {
     const socket = new Socket();
     const client = new pg.Client({
-      ...clientConfig(this.#url, this.#options),
+      ...clientConfig(this.#url, this.#options.connectTimeoutMs),
       ...queryTimeouts(this.#options),
       stream: () => socket,
     });
@@ -230,10 +228,7 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-const clientConfig = (
-  url: string,
-  { connectTimeoutMs }: Pick<PostgresOptions, 'connectTimeoutMs'>,
-): pg.ClientConfig => ({
+const clientConfig = (url: string, connectTimeoutMs: number): pg.ClientConfig => ({
   connectionString: url,
   application_name: 'solway',
   connectionTimeoutMillis: connectTimeoutMs,
@@ -246,25 +241,21 @@ const queryTimeouts = ({ queryTimeoutMs }: PostgresOptions): pg.ClientConfig => 
   query_timeout: queryTimeoutMs + 1_000,
 });
 
-/** @param onError - called for idle connections that broke; the pool replaces them. */
 export function openPostgres(
   url: string,
   options: PostgresOptions,
   onError: (error: Error) => void,
 ): Dialect {
   const pool = new pg.Pool({
-    ...clientConfig(url, options),
+    ...clientConfig(url, options.connectTimeoutMs),
     ...queryTimeouts(options),
     max: options.connectionsMax,
   });
   pool.on('error', onError);
   // A broken connection also emits an error event, which would end the process without a listener.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const connectProbe = (timeoutMs: number): pg.Client =>
-    new pg.Client({ ...clientConfig(url, { connectTimeoutMs: timeoutMs }), query_timeout: timeoutMs });
-  return new PostgresDialect({
-    pool: watchPool(pool, new PostgresLiveness(connectProbe, options.hangsAfterMs)),
-  });
+  const liveness = new PostgresLiveness(url, options.hangsAfterMs);
+  return new PostgresDialect({ pool: watchPool(pool, liveness) });
 }
 
 /** Pool connection that is discarded when a query ends without a response of the server. */
@@ -296,7 +287,6 @@ class WatchedClient implements PostgresPoolClient {
   }
 }
 
-/** Wraps a pool so that its queries fail when the server hangs. */
 const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => ({
   options: pool.options,
   async connect() {

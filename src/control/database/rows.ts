@@ -2,8 +2,6 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import { type CamelCase, camelCase } from '../../base/camel-case.ts';
 import type { Schema } from './schema.ts';
 
-/** Statements about rows of one table that have given values. */
-
 type Table = keyof Schema & string;
 type Values<Name extends Table> = { readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] };
 /** Undefined matches any value. */
@@ -72,7 +70,6 @@ export async function upsertRow<Name extends Table>(
     .execute();
 }
 
-/** Returns the number of updated rows. */
 export async function updateRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
@@ -84,7 +81,6 @@ export async function updateRows<Name extends Table>(
   return Number((await matching(query, match).executeTakeFirstOrThrow()).numUpdatedRows);
 }
 
-/** Returns the number of deleted rows. */
 export async function deleteRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,

@@ -14,6 +14,7 @@ import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
   beforeAndAfter,
+  hasExpired,
   KeyOperationError,
   type KeyRegister,
   type KeyView,
@@ -34,8 +35,7 @@ type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 const detailOf = (row: Columns) => ({ ...fieldsOf(row, 'name', 'expires_at'), ...detailOfRules(row) });
 
 function checkChangeable(row: KeyTable, now: number): void {
-  const hasEnded = row.expires_at !== null && row.expires_at <= now;
-  if (row.state !== 'revoked' && !hasEnded) return;
+  if (row.state !== 'revoked' && !hasExpired(row, now)) return;
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
   throw new KeyOperationError(
     'wrong-state',
@@ -132,16 +132,15 @@ function rejectState(
   throw new KeyOperationError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
 }
 
-function rejectExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
-  if (end !== null && end <= now)
-    rejectState({ id, state: 'expired' }, what, 'which is final. Create a new key');
+function rejectExpired(row: KeyTable, now: number, what: string): void {
+  if (hasExpired(row, now))
+    rejectState({ id: row.id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
 /** Idempotent. @throws KeyOperationError not-found */
 export const revokeKey = (register: KeyRegister, id: string): Promise<KeyView> =>
   changeState(register, id, 'key.revoke', (row) => (row.state === 'revoked' ? null : { state: 'revoked' }));
 
-/** @throws KeyOperationError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
@@ -151,7 +150,6 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
   });
 }
 
-/** @throws KeyOperationError */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.enable', (row) => {
     if (row.state === 'revoked') rejectState(row, 'enabled', 'which is final. Create a new key');
@@ -187,7 +185,6 @@ function checkRotatable(row: KeyTable, now: number): void {
   throw new KeyOperationError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
 }
 
-/** @throws KeyOperationError invalid */
 export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
   rejectField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');

@@ -28,7 +28,6 @@ export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
   readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
 } & Readonly<{ customerId?: string | undefined }>;
 
-/** @throws KeyOperationError invalid */
 export function checkName(name: string): string {
   const trimmed = name.trim();
   const length = [...trimmed].length;
@@ -36,13 +35,11 @@ export function checkName(name: string): string {
   return rejectField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
 }
 
-/** @throws KeyOperationError invalid */
 export function checkExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
   return rejectField('expiresAt', 'The expiry must be in the future');
 }
 
-/** @throws KeyOperationError invalid */
 export async function requirePlan(trx: Transaction<Schema>, planId: string): Promise<PlanTable> {
   const plans = await trx.selectFrom('plan').selectAll().orderBy('id').execute();
   const plan = plans.find(({ id }) => id === planId);

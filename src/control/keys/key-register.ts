@@ -13,9 +13,12 @@ import type { Peppers } from '../pepper.ts';
 
 export type KeyView = KeyJson;
 
+export const hasExpired = ({ expires_at }: KeyTable, now: number): boolean =>
+  expires_at !== null && expires_at <= now;
+
 function visibleState(row: KeyTable, now: number): KeyView['state'] {
   const living = row.state === 'active' || row.state === 'rotating';
-  return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
+  return living && hasExpired(row, now) ? 'expired' : row.state;
 }
 
 /** Lists are joined by commas; empty: unrestricted. */
@@ -43,7 +46,6 @@ export function viewKey(row: KeyTable, now: number): KeyView {
   };
 }
 
-/** Dependencies and actor of every key operation. */
 export type KeyRegister = Readonly<{
   store: Store;
   peppers: Peppers;
@@ -56,7 +58,6 @@ export type KeyRegister = Readonly<{
   keysMax: number;
   /** The built-in customer has no separate limit. */
   customerKeysMax?: number;
-  /** Unix milliseconds. */
   now: () => number;
 }>;
 
@@ -82,7 +83,6 @@ export class KeyOperationError extends Error {
   }
 }
 
-/** @throws KeyOperationError invalid */
 export function rejectField(field: string, message: string): never {
   throw new KeyOperationError('invalid', message, field);
 }

@@ -39,17 +39,15 @@ export function readScannerKey(pem: string): KeyObject | null {
 
 /** Verifies signatures of leak reports. Source: GitHub, "Secret scanning partner program". */
 export class ScannerSignatures {
-  readonly #keys: ReadonlyMap<string, KeyObject>;
+  readonly #keys: ReadonlyMap<string, KeyObject | null>;
 
-  /** @param keys - unreadable keys are ignored; the configuration rejects them. */
   constructor(keys: readonly ScannerKey[]) {
-    const read = keys.map(({ id, pem }) => [id, readScannerKey(pem)] as const);
-    this.#keys = new Map(read.filter((entry): entry is [string, KeyObject] => entry[1] !== null));
+    this.#keys = new Map(keys.map(({ id, pem }) => [id, readScannerKey(pem)]));
   }
 
   verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
-    const key = keyId === null ? undefined : this.#keys.get(keyId);
-    if (key === undefined || body === null || signature === null) return false;
+    const key = keyId === null ? null : (this.#keys.get(keyId) ?? null);
+    if (key === null || body === null || signature === null) return false;
     if (signature.length > SIGNATURE_LENGTH_MAX) return false;
     try {
       return verify('sha256', body, key, Buffer.from(signature, 'base64'));

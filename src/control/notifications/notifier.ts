@@ -87,7 +87,6 @@ type NotifierOptions = Readonly<{
   ledger: QuotaLedger;
   channels: NoticeChannels;
   limits: NoticeLimits;
-  /** Unix milliseconds. */
   now?: () => number;
   onState?: OnState;
 }>;

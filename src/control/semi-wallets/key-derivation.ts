@@ -34,10 +34,7 @@ export type DerivationLimits = Pick<
   'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
 >;
 
-/**
- * PBKDF2-HMAC-SHA256 of the UTF-8 password, 32 bytes. The caller zeroes the key after use.
- * @throws Failure OVERLOADED
- */
+/** PBKDF2-HMAC-SHA256. The caller zeroes the key after use. @throws Failure OVERLOADED */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
 /** Limits concurrent derivations, also per owner, so that one owner cannot take all slots. */

@@ -22,7 +22,6 @@ type SemiWalletsOptions = Readonly<{
   store: Store;
   peppers: Peppers;
   limits?: Partial<SemiWalletLimits>;
-  /** Unix milliseconds. */
   now?: () => number;
 }>;
 
@@ -52,7 +51,7 @@ const fromStore = <Result>(work: Promise<Result>): Promise<Result> =>
 
 /**
  * Keypairs whose secret key is encrypted with the owner's password, which is not stored, and sealed again, so
- * that a stolen database does not allow to guess passwords. A wallet is visible to its owner only.
+ * that passwords cannot be guessed from a stolen database. A wallet is visible to its owner only.
  */
 export class SemiWalletStore {
   readonly #store: Store;
@@ -79,12 +78,12 @@ export class SemiWalletStore {
 
   /** @throws Failure WALLETS_FULL, STORAGE_UNAVAILABLE, OVERLOADED */
   async create(ownerId: string, password: string): Promise<Address> {
-    const { iterations, walletsMax } = this.#limits;
+    const { walletsMax } = this.#limits;
     await fromStore(checkWalletQuota(this.#store.db, ownerId, walletsMax));
     const secretKey = newSecretKey();
     try {
       const address = addressFromBytes(secretKey.subarray(SEED_BYTES));
-      const envelope = await seal(secretKey, password, iterations, this.#derivation.forOwner(ownerId));
+      const envelope = await this.#encrypt(secretKey, ownerId, password);
       const sealed = this.#serverSeal.seal(envelope, ownerId, address);
       await fromStore(insertWallet(this.#store, { ownerId, address }, sealed, walletsMax, this.#now()));
       return address;
@@ -93,18 +92,12 @@ export class SemiWalletStore {
     }
   }
 
-  /**
-   * The envelope for decryption by the client; null for an unknown wallet, after the same time.
-   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
-   */
+  /** Null for an unknown wallet, after the same time. @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }
 
-  /**
-   * The plaintext secret key, 64 bytes in base58.
-   * @throws like `decrypt`.
-   */
+  /** The plaintext secret key, 64 bytes in base58. @throws like `decrypt`. */
   async keypair(
     ownerId: string,
     wallet: Address,
@@ -114,15 +107,14 @@ export class SemiWalletStore {
     return opened === null ? null : { publicKey: wallet, secretKey: opened.secretKey };
   }
 
-  /**
-   * @returns false for an unknown wallet.
-   * @throws like `decrypt`.
-   */
+  /** Returns false for an unknown wallet. @throws like `decrypt`. */
   async changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean> {
     const name = { ownerId, address: wallet };
     const opened = await this.#open(name, from);
     if (opened === null) return false;
-    const envelope = await this.#resealed(ownerId, opened.secretKey, to);
+    const secretKey = decodeBase58(opened.secretKey);
+    if (secretKey === null) throw new Failure('INTERNAL');
+    const envelope = await this.#encrypt(secretKey, ownerId, to).finally(() => secretKey.fill(0));
     const after = this.#serverSeal.seal(envelope, ownerId, wallet);
     const replacing = replaceWallet(this.#store, name, opened.sealed, after, this.#now());
     // False after a concurrent change: `from` is no longer the password.
@@ -130,14 +122,8 @@ export class SemiWalletStore {
     return true;
   }
 
-  async #resealed(ownerId: string, secretKey: string, password: string): Promise<Envelope> {
-    const bytes = decodeBase58(secretKey);
-    if (bytes === null) throw new Failure('INTERNAL');
-    try {
-      return await seal(bytes, password, this.#limits.iterations, this.#derivation.forOwner(ownerId));
-    } finally {
-      bytes.fill(0);
-    }
+  #encrypt(secretKey: Uint8Array, ownerId: string, password: string): Promise<Envelope> {
+    return seal(secretKey, password, this.#limits.iterations, this.#derivation.forOwner(ownerId));
   }
 
   async #open(name: WalletName, password: string): Promise<DecryptedWallet | null> {

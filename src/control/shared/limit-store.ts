@@ -38,11 +38,8 @@ export class LimitStoreUnavailableError extends Error {
   }
 }
 
-const inMemoryLimitStoreOptions = {
-  /** Per kind; the least recently updated are evicted. */
-  namesMax: 1_000_000,
-  now: Date.now,
-};
+/** Per kind; the least recently updated are evicted. */
+const NAMES_MAX = 1_000_000;
 
 /** A leaky bucket: missing tokens and the last report number of each gateway. */
 type Bucket = Readonly<{
@@ -80,8 +77,7 @@ export class InMemoryLimitStore {
     'min-slots': (step) => this.#sessionMinSlots(step),
   };
 
-  constructor(options: Partial<typeof inMemoryLimitStoreOptions> = {}) {
-    const { namesMax, now } = { ...inMemoryLimitStoreOptions, ...options };
+  constructor({ namesMax = NAMES_MAX, now = Date.now } = {}) {
     this.#now = now;
     this.#buckets = new Lru(namesMax);
     this.#windows = new Lru(namesMax);

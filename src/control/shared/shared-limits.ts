@@ -175,7 +175,7 @@ class AccountReportQueue {
   }
 
   #takeChanged(most: number): QuotaAccount[] {
-    const taken = firstOf(this.#changed, most);
+    const taken = takeFirst(this.#changed, most);
     for (const [name, account] of taken) {
       if (this.#recent.size < most) this.#recent.set(name, { account, remaining: REPORT_COUNT });
     }
@@ -183,7 +183,7 @@ class AccountReportQueue {
   }
 
   #takeRecent(most: number): QuotaAccount[] {
-    const taken = firstOf(this.#recent, most);
+    const taken = takeFirst(this.#recent, most);
     for (const [name, { account, remaining }] of taken) {
       if (remaining > 1) this.#recent.set(name, { account, remaining: remaining - 1 });
     }
@@ -202,7 +202,7 @@ class AccountReportQueue {
   }
 }
 
-function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][] {
+function takeFirst<Value>(map: Map<string, Value>, most: number): [string, Value][] {
   const taken: [string, Value][] = [];
   for (const entry of map) {
     if (taken.length >= most) break;

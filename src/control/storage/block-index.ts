@@ -1,9 +1,9 @@
-import { open, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
+import { FILE_CID, type FileStore, type OpenFile, readStart } from './file-store.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
 const CID_LENGTH = 59;
@@ -94,18 +94,11 @@ export class BlockIndex {
   }
 
   async #node(cid: string, { position, root }: BlockFileName): Promise<OpenFile | null> {
-    const handle = await nullIfMissing(open(this.#path(`${cid}.${position}.${root}`), 'r'));
-    if (handle === null) return null;
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(NODE_MAX_BYTES));
-      return inMemory(buffer.subarray(0, bytesRead));
-    } finally {
-      await handle.close();
-    }
+    const bytes = await readStart(this.#path(`${cid}.${position}.${root}`), NODE_MAX_BYTES);
+    return bytes === null ? null : inMemory(bytes);
   }
 }
 
-/** Blocks have no name and no type. */
 const nameless = { name: null, type: 'application/octet-stream' } as const;
 
 function leafOf(file: OpenFile, index: number): OpenFile {

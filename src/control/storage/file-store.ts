@@ -27,7 +27,6 @@ export interface SharedStorageQuota {
   settle(cid: string, isStored: boolean): void;
 }
 
-/** Counts stored files and bytes against their limits. */
 class StorageQuota {
   readonly #limits: StorageLimits;
   files = 0;
@@ -216,14 +215,8 @@ export class FileStore implements FileBackend {
   }
 
   async #metadata(cid: string): Promise<FileMetadata> {
-    const handle = await nullIfMissing(open(this.#path(cid) + METADATA_SUFFIX, 'r'));
-    if (handle === null) return parseMetadata('');
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(METADATA_MAX_BYTES));
-      return parseMetadata(buffer.toString('utf8', 0, bytesRead));
-    } finally {
-      await handle.close();
-    }
+    const text = await readStart(this.#path(cid) + METADATA_SUFFIX, METADATA_MAX_BYTES);
+    return parseMetadata(text?.toString() ?? '');
   }
 
   /** Counts a folder and removes metadata without a file, unless another process may be storing it. */
@@ -277,6 +270,18 @@ export class FileStore implements FileBackend {
     } finally {
       if (this.#pendingTasks.get(cid) === settled) this.#pendingTasks.delete(cid);
     }
+  }
+}
+
+/** Reads at most the given bytes of a file; null if it is missing. */
+export async function readStart(path: string, maxBytes: number): Promise<Buffer | null> {
+  const handle = await nullIfMissing(open(path, 'r'));
+  if (handle === null) return null;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes));
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

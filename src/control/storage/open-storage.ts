@@ -51,7 +51,6 @@ async function openFolders({ folder, uriPrefix, sharedQuota, ...options }: Stora
   };
 }
 
-/** Opens local storage. */
 export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
   const { spool, openFileStore, uploadsTo } = await openFolders(options);
   const fileStore = await openFileStore();
@@ -68,7 +67,6 @@ export async function openStorageCounter(options: StorageOptions): Promise<Stora
   return { fileStore, close: () => spool.close() };
 }
 
-/** Opens storage in a Kubo node. */
 export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
   const { uploadsTo, closeAfter } = await openFolders(options);
   const backend = new KuboBackend(node);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Logger } from '../../base/log.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { FileBackend, FileStore } from './file-store.ts';
 import {
@@ -64,8 +65,7 @@ export class PinningService {
   readonly #log: Logger;
   /** By CID. */
   readonly #watched = new Map<string, WatchedPin>();
-  #timer: NodeJS.Timeout | null = null;
-  #polling: Promise<void> | null = null;
+  readonly #polling: PeriodicTask;
   #closed = false;
 
   constructor({ url, token, origins, limits, log }: PinningServiceOptions) {
@@ -73,6 +73,7 @@ export class PinningService {
     this.#service = new StorageService(url, `Bearer ${token}`, this.#limits);
     this.#origins = origins ?? [];
     this.#log = log;
+    this.#polling = new PeriodicTask(() => this.#poll(), this.#limits.pollIntervalMs);
   }
 
   get watched(): number {
@@ -94,9 +95,8 @@ export class PinningService {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#service.close();
-    await this.#polling;
+    await this.#polling.stop();
   }
 
   async #find(cid: string): Promise<PinStatus | null> {
@@ -113,18 +113,7 @@ export class PinningService {
   #watch(watched: WatchedPin): void {
     if (this.#closed || this.#watched.size >= this.#limits.watchedMax) return;
     this.#watched.set(watched.cid, watched);
-    this.#schedulePoll();
-  }
-
-  #schedulePoll(): void {
-    if (this.#timer !== null || this.#closed || this.#watched.size === 0) return;
-    this.#timer = setTimeout(() => {
-      this.#polling = this.#poll().finally(() => {
-        this.#timer = null;
-        this.#schedulePoll();
-      });
-    }, this.#limits.pollIntervalMs);
-    this.#timer.unref();
+    this.#polling.start();
   }
 
   async #poll(): Promise<void> {

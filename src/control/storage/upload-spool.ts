@@ -63,7 +63,6 @@ export type SpooledFile = Readonly<{
   path: string;
   cid: string;
   bytes: number;
-  /** Of `mediaTypeOf`. */
   type: string | null;
   blocks: FileBlocks;
 }>;

@@ -56,7 +56,6 @@ export interface RequestLogTable {
   result: string | null;
 }
 
-/** Submitted transactions. */
 export interface SubmissionTable {
   id: string;
   at: number;
