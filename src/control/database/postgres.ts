@@ -291,16 +291,13 @@ const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => (
   options: pool.options,
   async connect() {
     const connecting = pool.connect();
-    const client = await liveness.guard(connecting).catch((error: unknown) => {
+    try {
+      return new WatchedClient(await liveness.guard(connecting), liveness);
+    } catch (error) {
       // A late connection would be leaked.
-      if (error instanceof StoreHangsError)
-        connecting.then(
-          (late) => late.release(),
-          () => undefined,
-        );
+      connecting.then((late) => late.release()).catch(() => undefined);
       throw error;
-    });
-    return new WatchedClient(client, liveness);
+    }
   },
   end: () => pool.end(),
 });

@@ -63,10 +63,8 @@ async function requireCustomer(
   throw new KeyOperationError('not-found', message);
 }
 
-type GeneratedKey = ReturnType<typeof generateApiKey>;
-
 /** The caller holds the change counter, so no other gateway can take the id in between. */
-async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
+async function generateUnused(trx: Transaction<Schema>, product: Product) {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
     if ((await findRow(trx, 'api_key', { id: generated.id })) === undefined) return generated;

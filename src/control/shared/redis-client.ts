@@ -11,21 +11,16 @@ export type RedisConnectionOptions = Readonly<{
   ca: string | null;
 }>;
 
-export const redisOptions = ({
-  connectTimeoutMs,
-  commandTimeoutMs,
-  reconnectMaxMs,
-  ca,
-}: RedisConnectionOptions) =>
+export const redisOptions = (options: RedisConnectionOptions) =>
   ({
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
-    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
+    connectTimeout: options.connectTimeoutMs,
+    commandTimeout: options.commandTimeoutMs,
+    retryStrategy: (tries: number) => Math.min(50 * tries, options.reconnectMaxMs),
     // Late commands are useless: limits and cache entries would be stale.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    ...(ca === null ? {} : { tls: { ca } }),
+    ...(options.ca === null ? {} : { tls: { ca: options.ca } }),
   }) satisfies RedisOptions;
 
 /** Describes a connection error with a remedy and without secrets. */
