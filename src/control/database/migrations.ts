@@ -1,6 +1,5 @@
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import type { Store } from './open.ts';
 import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { accountTables } from './tables/accounts.ts';
@@ -206,10 +205,10 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-type Target = Pick<Store, 'dialect' | 'db'>;
+type Target = Readonly<{ dialect: 'sqlite' | 'postgres'; db: Kysely<Schema> }>;
 
 /** Serializes concurrent migrations; SQLite transactions are exclusive anyway. */
-async function lock(dialect: Store['dialect'], trx: Transaction<Schema>): Promise<void> {
+async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promise<void> {
   if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(trx);
 }
 

@@ -30,7 +30,7 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
     owner_id: string;
     address: string;
     pepper_version: number;
-    /** Envelope, sealed by semi-wallets/wrap.ts. */
+    /** Envelope, sealed by json-seal.ts. */
     wrapped: string;
     created_at: number;
     changed_at: number;

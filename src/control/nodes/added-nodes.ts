@@ -4,8 +4,8 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
+import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
-import { JsonSeal, type Sealed } from '../semi-wallets/wrap.ts';
 
 /** Addresses and headers may contain credentials and are never shown. */
 export type NodeSettings = Readonly<{

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { JsonSeal } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
-import { JsonSeal } from '../semi-wallets/wrap.ts';
 
 /** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {

@@ -5,6 +5,7 @@ import { type Address, addressFromBytes } from '../../solana/address.ts';
 import { decodeBase58 } from '../../solana/base58.ts';
 import type { Store } from '../database/open.ts';
 import { isStoreUnavailable } from '../database/store-unavailable.ts';
+import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
 import { type Envelope, open, seal, simulateOpen } from './envelope.ts';
 import { KeyDerivation, type SemiWalletLimits, semiWalletLimits } from './key-derivation.ts';
@@ -16,7 +17,6 @@ import {
   resealWallets,
   type WalletName,
 } from './wallet-rows.ts';
-import { JsonSeal, type Sealed } from './wrap.ts';
 
 type SemiWalletsOptions = Readonly<{
   store: Store;

@@ -3,8 +3,8 @@ import type { Store } from '../database/open.ts';
 import { countRows, findRow, insertRow, pagesOf, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
+import type { JsonSeal, Sealed } from '../json-seal.ts';
 import type { Envelope } from './envelope.ts';
-import type { JsonSeal, Sealed } from './wrap.ts';
 
 export type WalletName = Readonly<{ ownerId: string; address: string }>;
 

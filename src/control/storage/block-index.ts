@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FILE_CID, type FileStore, type OpenFile, readStart } from './file-store.ts';
+import { FILE_CID, type FileStore, firstBytesOf, type OpenFile } from './file-store.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
 const CID_LENGTH = 59;
@@ -94,7 +94,7 @@ export class BlockIndex {
   }
 
   async #node(cid: string, { position, root }: BlockFileName): Promise<OpenFile | null> {
-    const bytes = await readStart(this.#path(`${cid}.${position}.${root}`), NODE_MAX_BYTES);
+    const bytes = await firstBytesOf(this.#path(`${cid}.${position}.${root}`), NODE_MAX_BYTES);
     return bytes === null ? null : inMemory(bytes);
   }
 }

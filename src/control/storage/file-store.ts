@@ -215,7 +215,7 @@ export class FileStore implements FileBackend {
   }
 
   async #metadata(cid: string): Promise<FileMetadata> {
-    const text = await readStart(this.#path(cid) + METADATA_SUFFIX, METADATA_MAX_BYTES);
+    const text = await firstBytesOf(this.#path(cid) + METADATA_SUFFIX, METADATA_MAX_BYTES);
     return parseMetadata(text?.toString() ?? '');
   }
 
@@ -274,7 +274,7 @@ export class FileStore implements FileBackend {
 }
 
 /** Reads at most the given bytes of a file; null if it is missing. */
-export async function readStart(path: string, maxBytes: number): Promise<Buffer | null> {
+export async function firstBytesOf(path: string, maxBytes: number): Promise<Buffer | null> {
   const handle = await nullIfMissing(open(path, 'r'));
   if (handle === null) return null;
   try {

@@ -161,8 +161,11 @@ const adoptMinutes = `
   insert into usage_mark (kind, bucket, epoch, token)
     select distinct 'hour', minute / 60, epoch, 0 from usage_minute;`;
 
-export const usageTables = [
-  ...[detailTable('hour'), detailTable('day')],
-  ...[totalTable('usage_total', 'plan_id'), totalTable('usage_method', 'method')],
-  ...[rollUpState, adoptMinutes, 'create index api_key_customer_plan on api_key (customer_id, plan_id)'],
-].join('');
+export const usageTables =
+  detailTable('hour') +
+  detailTable('day') +
+  totalTable('usage_total', 'plan_id') +
+  totalTable('usage_method', 'method') +
+  rollUpState +
+  adoptMinutes +
+  'create index api_key_customer_plan on api_key (customer_id, plan_id)';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import type { Peppers } from '../pepper.ts';
+import type { Peppers } from './pepper.ts';
 
 /** Columns of a sealed value. */
 export type Sealed = Readonly<{
@@ -14,8 +14,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The pepper is missing or the data is corrupt. */
-class WrapError extends Error {
-  override name = 'WrapError';
+class SealError extends Error {
+  override name = 'SealError';
 }
 
 const additionalData = (ownerId: string, name: string): Buffer =>
@@ -52,14 +52,14 @@ export class JsonSeal<Value> {
     try {
       return this.openOrThrow(row, ownerId, name);
     } catch (error) {
-      if (error instanceof WrapError) return null;
+      if (error instanceof SealError) return null;
       throw error;
     }
   }
 
   openOrThrow({ sealed, pepper_version }: Sealed, ownerId: string, name: string): Value {
     const bytes = Buffer.from(sealed, 'base64');
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new WrapError('a stored wallet is corrupt');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a stored wallet is corrupt');
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#key(pepper_version), nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(additionalData(ownerId, name));
@@ -68,13 +68,13 @@ export class JsonSeal<Value> {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
       return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8')) as Value;
     } catch {
-      throw new WrapError('a stored wallet is corrupt or belongs to another owner');
+      throw new SealError('a stored wallet is corrupt or belongs to another owner');
     }
   }
 
   #key(version: number): Buffer {
     const key = this.#keys.get(version);
-    if (key === undefined) throw new WrapError(`a wallet needs pepper version ${version}, which is missing`);
+    if (key === undefined) throw new SealError(`a wallet needs pepper version ${version}, which is missing`);
     return key;
   }
 }
