@@ -171,7 +171,7 @@ export class KeyFeed {
 
   constructor(options: Partial<KeyFeedOptions> & Pick<KeyFeedOptions, 'store' | 'sink'>) {
     this.#options = { ...keyFeedOptions, ...options };
-    this.#watch = options.store.watch?.(() => this.wake()) ?? null;
+    this.#watch = options.store.watch?.(() => this.#wake()) ?? null;
   }
 
   /** Resolves after the first attempt, successful or not. */
@@ -187,7 +187,7 @@ export class KeyFeed {
     await (this.#polling ?? this.#poll());
   }
 
-  wake(): void {
+  #wake(): void {
     if (this.#stopped) return;
     if (this.#polling === null) void this.#poll();
     else this.#mustPollAgain = true;

@@ -280,6 +280,7 @@ export class SharedLimits {
   readonly #options: SharedLimitsOptions;
   readonly #syncs: readonly LimitSync[];
   readonly #stopped = new AbortController();
+  /** At the last sync, including this one. */
   #gateways: number;
   #isConnected: boolean | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
@@ -300,11 +301,6 @@ export class SharedLimits {
       ),
       quotaSync(parts.quota, `${prefix}quota:`, common),
     ];
-  }
-
-  /** At the last sync, including this one. */
-  get gateways(): number {
-    return this.#gateways;
   }
 
   get isConnected(): boolean {

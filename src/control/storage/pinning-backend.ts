@@ -76,10 +76,6 @@ export class PinningService {
     this.#polling = new PeriodicTask(() => this.#poll(), this.#limits.pollIntervalMs);
   }
 
-  get watched(): number {
-    return this.#watched.size;
-  }
-
   /** Requests a pin unless one exists, and polls it in the background. @throws Failure STORAGE_UNAVAILABLE */
   async pin(cid: string, name: string | null): Promise<void> {
     const pin = JSON.stringify({
