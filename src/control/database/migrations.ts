@@ -48,7 +48,7 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
 export type Migration = Readonly<{
   number: number;
   name: string;
-  /** Statements in SQL that both dialects understand, separated by semicolons; or a function. */
+  /** SQL statements for both dialects, or a function. SQLite adds one column per statement. */
   up: string | ((db: Kysely<unknown>) => Promise<void>);
 }>;
 
@@ -93,28 +93,29 @@ const semiWalletTable = `
   );
   create index semi_wallet_pepper on semi_wallet (pepper_version)`;
 
-/** One column per statement, as SQLite requires. Existing rows and older programs get the default. */
-const addColumns = (table: string, ...columns: readonly string[]): string =>
-  columns.map((column) => `alter table ${table} add column ${column};`).join('');
-
-const keyRuleColumns = [
-  `customer_id text not null default '${DEFAULT_CUSTOMER_ID}'`,
-  'is_public bigint not null default 0',
-  ...['networks', 'cidrs', 'origins', 'methods'].map((list) => `${list} text not null default ''`),
-  ...['rate_per_second bigint', 'rate_burst bigint', 'address_per_second bigint'],
-  'logs_bodies bigint not null default 0',
-  ...['last_used_from text', 'leaked_at bigint'],
-];
-
 const keyRulesAndPrices = `
-  ${addColumns('api_key', ...keyRuleColumns)}
+  alter table api_key add column customer_id text not null default '${DEFAULT_CUSTOMER_ID}';
+  alter table api_key add column is_public bigint not null default 0;
+  alter table api_key add column networks text not null default '';
+  alter table api_key add column cidrs text not null default '';
+  alter table api_key add column origins text not null default '';
+  alter table api_key add column methods text not null default '';
+  alter table api_key add column rate_per_second bigint;
+  alter table api_key add column rate_burst bigint;
+  alter table api_key add column address_per_second bigint;
+  alter table api_key add column logs_bodies bigint not null default 0;
+  alter table api_key add column last_used_from text;
+  alter table api_key add column leaked_at bigint;
   create index api_key_customer on api_key (customer_id);
   create index api_key_family on api_key (family_id);
   alter table plan add column monthly_credits bigint not null default 0;
   alter table plan add column quota_is_hard bigint not null default 1;
   alter table plan add column stream_credits bigint not null default 0;
   alter table plan add column prices text not null default '{}';
-  ${addColumns('audit', 'customer_id text', 'address text', 'user_agent text', 'request_id text')}
+  alter table audit add column customer_id text;
+  alter table audit add column address text;
+  alter table audit add column user_agent text;
+  alter table audit add column request_id text;
   create index audit_customer on audit (customer_id, id)`;
 
 /** Steps from an empty database to schema.ts. */
@@ -164,10 +165,11 @@ export const migrations: readonly Migration[] = [
   {
     number: 12,
     name: 'what became of transactions',
-    up: addColumns(
-      'submission',
-      ...['rebroadcasts bigint not null default 0', 'fate text', 'fate_slot text', 'fate_err text'],
-    ),
+    up: `
+      alter table submission add column rebroadcasts bigint not null default 0;
+      alter table submission add column fate text;
+      alter table submission add column fate_slot text;
+      alter table submission add column fate_err text`,
   },
   {
     number: 13,

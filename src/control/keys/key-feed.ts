@@ -138,7 +138,7 @@ export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
   pollIntervalMs: number;
-  /** Without a response to a poll, the store counts as unreachable. */
+  /** After this time without a response to a poll, the store counts as unreachable. */
   unavailableAfterMs: number;
   pageRows: number;
   /** Called on each change of state. */
