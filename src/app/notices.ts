@@ -47,7 +47,6 @@ export async function openNotices(
   );
   const notifier = new Notifier({
     store,
-    peppers,
     ledger,
     channels: { webhooks, mailer, seal: new WebhookSeal(peppers) },
     limits,

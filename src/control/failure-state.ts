@@ -1,4 +1,4 @@
-/** Called with the error when an operation starts to fail, and with null when it works again. */
+/** Receives the error when an operation starts to fail, and null when it works again. */
 export type OnState = (error: unknown | null) => void;
 
 /** Reports repeated failures of one operation once, and once when it recovers. */

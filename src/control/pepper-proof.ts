@@ -1,14 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { Store } from './database/open.ts';
+import { transact } from './database/transaction.ts';
 import { notExpired } from './keys/key-quota.ts';
 import { createPepper, findPeppers, PepperError, type PepperSources, type Peppers } from './pepper.ts';
 import { missingPepperOfWallets } from './semi-wallets/wallet-rows.ts';
 
-const PROVEN_TEXT = 'solway pepper proof';
-
-function proofOf(secret: Buffer): string {
-  return createHmac('sha256', secret).update(PROVEN_TEXT).digest('hex');
-}
+const proofOf = (secret: Buffer): string =>
+  createHmac('sha256', secret).update('solway pepper proof').digest('hex');
 
 type Proofs = ReadonlyMap<number, string>;
 
@@ -33,7 +31,6 @@ function checkProofs(peppers: Peppers, proofs: Proofs): void {
   }
 }
 
-/** An old version can be removed when no key needs it. */
 async function checkKeyPeppers(store: Store, peppers: Peppers): Promise<void> {
   const missing = await store.db
     .selectFrom('api_key')
@@ -55,7 +52,7 @@ async function checkWalletPeppers(store: Store, peppers: Peppers): Promise<void>
 
 async function addProofs(store: Store, peppers: Peppers): Promise<void> {
   const rows = [...peppers.secrets].map(([version, secret]) => ({ version, proof: proofOf(secret) }));
-  await store.db.transaction().execute((trx) =>
+  await transact(store, (trx) =>
     trx
       .insertInto('pepper')
       .values(rows)
@@ -64,10 +61,7 @@ async function addProofs(store: Store, peppers: Peppers): Promise<void> {
   );
 }
 
-/**
- * Opens or creates the peppers and checks them against the store.
- * @throws PepperError if the store needs a pepper that is missing.
- */
+/** Opens or creates the peppers and checks them against the store. @throws PepperError */
 export async function openPeppers(store: Store, sources: PepperSources): Promise<Peppers> {
   // Proofs first: a proof is written after its pepper, so a pepper with a proof exists by then.
   const before = await readProofs(store);

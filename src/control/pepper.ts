@@ -3,14 +3,13 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSy
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
 
-/** Server-side secrets of key digests. Several versions are accepted during a rotation. */
+/** Server-side secrets. Several versions are accepted during a rotation. */
 export type Peppers = Readonly<{
   /** Version for new keys: the highest. */
   current: number;
   secrets: ReadonlyMap<number, Buffer>;
 }>;
 
-/** A pepper is missing, malformed, or not the one that the store needs. */
 export class PepperError extends Error {
   override name = 'PepperError';
 }
@@ -34,12 +33,7 @@ function parseEntry(entry: string, from: string): [number, Buffer] {
   return [version, Buffer.from(text, 'utf8')];
 }
 
-/**
- * Parses `version:secret` entries separated by commas or line breaks; a bare secret is version 1. The UTF-8
- * bytes of the secret are the pepper.
- * @param from - source, named in errors.
- * @throws PepperError
- */
+/** Parses `version:secret` entries, separated by commas or line breaks; a bare secret is version 1. */
 export function parsePeppers(text: string, from: string): Peppers {
   const entries = text.split(/[,\r\n]+/).filter((entry) => entry !== '' && !entry.startsWith('#'));
   if (entries.length === 0) throw new PepperError(`${from} is empty. Put a pepper there or remove it.`);
@@ -70,7 +64,7 @@ function writeWhole(file: string, text: string): void {
   }
 }
 
-/** Makes file names in the folder durable, not only file contents. */
+/** Makes the names of files durable. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -95,20 +89,17 @@ function createOnce(file: string, text: string): void {
 }
 
 export type PepperSources = Readonly<{
-  /** Value of SOLWAY_PEPPER. */
+  /** SOLWAY_PEPPER. */
   text?: string | undefined;
-  /** Value of SOLWAY_PEPPER_FILE. */
+  /** SOLWAY_PEPPER_FILE. */
   file?: string | undefined;
-  /** Location of the pepper file if neither is set. */
+  /** Used if neither is set. */
   dataDir: string;
 }>;
 
 export const pepperFile = (dataDir: string): string => join(dataDir, 'pepper');
 
-/**
- * Null if no pepper exists yet.
- * @throws PepperError
- */
+/** Null if no pepper exists yet. @throws PepperError */
 export function findPeppers(sources: PepperSources): Peppers | null {
   if (sources.text !== undefined) return parsePeppers(sources.text, 'SOLWAY_PEPPER');
   const file = sources.file ?? pepperFile(sources.dataDir);

@@ -9,10 +9,10 @@ export type Plan = Readonly<{ id: string; name: string; limits: PlanLimits }>;
 
 export const DEFAULT_PLAN_ID = 'default';
 
-/**
- * Writes the configured plans to the store. Changed plans reach their keys through the key feed. Plans
- * missing from the configuration stay, because keys may refer to them.
- */
+/** Attempts when other processes write plans at the same time. */
+const TRIES_MAX = 10;
+
+/** Writes the configured plans to the store. Other plans stay, because keys may refer to them. */
 export async function syncPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stale: Plan[] = [];
@@ -21,24 +21,14 @@ export async function syncPlans(store: Store, plans: readonly Plan[], actor: str
   }
 }
 
-/** Attempts when other processes write plans at the same time. */
-const TRIES_MAX = 10;
-
-/**
- * Adds missing plans and leaves the others unchanged: for commands whose configuration may differ from the
- * service's.
- */
+/** Adds missing plans only: the configuration of a command may differ from the service's. */
 export async function addMissingPlans(store: Store, plans: readonly Plan[], actor: string): Promise<void> {
   const rows = await store.db.selectFrom('plan').select('id').execute();
   const existingIds = new Set(rows.map(({ id }) => id));
-  await syncPlans(
-    store,
-    plans.filter(({ id }) => !existingIds.has(id)),
-    actor,
-  );
+  const missing = plans.filter(({ id }) => !existingIds.has(id));
+  await syncPlans(store, missing, actor);
 }
 
-/** Numeric limits and their columns. */
 const numericColumns = {
   rpcPerSecond: 'rpc_per_second',
   rpcBurst: 'rpc_burst',
@@ -59,11 +49,7 @@ type NumericColumn = (typeof numericColumns)[keyof typeof numericColumns];
 
 const numericLimits = Object.entries(numericColumns) as [keyof NumericLimits, NumericColumn][];
 
-export const planLimitColumns = [
-  ...numericLimits.map(([, column]) => column),
-  'quota_is_hard',
-  'prices',
-] as const;
+export const planLimitColumns = [...Object.values(numericColumns), 'quota_is_hard', 'prices'] as const;
 
 const columnsOf = ({ name, limits }: Plan): Omit<PlanTable, 'id' | 'version'> => ({
   ...(Object.fromEntries(numericLimits.map(([limit, column]) => [column, limits[limit]])) as Record<
@@ -111,15 +97,10 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
-/**
- * Moves keys on the customer's previous plan to its new one, within the transaction that changes the
- * customer. Keys with a plan of their own keep it.
- */
-export async function moveKeysOfPlan(
+/** Moves keys on the customer's previous plan to its new one. Keys with a plan of their own keep it. */
+export const moveKeysOfPlan = (
   trx: Transaction<Schema>,
   customerId: string,
   from: string,
   to: string,
-): Promise<void> {
-  await updateRows(trx, 'api_key', { customer_id: customerId, plan_id: from }, { plan_id: to });
-}
+): Promise<number> => updateRows(trx, 'api_key', { customer_id: customerId, plan_id: from }, { plan_id: to });

@@ -3,7 +3,7 @@ import { bootId, identityOf, isRunning } from '../base/process-identity.ts';
 /** `<boot id>.<pid>.<process start>.<UUID><suffix>`; boot id and process start may be empty. */
 const NAME = /^([\w-]*)\.(\d{1,10})\.(\d*)\.([\w-]{36})((?:\.\w+)*)$/;
 
-/** Ids of this process: a pid alone may be reused. */
+/** A pid alone may be reused. */
 const ownIds = new Set<string>();
 
 /** Name of a file or folder that belongs to this process until `releaseId`. */
@@ -15,7 +15,7 @@ export function processOwnedName(id: string): string {
 
 export const releaseId = (id: string): boolean => ownIds.delete(id);
 
-/** Parses such a name and finds its owner: this process, another running process on this machine, or none. */
+/** The owner is this process, another running process of this machine, or none. */
 export function parseOwnedName(
   name: string,
 ): Readonly<{ id: string; suffix: string; owner: 'me' | 'another' | null }> | null {

@@ -125,7 +125,7 @@ describeOnBothStores('notices', ({ kind, open, fresh, defer }) => {
     const ways = { webhooks, mailer: mailer(), seal: new WebhookSeal(peppers) };
     const never = { watchIntervalMs: 3_600_000, pollIntervalMs: 3_600_000 };
     const notifier = new Notifier({
-      ...{ store, peppers, ledger, channels: ways, now },
+      ...{ store, ledger, channels: ways, now },
       limits: { ...noticeLimits, ...never, ...limits },
     });
     await notifier.start();

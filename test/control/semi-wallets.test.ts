@@ -4,11 +4,11 @@ import { Keypair } from '@solana/web3.js';
 import tweetnacl from 'tweetnacl';
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/control/database/open.ts';
+import { JsonSeal } from '../../src/control/json-seal.ts';
 import type { Peppers } from '../../src/control/pepper.ts';
 import { openPeppers } from '../../src/control/pepper-proof.ts';
 import { type SemiWalletLimits, semiWalletLimits } from '../../src/control/semi-wallets/key-derivation.ts';
 import { SemiWalletStore } from '../../src/control/semi-wallets/semi-wallet-store.ts';
-import { ServerKeys } from '../../src/control/semi-wallets/wrap.ts';
 import { Failure } from '../../src/protocol/errors.ts';
 import type { SemiWallets } from '../../src/rest-api/services.ts';
 import { address } from '../../src/solana/address.ts';
@@ -237,14 +237,15 @@ describeOnSqlite('the password of a semi-custodial wallet', ({ open: openStore }
 
 it('the keys that encrypt stored keypairs differ from the peppers of API keys', () => {
   const pepper = Buffer.alloc(32, 1);
-  const keys = new ServerKeys({ current: 1, secrets: new Map([[1, pepper]]) });
-  const bytes = Buffer.from(keys.wrap('x', 'o', 'w').text, 'base64');
+  const purpose = 'solway semi-custodial wallets';
+  const seal = new JsonSeal({ current: 1, secrets: new Map([[1, pepper]]) }, purpose);
+  const bytes = Buffer.from(seal.seal('x', 'o', 'w').sealed, 'base64');
   const decrypt = (key: Uint8Array): string => {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
     decipher.setAAD(Buffer.from('["o","w"]')).setAuthTag(bytes.subarray(-16));
     return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
   };
   expect(() => decrypt(pepper)).toThrow();
-  const derived = hkdfSync('sha256', pepper, '', 'solway semi-custodial wallets', 32);
-  expect(decrypt(Buffer.from(derived))).toBe('x');
+  const derived = hkdfSync('sha256', pepper, '', purpose, 32);
+  expect(decrypt(Buffer.from(derived))).toBe('"x"');
 });

@@ -56,7 +56,7 @@ describe('storage after a kill', () => {
       expect(names.length).toBe(2 * cids.length);
       let bytes = 0;
       for (const cid of cids) bytes += await expectWhole(storage, cid);
-      expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([cids.length, bytes]);
+      expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([cids.length, bytes]);
       await storage.close();
     }
   });

@@ -228,8 +228,8 @@ describe('a pinning service', () => {
     expect(inspect(failure)).not.toContain(TOKEN);
     expect([
       await storage.fileStore?.open(HELLO),
-      storage.fileStore?.files,
-      storage.fileStore?.bytes,
+      storage.fileStore?.quota.files,
+      storage.fileStore?.quota.bytes,
     ]).toEqual([null, 0, 0]);
     instead = null;
     expect(await put()).toBe(HELLO);

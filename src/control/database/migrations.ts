@@ -1,17 +1,14 @@
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
-import { executeSql } from './execute-sql.ts';
+import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
-import { createAccounts } from './tables/accounts.ts';
-import { createNodeTables } from './tables/nodes.ts';
-import { createNoticeTables } from './tables/notices.ts';
-import { createRequestTables } from './tables/requests.ts';
-import { createUsageTables } from './tables/usage.ts';
+import { accountTables } from './tables/accounts.ts';
+import { nodeTables } from './tables/nodes.ts';
+import { noticeTables } from './tables/notices.ts';
+import { requestTables } from './tables/requests.ts';
+import { usageTables } from './tables/usage.ts';
 
-/**
- * Adds triggers that reject updates and deletions of rows, from any program that connects. Dialect-specific
- * SQL.
- */
+/** Adds triggers that reject updates and deletions of rows by any program that connects. */
 async function makeAppendOnly(db: Kysely<unknown>, table: string): Promise<void> {
   const statements =
     db.getExecutor().adapter instanceof PostgresAdapter ? inPostgres(table) : inSqlite(table);
@@ -47,12 +44,19 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
   await sql.raw(statement).execute(db);
 }
 
-/** A schema step. Released steps are never edited. */
+/** Released steps are never edited. */
 export type Migration = Readonly<{
   number: number;
   name: string;
-  up(db: Kysely<unknown>): Promise<void>;
+  /** SQL statements for both dialects, or a function. SQLite adds one column per statement. */
+  up: string | ((db: Kysely<unknown>) => Promise<void>);
 }>;
+
+async function executeSql(db: Kysely<unknown>, statements: string): Promise<void> {
+  for (const statement of statements.split(';')) {
+    if (statement.trim() !== '') await sql.raw(statement).execute(db);
+  }
+}
 
 const firstTables = `
   create table change_counter (id integer primary key, version bigint not null);
@@ -89,120 +93,110 @@ const semiWalletTable = `
   );
   create index semi_wallet_pepper on semi_wallet (pepper_version)`;
 
-/** One column per statement, as SQLite requires. Existing rows and older programs get the default. */
-const addColumns = (db: Kysely<unknown>, table: string, ...columns: readonly string[]): Promise<void> =>
-  executeSql(db, columns.map((column) => `alter table ${table} add column ${column}`).join(';'));
-
-/** Owner and rules of a key. Lists are joined by commas; empty: unrestricted. */
-const keyRuleColumns = [
-  `customer_id text not null default '${DEFAULT_CUSTOMER_ID}'`,
-  'is_public bigint not null default 0',
-  ...['networks', 'cidrs', 'origins', 'methods'].map((list) => `${list} text not null default ''`),
-  ...['rate_per_second bigint', 'rate_burst bigint', 'address_per_second bigint'],
-  'logs_bodies bigint not null default 0',
-  ...['last_used_from text', 'leaked_at bigint'],
-];
-
-const planPriceColumns = [
-  'monthly_credits bigint not null default 0',
-  'quota_is_hard bigint not null default 1',
-  'stream_credits bigint not null default 0',
-  "prices text not null default '{}'",
-];
+const keyRulesAndPrices = `
+  alter table api_key add column customer_id text not null default '${DEFAULT_CUSTOMER_ID}';
+  alter table api_key add column is_public bigint not null default 0;
+  alter table api_key add column networks text not null default '';
+  alter table api_key add column cidrs text not null default '';
+  alter table api_key add column origins text not null default '';
+  alter table api_key add column methods text not null default '';
+  alter table api_key add column rate_per_second bigint;
+  alter table api_key add column rate_burst bigint;
+  alter table api_key add column address_per_second bigint;
+  alter table api_key add column logs_bodies bigint not null default 0;
+  alter table api_key add column last_used_from text;
+  alter table api_key add column leaked_at bigint;
+  create index api_key_customer on api_key (customer_id);
+  create index api_key_family on api_key (family_id);
+  alter table plan add column monthly_credits bigint not null default 0;
+  alter table plan add column quota_is_hard bigint not null default 1;
+  alter table plan add column stream_credits bigint not null default 0;
+  alter table plan add column prices text not null default '{}';
+  alter table audit add column customer_id text;
+  alter table audit add column address text;
+  alter table audit add column user_agent text;
+  alter table audit add column request_id text;
+  create index audit_customer on audit (customer_id, id)`;
 
 /** Steps from an empty database to schema.ts. */
 export const migrations: readonly Migration[] = [
-  {
-    number: 1,
-    name: 'keys, plans, usage and audit',
-    up: (db) => executeSql(db, firstTables),
-  },
+  { number: 1, name: 'keys, plans, usage and audit', up: firstTables },
   {
     number: 2,
     name: 'limits of WebSocket connections, and their messages',
-    async up(db) {
-      await addColumns(db, 'plan', 'ws_connections_max bigint not null default 100');
-      await addColumns(db, 'plan', 'ws_subscriptions_max bigint not null default 1000');
-      await addColumns(db, 'plan', 'ws_message_max_bytes bigint not null default 1048576');
-      await addColumns(db, 'usage_minute', 'messages bigint not null default 0');
-    },
+    up: `
+      alter table plan add column ws_connections_max bigint not null default 100;
+      alter table plan add column ws_subscriptions_max bigint not null default 1000;
+      alter table plan add column ws_message_max_bytes bigint not null default 1048576;
+      alter table usage_minute add column messages bigint not null default 0`,
   },
   {
     number: 3,
     name: 'limits of gRPC streams',
-    async up(db) {
-      await addColumns(db, 'plan', 'grpc_streams_max bigint not null default 100');
-      await addColumns(db, 'plan', 'grpc_filters_max bigint not null default 1000');
-      await addColumns(db, 'plan', 'grpc_pubkeys_max bigint not null default 50000');
-      await addColumns(db, 'plan', 'grpc_cuckoo_max_bytes bigint not null default 2097152');
-    },
+    up: `
+      alter table plan add column grpc_streams_max bigint not null default 100;
+      alter table plan add column grpc_filters_max bigint not null default 1000;
+      alter table plan add column grpc_pubkeys_max bigint not null default 50000;
+      alter table plan add column grpc_cuckoo_max_bytes bigint not null default 2097152`,
   },
   {
     number: 4,
     name: 'limit of block filters',
-    up: (db) => addColumns(db, 'plan', 'grpc_blocks_max bigint not null default 10'),
+    up: 'alter table plan add column grpc_blocks_max bigint not null default 10',
   },
-  { number: 5, name: 'semi-custodial wallets', up: (db) => executeSql(db, semiWalletTable) },
-  { number: 6, name: 'customers, members and sign-in', up: createAccounts },
+  { number: 5, name: 'semi-custodial wallets', up: semiWalletTable },
+  { number: 6, name: 'customers, members and sign-in', up: accountTables },
   {
     number: 7,
     name: 'rules of keys, prices of plans',
     async up(db) {
-      await addColumns(db, 'api_key', ...keyRuleColumns);
-      await executeSql(db, 'create index api_key_customer on api_key (customer_id)');
-      await executeSql(db, 'create index api_key_family on api_key (family_id)');
-      await addColumns(db, 'plan', ...planPriceColumns);
-      await addColumns(db, 'audit', 'customer_id text', 'address text', 'user_agent text', 'request_id text');
-      await executeSql(db, 'create index audit_customer on audit (customer_id, id)');
+      await executeSql(db, keyRulesAndPrices);
       await makeAppendOnly(db, 'audit');
     },
   },
-  { number: 8, name: 'hours and days of usage', up: createUsageTables },
-  { number: 9, name: 'requests, connections and gateways', up: createRequestTables },
-  { number: 10, name: 'notices of quotas', up: createNoticeTables },
+  { number: 8, name: 'hours and days of usage', up: usageTables },
+  { number: 9, name: 'requests, connections and gateways', up: requestTables },
+  { number: 10, name: 'notices of quotas', up: noticeTables },
   {
     number: 11,
     name: 'nodes that are added while the service runs',
-    async up(db) {
-      await createNodeTables(db);
-      await addColumns(db, 'node_cordon', 'is_drain bigint not null default 0');
-    },
+    up: `${nodeTables}; alter table node_cordon add column is_drain bigint not null default 0`,
   },
   {
     number: 12,
     name: 'what became of transactions',
-    async up(db) {
-      await addColumns(db, 'submission', 'rebroadcasts bigint not null default 0');
-      await addColumns(db, 'submission', 'fate text', 'fate_slot text', 'fate_err text');
-    },
+    up: `
+      alter table submission add column rebroadcasts bigint not null default 0;
+      alter table submission add column fate text;
+      alter table submission add column fate_slot text;
+      alter table submission add column fate_err text`,
   },
   {
     number: 13,
     name: 'an audit log that nothing takes the place of',
     up: (db) => makeIrreplaceable(db, 'audit'),
   },
-  { number: 14, name: 'where gateways answer', up: (db) => addColumns(db, 'gateway', 'url text') },
+  { number: 14, name: 'where gateways answer', up: 'alter table gateway add column url text' },
   {
     number: 15,
     name: 'keys whose reads never go back',
-    up: (db) => addColumns(db, 'api_key', 'never_back bigint not null default 0'),
+    up: 'alter table api_key add column never_back bigint not null default 0',
   },
   {
     number: 16,
     name: 'what nodes said to rebroadcasts',
-    up: (db) => addColumns(db, 'submission', 'again text'),
+    up: 'alter table submission add column again text',
   },
   {
     number: 17,
     name: 'when a notice was tried last',
-    up: (db) => addColumns(db, 'notice_target', 'tested_at bigint not null default 0'),
+    up: 'alter table notice_target add column tested_at bigint not null default 0',
   },
 ];
 
 /** Arbitrary but unique on the server: "solway" in ASCII. */
 const ADVISORY_LOCK = 0x736f6c776179;
 
-/** The database was written by a newer version. */
 export class SchemaTooNewError extends Error {
   constructor(found: number, latest: number) {
     super(
@@ -221,13 +215,8 @@ async function lock(dialect: Target['dialect'], trx: Transaction<Schema>): Promi
 }
 
 async function currentSchema(trx: Transaction<Schema>): Promise<number> {
-  await trx.schema
-    .createTable('schema_migration')
-    .ifNotExists()
-    .addColumn('number', 'integer', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('applied_at', 'bigint', (column) => column.notNull())
-    .execute();
+  await sql`create table if not exists schema_migration
+    (number integer primary key, name text not null, applied_at bigint not null)`.execute(trx);
   const row = await trx
     .selectFrom('schema_migration')
     .select((select) => select.fn.max('number').as('number'))
@@ -235,27 +224,19 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
   return row?.number ?? 0;
 }
 
-/**
- * Runs all pending steps in one transaction.
- * @returns schema numbers before (0: empty) and after.
- * @throws SchemaTooNewError
- */
-export async function migrate(
-  target: Target,
-  steps: readonly Migration[] = migrations,
-): Promise<Readonly<{ from: number; to: number }>> {
+/** Runs all pending steps in one transaction and returns the schema number before; 0 for an empty database. */
+export async function migrate(target: Target, steps: readonly Migration[] = migrations): Promise<number> {
   return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);
     const current = await currentSchema(trx);
     const latest = steps.at(-1)?.number ?? 0;
     if (current > latest) throw new SchemaTooNewError(current, latest);
     for (const step of steps.filter(({ number }) => number > current)) {
-      await step.up(trx as unknown as Kysely<unknown>);
-      await trx
-        .insertInto('schema_migration')
-        .values({ number: step.number, name: step.name, applied_at: Date.now() })
-        .execute();
+      const db = trx as unknown as Kysely<unknown>;
+      await (typeof step.up === 'string' ? executeSql(db, step.up) : step.up(db));
+      const { number, name } = step;
+      await insertRow(trx, 'schema_migration', { number, name, applied_at: Date.now() });
     }
-    return { from: current, to: latest };
+    return current;
   });
 }

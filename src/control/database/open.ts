@@ -3,10 +3,9 @@ import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
 import { makeFolder } from '../../base/make-folder.ts';
 import { migrate } from './migrations.ts';
-import { openPostgres, type PostgresOptions, watchPostgres } from './postgres.ts';
+import { openPostgres, type PostgresOptions, PostgresWatch } from './postgres.ts';
 import type { Schema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
-import type { StoreWatch } from './store-watch.ts';
 
 export type Store = Readonly<{
   dialect: 'sqlite' | 'postgres';
@@ -16,7 +15,7 @@ export type Store = Readonly<{
   /** Schema number at opening; 0 for an empty database. */
   schemaFound: number;
   /** Opens a separate connection that is notified of changes; null for SQLite. */
-  watch: ((onChange: () => void) => StoreWatch) | null;
+  watch: ((onChange: () => void) => PostgresWatch) | null;
   /** @throws StoreReplacedError if the file was deleted or replaced. */
   checkNotReplaced(): void;
   close(): Promise<void>;
@@ -32,11 +31,10 @@ export class StoreReplacedError extends Error {
 
 export type OpenOptions = Partial<PostgresOptions> &
   Readonly<{
-    /** PostgreSQL connection string; overrides `file`. */
+    /** PostgreSQL; overrides `file`. */
     url?: string | null | undefined;
-    /** SQLite file; its folder is created. */
     file?: string | undefined;
-    /** SQLite: milliseconds to wait for another process's transaction. */
+    /** SQLite: maximum wait for another process's transaction. */
     lockWaitMs?: number;
     /** Called for idle PostgreSQL connections that broke. */
     onError?: (error: Error) => void;
@@ -50,7 +48,7 @@ export const databaseOptions = {
   lockWaitMs: 5_000,
 } as const;
 
-/** Host and database of a connection string, without credentials. */
+/** Host and database, without credentials. */
 export function describePostgres(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return 'PostgreSQL';
@@ -58,9 +56,7 @@ export function describePostgres(url: string): string {
   return `PostgreSQL ${host}${parsed.pathname}`;
 }
 
-type OpenedStore = Omit<Store, 'schemaFound'>;
-
-function openPostgresStore(url: string, options: OpenOptions): OpenedStore {
+function openPostgresStore(url: string, options: OpenOptions): Omit<Store, 'schemaFound'> {
   const limits: PostgresOptions = { ...databaseOptions, ...options };
   const dialect = openPostgres(url, limits, options.onError ?? (() => undefined));
   const db = new Kysely<Schema>({ dialect });
@@ -68,13 +64,13 @@ function openPostgresStore(url: string, options: OpenOptions): OpenedStore {
     dialect: 'postgres',
     db,
     location: describePostgres(url),
-    watch: (onChange) => watchPostgres(url, limits, onChange),
+    watch: (onChange) => new PostgresWatch(url, limits, onChange),
     checkNotReplaced: () => undefined,
     close: () => db.destroy(),
   };
 }
 
-function openSqliteStore(file: string, lockWaitMs: number): OpenedStore {
+function openSqliteStore(file: string, lockWaitMs: number): Omit<Store, 'schemaFound'> {
   makeFolder(dirname(file), 0o700);
   // SQLite would create it world-readable; the WAL inherits its mode.
   closeSync(openSync(file, 'a', 0o600));
@@ -87,17 +83,13 @@ function openSqliteStore(file: string, lockWaitMs: number): OpenedStore {
   return { dialect: 'sqlite', db, location: file, watch: null, checkNotReplaced, close: () => db.destroy() };
 }
 
-/**
- * Opens the control-plane database and migrates it.
- * @throws SchemaTooNewError
- */
+/** Opens the control-plane database and migrates it. */
 export async function openDatabase(options: OpenOptions): Promise<Store> {
   const store = options.url
     ? openPostgresStore(options.url, options)
     : openSqliteStore(options.file ?? 'solway.db', options.lockWaitMs ?? databaseOptions.lockWaitMs);
   try {
-    const { from } = await migrate(store);
-    return { ...store, schemaFound: from };
+    return { ...store, schemaFound: await migrate(store) };
   } catch (error) {
     await store.close();
     throw error;

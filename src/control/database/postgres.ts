@@ -12,49 +12,55 @@ import {
 import pg from 'pg';
 import type { Schema } from './schema.ts';
 import { StoreHangsError } from './store-unavailable.ts';
-import { CHANGE_CHANNEL, type StoreWatch } from './store-watch.ts';
 
-type Connect = (timeoutMs: number) => pg.Client;
+/** Channel for committed changes; notifications are empty. */
+export const CHANGE_CHANNEL = 'solway_change';
+
+export type PostgresOptions = Readonly<{
+  connectionsMax: number;
+  connectTimeoutMs: number;
+  queryTimeoutMs: number;
+  /** Milliseconds before the server is probed, and timeout of the probe. */
+  hangsAfterMs: number;
+}>;
 
 /** Server errors prove that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /**
- * Detects a hanging PostgreSQL server: when a query is slow, probes with a small query on a separate
- * connection. Queries of a busy server continue.
+ * Detects a hanging server: probes it on a separate connection while a query is slow. Queries of a busy server
+ * continue.
  */
 class PostgresLiveness {
-  readonly #connect: Connect;
+  readonly #url: string;
   readonly #hangsAfterMs: number;
   #runningProbe: Promise<boolean> | null = null;
   /** After a failed probe, later queries are probed without waiting again. */
   #isHanging = false;
 
-  /** @param hangsAfterMs - delay before the probe, and its timeout. */
-  constructor(connect: Connect, hangsAfterMs: number) {
-    this.#connect = connect;
+  constructor(url: string, hangsAfterMs: number) {
+    this.#url = url;
     this.#hangsAfterMs = hangsAfterMs;
   }
 
   /** @throws StoreHangsError while the server hangs; errors of the work. */
-  guard<Result>(work: Promise<Result>): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    let timer: NodeJS.Timeout | null = null;
+  async guard<Result>(work: Promise<Result>): Promise<Result> {
+    const { promise: hung, reject } = Promise.withResolvers<never>();
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
     const probeAfter = (ms: number): void => {
-      timer = setTimeout(() => {
-        void this.#isHung().then((hangs) => {
-          if (hangs) reject(new StoreHangsError());
-          else if (timer !== null) probeAfter(this.#hangsAfterMs);
-        });
+      timer = setTimeout(async () => {
+        if (await this.#isHung()) reject(new StoreHangsError());
+        else if (!isOver) probeAfter(this.#hangsAfterMs);
       }, ms);
     };
     probeAfter(this.#isHanging ? 0 : this.#hangsAfterMs);
-    const end = (): void => {
-      if (timer !== null) clearTimeout(timer);
-      timer = null;
-    };
-    work.then(resolve, reject).finally(end);
-    return promise.finally(end);
+    try {
+      return await Promise.race([work, hung]);
+    } finally {
+      isOver = true;
+      clearTimeout(timer);
+    }
   }
 
   /** One probe is shared by all waiting queries. */
@@ -68,7 +74,8 @@ class PostgresLiveness {
   }
 
   async #probe(): Promise<boolean> {
-    const client = this.#connect(this.#hangsAfterMs);
+    const timeoutMs = this.#hangsAfterMs;
+    const client = new pg.Client({ ...clientConfig(this.#url, timeoutMs), query_timeout: timeoutMs });
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -88,38 +95,32 @@ const CONNECT_INTERVAL_MS = 500;
 /** A connection with its socket, whose destruction ends any pending operation. */
 type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening: boolean };
 
-type WatchTimeouts = Readonly<{
-  /** Milliseconds; larger than `lateMs` because of distant servers. */
-  connectTimeoutMs: number;
-  /** Milliseconds until a `withDeadline` query is late. */
-  lateMs: number;
-}>;
-
-type OpenClient = (socket: Socket) => pg.Client;
-
 /**
- * A lazily opened connection for LISTEN and polls. Regular small queries detect a dead connection, such as
- * one dropped by a firewall.
+ * A lazily opened connection for LISTEN and polls, independent of the pool. Regular small queries detect a dead
+ * connection, such as one dropped by a firewall.
  */
-class PostgresWatch implements StoreWatch {
+export class PostgresWatch {
   readonly db: Kysely<Schema>;
-  readonly #open: OpenClient;
-  readonly #connectTimeoutMs: number;
-  readonly #lateMs: number;
+  readonly #url: string;
+  readonly #options: PostgresOptions;
   readonly #onChange: () => void;
   #connection: WatchConnection | null = null;
   #connectAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(open: OpenClient, { connectTimeoutMs, lateMs }: WatchTimeouts, onChange: () => void) {
-    this.#open = open;
-    this.#connectTimeoutMs = connectTimeoutMs;
-    this.#lateMs = lateMs;
+  constructor(url: string, options: PostgresOptions, onChange: () => void) {
+    this.#url = url;
+    this.#options = options;
     this.#onChange = onChange;
     const pool: PostgresPool = { options: {}, connect: () => this.#connect(), end: async () => undefined };
     this.db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   }
 
+  /**
+   * Runs a small query with a deadline; connects first.
+   * @param patience - multiple of the usual deadline.
+   * @throws StoreHangsError when it is late; the connection is then replaced.
+   */
   async withDeadline<Result>(query: () => Promise<Result>, patience = 1): Promise<Result> {
     this.#connection ??= this.#openConnection();
     const connection = this.#connection;
@@ -128,7 +129,7 @@ class PostgresWatch implements StoreWatch {
     const timer = setTimeout(() => {
       reject(new StoreHangsError());
       this.#dropConnection(connection);
-    }, this.#lateMs * patience);
+    }, this.#options.hangsAfterMs * patience);
     try {
       return await Promise.race([query(), promise]);
     } finally {
@@ -156,7 +157,11 @@ class PostgresWatch implements StoreWatch {
 
   #openConnection(): WatchConnection {
     const socket = new Socket();
-    const client = this.#open(socket);
+    const client = new pg.Client({
+      ...clientConfig(this.#url, this.#options.connectTimeoutMs),
+      ...queryTimeouts(this.#options),
+      stream: () => socket,
+    });
     const { promise: ready, resolve } = Promise.withResolvers<pg.Client>();
     const connection: WatchConnection = { socket, ready, isListening: false };
     client.on('notification', () => this.#onChange());
@@ -176,8 +181,8 @@ class PostgresWatch implements StoreWatch {
     const end = (): unknown => connection.socket.destroy();
     const timers = [
       // Retries early: TCP retransmits a lost SYN only after a second or more.
-      setTimeout(() => connection.socket.connecting && end(), this.#lateMs),
-      setTimeout(end, this.#connectTimeoutMs),
+      setTimeout(() => connection.socket.connecting && end(), this.#options.hangsAfterMs),
+      setTimeout(end, this.#options.connectTimeoutMs),
     ];
     try {
       await client.connect();
@@ -208,16 +213,6 @@ class PostgresWatch implements StoreWatch {
 }
 
 const INT8 = 20;
-const APPLICATION_NAME = 'solway';
-
-/** Defaults are in open.ts. */
-export type PostgresOptions = Readonly<{
-  connectionsMax: number;
-  connectTimeoutMs: number;
-  queryTimeoutMs: number;
-  /** Milliseconds before the server is probed, and timeout of the probe. */
-  hangsAfterMs: number;
-}>;
 
 function integerFromText(text: string): number {
   const value = Number(text);
@@ -233,45 +228,37 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-function clientConfig(url: string, options: PostgresOptions): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: APPLICATION_NAME,
-    connectionTimeoutMillis: options.connectTimeoutMs,
-    keepAlive: true,
-    types,
-  };
-}
+const clientConfig = (url: string, connectTimeoutMs: number): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: 'solway',
+  connectionTimeoutMillis: connectTimeoutMs,
+  keepAlive: true,
+  types,
+});
 
-/** @param onError - called for idle connections that broke; the pool replaces them. */
+const queryTimeouts = ({ queryTimeoutMs }: PostgresOptions): pg.ClientConfig => ({
+  statement_timeout: queryTimeoutMs,
+  query_timeout: queryTimeoutMs + 1_000,
+});
+
 export function openPostgres(
   url: string,
   options: PostgresOptions,
   onError: (error: Error) => void,
 ): Dialect {
   const pool = new pg.Pool({
-    ...clientConfig(url, options),
+    ...clientConfig(url, options.connectTimeoutMs),
+    ...queryTimeouts(options),
     max: options.connectionsMax,
-    statement_timeout: options.queryTimeoutMs,
-    query_timeout: options.queryTimeoutMs + 1_000,
   });
   pool.on('error', onError);
   // A broken connection also emits an error event, which would end the process without a listener.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const connectProbe = (timeoutMs: number): pg.Client =>
-    new pg.Client({
-      ...clientConfig(url, { ...options, connectTimeoutMs: timeoutMs }),
-      query_timeout: timeoutMs,
-    });
-  return new PostgresDialect({
-    pool: watchPool(pool, new PostgresLiveness(connectProbe, options.hangsAfterMs)),
-  });
+  const liveness = new PostgresLiveness(url, options.hangsAfterMs);
+  return new PostgresDialect({ pool: watchPool(pool, liveness) });
 }
 
-/**
- * Pool connection that is discarded when the server hangs during a query, or when a query ends without a
- * server response.
- */
+/** Pool connection that is discarded when a query ends without a response of the server. */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #liveness: PostgresLiveness;
@@ -300,33 +287,17 @@ class WatchedClient implements PostgresPoolClient {
   }
 }
 
-/** Wraps a pool so that its queries fail when the server hangs. */
 const watchPool = (pool: pg.Pool, liveness: PostgresLiveness): PostgresPool => ({
   options: pool.options,
   async connect() {
     const connecting = pool.connect();
-    const client = await liveness.guard(connecting).catch((error: unknown) => {
+    try {
+      return new WatchedClient(await liveness.guard(connecting), liveness);
+    } catch (error) {
       // A late connection would be leaked.
-      if (error instanceof StoreHangsError)
-        connecting.then(
-          (late) => late.release(),
-          () => undefined,
-        );
+      connecting.then((late) => late.release()).catch(() => undefined);
       throw error;
-    });
-    return new WatchedClient(client, liveness);
+    }
   },
   end: () => pool.end(),
 });
-
-export function watchPostgres(url: string, options: PostgresOptions, onChange: () => void): PostgresWatch {
-  const { connectTimeoutMs, hangsAfterMs, queryTimeoutMs } = options;
-  const open = (socket: Socket): pg.Client =>
-    new pg.Client({
-      ...clientConfig(url, options),
-      statement_timeout: queryTimeoutMs,
-      query_timeout: queryTimeoutMs + 1_000,
-      stream: () => socket,
-    });
-  return new PostgresWatch(open, { connectTimeoutMs, lateMs: hangsAfterMs }, onChange);
-}

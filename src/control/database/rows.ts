@@ -2,8 +2,6 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import { type CamelCase, camelCase } from '../../base/camel-case.ts';
 import type { Schema } from './schema.ts';
 
-/** Statements about rows of one table that have given values. */
-
 type Table = keyof Schema & string;
 type Values<Name extends Table> = { readonly [Column in keyof Schema[Name]]?: Schema[Name][Column] };
 /** Undefined matches any value. */
@@ -56,10 +54,7 @@ export async function insertRow<Name extends Table>(
     .execute();
 }
 
-/**
- * Inserts a row, or sets `values` in the row with this key.
- * @param initial - further columns of a new row.
- */
+/** Inserts a row, which also gets the `initial` values, or sets `values` in the row with this key. */
 export async function upsertRow<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
@@ -75,7 +70,6 @@ export async function upsertRow<Name extends Table>(
     .execute();
 }
 
-/** @returns number of updated rows. */
 export async function updateRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
@@ -87,7 +81,6 @@ export async function updateRows<Name extends Table>(
   return Number((await matching(query, match).executeTakeFirstOrThrow()).numUpdatedRows);
 }
 
-/** @returns number of deleted rows. */
 export async function deleteRows<Name extends Table>(
   db: Kysely<Schema>,
   table: Name,
@@ -97,10 +90,7 @@ export async function deleteRows<Name extends Table>(
   return Number((await matching(typed.deleteFrom(name), match).executeTakeFirstOrThrow()).numDeletedRows);
 }
 
-/**
- * Pages of rows, until one is not full.
- * @param read - reads the page after a row; null: the first.
- */
+/** Pages of rows until one is not full. `read` gets the last row of the previous page. */
 export async function* pagesOf<Row>(
   pageRows: number,
   read: (last: Row | null) => Promise<Row[]>,
@@ -113,7 +103,7 @@ export async function* pagesOf<Row>(
   }
 }
 
-/** Columns of a row, under their names in the program. */
+/** Columns of a row, named in camel case. */
 export const fieldsOf = <Row extends object, Name extends keyof Row & string>(row: Row, ...names: Name[]) =>
   Object.fromEntries(names.map((name) => [camelCase(name), row[name]])) as {
     [Column in Name as CamelCase<Column>]: Row[Column];

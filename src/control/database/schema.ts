@@ -8,8 +8,8 @@ import type { RequestTables } from './tables/requests.ts';
 import type { UsageCounters, UsageTables } from './tables/usage.ts';
 
 /**
- * Tables as seen by Kysely, alike for both dialects: integers are numbers (times in Unix milliseconds,
- * counters below 2^53), bytes are hex text.
+ * Tables, alike for both dialects: times are Unix milliseconds, flags 0 or 1, bytes hex text, integers below
+ * 2^53.
  */
 export interface Schema extends AccountTables, UsageTables, RequestTables, NoticeTables, NodeTables {
   schema_migration: { number: number; name: string; applied_at: number };
@@ -24,21 +24,20 @@ export interface Schema extends AccountTables, UsageTables, RequestTables, Notic
   api_key: KeyTable;
   usage_minute: UsageMinuteTable;
   audit: AuditTable;
-  /** Semi-custodial wallets; passwords are not stored. Times are Unix milliseconds. */
+  /** Semi-custodial wallets; passwords are not stored. */
   semi_wallet: {
-    /** Key family of the owner. */
+    /** Key family. */
     owner_id: string;
     address: string;
-    /** Pepper from which the server key was derived. */
     pepper_version: number;
-    /** Envelope under the server key, base64: semi-wallets/wrap.ts. */
+    /** Envelope, sealed by json-seal.ts. */
     wrapped: string;
     created_at: number;
     changed_at: number;
   };
 }
 
-/** Limits of `PlanLimits` in gateway/auth/key-record.ts, with their units. */
+/** `PlanLimits` of gateway/auth/key-record.ts. */
 export interface PlanTable {
   id: string;
   name: string;
@@ -54,7 +53,6 @@ export interface PlanTable {
   grpc_cuckoo_max_bytes: number;
   /** 0: no quota. */
   monthly_credits: number;
-  /** 0: calls beyond the quota are reported, not rejected. */
   quota_is_hard: number;
   /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;
@@ -63,7 +61,7 @@ export interface PlanTable {
   version: number;
 }
 
-/** API keys, including revoked ones, without secrets. Times are Unix milliseconds. */
+/** API keys, including revoked ones, without secrets. */
 export interface KeyTable {
   /** Public part of the key: 8 base58 characters. */
   id: string;
@@ -83,7 +81,6 @@ export interface KeyTable {
   last_used_at: number | null;
   last_used_from: string | null;
   customer_id: string;
-  /** 1: public key for browsers, bound to origins and limited per address. */
   is_public: number;
   /** Lists joined by commas; empty: unrestricted. */
   networks: string;
@@ -95,9 +92,9 @@ export interface KeyTable {
   rate_burst: number | null;
   /** Calls per second from one address, for public keys. */
   address_per_second: number | null;
-  /** 1: the request log stores the start of parameters and results. */
+  /** The request log stores the start of parameters and results. */
   logs_bodies: number;
-  /** 1: monotonic reads. */
+  /** Monotonic reads. */
   never_back: number;
   leaked_at: number | null;
   version: number;
@@ -107,7 +104,7 @@ export interface KeyTable {
 export interface UsageMinuteTable extends UsageCounters {
   /** Unix minutes. */
   minute: number;
-  /** Id of a process run. */
+  /** Process run. */
   epoch: string;
   /** Empty for calls without a valid key. */
   key_id: string;

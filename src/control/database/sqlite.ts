@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 
 const LOCK_RETRY_MS = 5;
-/** Milliseconds of SQLite's own lock wait, which blocks the process. */
+/** SQLite's own lock wait, which blocks the process. */
 const BLOCKING_WAIT_MS = 20;
 
 function isBusy(error: unknown): boolean {
@@ -51,10 +51,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/**
- * Opens or creates the file with WAL and synchronous FULL (about 0.2 ms per commit).
- * @param lockWaitMs - maximum wait for another process's transaction.
- */
+/** Opens or creates the file. A commit takes about 0.2 ms. */
 export function openSqlite(file: string, lockWaitMs: number): Dialect {
   const database = new SqliteDatabase(file, { timeout: lockWaitMs });
   // May wait for another program that opens or recovers the file.

@@ -1,14 +1,11 @@
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 
-/** Socket and DNS errors. */
 const socketCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ]);
-/**
- * Connection exceptions, too many connections, shutdown, startup, timeout. Source: PostgreSQL, Appendix A.
- */
+/** Connection exceptions, too many connections, shutdown, startup, timeout. Source: PostgreSQL, Appendix A. */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
 /** Errors of pg without a code. Source: pg 8, client.js and pg-pool. */
 const driverTexts = [
@@ -29,7 +26,7 @@ export class StoreHangsError extends Error {
   }
 }
 
-/** Whether the store is unreachable or does not respond in time. */
+/** True if the store is unreachable or does not respond in time. */
 export function isStoreUnavailable(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; depth < CAUSES_MAX && at instanceof Error; depth++) {
@@ -49,10 +46,7 @@ export function isStoreUnavailable(error: unknown): boolean {
 const POSTGRES_PERMANENT = /^(22|23|54)/;
 const SQLITE_PERMANENT = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/;
 
-/**
- * Whether the database rejected a row permanently because of its content. Sources: PostgreSQL, Appendix A;
- * SQLite result codes.
- */
+/** True if the database rejected a row because of its content. Sources: as above; SQLite result codes. */
 export function isPermanentError(error: unknown): boolean {
   if (error instanceof SqliteDatabase.SqliteError) return SQLITE_PERMANENT.test(error.code);
   if (error instanceof pg.DatabaseError) return POSTGRES_PERMANENT.test(error.code ?? '');

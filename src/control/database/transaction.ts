@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql, type Transaction } from 'kysely';
 import type { Store } from './open.ts';
+import { CHANGE_CHANNEL } from './postgres.ts';
+import { insertRow } from './rows.ts';
 import type { Schema } from './schema.ts';
-import { CHANGE_CHANNEL } from './store-watch.ts';
 
-/** `detail` contains no secrets. */
 export type AuditEntry = Readonly<{
   at: number;
   actor: string;
   action: string;
   keyId?: string | null;
   customerId?: string | null;
-  /** For network requests. */
   address?: string | null;
   userAgent?: string | null;
   requestId?: string | null;
+  /** Without secrets. */
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
@@ -30,7 +30,7 @@ export async function transactAndNotify<Result>(
   });
 }
 
-/** Like `transactAndNotify`, with the number of the change. Other numbered changes wait until the commit. */
+/** Like `transactAndNotify`, with the number of the change. */
 export const makeChange = <Result>(
   store: Store,
   work: (trx: Transaction<Schema>, version: number) => Promise<Result>,
@@ -42,8 +42,8 @@ export const transact = <Result>(
   work: (trx: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> => store.db.transaction().execute(work);
 
-/** Checks the permission for a change again while the change counter is locked. Throws if it was revoked. */
-export type PermissionCheck = (trx: Transaction<Schema>) => Promise<void>;
+/** Throws if the permission for a change was revoked. */
+type PermissionCheck = (trx: Transaction<Schema>) => Promise<void>;
 
 const checks = new AsyncLocalStorage<PermissionCheck>();
 const checkedTransactions = new WeakSet<Transaction<Schema>>();
@@ -71,10 +71,7 @@ async function checkChange(trx: Transaction<Schema>): Promise<void> {
  */
 export const nextVersion = (trx: Transaction<Schema>): Promise<number> => nextVersions(trx, 1);
 
-/**
- * Takes several numbers.
- * @returns the first.
- */
+/** Takes several numbers and returns the first. */
 export async function nextVersions(trx: Transaction<Schema>, count: number): Promise<number> {
   const row = await trx
     .updateTable('change_counter')
@@ -87,9 +84,8 @@ export async function nextVersions(trx: Transaction<Schema>, count: number): Pro
 }
 
 /** Writes the audit entry of the change with this `version`, in its transaction. */
-export function writeAudit(trx: Transaction<Schema>, version: number, entry: AuditEntry): Promise<void> {
-  return writeAudits(trx, version, [entry]);
-}
+export const writeAudit = (trx: Transaction<Schema>, version: number, entry: AuditEntry): Promise<void> =>
+  writeAudits(trx, version, [entry]);
 
 /** Writes audit entries of consecutive changes starting with `version`. */
 export async function writeAudits(
@@ -109,5 +105,5 @@ export async function writeAudits(
     user_agent: entry.userAgent ?? null,
     request_id: entry.requestId ?? null,
   }));
-  await trx.insertInto('audit').values(rows).execute();
+  await insertRow(trx, 'audit', rows);
 }

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { selectRows, updateRows } from '../database/rows.ts';
+import { fieldsOf, selectRows, updateRows } from '../database/rows.ts';
 import type { KeyTable, Schema } from '../database/schema.ts';
 import {
   makeChange,
@@ -14,6 +14,7 @@ import { assertKeyQuota } from './key-quota.ts';
 import {
   auditEntry,
   beforeAndAfter,
+  hasExpired,
   KeyOperationError,
   type KeyRegister,
   type KeyView,
@@ -31,15 +32,10 @@ type Changeable = KeyRulesInput & Readonly<{ name: string; expiresAt: number | n
 
 type Columns = RuleColumns & Pick<KeyTable, 'name' | 'expires_at'>;
 
-const detailOf = (row: Columns) => ({
-  name: row.name,
-  expiresAt: row.expires_at,
-  ...detailOfRules(row),
-});
+const detailOf = (row: Columns) => ({ ...fieldsOf(row, 'name', 'expires_at'), ...detailOfRules(row) });
 
 function checkChangeable(row: KeyTable, now: number): void {
-  const hasEnded = row.expires_at !== null && row.expires_at <= now;
-  if (row.state !== 'revoked' && !hasEnded) return;
+  if (row.state !== 'revoked' && !hasExpired(row, now)) return;
   const state = row.state === 'revoked' ? 'revoked' : 'expired';
   throw new KeyOperationError(
     'wrong-state',
@@ -85,11 +81,7 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
     .execute();
 }
 
-/**
- * Changes rules, name or expiry of all living keys of a family. Does not extend a key that is being rotated
- * out.
- * @throws KeyOperationError
- */
+/** Changes rules, name or expiry of all living keys of a family. @throws KeyOperationError */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
   return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);
@@ -111,15 +103,9 @@ export function changeKey(register: KeyRegister, id: string, change: KeyChange):
 
 type Change = Partial<Pick<KeyTable, 'state' | 'expires_at'>>;
 
-const stateDetail = ({ state, expires_at: expiresAt }: Pick<KeyTable, 'state' | 'expires_at'>) => ({
-  state,
-  expiresAt,
-});
+const stateDetail = (row: KeyTable) => fieldsOf(row, 'state', 'expires_at');
 
-const changed = (row: KeyTable, change: Change) =>
-  beforeAndAfter(stateDetail(row), stateDetail({ ...row, ...change }));
-
-/** @param decide - returns null when nothing changes. */
+/** `decide` returns null when nothing changes. */
 function changeState(
   register: KeyRegister,
   id: string,
@@ -130,9 +116,11 @@ function changeState(
     const row = await requireKey(trx, id, register);
     const change = decide(row);
     if (change === null) return viewKey(row, register.now());
+    const after = { ...row, ...change, version };
     await updateRows(trx, 'api_key', { id }, { ...change, version });
-    await writeAudit(trx, version, auditEntry(register, action, row, changed(row, change)));
-    return viewKey({ ...row, ...change, version }, register.now());
+    const detail = beforeAndAfter(stateDetail(row), stateDetail(after));
+    await writeAudit(trx, version, auditEntry(register, action, row, detail));
+    return viewKey(after, register.now());
   });
 }
 
@@ -144,22 +132,15 @@ function rejectState(
   throw new KeyOperationError('wrong-state', `Key ${id} cannot be ${what}: it is ${state}, ${remedy}.`);
 }
 
-function rejectExpired({ id, expires_at: end }: KeyTable, now: number, what: string): void {
-  if (end !== null && end <= now)
-    rejectState({ id, state: 'expired' }, what, 'which is final. Create a new key');
+function rejectExpired(row: KeyTable, now: number, what: string): void {
+  if (hasExpired(row, now))
+    rejectState({ id: row.id, state: 'expired' }, what, 'which is final. Create a new key');
 }
 
-/**
- * Revokes a key permanently. Idempotent.
- * @throws KeyOperationError not-found
- */
-export function revokeKey(register: KeyRegister, id: string): Promise<KeyView> {
-  return changeState(register, id, 'key.revoke', (row) =>
-    row.state === 'revoked' ? null : { state: 'revoked' },
-  );
-}
+/** Idempotent. @throws KeyOperationError not-found */
+export const revokeKey = (register: KeyRegister, id: string): Promise<KeyView> =>
+  changeState(register, id, 'key.revoke', (row) => (row.state === 'revoked' ? null : { state: 'revoked' }));
 
-/** @throws KeyOperationError */
 export function disableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.disable', (row) => {
     if (row.state === 'disabled') return null;
@@ -169,10 +150,6 @@ export function disableKey(register: KeyRegister, id: string): Promise<KeyView> 
   });
 }
 
-/**
- * Re-enables a disabled key; a key in rotation returns to `rotating`.
- * @throws KeyOperationError
- */
 export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   return changeState(register, id, 'key.enable', (row) => {
     if (row.state === 'revoked') rejectState(row, 'enabled', 'which is final. Create a new key');
@@ -182,11 +159,7 @@ export function enableKey(register: KeyRegister, id: string): Promise<KeyView> {
   });
 }
 
-/**
- * Ends the overlap of a rotation early.
- * @param expiresAt - Unix milliseconds; default now.
- * @throws KeyOperationError
- */
+/** Ends the overlap of a rotation early, by default now. @throws KeyOperationError */
 export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number): Promise<KeyView> {
   return changeState(register, id, 'key.cut-overlap', (row) => {
     if (row.state !== 'rotating')
@@ -197,9 +170,7 @@ export function cutOverlap(register: KeyRegister, id: string, expiresAt?: number
   });
 }
 
-/** Milliseconds. */
 export const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
-/** Milliseconds. */
 export const OVERLAP_DEFAULT_MS = 24 * 3_600_000;
 
 function checkRotatable(row: KeyTable, now: number): void {
@@ -214,15 +185,14 @@ function checkRotatable(row: KeyTable, now: number): void {
   throw new KeyOperationError('wrong-state', `Key ${row.id} cannot be rotated: ${remedies[state]}`);
 }
 
-/** @throws KeyOperationError invalid */
 export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
   rejectField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
 }
 
 /**
- * Creates a new key in the family of an active key. The old key expires after `overlapMs` (0: now). The new
- * key inherits all settings, including the expiry, so that a rotation never extends a grant.
+ * Creates a new key in the family of an active key, which expires after `overlapMs`. The new key inherits all
+ * settings, including the expiry, so that a rotation never extends a grant.
  * @throws KeyOperationError
  */
 export function rotateKey(
@@ -260,7 +230,7 @@ async function retire(
 }
 
 const REVOKE_BATCH_MAX = 1_000;
-/** Keys per statement; PostgreSQL accepts 65,535 parameters. */
+/** Per statement; PostgreSQL accepts 65,535 parameters. */
 const BATCH_KEYS = 200;
 
 async function requireKeys(
@@ -288,14 +258,11 @@ async function revokeBatch(
 ): Promise<KeyTable[]> {
   const first = await nextVersions(trx, rows.length);
   const cases = rows.map(({ id }, index) => sql`when ${id} then cast(${first + index} as bigint)`);
+  const ids = rows.map(({ id }) => id);
   await trx
     .updateTable('api_key')
     .set({ state: 'revoked', version: sql<number>`case id ${sql.join(cases, sql` `)} end` })
-    .where(
-      'id',
-      'in',
-      rows.map(({ id }) => id),
-    )
+    .where('id', 'in', ids)
     .execute();
   const after = { state: 'revoked' } as const;
   const entries = rows.map((row) =>
@@ -305,12 +272,7 @@ async function revokeBatch(
   return rows.map((row, index) => ({ ...row, ...after, version: first + index }));
 }
 
-/**
- * Revokes several keys, all or none. Idempotent.
- * @param ids - 1 to 1000.
- * @returns the keys in the order of the ids, without duplicates.
- * @throws KeyOperationError
- */
+/** Revokes up to 1,000 keys, all or none. Idempotent. Returns each once, in the order of the ids. */
 export function revokeKeys(register: KeyRegister, ids: readonly string[]): Promise<KeyView[]> {
   return transactAndNotify(register.store, async (trx) => {
     // Locks the change counter before anything is read.

@@ -23,12 +23,11 @@ const ID_ATTEMPTS = 4;
 /** A new key with its secret, which is stored nowhere. */
 export type NewKey = Readonly<{ secret: string; key: KeyView }>;
 
-/** By default, the built-in customer, the customer's plan, no expiry and no rules. */
+/** Defaults: the built-in customer, the customer's plan, no expiry and no rules. */
 export type CreateKeyOptions = Pick<KeyInput, 'product' | 'name'> & {
   readonly [Field in keyof KeyInput]?: KeyInput[Field] | undefined;
 } & Readonly<{ customerId?: string | undefined }>;
 
-/** @throws KeyOperationError invalid */
 export function checkName(name: string): string {
   const trimmed = name.trim();
   const length = [...trimmed].length;
@@ -36,13 +35,11 @@ export function checkName(name: string): string {
   return rejectField('name', `The name of a key must have 1 to ${NAME_LENGTH_MAX} printable characters`);
 }
 
-/** @throws KeyOperationError invalid */
 export function checkExpiry(expiresAt: number | null, now: number): number | null {
   if (expiresAt === null || (Number.isSafeInteger(expiresAt) && expiresAt > now)) return expiresAt;
   return rejectField('expiresAt', 'The expiry must be in the future');
 }
 
-/** @throws KeyOperationError invalid */
 export async function requirePlan(trx: Transaction<Schema>, planId: string): Promise<PlanTable> {
   const plans = await trx.selectFrom('plan').selectAll().orderBy('id').execute();
   const plan = plans.find(({ id }) => id === planId);
@@ -62,16 +59,12 @@ async function requireCustomer(
   const isOthers = register.customerId !== undefined && register.customerId !== id;
   const row = isOthers ? undefined : await findRow(trx, 'customer', { id });
   if (row !== undefined) return row;
-  throw new KeyOperationError(
-    'not-found',
-    `There is no customer "${id.slice(0, 64)}". See the list of customers.`,
-  );
+  const message = `There is no customer "${id.slice(0, 64)}". See the list of customers.`;
+  throw new KeyOperationError('not-found', message);
 }
 
-type GeneratedKey = ReturnType<typeof generateApiKey>;
-
 /** The caller holds the change counter, so no other gateway can take the id in between. */
-async function generateUnused(trx: Transaction<Schema>, product: Product): Promise<GeneratedKey> {
+async function generateUnused(trx: Transaction<Schema>, product: Product) {
   for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) {
     const generated = generateApiKey(product);
     if ((await findRow(trx, 'api_key', { id: generated.id })) === undefined) return generated;
@@ -79,13 +72,11 @@ async function generateUnused(trx: Transaction<Schema>, product: Product): Promi
   throw new Error('no unused key id was found');
 }
 
+/** `family_id` is null for a new family. */
 type NewRow = Pick<KeyTable, 'product' | 'name' | 'plan_id' | 'expires_at' | 'customer_id' | 'is_public'> &
   RuleColumns & { family_id: string | null };
 
-/**
- * Inserts a key into a new family or into `family_id`.
- * @param input - may be the row of another key: all its other columns are replaced.
- */
+/** The input may be the row of another key: all its other columns are replaced. */
 export async function insertKey(
   register: KeyRegister,
   trx: Transaction<Schema>,
@@ -138,11 +129,8 @@ async function createKeyIn(
   const isPublic = checkPublic(options);
   const expiresAt = checkExpiry(options.expiresAt ?? null, register.now());
   const name = checkName(options.name);
-  const customer = await requireCustomer(
-    trx,
-    register,
-    options.customerId ?? register.customerId ?? DEFAULT_CUSTOMER_ID,
-  );
+  const customerId = options.customerId ?? register.customerId ?? DEFAULT_CUSTOMER_ID;
+  const customer = await requireCustomer(trx, register, customerId);
   const plan = await requirePlan(trx, options.planId ?? customer.plan_id);
   const { product } = options;
   const use = checkRules({ ...noRules, ...omitUndefined(options) }, { product, isPublic, plan });
@@ -166,13 +154,9 @@ export const omitUndefined = <Fields extends object>(fields: Fields): Present<Fi
 
 type Present<Fields> = { [Field in keyof Fields]: Exclude<Fields[Field], undefined> };
 
-/**
- * Creates a key in a new family.
- * @throws KeyOperationError
- */
-export function createKey(register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> {
-  return transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
-}
+/** Creates a key in a new family. @throws KeyOperationError */
+export const createKey = (register: KeyRegister, options: CreateKeyOptions): Promise<NewKey> =>
+  transactAndNotify(register.store, (trx) => createKeyIn(register, trx, options));
 
 /** Creates one key per product if the store has no keys. Safe when several processes start at once. */
 export function createFirstKeys(register: KeyRegister): Promise<NewKey[]> {

@@ -3,10 +3,10 @@ import type { KeyId, KeyRecord, KeyRules, KeyStatus, PlanLimits } from '../../ga
 import type { Network } from '../../protocol/call.ts';
 import type { CustomerState } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
+import type { PostgresWatch } from '../database/postgres.ts';
 import { pagesOf } from '../database/rows.ts';
 import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { StoreHangsError } from '../database/store-unavailable.ts';
-import type { StoreWatch } from '../database/store-watch.ts';
 import { planLimitColumns, planLimitsOf } from '../plans.ts';
 import { notExpired } from './key-quota.ts';
 import { listOf } from './key-register.ts';
@@ -85,18 +85,24 @@ export async function newestVersion(store: Source): Promise<number> {
   return row.version;
 }
 
+async function* recordPages(
+  pageRows: number,
+  read: (last: Row | null) => Promise<Row[]>,
+): AsyncGenerator<KeyRecord[]> {
+  for await (const rows of pagesOf(pageRows, read)) yield rows.map(recordOf);
+}
+
 /**
- * Keys that changed after `version`, in pages, oldest change first.
- * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then. For the first
- * load.
+ * Keys that changed after `version`, oldest change first.
+ * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then.
  */
-export async function* keysChangedAfter(
+export const keysChangedAfter = (
   store: Source,
   version: number,
   pageRows: number,
   notExpiredAt: number | null = null,
-): AsyncGenerator<KeyRecord[]> {
-  const pages = pagesOf<Row>(pageRows, (last) =>
+): AsyncGenerator<KeyRecord[]> =>
+  recordPages(pageRows, (last) =>
     selectRecords(store)
       .where('api_key.version', '>', last?.version ?? version)
       .$if(notExpiredAt !== null, (query) => query.where(notExpired(notExpiredAt ?? 0)))
@@ -104,16 +110,14 @@ export async function* keysChangedAfter(
       .limit(pageRows)
       .execute(),
   );
-  for await (const rows of pages) yield rows.map(recordOf);
-}
 
-/** Keys whose plan or customer changed after `version`, in pages by id, without expired and revoked keys. */
-export async function* keysOfPlansChangedAfter(
+/** Keys whose plan or customer changed after `version`, without expired and revoked keys. */
+export const keysOfPlansChangedAfter = (
   store: Source,
   version: number,
   pageRows: number,
-): AsyncGenerator<KeyRecord[]> {
-  const pages = pagesOf<Row>(pageRows, (last) =>
+): AsyncGenerator<KeyRecord[]> =>
+  recordPages(pageRows, (last) =>
     selectRecords(store)
       .where(({ or, eb }) => or([eb('plan.version', '>', version), eb('customer.version', '>', version)]))
       .where(notExpired(Date.now()))
@@ -122,8 +126,6 @@ export async function* keysOfPlansChangedAfter(
       .limit(pageRows)
       .execute(),
   );
-  for await (const rows of pages) yield rows.map(recordOf);
-}
 
 /** Implemented by gateway/auth/key-authenticator.ts. */
 interface KeySink {
@@ -135,16 +137,15 @@ interface KeySink {
 export type KeyFeedOptions = Readonly<{
   store: Store;
   sink: KeySink;
-  /** Milliseconds. */
   pollIntervalMs: number;
-  /** Milliseconds without a response to a poll until the store counts as unreachable. */
+  /** After this time without a response to a poll, the store counts as unreachable. */
   unavailableAfterMs: number;
   pageRows: number;
-  /** Called on each change of state; the error is the driver's own. */
+  /** Called on each change of state. */
   onStoreState: (state: 'available' | 'unavailable', error?: unknown) => void;
 }>;
 
-/** A key change must take effect within a second, so polls are well below that. */
+/** A key change must take effect within a second. */
 export const keyFeedOptions = {
   pollIntervalMs: 250,
   unavailableAfterMs: 3_000,
@@ -152,16 +153,12 @@ export const keyFeedOptions = {
   onStoreState: () => undefined,
 };
 
-/** Upper bound of the timeout of one page, as a multiple of `unavailableAfterMs`. */
 const TIMEOUT_FACTOR_MAX = 8;
 
-/**
- * Loads all keys into memory, then polls for newer versions. After a failure the loaded keys stay in use and
- * the next poll retries.
- */
+/** Loads all keys into memory, then polls for newer versions. After a failure, the loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
-  readonly #watch: StoreWatch | null;
+  readonly #watch: PostgresWatch | null;
   #version = 0;
   #hasApplied = false;
   #state: 'unknown' | 'available' | 'unavailable' = 'unknown';
@@ -174,10 +171,10 @@ export class KeyFeed {
 
   constructor(options: Partial<KeyFeedOptions> & Pick<KeyFeedOptions, 'store' | 'sink'>) {
     this.#options = { ...keyFeedOptions, ...options };
-    this.#watch = options.store.watch?.(() => this.wake()) ?? null;
+    this.#watch = options.store.watch?.(() => this.#wake()) ?? null;
   }
 
-  /** Loads all keys, then starts polling. Resolves after the first attempt, successful or not. */
+  /** Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     const first = this.#poll();
     this.#timer = setInterval(() => this.#tick(), this.#options.pollIntervalMs);
@@ -190,7 +187,7 @@ export class KeyFeed {
     await (this.#polling ?? this.#poll());
   }
 
-  wake(): void {
+  #wake(): void {
     if (this.#stopped) return;
     if (this.#polling === null) void this.#poll();
     else this.#mustPollAgain = true;
@@ -247,30 +244,23 @@ export class KeyFeed {
     this.#timeoutFactor = 1;
   }
 
-  async #readPages(source: Pick<Store, 'db'>, newest: number): Promise<void> {
+  async #readPages(source: Source, newest: number): Promise<void> {
     const since = this.#version;
-    const notExpiredAt = this.#hasApplied ? null : Date.now();
-    for await (const page of this.#pagesWithDeadline(
-      keysChangedAfter(source, since, this.#options.pageRows, notExpiredAt),
-    )) {
-      this.#hasApplied = true;
-      this.#options.sink.apply(page);
-    }
-    if (since > 0) {
-      const pages = keysOfPlansChangedAfter(source, since, this.#options.pageRows);
-      for await (const page of this.#pagesWithDeadline(pages)) this.#options.sink.apply(page);
-    }
+    const { pageRows } = this.#options;
+    await this.#applyPages(keysChangedAfter(source, since, pageRows, this.#hasApplied ? null : Date.now()));
+    if (since > 0) await this.#applyPages(keysOfPlansChangedAfter(source, since, pageRows));
     this.#version = newest;
   }
 
   /** A slow server gets a longer timeout with each attempt. */
-  async *#pagesWithDeadline<Page>(pages: AsyncGenerator<Page>): AsyncGenerator<Page> {
+  async #applyPages(pages: AsyncGenerator<KeyRecord[]>): Promise<void> {
     const next = () => pages.next();
     try {
       for (;;) {
         const { done, value } = await (this.#watch?.withDeadline(next, this.#timeoutFactor) ?? next());
         if (done === true) return;
-        yield value;
+        this.#hasApplied = true;
+        this.#options.sink.apply(value);
       }
     } catch (error) {
       if (error instanceof StoreHangsError)

@@ -7,9 +7,8 @@ import { KeyOperationError, type KeyRegister, keyLimits } from './key-register.t
 const EXPIRED_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /**
- * SQL condition for keys that are neither revoked nor expired for more than 30 days. Other keys do not count
- * for quotas, need no pepper and are not loaded.
- * @param now - Unix milliseconds.
+ * Condition for keys that are neither revoked nor expired for more than 30 days. Other keys do not count for
+ * quotas, need no pepper and are not loaded.
  */
 export function notExpired(now: number) {
   const key = expressionBuilder<Schema, 'api_key'>();
@@ -22,11 +21,7 @@ export function notExpired(now: number) {
   ]);
 }
 
-/**
- * Counts keys for which `notExpired` holds.
- * @param now - Unix milliseconds.
- * @param customerId - absent: all customers.
- */
+/** Counts keys for which `notExpired` holds, by default of all customers. */
 export async function countKeys(db: Kysely<Schema>, now: number, customerId?: string): Promise<number> {
   const { count } = await db
     .selectFrom('api_key')
@@ -37,9 +32,7 @@ export async function countKeys(db: Kysely<Schema>, now: number, customerId?: st
   return count;
 }
 
-type KeyCount = Readonly<{ count: number; version: number }>;
-
-const counts = new WeakMap<Store, KeyCount>();
+const counts = new WeakMap<Store, Readonly<{ count: number; version: number }>>();
 
 /**
  * True if the limit certainly leaves capacity. Every created key advanced the change counter, so the
@@ -50,11 +43,7 @@ function isBelowLimit({ store, keysMax }: KeyRegister, version: number): boolean
   return version >= lastCount.version && lastCount.count + version - lastCount.version < keysMax;
 }
 
-/**
- * Checks the key limits of the service and of the customer.
- * @param version - of the change that creates the key.
- * @throws KeyOperationError limit
- */
+/** @param version - of the change that creates the key. @throws KeyOperationError limit */
 export async function assertKeyQuota(
   trx: Transaction<Schema>,
   register: KeyRegister,

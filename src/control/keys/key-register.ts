@@ -11,12 +11,14 @@ import type { KeyTable, Schema } from '../database/schema.ts';
 import type { AuditEntry } from '../database/transaction.ts';
 import type { Peppers } from '../pepper.ts';
 
-/** A key without its secret. */
 export type KeyView = KeyJson;
+
+export const hasExpired = ({ expires_at }: KeyTable, now: number): boolean =>
+  expires_at !== null && expires_at <= now;
 
 function visibleState(row: KeyTable, now: number): KeyView['state'] {
   const living = row.state === 'active' || row.state === 'rotating';
-  return living && row.expires_at !== null && row.expires_at <= now ? 'expired' : row.state;
+  return living && hasExpired(row, now) ? 'expired' : row.state;
 }
 
 /** Lists are joined by commas; empty: unrestricted. */
@@ -28,18 +30,9 @@ function rateOf({ rate_per_second: perSecond, rate_burst: burst }: KeyTable): Ke
 
 export function viewKey(row: KeyTable, now: number): KeyView {
   return {
-    ...fieldsOf(
-      row,
-      'id',
-      'family_id',
-      'customer_id',
-      'product',
-      'name',
-      'plan_id',
-      'created_at',
-      'expires_at',
-    ),
-    ...fieldsOf(row, 'replaced_by', 'last_used_at', 'last_used_from', 'address_per_second', 'leaked_at'),
+    ...fieldsOf(row, 'id', 'family_id', 'customer_id', 'product', 'name', 'plan_id', 'created_at'),
+    ...fieldsOf(row, 'expires_at', 'replaced_by', 'last_used_at', 'last_used_from'),
+    ...fieldsOf(row, 'address_per_second', 'leaked_at'),
     start: `${products[row.product].prefix}${row.id}`,
     state: visibleState(row, now),
     isPublic: row.is_public !== 0,
@@ -53,7 +46,6 @@ export function viewKey(row: KeyTable, now: number): KeyView {
   };
 }
 
-/** Dependencies and actor of every key operation. */
 export type KeyRegister = Readonly<{
   store: Store;
   peppers: Peppers;
@@ -63,17 +55,14 @@ export type KeyRegister = Readonly<{
   origin?: Readonly<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
   /** Restricts operations to keys of this customer; absent: all customers. */
   customerId?: string;
-  /** Maximum number of keys that are neither revoked nor expired. */
   keysMax: number;
-  /** Default `keyLimits.customerKeysMax`; the built-in customer has no separate limit. */
+  /** The built-in customer has no separate limit. */
   customerKeysMax?: number;
-  /** Unix milliseconds. */
   now: () => number;
 }>;
 
 export const keyLimits = {
   customerKeysMax: 10_000,
-  /** List entries per key. */
   cidrsMax: 100,
   originsMax: 100,
   methodsMax: 200,
@@ -81,7 +70,6 @@ export const keyLimits = {
   publicAddressPerSecond: 10,
 } as const;
 
-/** A rejected key operation. The message says how to fix it. */
 export class KeyOperationError extends Error {
   readonly reason: 'not-found' | 'wrong-state' | 'invalid' | 'limit';
   /** Field name as in the control API. */
@@ -95,23 +83,21 @@ export class KeyOperationError extends Error {
   }
 }
 
-/** @throws KeyOperationError invalid */
 export function rejectField(field: string, message: string): never {
   throw new KeyOperationError('invalid', message, field);
 }
 
-/**
- * Reads the key's row within a transaction that holds the change counter. Keys of other customers count as
- * missing.
- * @throws KeyOperationError not-found
- */
+/** Keys of other customers count as missing. @throws KeyOperationError not-found */
 export async function requireKey(
   trx: Transaction<Schema>,
   id: string,
   { customerId }: Pick<KeyRegister, 'customerId'>,
 ): Promise<KeyTable> {
   const row = await selectRows(trx, 'api_key', { id, customer_id: customerId }).executeTakeFirst();
-  if (row !== undefined) return row;
+  return row ?? rejectMissing();
+}
+
+function rejectMissing(): never {
   throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
 }
 
@@ -153,9 +139,7 @@ const LIST_LIMIT_MAX = 1_001;
 
 type ListKeysOptions = Readonly<{
   product?: Product | undefined;
-  /** Default false. */
   withRevoked?: boolean;
-  /** 1 to 1001. */
   limit?: number;
   /** Id of the last key of the previous page. */
   after?: string | undefined;
@@ -170,10 +154,7 @@ export async function listKeys(register: KeyRegister, options: ListKeysOptions =
   return rows.map((row) => viewKey(row, register.now()));
 }
 
-/**
- * A key with all keys of its family, oldest first.
- * @throws KeyOperationError not-found
- */
+/** A key with all keys of its family, oldest first. @throws KeyOperationError not-found */
 export async function readFamily(
   register: KeyRegister,
   id: string,
@@ -186,9 +167,7 @@ export async function readFamily(
     .limit(LIST_LIMIT_MAX)
     .execute();
   const family = rows.map((row) => viewKey(row, register.now()));
-  const key = family.find((one) => one.id === id);
-  if (key !== undefined) return { key, family };
-  throw new KeyOperationError('not-found', 'There is no such key. See the list of keys for the ids.');
+  return { key: family.find((one) => one.id === id) ?? rejectMissing(), family };
 }
 
 export type KeyOwnerResult = RouteOutput<'POST /keys/whose'>;

@@ -1,36 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { LastUse } from '../../gateway/metering/last-used.ts';
+import type { LastUse, LastUsedTracker } from '../../gateway/metering/last-used.ts';
 import type { Store } from '../database/open.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
-/** Implemented by gateway/metering/last-used-tracker.ts. */
-interface LastUsedSource {
-  unsaved(nowMs: number): LastUse[];
-  markSaved(uses: readonly LastUse[]): void;
-  evictIdle(nowMs: number): void;
-}
+const INTERVAL_MS = 5_000;
+const BATCH_KEYS = 200;
 
-export const lastUsedWriterOptions = { intervalMs: 5_000, batchKeys: 200 } as const;
+type LastUsedWriterOptions = Readonly<{ store: Store; source: LastUsedTracker; batchKeys?: number }>;
 
-type LastUsedWriterOptions = Readonly<{
-  store: Store;
-  source: LastUsedSource;
-  intervalMs?: number;
-  batchKeys?: number;
-}>;
-
-/**
- * Writes when and from where keys were last used, to within half a minute. Failed writes are retried with the
- * next flush.
- */
+/** Writes when and from where keys were last used. Failed writes are retried with the next flush. */
 export class LastUsedWriter {
-  readonly #options: Required<LastUsedWriterOptions>;
+  readonly #options: LastUsedWriterOptions;
   readonly #task: PeriodicTask;
 
   constructor(options: LastUsedWriterOptions) {
-    this.#options = { ...lastUsedWriterOptions, ...options };
-    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), this.#options.intervalMs);
+    this.#options = options;
+    this.#task = new PeriodicTask(() => this.#write().catch(() => undefined), INTERVAL_MS);
   }
 
   start(): void {
@@ -48,7 +34,7 @@ export class LastUsedWriter {
   }
 
   async #write(): Promise<void> {
-    const { store, source, batchKeys } = this.#options;
+    const { store, source, batchKeys = BATCH_KEYS } = this.#options;
     // The same order on all gateways avoids deadlocks.
     const uses = source.unsaved(Date.now()).toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
     for (let from = 0; from < uses.length; from += batchKeys) {
@@ -73,13 +59,12 @@ async function writeLastUsed({ db }: Store, uses: readonly LastUse[]): Promise<v
   const rows = uses.map(
     ({ keyId, at, from }) => sql`(${keyId}, cast(${at} as bigint), cast(${from} as text))`,
   );
-  await sql`with used (key_id, at, place) as (values ${sql.join(rows)})
+  const update = sql`with used (key_id, at, place) as (values ${sql.join(rows)})
     update api_key
     set last_used_at = case when last_used_at > used.at then last_used_at else used.at end,
       last_used_from = coalesce(used.place, last_used_from)
     from used
     where api_key.id = used.key_id
-      and (last_used_at is null or last_used_from is null or last_used_at < used.at + ${sql.lit(CLOSE_MS)})`.execute(
-    db,
-  );
+      and (last_used_at is null or last_used_from is null or last_used_at < used.at + ${sql.lit(CLOSE_MS)})`;
+  await update.execute(db);
 }

@@ -15,7 +15,6 @@ import {
   viewKey,
 } from './key-register.ts';
 
-/** Base64 of a DER signature. */
 export const SIGNATURE_HEADER = 'github-public-key-signature';
 export const SIGNATURE_KEY_HEADER = 'github-public-key-identifier';
 
@@ -28,7 +27,7 @@ export type ScannerKey = Readonly<{
 /** DER of two 32-byte numbers has at most 72 bytes, 96 in base64. */
 const SIGNATURE_LENGTH_MAX = 128;
 
-/** Null if the text is not a P-256 public key. */
+/** Null unless the text is a P-256 public key. */
 export function readScannerKey(pem: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: pem, format: 'pem' });
@@ -38,22 +37,17 @@ export function readScannerKey(pem: string): KeyObject | null {
   }
 }
 
-/**
- * Verifies leak reports signed with ECDSA P-256 and SHA-256. Source: GitHub, "Secret scanning partner
- * program".
- */
+/** Verifies signatures of leak reports. Source: GitHub, "Secret scanning partner program". */
 export class ScannerSignatures {
-  readonly #keys: ReadonlyMap<string, KeyObject>;
+  readonly #keys: ReadonlyMap<string, KeyObject | null>;
 
-  /** @param keys - unreadable keys are ignored; the configuration rejects them. */
   constructor(keys: readonly ScannerKey[]) {
-    const read = keys.map(({ id, pem }) => [id, readScannerKey(pem)] as const);
-    this.#keys = new Map(read.filter((entry): entry is [string, KeyObject] => entry[1] !== null));
+    this.#keys = new Map(keys.map(({ id, pem }) => [id, readScannerKey(pem)]));
   }
 
   verify(body: Uint8Array | null, keyId: string | null, signature: string | null): boolean {
-    const key = keyId === null ? undefined : this.#keys.get(keyId);
-    if (key === undefined || body === null || signature === null) return false;
+    const key = keyId === null ? null : (this.#keys.get(keyId) ?? null);
+    if (key === null || body === null || signature === null) return false;
     if (signature.length > SIGNATURE_LENGTH_MAX) return false;
     try {
       return verify('sha256', body, key, Buffer.from(signature, 'base64'));
@@ -65,19 +59,13 @@ export class ScannerSignatures {
 
 type LeakReport = ParsedRouteInput<'POST /secret-scanning'>['body'][number];
 
-export type LeakedKey = Readonly<{
-  key: KeyView;
-  url: string | null;
-  revoked: boolean;
-}>;
-
-/** Queues the notification in the transaction that marks the key, so that both happen or neither. */
-type NoteLeak = (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
+export type LeakedKey = Readonly<{ key: KeyView; url: string | null; revoked: boolean }>;
 
 type LeakRules = Readonly<{
   /** `keys.revoke_leaked` of the configuration. */
   revokes: boolean;
-  noteLeak: NoteLeak;
+  /** Queues the notification in the transaction that marks the key, so that both happen or neither. */
+  noteLeak: (trx: Transaction<Schema>, leak: LeakedKey, nowMs: number) => Promise<void>;
 }>;
 
 const URL_LENGTH_MAX = 300;
@@ -114,10 +102,7 @@ function markLeaked(
   });
 }
 
-/**
- * Marks living keys among the reported secrets as leaked and revokes them if configured.
- * @returns one result per report.
- */
+/** Marks living keys among the reported secrets as leaked and revokes them if configured. */
 export async function reportLeaks(
   register: KeyRegister,
   reports: readonly LeakReport[],

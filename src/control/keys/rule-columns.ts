@@ -12,20 +12,14 @@ import type { KeyTable, PlanTable } from '../database/schema.ts';
 import { keyLimits, rejectField } from './key-register.ts';
 
 const ALL_BITS = 128;
-/** Length of the prefix of IPv4-mapped IPv6 addresses. */
+/** Prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_BITS = 96;
 
-/**
- * Normalizes an address or CIDR range: clears host bits and turns IPv4-mapped IPv6 into IPv4.
- * @returns null if the text is neither.
- */
+/** Clears host bits and turns IPv4-mapped IPv6 into IPv4. Null if the text is no address or CIDR range. */
 export function normalRange(text: string): string | null {
   const range = parseCidr(text.trim());
   if (range === null) return null;
-  const groups = range.words.flatMap((group16) => [
-    (group16 >>> 16).toString(16),
-    (group16 & 0xffff).toString(16),
-  ]);
+  const groups = range.words.flatMap((word) => [(word >>> 16).toString(16), (word & 0xffff).toString(16)]);
   const network = parseIpAddress(groups.join(':'))?.text ?? null;
   if (network === null) return null;
   const bits = range.masks.reduce((sum, mask) => sum + Math.clz32(~mask), 0);
@@ -43,18 +37,7 @@ export type KeyInput = {
 /** Restrictions of a key. A list is null (everything allowed) or not empty. */
 export type KeyRulesInput = Pick<KeyInput, keyof typeof noRules>;
 
-export type RuleColumns = Pick<
-  KeyTable,
-  | 'networks'
-  | 'cidrs'
-  | 'origins'
-  | 'methods'
-  | 'rate_per_second'
-  | 'rate_burst'
-  | 'address_per_second'
-  | 'logs_bodies'
-  | 'never_back'
->;
+export type RuleColumns = ReturnType<typeof checkRules>;
 
 export const detailOfRules = (row: RuleColumns) => ({
   ...fieldsOf(row, 'networks', 'cidrs', 'origins', 'methods'),
@@ -69,18 +52,14 @@ type RuledKey = Readonly<{
   plan: Pick<PlanTable, 'id' | 'rpc_per_second' | 'rpc_burst'>;
 }>;
 
-const subscriptionMethods = Object.values(subscriptions).flatMap(({ subscribe, unsubscribe }) => [
-  subscribe,
-  unsubscribe,
-]);
+const methodsOf = (kinds: readonly (typeof subscriptions)[keyof typeof subscriptions][]): string[] =>
+  kinds.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]);
 
 const callable: Readonly<Record<Product, readonly string[]>> = {
-  rpc: [...Object.keys(knownMethods), ...subscriptionMethods, ...endpointNames],
+  rpc: [...Object.keys(knownMethods), ...methodsOf(Object.values(subscriptions)), ...endpointNames],
   grpc: Object.keys(grpcCalls),
   fs: Object.keys(grpcCalls),
 };
-
-const browserSubscriptions = [subscriptions.account, subscriptions.signature, subscriptions.slot];
 
 /**
  * Default allow-list of public keys: light reads, token balances of a wallet and page subscriptions. No
@@ -91,7 +70,7 @@ const browserMethods: readonly string[] = [
     .filter(([, { kind }]) => !['scan', 'send', 'mint'].includes(kind))
     .map(([name]) => name),
   'getTokenAccountsByOwner',
-  ...browserSubscriptions.flatMap(({ subscribe, unsubscribe }) => [subscribe, unsubscribe]),
+  ...methodsOf([subscriptions.account, subscriptions.signature, subscriptions.slot]),
 ].toSorted();
 
 function checkList<Item extends string>(
@@ -155,35 +134,25 @@ function readMethod(product: Product, text: string): string {
 function checkRate(
   rate: KeyRulesInput['rate'],
   { plan }: RuledKey,
-): Pick<RuleColumns, 'rate_per_second' | 'rate_burst'> {
+): Pick<KeyTable, 'rate_per_second' | 'rate_burst'> {
   if (rate === null) return { rate_per_second: null, rate_burst: null };
   const most = plan.rpc_per_second === 0 ? 10_000_000 : plan.rpc_per_second;
-  if (!isWhole(rate.perSecond, most)) {
-    reject(
-      'rate.perSecond',
-      `the rate limit in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
-    );
-  }
-  if (!isWhole(rate.burst, plan.rpc_burst)) {
-    reject(
-      'rate.burst',
-      `the burst in calls at once must be a whole number from 1 to ${plan.rpc_burst}, the maximum of plan "${plan.id}"`,
-    );
-  }
+  checkWhole('rate.perSecond', 'the rate limit in calls per second', rate.perSecond, most, plan.id);
+  checkWhole('rate.burst', 'the burst in calls at once', rate.burst, plan.rpc_burst, plan.id);
   return { rate_per_second: rate.perSecond, rate_burst: rate.burst };
 }
 
-const isWhole = (value: number, most: number): boolean =>
-  Number.isInteger(value) && value >= 1 && value <= most;
+function checkWhole(field: string, what: string, value: number, most: number, planId: string): void {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return;
+  reject(field, `${what} must be a whole number from 1 to ${most}, the maximum of plan "${planId}"`);
+}
 
 function checkAddressRate(input: number | null, { isPublic, plan }: RuledKey): number | null {
   const most = plan.rpc_per_second === 0 ? 1_000_000 : plan.rpc_per_second;
   if (input === null) return isPublic ? Math.min(most, keyLimits.publicAddressPerSecond) : null;
-  if (isWhole(input, most)) return input;
-  return reject(
-    'addressPerSecond',
-    `the rate limit of one IP address in calls per second must be a whole number from 1 to ${most}, the maximum of plan "${plan.id}"`,
-  );
+  const what = 'the rate limit of one IP address in calls per second';
+  checkWhole('addressPerSecond', what, input, most, plan.id);
+  return input;
 }
 
 function checkOrigins(input: KeyRulesInput['origins'], { product, isPublic }: RuledKey): string {
@@ -207,11 +176,8 @@ function checkNeverBack(input: boolean, { product }: RuledKey): number {
   );
 }
 
-/**
- * Validates and normalizes the rules of a key.
- * @throws KeyOperationError invalid, with the field
- */
-export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
+/** Validates and normalizes the rules of a key. @throws KeyOperationError invalid, with the field */
+export function checkRules(use: KeyRulesInput, key: RuledKey) {
   const methods = use.methods ?? (key.isPublic ? browserMethods : null);
   return {
     networks: checkList('networks', use.networks, knownNetworks.length, readNetwork),
@@ -222,7 +188,7 @@ export function checkRules(use: KeyRulesInput, key: RuledKey): RuleColumns {
     address_per_second: checkAddressRate(use.addressPerSecond, key),
     logs_bodies: use.logsBodies ? 1 : 0,
     never_back: checkNeverBack(use.neverBack, key),
-  };
+  } satisfies Partial<KeyTable>;
 }
 
 export const noRules = {

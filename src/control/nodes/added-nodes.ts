@@ -4,17 +4,15 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { UpstreamNodeTable } from '../database/tables/nodes.ts';
+import { JsonSeal, type Sealed } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
-import { JsonSeal, type Sealed } from '../semi-wallets/wrap.ts';
 
 /** Addresses and headers may contain credentials and are never shown. */
 export type NodeSettings = Readonly<{
   url: string;
-  /** null: no PubSub. */
   ws: string | null;
-  /** True if `ws` was derived from `url`. */
+  /** `ws` was derived from `url`. */
   isWsDerived: boolean;
-  /** null: no Geyser. */
   grpc: string | null;
   headers: Readonly<Record<string, string>>;
   /** Further node options, by their names in the configuration file. */
@@ -39,15 +37,12 @@ export class NodeSeal {
     return this.#seal.seal(settings, network, name);
   }
 
-  /** @returns null if the pepper is missing or the data is corrupt. */
   open(row: Sealed & Pick<UpstreamNodeTable, 'name' | 'network'>): AddedNode | null {
     const { name, network } = row;
     const settings = this.#seal.open(row, network, name);
     return settings === null ? null : { name, network, settings };
   }
 }
-
-/** Rows of nodes added at run time. */
 
 /** The same limit as in the configuration file. */
 export const ADDED_NODES_MAX = 256;
@@ -60,14 +55,13 @@ const columnsOf = (node: AddedNode, seal: NodeSeal) => ({
   has_grpc: has(node.settings.grpc),
 });
 
-/** In the order of addition. */
 export const readNodeRows = (db: Kysely<Schema>): Promise<UpstreamNodeTable[]> =>
   selectRows(db, 'upstream_node', {}).orderBy('created_at').orderBy('name').limit(ADDED_NODES_MAX).execute();
 
 export const findNodeRow = (db: Kysely<Schema>, name: string): Promise<UpstreamNodeTable | undefined> =>
   findRow(db, 'upstream_node', { name });
 
-/** Whether the database ever had added nodes, according to the audit log. */
+/** True if the database ever had added nodes, according to the audit log. */
 export async function wereNodesUsed(db: Kysely<Schema>): Promise<boolean> {
   const query = db.selectFrom('audit').select('id').where('action', 'in', ['node.add', 'node.use']);
   return (await query.orderBy('id').limit(1).executeTakeFirst()) !== undefined;
@@ -102,7 +96,7 @@ export async function deleteNode(trx: Transaction<Schema>, network: Network, nam
   await deleteRows(trx, 'node_cordon', { network, node: name });
 }
 
-/** Reseals nodes that are sealed under an older pepper. */
+/** Seals nodes of older peppers again. */
 export async function resealNodes({ db }: Store, seal: NodeSeal): Promise<void> {
   const rows = await selectRows(db, 'upstream_node', {})
     .where('pepper_version', '<>', seal.current)

@@ -13,7 +13,6 @@ import {
   resealNodes,
 } from './added-nodes.ts';
 
-/** Names of `options` are those of the configuration file. */
 export type NodeInput = Omit<ParsedRouteInput<'POST /upstreams'>['body'], 'force'>;
 
 /** A node of the configuration file, or the embedded ledger. */
@@ -23,16 +22,13 @@ export type NodeServices = Readonly<{
   seal: NodeSeal;
   /** Nodes of this process that were not added at run time. */
   fixed: () => readonly FixedNode[];
-  /**
-   * Validates as the configuration does and fills in defaults.
-   * @throws ApiError 422
-   */
+  /** Validates as the configuration does and fills in defaults. @throws ApiError 422 */
   parse: (input: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
   /** Settings that need a restart, as text. */
   notesOf: (node: AddedNode) => readonly string[];
-  /** Immediately applies the nodes in the store to this process. */
+  /** Applies the nodes in the store to this process at once. */
   applyChanges: () => Promise<void>;
 }>;
 
@@ -44,7 +40,6 @@ type NodeFeedOptions = Readonly<{
   seal: NodeSeal;
   /** Called with all nodes after each change. Must not throw. */
   onNodes: (read: NodesSnapshot) => void;
-  /** Reads names and versions of one small table. */
   pollIntervalMs?: number;
   onState?: OnState;
 }>;
@@ -55,7 +50,6 @@ const POLL_INTERVAL_MS = 500;
 /** Polls the store for nodes added through any gateway. */
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
-  /** Names and versions of the last snapshot. */
   #appliedVersions = '';
   readonly #task: PeriodicTask;
 
@@ -66,10 +60,7 @@ export class NodeFeed {
     this.#task = new PeriodicTask(() => state.guard(() => this.#poll()), pollIntervalMs);
   }
 
-  /**
-   * Reads the nodes and reseals them under the current pepper.
-   * @throws the driver's error.
-   */
+  /** Reads the nodes and seals them under the current pepper. */
   async start(): Promise<NodesSnapshot> {
     await resealNodes(this.#options.store, this.#options.seal);
     this.#appliedVersions = await this.#versions();
@@ -78,10 +69,6 @@ export class NodeFeed {
 
   watch(): void {
     this.#task.start();
-  }
-
-  poll(): Promise<void> {
-    return this.#task.run();
   }
 
   /** Polls now; resolves when changes committed before the call were reported or the poll failed. */
@@ -114,10 +101,10 @@ export class NodeFeed {
   async #read(): Promise<NodesSnapshot> {
     const { store, seal } = this.#options;
     const rows = await readNodeRows(store.db);
-    const opened = rows.map((row) => ({ name: row.name, node: seal.open(row) }));
+    const opened = rows.map((row) => seal.open(row));
     return {
-      nodes: opened.flatMap(({ node }) => (node === null ? [] : [node])),
-      unreadable: opened.flatMap(({ name, node }) => (node === null ? [name] : [])),
+      nodes: opened.filter((node) => node !== null),
+      unreadable: rows.filter((_, index) => opened[index] === null).map(({ name }) => name),
     };
   }
 }

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
-import { fieldsOf, findRow, selectRows, updateRows } from '../database/rows.ts';
+import { fieldsOf, findRow, insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { Notice } from './notice.ts';
 
-/** Queue of notifications in the store, so that any gateway can deliver them. */
-
-/** Queues a notification for all targets of its customer. */
+/** Queues a notification for all targets of its customer, in the store, so that any gateway can deliver it. */
 export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
   const customerId = notice.customer.id;
   const targets = await selectRows(trx, 'notice_target', { customer_id: customerId }).execute();
@@ -22,13 +20,10 @@ export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: n
     customer_id: customerId,
     notice: JSON.stringify(notice),
   }));
-  await trx.insertInto('notice_delivery').values(rows).execute();
+  await insertRow(trx, 'notice_delivery', rows);
 }
 
-/**
- * Claims due deliveries for `leaseMs`.
- * @returns at most `most`, longest due first.
- */
+/** Claims due deliveries for `leaseMs`, longest due first. */
 export async function claimDue(
   db: Kysely<Schema>,
   most: number,
@@ -57,7 +52,6 @@ type AttemptResult = Readonly<{
   retryAt: number | null;
 }>;
 
-/** Records an attempt for the delivery and its target. */
 export async function recordAttempt(
   store: Store,
   { id, target_id }: Pick<NoticeDeliveryTable, 'id' | 'target_id'>,
@@ -71,7 +65,7 @@ export async function recordAttempt(
   });
 }
 
-/** Claims a test delivery; limited to one per interval and target, successful or not. */
+/** Limits tests to one per interval and target, successful or not. */
 export async function claimTest(
   { db }: Store,
   targetId: string,
@@ -87,7 +81,6 @@ export async function claimTest(
   return numUpdatedRows > 0n;
 }
 
-/** Records the last result of a target. */
 export async function recordOutcome(
   db: Kysely<Schema>,
   targetId: string,
@@ -103,7 +96,6 @@ export async function pruneNotices({ db }: Store, beforeMs: number): Promise<voi
   await db.deleteFrom('quota_notice').where('at', '<', beforeMs).execute();
 }
 
-/** Queues the notification about a leaked key for its customer. */
 export async function enqueueLeak(
   trx: Transaction<Schema>,
   { key, url, revoked }: LeakedKey,

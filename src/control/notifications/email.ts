@@ -3,14 +3,10 @@ import type SMTPTransport from 'nodemailer/lib/smtp-transport/index.js';
 import { Lru } from '../../base/cache/lru.ts';
 
 export interface Mailer {
-  /**
-   * @param message - urgent messages, such as password resets, have reserved capacity.
-   * @throws MailError if the mail server did not accept it.
-   */
+  /** Urgent mails, such as password resets, have reserved capacity. @throws MailError */
   send(message: Readonly<{ to: string; subject: string; text: string; isUrgent?: boolean }>): Promise<void>;
 }
 
-/** Times in milliseconds. */
 export const mailLimits = {
   /** For the connection, the greeting and each reply. */
   timeoutMs: 10_000,
@@ -22,9 +18,8 @@ type MailLimits = Readonly<typeof mailLimits>;
 
 export type MailOptions = MailLimits &
   Readonly<{
-    /** `smtp://user:password@host:587` or `smtps://…`; may contain a password. */
+    /** `smtp://` or `smtps://`; may contain a password. */
     smtpUrl: string;
-    /** `Solway <noreply@example.com>`, or the address alone. */
     from: string;
   }>;
 
@@ -90,9 +85,8 @@ export class SmtpMailer implements Mailer {
 
 /** Limits of mails that users cause to addresses of their choice. */
 export const mailRateLimits = {
-  /** Per hour and customer, and per hour and user or token. */
+  /** Also per user or token. */
   customerPerHour: 30,
-  /** Per hour and receiver. */
   recipientPerHour: 5,
 };
 
@@ -103,10 +97,7 @@ type RateLimitedMail = Readonly<{ customer: string; sender: string; to: string }
 const HOUR_MS = 3_600_000;
 const NAMES_MAX = 30_000;
 
-/**
- * Limits mails that users cause. Kept in memory apart from invitations and targets, so that deleting these
- * does not reset the limit. Per gateway.
- */
+/** Deleting an invitation or a target does not reset the limit. Per gateway. */
 export class MailRateLimiter {
   readonly #limits: MailRateLimits;
   readonly #now: () => number;
@@ -118,7 +109,7 @@ export class MailRateLimiter {
     this.#now = now;
   }
 
-  /** @returns 0 if the mail may be sent, else the wait in milliseconds. */
+  /** Returns 0 if the mail may be sent, else the wait in milliseconds. */
   take({ customer, sender, to }: RateLimitedMail): number {
     const { customerPerHour, recipientPerHour } = this.#limits;
     const now = this.#now();

@@ -1,12 +1,10 @@
-/** Times in milliseconds. */
 export const noticeLimits = {
   /** Interval of checking quotas. */
   watchIntervalMs: 1_000,
   /** Interval of checking for due deliveries. */
   pollIntervalMs: 2_000,
-  /** Concurrent deliveries. */
   inFlightMax: 8,
-  /** Timeout of one attempt. */
+  /** Of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
   /** First retry delay; it grows by a factor of four up to the maximum. */
@@ -14,9 +12,8 @@ export const noticeLimits = {
   retryMaxMs: 3_600_000,
   /** Per customer. */
   targetsMax: 10,
-  /** Minimum interval between a delivery and a test of the same target. */
+  /** Minimum interval between tests of a target. */
   testIntervalMs: 5_000,
-  /** Retention of delivered notifications. */
   retentionDays: 400,
 };
 
@@ -25,36 +22,29 @@ export type NoticeLimits = Readonly<typeof noticeLimits>;
 /** Quota thresholds in percent; each is notified once a month. */
 export const NOTICE_PERCENTS = [80, 95, 100] as const;
 
-/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
-export type Notice = Readonly<
-  {
-    customer: Readonly<{ id: string; name: string }>;
-    at: string;
-  } & (QuotaNotice | KeyLeakedNotice | TestNotice)
->;
+type Named = Readonly<{ id: string; name: string }>;
+type CustomerNotice = Readonly<{ customer: Named; at: string }>;
 
-type QuotaNotice = {
-  type: 'quota.used';
-  plan: Readonly<{ id: string; name: string }>;
-  quota: Readonly<{
-    /** 80, 95 or 100. */
-    percent: number;
-    used: number;
-    limit: number;
-    /** Whether calls beyond the limit are rejected. */
-    isHard: boolean;
-    /** Start of the month. */
-    from: string;
-    to: string;
+type QuotaNotice = CustomerNotice &
+  Readonly<{
+    type: 'quota.used';
+    plan: Named;
+    quota: Readonly<{
+      percent: number;
+      used: number;
+      limit: number;
+      /** Calls beyond the limit are rejected. */
+      isHard: boolean;
+      from: string;
+      to: string;
+    }>;
   }>;
-};
 
-type KeyLeakedNotice = {
-  type: 'key.leaked';
-  key: Readonly<{ id: string; name: string; revoked: boolean; url: string | null }>;
-};
+type KeyLeakedNotice = CustomerNotice &
+  Readonly<{ type: 'key.leaked'; key: Named & Readonly<{ revoked: boolean; url: string | null }> }>;
 
-type TestNotice = { type: 'test' };
+/** A notification, as in the body of a webhook. Times are ISO 8601 in UTC. */
+export type Notice = QuotaNotice | KeyLeakedNotice | (CustomerNotice & Readonly<{ type: 'test' }>);
 
 type NoticeText = Readonly<{ subject: string; text: string }>;
 
@@ -62,29 +52,28 @@ const NAME_MAX = 40;
 /** Text that mail programs turn into links. */
 const LINK = /\S*(?::\/\/|www\.|@|\.\p{L}{2,})\S*/giu;
 
-/** A user-chosen name for a mail in our name: short, one line, without links. */
-function displayName({ id, name }: Readonly<{ id: string; name: string }>): string {
+/** A user-chosen name in a mail in our name: short, one line, without links. */
+function displayName({ id, name }: Named): string {
   const plain = name.replace(/\p{C}/gu, ' ').replace(LINK, '…').slice(0, NAME_MAX);
   return `"${plain}" (${id})`;
 }
 
 const number = (value: number): string => value.toLocaleString('en-US');
 
-function quotaText({ customer, plan, quota }: Extract<Notice, { type: 'quota.used' }>): NoticeText {
+function quotaText({ customer, plan, quota }: QuotaNotice): NoticeText {
   const { percent, used, limit, isHard, to } = quota;
   const then = isHard
     ? 'Calls beyond the limit are rejected with QUOTA_EXCEEDED.'
     : 'Calls beyond the limit are still served.';
   return {
     subject: `${percent} % of the credits of this month are used`,
-    text: [
-      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ${plan.name}`,
-      `includes this month.\n\n${then} Credits reset on ${to.slice(0, 10)} at 00:00 UTC.\n`,
-    ].join(' '),
+    text:
+      `${displayName(customer)} has used ${number(used)} of the ${number(limit)} credits that the plan ` +
+      `${plan.name} includes this month.\n\n${then} Credits reset on ${to.slice(0, 10)} at 00:00 UTC.\n`,
   };
 }
 
-function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): NoticeText {
+function leakText({ customer, key }: KeyLeakedNotice): NoticeText {
   const where = key.url === null ? '' : ` It was found at ${key.url}.`;
   const then = key.revoked
     ? 'It has been revoked. Create a new key.'
@@ -95,7 +84,6 @@ function leakText({ customer, key }: Extract<Notice, { type: 'key.leaked' }>): N
   };
 }
 
-/** Renders a notification as plain text. */
 export function renderNotice(notice: Notice): NoticeText {
   if (notice.type === 'quota.used') return quotaText(notice);
   if (notice.type === 'key.leaked') return leakText(notice);

@@ -2,7 +2,6 @@ import type { QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { Store } from '../database/open.ts';
 import type { NoticeDeliveryTable, NoticeTargetTable } from '../database/tables/notices.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
-import type { Peppers } from '../pepper.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import { claimDue, pruneNotices, recordAttempt } from './deliveries.ts';
 import { MailError, type Mailer } from './email.ts';
@@ -18,12 +17,15 @@ type NoticeChannels = Readonly<{
   seal: WebhookSeal;
 }>;
 
-/** `problem` is null on success; `isFinal`: do not retry. */
+/** `problem` is null on success. `isFinal`: do not retry. */
 type DeliveryResult = Readonly<{ problem: string | null; isFinal: boolean }>;
 
 const delivered: DeliveryResult = { problem: null, isFinal: true };
 const retryableFailure = (problem: string): DeliveryResult => ({ problem, isFinal: false });
 const permanentFailure = (problem: string): DeliveryResult => ({ problem, isFinal: true });
+
+/** `id` is the same for each attempt. */
+type DeliveryAttempt = Readonly<{ id: string; nowMs: number; signal: AbortSignal }>;
 
 const HTTP_GONE = 410;
 
@@ -41,9 +43,7 @@ async function callWebhook(
   { webhooks, seal }: NoticeChannels,
   target: NoticeTargetTable,
   notice: Notice,
-  id: string,
-  nowMs: number,
-  signal: AbortSignal,
+  { id, nowMs, signal }: DeliveryAttempt,
 ): Promise<DeliveryResult> {
   if (webhooks === null) return retryableFailure('webhooks are sent only by a running gateway');
   const webhook = seal.open(target, target.customer_id, target.id);
@@ -71,28 +71,22 @@ async function sendMail(
   }
 }
 
-/**
- * Makes one delivery attempt. Never rejects.
- * @param id - the same for each attempt.
- */
-export function deliverNotice(
+/** Makes one delivery attempt. Never rejects. */
+export const deliverNotice = (
   channels: NoticeChannels,
   target: NoticeTargetTable,
   notice: Notice,
-  { id, nowMs, signal }: Readonly<{ id: string; nowMs: number; signal: AbortSignal }>,
-): Promise<DeliveryResult> {
-  return target.kind === 'email'
+  attempt: DeliveryAttempt,
+): Promise<DeliveryResult> =>
+  target.kind === 'email'
     ? sendMail(channels, target, notice)
-    : callWebhook(channels, target, notice, id, nowMs, signal);
-}
+    : callWebhook(channels, target, notice, attempt);
 
 type NotifierOptions = Readonly<{
   store: Store;
-  peppers: Peppers;
   ledger: QuotaLedger;
   channels: NoticeChannels;
   limits: NoticeLimits;
-  /** Unix milliseconds. */
   now?: () => number;
   onState?: OnState;
 }>;
@@ -123,13 +117,10 @@ export class Notifier {
     this.#watchQuotas = watchQuotas(options.store, options.ledger);
   }
 
-  /**
-   * Reseals webhooks under the current pepper and starts.
-   * @throws the driver's error.
-   */
+  /** Seals webhooks under the current pepper and starts. */
   async start(): Promise<void> {
-    const { store, peppers, channels } = this.#options;
-    await resealTargets(store.db, channels.seal, peppers.current);
+    const { store, channels } = this.#options;
+    await resealTargets(store.db, channels.seal);
     this.#quotaTask.start();
     this.#deliveryTask.start();
   }

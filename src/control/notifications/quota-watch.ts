@@ -3,6 +3,7 @@ import { monthOf, type QuotaAccount, type QuotaLedger } from '../../gateway/limi
 import type { Store } from '../database/open.ts';
 import { fieldsOf, findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import { transact } from '../database/transaction.ts';
 import { enqueue } from './deliveries.ts';
 import { NOTICE_PERCENTS, type Notice } from './notice.ts';
 
@@ -12,15 +13,13 @@ const hasReached = ({ used, limit }: QuotaAccount, percent: number): boolean =>
   limit > 0 && used * 100 >= limit * percent;
 
 /**
- * Detects quota thresholds and claims each once for all gateways.
- * @returns a function that checks changed accounts, queues notifications and resolves to their number. It rejects with
- * the driver's error; pending thresholds are then retried.
+ * Returns a function that checks changed accounts, queues notifications and resolves to their number. Each
+ * threshold is claimed once for all gateways. When the function rejects, the next call retries.
  */
 export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) => Promise<number> {
   const changes = ledger.trackChanges();
-  /** Reached, but not yet claimed by any gateway. */
   const pending = new Map<string, QuotaThreshold>();
-  /** Claimed this month. */
+  /** This month, by any gateway. */
   let claimed = new Set<string>();
   let month = Number.NaN;
   const detect = (account: QuotaAccount): void => {
@@ -43,9 +42,10 @@ export function watchQuotas(store: Store, ledger: QuotaLedger): (nowMs: number) 
   };
 }
 
-function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs: number): Promise<boolean> {
+function claim(store: Store, threshold: QuotaThreshold, nowMs: number): Promise<boolean> {
+  const { account, month, percent } = threshold;
   const { customerId, planId, used, limit } = account;
-  return store.db.transaction().execute(async (trx) => {
+  return transact(store, async (trx) => {
     const row = { month, percent, used, credits: limit, at: nowMs };
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('quota_notice')
@@ -53,7 +53,7 @@ function claim(store: Store, { account, month, percent }: QuotaThreshold, nowMs:
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
-    const notice = await noticeOf(trx, { account, month, percent }, nowMs);
+    const notice = await noticeOf(trx, threshold, nowMs);
     if (notice !== null) await enqueue(trx, notice, nowMs);
     return true;
   });
@@ -73,7 +73,7 @@ async function noticeOf(
     type: 'quota.used',
     customer: fieldsOf(customer, 'id', 'name'),
     at: new Date(nowMs).toISOString(),
-    plan: { id: plan.id, name: plan.name },
+    plan: fieldsOf(plan, 'id', 'name'),
     quota: {
       percent,
       used,

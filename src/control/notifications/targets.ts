@@ -5,23 +5,14 @@ import type { Schema } from '../database/schema.ts';
 import type { NoticeTargetTable } from '../database/tables/notices.ts';
 import { displayUrl, newSigningSecret, type WebhookSeal } from './webhooks.ts';
 
-export function listTargets(db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> {
-  return selectRows(db, 'notice_target', { customer_id: customerId })
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-}
+export const listTargets = (db: Kysely<Schema>, customerId: string): Promise<NoticeTargetTable[]> =>
+  selectRows(db, 'notice_target', { customer_id: customerId }).orderBy('created_at').orderBy('id').execute();
 
-export function findTarget(
+export const findTarget = (
   db: Kysely<Schema>,
   customerId: string,
   id: string,
-): Promise<NoticeTargetTable | undefined> {
-  return findRow(db, 'notice_target', { id, customer_id: customerId });
-}
-
-/** `secret` signs webhook calls; null for an email address. */
-type AddedTarget = Readonly<{ row: NoticeTargetTable; secret: string | null }>;
+): Promise<NoticeTargetTable | undefined> => findRow(db, 'notice_target', { id, customer_id: customerId });
 
 type NewTarget = Readonly<{
   customerId: string;
@@ -31,11 +22,12 @@ type NewTarget = Readonly<{
   createdAt: number;
 }>;
 
+/** The secret signs webhook calls; null for an email address. */
 export async function addTarget(
   trx: Transaction<Schema>,
   seal: WebhookSeal,
   { customerId, kind, to, createdBy, createdAt }: NewTarget,
-): Promise<AddedTarget> {
+): Promise<Readonly<{ row: NoticeTargetTable; secret: string | null }>> {
   const id = randomUUID();
   const secret = kind === 'webhook' ? newSigningSecret() : null;
   const stored =
@@ -63,14 +55,10 @@ export async function removeTarget(trx: Transaction<Schema>, id: string): Promis
   await deleteRows(trx, 'notice_target', { id });
 }
 
-/** Reseals webhooks that are sealed under an older pepper. */
-export async function resealTargets(
-  db: Kysely<Schema>,
-  seal: WebhookSeal,
-  currentVersion: number,
-): Promise<void> {
+/** Seals webhooks of older peppers again. */
+export async function resealTargets(db: Kysely<Schema>, seal: WebhookSeal): Promise<void> {
   const rows = await selectRows(db, 'notice_target', { kind: 'webhook' })
-    .where('pepper_version', '<>', currentVersion)
+    .where('pepper_version', '<>', seal.current)
     .execute();
   for (const row of rows) {
     const webhook = seal.open(row, row.customer_id, row.id);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { JsonSeal } from '../json-seal.ts';
 import type { Peppers } from '../pepper.ts';
-import { JsonSeal } from '../semi-wallets/wrap.ts';
 
 /** Sends webhooks to public internet addresses only. */
 export interface WebhookSender {
@@ -25,10 +25,7 @@ const SECRET_BYTES = 32;
 /** Source: Standard Webhooks, "Signing secrets". */
 export const newSigningSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-/**
- * HMAC-SHA-256 headers over id, time and body. Source: Standard Webhooks, "Signature scheme".
- * @param id - the same for each attempt, so that receivers can deduplicate.
- */
+/** Receivers deduplicate by `id`. Source: Standard Webhooks, "Signature scheme". */
 export function signedHeaders(
   secret: string,
   id: string,
@@ -46,7 +43,7 @@ export function signedHeaders(
   };
 }
 
-/** Encrypts URL and secret, bound to customer and target. */
+/** Bound to customer and target. */
 export class WebhookSeal extends JsonSeal<Readonly<{ url: string; secret: string }>> {
   constructor(peppers: Peppers) {
     super(peppers, 'solway webhooks');

@@ -10,22 +10,17 @@ import type { DeriveKey } from './key-derivation.ts';
 export type Envelope = Readonly<{
   /** Secretbox, base58. */
   encryptedPrivateKey: string;
-  /**
-   * JSON of `{salt, kdf, digest, iterations, nonce}` with base58 bytes: everything for decryption except the
-   * password.
-   */
+  /** JSON of `Params`. */
   decryptionKey: string;
 }>;
 
+/** Everything for decryption except the password. Bytes are base58. */
 type Params = Readonly<{ salt: string; kdf: 'pbkdf2'; digest: 'sha256'; iterations: number; nonce: string }>;
 
 const SALT_BYTES = 16;
 const NONCE_BYTES = 24;
 
-/**
- * Encrypts a 64-byte secret key.
- * @throws Failure OVERLOADED
- */
+/** Encrypts a 64-byte secret key. @throws Failure OVERLOADED */
 export async function seal(
   secretKey: Uint8Array,
   password: string,
@@ -68,11 +63,7 @@ function opened(key: Uint8Array, nonce: Uint8Array, box: Uint8Array): Uint8Array
   }
 }
 
-/**
- * Decrypts an envelope to the base58 secret key.
- * @returns null for a wrong password.
- * @throws Failure OVERLOADED
- */
+/** Decrypts to the base58 secret key; null for a wrong password. @throws Failure OVERLOADED */
 export async function open(envelope: Envelope, password: string, keyOf: DeriveKey): Promise<string | null> {
   const { salt, nonce, iterations } = JSON.parse(envelope.decryptionKey) as Params;
   const key = await keyOf(password, bytesOf(salt), iterations);
@@ -84,10 +75,7 @@ export async function open(envelope: Envelope, password: string, keyOf: DeriveKe
   return secretKey;
 }
 
-/**
- * Takes as long as `open`, to hide whether a wallet exists.
- * @throws Failure OVERLOADED
- */
+/** Takes as long as `open`, to hide whether a wallet exists. @throws Failure OVERLOADED */
 export async function simulateOpen(password: string, iterations: number, keyOf: DeriveKey): Promise<void> {
   const key = await keyOf(password, randomBytes(SALT_BYTES), iterations);
   key.fill(0);

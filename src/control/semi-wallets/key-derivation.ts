@@ -3,19 +3,15 @@ import { promisify } from 'node:util';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 
-/**
- * Times in milliseconds. The attempt limits count wrong passwords per wallet and outlast the longest pause.
- */
+/** The attempt limits count wrong passwords per wallet and outlast the longest pause. */
 export const semiWalletLimits = {
   /** PBKDF2 iterations for new passwords; at least 600,000 (OWASP, 2023). */
   iterations: 600_000,
   /** Concurrent derivations; each takes a libuv thread, which file reads need, too. */
   derivationsMax: 2,
-  /** Per owner, so that one owner cannot take all slots. */
   derivationsPerOwnerMax: 1,
-  /** Waiting derivations; further requests are rejected. Owners are served in turn. */
+  /** Further requests are rejected. */
   derivationQueueMax: 64,
-  /** Per owner. */
   derivationPerOwnerQueueMax: 16,
   /** Per owner. */
   walletsMax: 1_000,
@@ -30,7 +26,7 @@ export type SemiWalletLimits = Readonly<typeof semiWalletLimits>;
 
 const deriveKey = promisify(pbkdf2);
 
-/** Key length of a secretbox. */
+/** Of a secretbox. */
 const KEY_BYTES = 32;
 
 export type DerivationLimits = Pick<
@@ -38,13 +34,10 @@ export type DerivationLimits = Pick<
   'derivationsMax' | 'derivationsPerOwnerMax' | 'derivationQueueMax' | 'derivationPerOwnerQueueMax'
 >;
 
-/**
- * PBKDF2-HMAC-SHA256 of the UTF-8 password, 32 bytes. The caller zeroes the key after use.
- * @throws Failure OVERLOADED
- */
+/** PBKDF2-HMAC-SHA256. The caller zeroes the key after use. @throws Failure OVERLOADED */
 export type DeriveKey = (password: string, salt: Uint8Array, iterations: number) => Promise<Buffer>;
 
-/** Derives keys with limited concurrency, fair between owners. */
+/** Limits concurrent derivations, also per owner, so that one owner cannot take all slots. */
 export class KeyDerivation {
   readonly #semaphore: PerKeySemaphore;
 

@@ -3,9 +3,14 @@ import type { Store } from '../database/open.ts';
 import { countRows, findRow, insertRow, pagesOf, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { nextVersion, writeAudit } from '../database/transaction.ts';
-import type { Wrapped } from './wrap.ts';
+import type { JsonSeal, Sealed } from '../json-seal.ts';
+import type { Envelope } from './envelope.ts';
 
 export type WalletName = Readonly<{ ownerId: string; address: string }>;
+
+const PAGE_ROWS = 200;
+
+const columnsOf = ({ sealed, pepper_version }: Sealed) => ({ wrapped: sealed, pepper_version });
 
 const auditEntry = (at: number, action: string, { ownerId, address }: WalletName) =>
   ({ at, actor: `owner:${ownerId}`, action, detail: { owner: ownerId, address } }) as const;
@@ -16,14 +21,11 @@ export async function checkWalletQuota(db: Store['db'], ownerId: string, wallets
     throw new Failure('WALLETS_FULL', { facts: { max: walletsMax } });
 }
 
-/**
- * Durable when it returns.
- * @throws Failure WALLETS_FULL
- */
+/** @throws Failure WALLETS_FULL */
 export async function insertWallet(
   store: Store,
   name: WalletName,
-  wrapped: Wrapped,
+  sealed: Sealed,
   walletsMax: number,
   now: number,
 ): Promise<void> {
@@ -34,8 +36,7 @@ export async function insertWallet(
     await insertRow(trx, 'semi_wallet', {
       owner_id: name.ownerId,
       address: name.address,
-      pepper_version: wrapped.version,
-      wrapped: wrapped.text,
+      ...columnsOf(sealed),
       created_at: now,
       changed_at: now,
     });
@@ -43,44 +44,37 @@ export async function insertWallet(
   });
 }
 
-export async function findWallet(store: Store, { ownerId, address }: WalletName): Promise<Wrapped | null> {
+export async function findWallet(store: Store, { ownerId, address }: WalletName): Promise<Sealed | null> {
   const row = await findRow(store.db, 'semi_wallet', { owner_id: ownerId, address });
-  return row === undefined ? null : { version: row.pepper_version, text: row.wrapped };
+  return row === undefined ? null : { sealed: row.wrapped, pepper_version: row.pepper_version };
 }
 
-/**
- * Compare-and-swap.
- * @returns false if the stored wallet has changed.
- */
+/** Returns false if the stored wallet has changed meanwhile. */
 export async function replaceWallet(
   store: Store,
   name: WalletName,
-  before: Wrapped,
-  after: Wrapped,
+  before: Sealed,
+  after: Sealed,
   now: number,
 ): Promise<boolean> {
   return store.db.transaction().execute(async (trx) => {
     const version = await nextVersion(trx);
-    const match = { owner_id: name.ownerId, address: name.address, wrapped: before.text };
-    const values = { pepper_version: after.version, wrapped: after.text, changed_at: now };
+    const match = { owner_id: name.ownerId, address: name.address, wrapped: before.sealed };
+    const values = { ...columnsOf(after), changed_at: now };
     if ((await updateRows(trx, 'semi_wallet', match, values)) === 0) return false;
     await writeAudit(trx, version, auditEntry(now, 'semi_wallet.change_password', name));
     return true;
   });
 }
 
-/** Pages of wallets under other peppers, by owner and address. */
-export async function* walletsUnderOther(
-  store: Store,
-  version: number,
-  pageRows: number,
-): AsyncGenerator<Readonly<WalletName & { wrapped: Wrapped }>[]> {
-  const query = selectRows(store.db, 'semi_wallet', {})
-    .where('pepper_version', '!=', version)
+/** Seals wallets of other peppers again. Rows that do not open stay for a later repair. */
+export async function resealWallets({ db }: Store, seal: JsonSeal<Envelope>): Promise<void> {
+  const query = selectRows(db, 'semi_wallet', {})
+    .where('pepper_version', '!=', seal.current)
     .orderBy('owner_id')
     .orderBy('address')
-    .limit(pageRows);
-  const pages = pagesOf<Schema['semi_wallet']>(pageRows, (last) =>
+    .limit(PAGE_ROWS);
+  const pages = pagesOf<Schema['semi_wallet']>(PAGE_ROWS, (last) =>
     query
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple('owner_id', 'address'), '>', tuple(last?.owner_id ?? '', last?.address ?? '')),
@@ -88,28 +82,18 @@ export async function* walletsUnderOther(
       .execute(),
   );
   for await (const rows of pages) {
-    yield rows.map(({ owner_id, address, pepper_version, wrapped }) => ({
-      ownerId: owner_id,
-      address,
-      wrapped: { version: pepper_version, text: wrapped },
-    }));
+    await db.transaction().execute(async (trx) => {
+      for (const { owner_id, address, wrapped, pepper_version } of rows) {
+        const envelope = seal.open({ sealed: wrapped, pepper_version }, owner_id, address);
+        if (envelope === null) continue;
+        const resealed = columnsOf(seal.seal(envelope, owner_id, address));
+        await updateRows(trx, 'semi_wallet', { owner_id, address, wrapped }, resealed);
+      }
+    });
   }
 }
 
-/** Replaces rewrapped rows unless they have changed meanwhile. */
-export async function rewrapWallets(
-  store: Store,
-  wallets: readonly Readonly<WalletName & { before: Wrapped; after: Wrapped }>[],
-): Promise<void> {
-  await store.db.transaction().execute(async (trx) => {
-    for (const { ownerId, address, before, after } of wallets) {
-      const match = { owner_id: ownerId, address, wrapped: before.text };
-      await updateRows(trx, 'semi_wallet', match, { pepper_version: after.version, wrapped: after.text });
-    }
-  });
-}
-
-/** A pepper version that some wallet needs and that is missing; null if none. */
+/** A pepper version that some wallet needs and that is not among `versions`. */
 export async function missingPepperOfWallets(
   store: Store,
   versions: readonly number[],

@@ -1,15 +1,9 @@
 import { Lru } from '../../base/cache/lru.ts';
 
-/**
- * Commands of the shared limit store, each atomic. `presence` registers a gateway and returns the time (Unix
- * milliseconds) and the number of gateways; `remove-gateway` removes it. `clock` does nothing, for callers
- * that need the time returned with the presence. `rates`, `windows`, `connections` and `quotas` report local
- * use and return the use of other gateways. `min-slots` merges session slots.
- */
+/** Atomic commands; the scripts of redis-limit-store.ts document their values. */
 export const limitCommandNames = [
   'presence',
   'remove-gateway',
-  'clock',
   'rates',
   'windows',
   'connections',
@@ -21,22 +15,17 @@ export type LimitCommandName = (typeof limitCommandNames)[number];
 
 export type LimitCommand = Readonly<{
   name: LimitCommandName;
-  /** One key per name. */
   keys: readonly string[];
   values: readonly (string | number)[];
 }>;
 
 /** Store through which gateways exchange the use of shared limits. */
 export interface LimitStore {
-  /** Null if the store is reachable. In-process stores are always reachable. */
+  /** Null if the store is reachable. */
   readonly problem: LimitStoreUnavailableError | null;
   /** Waits until the store is reachable or the connect timeout has passed. Never rejects. */
   start(): Promise<void>;
-  /**
-   * Executes commands in one round trip.
-   * @returns one reply per command, in order.
-   * @throws Error of the client; it is then unknown which commands were executed.
-   */
+  /** Executes commands in one round trip. When it throws, it is unknown which commands were executed. */
   execute(steps: readonly LimitCommand[]): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
@@ -49,12 +38,8 @@ export class LimitStoreUnavailableError extends Error {
   }
 }
 
-const inMemoryLimitStoreOptions = {
-  /** Entries per kind; the least recently updated are evicted. */
-  namesMax: 1_000_000,
-  /** Unix milliseconds. */
-  now: Date.now,
-};
+/** Per kind; the least recently updated are evicted. */
+const NAMES_MAX = 1_000_000;
 
 /** A leaky bucket: missing tokens and the last report number of each gateway. */
 type Bucket = Readonly<{
@@ -73,10 +58,7 @@ type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
-/**
- * Limit store of the workers of one machine, in the memory of the primary process. Same semantics as the
- * Redis scripts in redis-limit-store.ts.
- */
+/** Limit store of the workers of one machine, in the primary process. Same semantics as redis-limit-store.ts. */
 export class InMemoryLimitStore {
   readonly #now: () => number;
   readonly #gateways = new Map<string, number>();
@@ -88,7 +70,6 @@ export class InMemoryLimitStore {
   readonly #steps: Readonly<Record<LimitCommandName, (step: LimitCommand) => unknown>> = {
     presence: (step) => this.#presence(step),
     'remove-gateway': ({ values: [gateway] }) => this.removeGateway(String(gateway)),
-    clock: () => [],
     rates: (step) => this.#rates(step),
     windows: (step) => this.#windowParts(step),
     connections: (step) => this.#heldConnections(step),
@@ -96,8 +77,7 @@ export class InMemoryLimitStore {
     'min-slots': (step) => this.#sessionMinSlots(step),
   };
 
-  constructor(options: Partial<typeof inMemoryLimitStoreOptions> = {}) {
-    const { namesMax, now } = { ...inMemoryLimitStoreOptions, ...options };
+  constructor({ namesMax = NAMES_MAX, now = Date.now } = {}) {
     this.#now = now;
     this.#buckets = new Lru(namesMax);
     this.#windows = new Lru(namesMax);
@@ -208,9 +188,8 @@ export class InMemoryLimitStore {
   }
 }
 
-function highest(current: readonly bigint[], reported: readonly bigint[]): bigint[] {
-  return reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
-}
+const highest = (current: readonly bigint[], reported: readonly bigint[]): bigint[] =>
+  reported.map((mark, at) => (mark > (current[at] ?? 0n) ? mark : (current[at] ?? 0n)));
 
 type Five = [number, number, number, number, number];
 
@@ -223,9 +202,7 @@ const leaked = ({ missing, atMs }: Bucket, perSecond: number, now: number): numb
   Math.max(0, missing - (Math.max(0, now - atMs) * perSecond) / 1_000);
 
 function partsOf({ ofGateways }: Parts, gateway: string): Map<number, number> {
-  const current = ofGateways.get(gateway);
-  if (current !== undefined) return current;
-  const parts = new Map<number, number>();
+  const parts = ofGateways.get(gateway) ?? new Map<number, number>();
   ofGateways.set(gateway, parts);
   return parts;
 }

@@ -16,7 +16,7 @@ const usedOf = ({ customer_id, plan_id, credits }: Row): RemoteUsage => ({
 
 const withQuota = sql`(select id from plan where monthly_credits > 0)`;
 
-/** The first hour whose totals are not final: the previous hour, or an earlier one with a pending roll-up. */
+/** The first hour without final totals: the previous hour, or an earlier one with a pending roll-up. */
 async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
   const hour = Math.floor(nowMs / MINUTE_MS / HOUR_MINUTES);
   const today = Math.floor(hour / DAY_HOURS);
@@ -30,9 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits used since the start of the month by customer and plan, for plans with a quota. Uses final totals
- * of days and hours, and minutes for the rest.
- * @param monthStart - Unix milliseconds.
+ * Credits used since the start of the month by customer and plan, for plans with a quota: from final totals of
+ * days and hours, and from minutes for the rest.
  */
 export async function creditsOfMonth(
   store: Store,
@@ -60,12 +59,7 @@ export async function creditsOfMonth(
 
 type RecentCredits = Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>;
 
-/**
- * Credits used by other runs since a minute.
- * @param epoch - this run, which is excluded.
- * @param fromMinute - Unix minutes.
- * @param settledBefore - Unix minutes; earlier minutes are final.
- */
+/** Credits used since a minute by other runs than `epoch`. Minutes before `settledBefore` are final. */
 async function creditsOfOthers(
   { db }: Store,
   epoch: string,
@@ -83,15 +77,13 @@ async function creditsOfOthers(
   return { settled: of(1), open: of(0) };
 }
 
-/** Times in milliseconds. */
 export const quotaReaderLimits = {
-  /** Interval of reading the usage of other gateways. */
   readIntervalMs: 5_000,
-  /** Minutes by which other gateways may write late after a database outage. */
+  /** Other gateways may write this late after a database outage. */
   lateMinutes: 5,
-  /** Interval of recounting the whole month, for even later writes. */
+  /** For even later writes. */
   recountIntervalMs: 600_000,
-  /** First recount: rows of an earlier run are recovered shortly after startup. */
+  /** Rows of an earlier run are recovered shortly after startup. */
   firstRecountMs: 10_000,
 };
 
@@ -101,9 +93,8 @@ type QuotaReaderOptions = QuotaReaderLimits &
   Readonly<{
     store: Store;
     ledger: QuotaLedger;
-    /** Identifies this run in the usage tables. */
+    /** This run in the usage tables. */
     epoch: string;
-    /** Unix milliseconds. */
     now?: () => number;
     onState?: OnState;
   }>;
@@ -114,7 +105,7 @@ const MINUTE_MS = 60_000;
 export class QuotaReader {
   readonly #options: QuotaReaderOptions;
   readonly #now: () => number;
-  /** Credits of minutes that are final. */
+  /** Credits of final minutes. */
   #settled = new Map<string, RemoteUsage>();
   readonly #state: FailureState;
   #month = Number.NaN;
@@ -128,10 +119,7 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /**
-   * Loads the usage before this run.
-   * @throws the driver's error: without it the remaining quota is unknown.
-   */
+  /** Loads the usage before this run. Rejects with the driver's error: the remaining quota is then unknown. */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;
@@ -182,7 +170,7 @@ export class QuotaReader {
     const month = monthOf(nowMs).start;
     const used = await creditsOfMonth(store, month, nowMs);
     const own = ledger.accounts().map((account) => ({ ...account, credits: account.local }));
-    this.#options.ledger.applyStored([...sumOf(used, own, -1).values()], month, this.#now());
+    ledger.applyStored([...sumOf(used, own, -1).values()], month, this.#now());
   }
 
   async #read(): Promise<void> {

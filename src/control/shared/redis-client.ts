@@ -2,41 +2,31 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { OnState } from '../failure-state.ts';
 import { LimitStoreUnavailableError } from './limit-store.ts';
 
-/** Connection options of a Redis or Valkey server. */
 export type RedisConnectionOptions = Readonly<{
   connectTimeoutMs: number;
   /** A slower command counts as an unreachable server. */
   commandTimeoutMs: number;
   reconnectMaxMs: number;
-  /** PEM certificates of a private CA; null: the system's CAs. */
+  /** PEM; null: the system's CAs. */
   ca: string | null;
 }>;
 
-/** Fail-fast client options. */
-export const redisOptions = ({
-  connectTimeoutMs,
-  commandTimeoutMs,
-  reconnectMaxMs,
-  ca,
-}: RedisConnectionOptions) =>
+export const redisOptions = (options: RedisConnectionOptions) =>
   ({
-    connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
-    retryStrategy: (tries: number) => Math.min(50 * tries, reconnectMaxMs),
+    connectTimeout: options.connectTimeoutMs,
+    commandTimeout: options.commandTimeoutMs,
+    retryStrategy: (tries: number) => Math.min(50 * tries, options.reconnectMaxMs),
     // Late commands are useless: limits and cache entries would be stale.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    ...(ca === null ? {} : { tls: { ca } }),
+    ...(options.ca === null ? {} : { tls: { ca: options.ca } }),
   }) satisfies RedisOptions;
 
 /** Describes a connection error with a remedy and without secrets. */
 export function describeRedisError(error: unknown): string {
-  const { code, message = '' } = ((error instanceof LimitStoreUnavailableError ? error.cause : error) ??
-    {}) as {
-    code?: string;
-    message?: string;
-  };
+  const cause = error instanceof LimitStoreUnavailableError ? error.cause : error;
+  const { code, message = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
   if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
     return 'it rejects the user or password. Correct shared.redis_url';
   if (/timed out/i.test(message)) return 'it does not respond in time';
@@ -49,17 +39,13 @@ type RedisCacheClientOptions = RedisConnectionOptions &
   Readonly<{
     /** `redis://` or `rediss://`; may contain a password. */
     url: string;
-    /** Prefix of key names. */
     prefix: string;
-    /** Maximum number of bytes waiting to be sent; beyond it, nothing is stored. */
+    /** Of unsent values; beyond it, nothing is stored. */
     pendingMaxBytes: number;
     onState?: OnState;
   }>;
 
-/**
- * Response cache shared by gateways, in Redis or Valkey. Entries have a TTL; memory is bounded by the server
- * (`maxmemory` with an eviction policy).
- */
+/** Response cache shared by gateways. The server bounds its memory (`maxmemory` with an eviction policy). */
 export class RedisCacheClient {
   readonly #options: RedisCacheClientOptions;
   readonly #redis: Redis;

@@ -8,20 +8,15 @@ import {
 } from './limit-store.ts';
 import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
-/**
- * Atomic scripts of the shared limits in Redis or Valkey. They use the server's time, so gateway clocks need
- * not agree. All keys expire.
- */
-
-/** `now`: Unix milliseconds. */
+/** Unix milliseconds of the server: gateway clocks need not agree. */
 const NOW = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * KEYS: sorted set of gateways. ARGV: gateway, milliseconds without a report after which a gateway is
- * removed. Returns time and number of gateways.
+ * KEYS: sorted set of gateways. ARGV: gateway, milliseconds without a report after which one is removed.
+ * Returns time and number of gateways.
  */
 const PRESENCE = `${NOW}
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -176,7 +171,6 @@ return most
 const scripts: Readonly<Record<LimitCommandName, string>> = {
   presence: PRESENCE,
   'remove-gateway': REMOVE_GATEWAY,
-  clock: 'return {}',
   rates: RATES,
   windows: WINDOWS,
   connections: CONNECTIONS,

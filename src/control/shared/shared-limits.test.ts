@@ -26,7 +26,7 @@ it.each([
       for (let i = callsIn(clock.now - 1); i < callsIn(clock.now); i++)
         if (rates.consume('f', plan, clock.now)?.allowed) taken++;
       if (clock.now % intervalMs !== Math.floor(syncsAt)) continue;
-      const command = limitSync.nextCommand({ nowMs: clock.now, isRefresh: false, isReset: false });
+      const command = limitSync({ nowMs: clock.now, isRefresh: false, isReset: false });
       const [answer] = store.execute(command === null ? [] : [command]);
       command?.onReply(answer as unknown[], { nowMs: clock.now, serverMs: clock.now });
     }

@@ -5,63 +5,54 @@ import type { QuotaAccount, QuotaLedger } from '../../gateway/limits/quota.ts';
 import type { RateLimiter } from '../../gateway/limits/rate-limiter.ts';
 import type { SlidingWindowLimiter, WindowReport } from '../../gateway/limits/sliding-window-limiter.ts';
 import type { OnState } from '../failure-state.ts';
-import type { LimitCommand, LimitStore } from './limit-store.ts';
+import type { LimitCommand, LimitCommandName, LimitStore } from './limit-store.ts';
 
 type SyncTime = Readonly<{
   /** Of `performance.now()`. */
   nowMs: number;
-  /** Whether unchanged counts must be reported again before they expire. */
+  /** Unchanged counts must be reported again before they expire. */
   isRefresh: boolean;
-  /** Whether the server may have lost earlier reports. */
+  /** The server may have lost earlier reports. */
   isReset: boolean;
 }>;
 
-/** Local receive time, and the server's time in Unix milliseconds. */
+/** Receive time of `performance.now()`, and the server's time in Unix milliseconds. */
 type ReplyTime = Readonly<{ nowMs: number; serverMs: number }>;
 
 type SyncCommand = LimitCommand & Readonly<{ onReply(reply: readonly unknown[], time: ReplyTime): void }>;
 
-/** Synchronizes one kind of limit. */
-export interface LimitSync {
-  /** null: nothing to report. */
-  nextCommand(time: SyncTime): SyncCommand | null;
-}
+/** Synchronizes one kind of limit: returns the next command, or null if there is nothing to report. */
+type LimitSync = (time: SyncTime) => SyncCommand | null;
 
 type SyncOptions = Readonly<{ gateway: string; namesMax: number }>;
 
 /** Maximum sync intervals between two reports of one name. */
 const REPORT_INTERVALS_MAX = 5;
 
+type RateSyncOptions = SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>;
+
 /** Sends taken tokens, receives missing tokens. */
 export function rateSync(
   rates: RateLimiter,
   prefix: string,
-  {
-    gateway,
-    namesMax,
-    gateways,
-    intervalMs,
-  }: SyncOptions & Readonly<{ gateways: () => number; intervalMs: number }>,
+  { gateway, namesMax, gateways, intervalMs }: RateSyncOptions,
 ): LimitSync {
-  return {
-    nextCommand({ nowMs }) {
-      const taken = rates.takeReports(namesMax, nowMs);
-      if (taken.length === 0) return null;
-      const values = taken.flatMap((one) => [
-        ...[one.reportId, one.taken, one.missing.toFixed(3), one.perSecond, one.capacity],
-      ]);
-      return {
-        name: 'rates',
-        keys: taken.map(({ familyId }) => prefix + familyId),
-        // At most each gateway's full bucket and the refill meanwhile can be missing.
-        values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
-        onReply(reply, { nowMs: repliedMs }) {
-          taken.forEach(({ familyId }, index) => {
-            rates.applyRemote(familyId, Number(reply[index]), repliedMs);
-          });
-        },
-      };
-    },
+  return ({ nowMs }) => {
+    const taken = rates.takeReports(namesMax, nowMs);
+    if (taken.length === 0) return null;
+    const values = taken.flatMap((one) => [
+      ...[one.reportId, one.taken, one.missing.toFixed(3), one.perSecond, one.capacity],
+    ]);
+    return {
+      name: 'rates',
+      keys: taken.map(({ familyId }) => prefix + familyId),
+      // At most each gateway's full bucket and the refill meanwhile can be missing.
+      values: [gateway, gateways() + 1, (REPORT_INTERVALS_MAX * intervalMs) / 1_000, ...values],
+      onReply(reply, { nowMs: repliedMs }) {
+        for (const [index, { familyId }] of taken.entries())
+          rates.applyRemote(familyId, Number(reply[index]), repliedMs);
+      },
+    };
   };
 }
 
@@ -90,23 +81,20 @@ function windowSync(
       ]),
     ],
     onReply(reply, time) {
-      counted.forEach(({ name }, index) => {
+      for (const [index, { name }] of counted.entries())
         window.applyRemote(name, pairsOf(reply[index] as number[], by), time.nowMs);
-      });
       follow(time);
     },
   });
-  return {
-    nextCommand({ nowMs, isReset }) {
-      if (isReset) {
-        window.resetReports();
-        shift = null;
-      }
-      // The first sync only learns the server's time.
-      if (shift === null) return { name: 'clock', keys: [], values: [], onReply: (_, time) => follow(time) };
-      const counted = window.takeReports(namesMax);
-      return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
-    },
+  return ({ nowMs, isReset }) => {
+    if (isReset) {
+      window.resetReports();
+      shift = null;
+    }
+    // The first sync only learns the server's time.
+    if (shift === null) return toCommand([], nowMs, 0);
+    const counted = window.takeReports(namesMax);
+    return counted.length === 0 ? null : toCommand(counted, nowMs, shift);
   };
 }
 
@@ -122,25 +110,21 @@ function connectionSync(
   prefix: string,
   { gateway, namesMax, presenceMs }: SyncOptions & Readonly<{ presenceMs: number }>,
 ): LimitSync {
-  return {
-    nextCommand({ isRefresh, isReset }) {
-      const held = connections.report(namesMax, isReset ? 'restart' : isRefresh ? 'next' : null);
-      if (held.length === 0) return null;
-      return {
-        name: 'connections',
-        keys: held.map(({ name }) => prefix + name),
-        values: [gateway, presenceMs, ...held.map(({ open }) => open)],
-        onReply(reply) {
-          held.forEach(({ name }, index) => {
-            connections.applyRemote(name, Number(reply[index]));
-          });
-        },
-      };
-    },
+  return ({ isRefresh, isReset }) => {
+    const held = connections.report(namesMax, isReset ? 'restart' : isRefresh ? 'next' : null);
+    if (held.length === 0) return null;
+    return {
+      name: 'connections',
+      keys: held.map(({ name }) => prefix + name),
+      values: [gateway, presenceMs, ...held.map(({ open }) => open)],
+      onReply(reply) {
+        for (const [index, { name }] of held.entries()) connections.applyRemote(name, Number(reply[index]));
+      },
+    };
   };
 }
 
-/** Retention of credits after the end of the month. */
+/** Retention of credits after the start of the month. */
 const RETENTION_AFTER_MS = 40 * 86_400_000;
 
 /** Share of a sync for unchanged accounts. */
@@ -159,7 +143,7 @@ class AccountReportQueue {
   /** Disjoint with `#changed`. */
   readonly #recent = new Map<string, Readonly<{ account: QuotaAccount; remaining: number }>>();
   #rest: Iterator<QuotaAccount> | null = null;
-  /** Whether all accounts must be reported soon. */
+  /** All accounts must be reported soon. */
   #isUrgent = false;
   #month = 0;
 
@@ -191,7 +175,7 @@ class AccountReportQueue {
   }
 
   #takeChanged(most: number): QuotaAccount[] {
-    const taken = firstOf(this.#changed, most);
+    const taken = takeFirst(this.#changed, most);
     for (const [name, account] of taken) {
       if (this.#recent.size < most) this.#recent.set(name, { account, remaining: REPORT_COUNT });
     }
@@ -199,7 +183,7 @@ class AccountReportQueue {
   }
 
   #takeRecent(most: number): QuotaAccount[] {
-    const taken = firstOf(this.#recent, most);
+    const taken = takeFirst(this.#recent, most);
     for (const [name, { account, remaining }] of taken) {
       if (remaining > 1) this.#recent.set(name, { account, remaining: remaining - 1 });
     }
@@ -218,7 +202,7 @@ class AccountReportQueue {
   }
 }
 
-function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][] {
+function takeFirst<Value>(map: Map<string, Value>, most: number): [string, Value][] {
   const taken: [string, Value][] = [];
   for (const entry of map) {
     if (taken.length >= most) break;
@@ -231,41 +215,33 @@ function firstOf<Value>(map: Map<string, Value>, most: number): [string, Value][
 const accountKey = ({ customerId, planId }: QuotaAccount): string => `${customerId} ${planId}`;
 
 /** Sends total credits of this run, receives those of other runs. */
-export function quotaSync(
-  ledger: QuotaLedger,
-  prefix: string,
-  { gateway, namesMax }: SyncOptions,
-): LimitSync {
+function quotaSync(ledger: QuotaLedger, prefix: string, { gateway, namesMax }: SyncOptions): LimitSync {
   const reportQueue = new AccountReportQueue(ledger);
-  return {
-    nextCommand(time) {
-      const { monthStart } = ledger;
-      const accounts = reportQueue.next(time, namesMax);
-      if (accounts.length === 0) return null;
-      const name = new Date(monthStart).toISOString().slice(0, 7);
-      return {
-        name: 'quotas',
-        keys: accounts.map(({ customerId, planId }) => `${prefix}${name}:${customerId}:${planId}`),
-        values: [gateway, monthStart + RETENTION_AFTER_MS, ...accounts.map(({ local }) => local)],
-        onReply(reply) {
-          accounts.forEach(({ customerId, planId }, index) => {
-            ledger.applyReported({ customerId, planId, credits: Number(reply[index]) }, monthStart);
-          });
-        },
-      };
-    },
+  return (time) => {
+    const { monthStart } = ledger;
+    const accounts = reportQueue.next(time, namesMax);
+    if (accounts.length === 0) return null;
+    const name = new Date(monthStart).toISOString().slice(0, 7);
+    return {
+      name: 'quotas',
+      keys: accounts.map(({ customerId, planId }) => `${prefix}${name}:${customerId}:${planId}`),
+      values: [gateway, monthStart + RETENTION_AFTER_MS, ...accounts.map(({ local }) => local)],
+      onReply(reply) {
+        for (const [index, { customerId, planId }] of accounts.entries())
+          ledger.applyReported({ customerId, planId, credits: Number(reply[index]) }, monthStart);
+      },
+    };
   };
 }
 
-/** Times in milliseconds. */
 export const sharingLimits = {
   /** Pause between syncs; remote use is seen with this delay. */
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
-  /** Timeout of one sync. */
+  /** Of one sync. */
   commandTimeoutMs: 1_000,
   reconnectMaxMs: 500,
-  /** A gateway that does not report for this long is removed and its connection slots are freed. */
+  /** After this time without a report, a gateway is removed and its connection slots are freed. */
   presenceMs: 10_000,
   /** Assumed number of gateways before the first sync. */
   gatewaysMin: 1,
@@ -278,7 +254,6 @@ export type SharingLimits = Readonly<typeof sharingLimits>;
 /** Limiters of this process. They decide locally; syncs add the use of other gateways. */
 type LimitParts = Readonly<{
   rates: RateLimiter;
-  /** By name. */
   windows: Readonly<Record<string, SlidingWindowLimiter>>;
   connections: Readonly<Record<string, ConnectionLimit>>;
   quota: QuotaLedger;
@@ -300,11 +275,12 @@ const REFRESHES_PER_PRESENCE = 3;
  * store is unreachable, each gateway applies its share of every limit.
  */
 export class SharedLimits {
-  /** Identifies this run of this gateway. */
+  /** This run of this gateway. */
   readonly gateway: string = randomUUID();
   readonly #options: SharedLimitsOptions;
   readonly #syncs: readonly LimitSync[];
   readonly #stopped = new AbortController();
+  /** At the last sync, including this one. */
   #gateways: number;
   #isConnected: boolean | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
@@ -327,11 +303,6 @@ export class SharedLimits {
     ];
   }
 
-  /** Number of gateways at the last sync, including this one. */
-  get gateways(): number {
-    return this.#gateways;
-  }
-
   get isConnected(): boolean {
     return this.#isConnected === true;
   }
@@ -346,9 +317,9 @@ export class SharedLimits {
   async sync(): Promise<void> {
     try {
       await this.#syncOnce();
-      this.#markConnected();
+      this.#updateState(null);
     } catch (error) {
-      this.#markDisconnected(error);
+      this.#updateState(error);
     }
   }
 
@@ -359,21 +330,12 @@ export class SharedLimits {
     const { store } = this.#options;
     this.#refreshedAt = Number.NEGATIVE_INFINITY;
     await this.sync();
-    if (this.isConnected) await store.execute([this.#leaveCommand]).catch(() => {});
+    if (this.isConnected) await store.execute([this.#gatewayCommand('remove-gateway')]).catch(() => {});
     await store.stop();
   }
 
-  get #presenceCommand(): LimitCommand {
-    const { presenceMs } = this.#options;
-    return { name: 'presence', keys: [this.#presenceKey], values: [this.gateway, presenceMs] };
-  }
-
-  get #leaveCommand(): LimitCommand {
-    return { name: 'remove-gateway', keys: [this.#presenceKey], values: [this.gateway] };
-  }
-
-  get #presenceKey(): string {
-    return `${this.#options.prefix}gateways`;
+  #gatewayCommand(name: LimitCommandName, ...values: readonly number[]): LimitCommand {
+    return { name, keys: [`${this.#options.prefix}gateways`], values: [this.gateway, ...values] };
   }
 
   async #run(): Promise<void> {
@@ -391,27 +353,21 @@ export class SharedLimits {
     const isRefresh = nowMs - this.#refreshedAt >= presenceMs / REFRESHES_PER_PRESENCE;
     if (isRefresh) this.#refreshedAt = nowMs;
     const time = { nowMs, isRefresh, isReset: this.#isConnected !== true };
-    const commands = this.#syncs.map((one) => one.nextCommand(time)).filter((command) => command !== null);
-    const [presence, ...replies] = await store.execute([this.#presenceCommand, ...commands]);
+    const commands = this.#syncs.map((sync) => sync(time)).filter((command) => command !== null);
+    const presenceCommand = this.#gatewayCommand('presence', presenceMs);
+    const [presence, ...replies] = await store.execute([presenceCommand, ...commands]);
     const [serverMs, gateways] = presence as [number, number];
     this.#gateways = Math.max(1, gateways);
     const repliedMs = performance.now();
-    commands.forEach(({ onReply }, index) => {
+    for (const [index, { onReply }] of commands.entries())
       onReply(replies[index] as unknown[], { nowMs: repliedMs, serverMs });
-    });
   }
 
-  #markConnected(): void {
-    if (this.#isConnected === true) return;
-    this.#isConnected = true;
-    this.#divide(1);
-    this.#options.onState?.(null);
-  }
-
-  #markDisconnected(error: unknown): void {
-    if (this.#isConnected === false) return;
-    this.#isConnected = false;
-    this.#divide(Math.max(this.#gateways, this.#options.gatewaysMin));
+  #updateState(error: unknown | null): void {
+    const isConnected = error === null;
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.#divide(isConnected ? 1 : Math.max(this.#gateways, this.#options.gatewaysMin));
     this.#options.onState?.(error);
   }
 

@@ -2,11 +2,11 @@ import type { MinSlot, MinSlotStore, SharedMinSlot } from '../../protocol/min-sl
 import { type Slot, slot } from '../../solana/units.ts';
 import type { LimitStore } from './limit-store.ts';
 
-export type SharedMinSlotStoreOptions = Readonly<{
+type SharedMinSlotStoreOptions = Readonly<{
   /** Started and stopped by `SharedLimits`. */
   store: LimitStore;
   prefix: string;
-  /** TTL of a session without updates. */
+  /** Of a session without updates. */
   retentionMs: number;
 }>;
 
@@ -17,14 +17,11 @@ const MIN_SLOTS_MAX = 500;
 type SlotSyncRequest = Readonly<{
   name: string;
   minSlot: MinSlot;
-  /** @param marks - the highest slots of all processes; null if the store is unreachable. */
+  /** Receives the highest slots of all processes once; null if the store is unreachable. Must not throw. */
   done: (marks: readonly Slot[] | null) => void;
 }>;
 
-/**
- * Minimum slots of sessions served by several processes. Requests of one event loop iteration share one round
- * trip.
- */
+/** Requests of one event loop iteration share one round trip. */
 export class SharedMinSlotStore implements MinSlotStore {
   readonly #options: SharedMinSlotStoreOptions;
   #requests: SlotSyncRequest[] = [];
@@ -52,7 +49,6 @@ export class SharedMinSlotStore implements MinSlotStore {
     };
   }
 
-  /** @param done - called once. Must not throw. */
   sync(request: SlotSyncRequest): void {
     if (this.#options.store.problem !== null || performance.now() < this.#pausedUntil) {
       request.done(null);

@@ -1,23 +1,33 @@
-import { open, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nullIfMissing } from '../../base/files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { LEAF_BYTES } from './file-blocks.ts';
-import { FILE_CID, type FileStore, type OpenFile } from './file-store.ts';
+import { FILE_CID, type FileStore, firstBytesOf, type OpenFile } from './file-store.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-/** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node with its bytes. */
+const CID_LENGTH = 59;
+
+/** `<cid>.<index>.<root>`: leaf number `index` of a file; `<cid>.node.<root>`: a node. */
 const NAME = /^(baf[a-z2-7]{56})\.(\d{1,9}|node)\.(baf[a-z2-7]{56})$/;
 
-/** Maximum node size; 1,024 links take about 50 KiB. */
+/** 1,024 links take about 50 KiB. */
 const NODE_MAX_BYTES = 1024 * 1024;
 
 type BlockFileName = Readonly<{ position: string; root: string }>;
 
-/**
- * Index of the blocks of stored files, for block-wise fetching. A leaf is recorded in the name of an empty
- * file, a node with its bytes. Not fsynced.
- */
+type BlockFile = readonly [name: string, content: string | Uint8Array];
+
+/** A file of one leaf has no nodes and needs no index. */
+function blockFilesOf({ cid, blocks: { leaves, nodes } }: SpooledFile): BlockFile[] {
+  if (nodes.length === 0) return [];
+  return [
+    ...leaves.map((leaf, index): BlockFile => [`${leaf}.${index}.${cid}`, '']),
+    ...nodes.map((node): BlockFile => [`${node.cid}.node.${cid}`, node.bytes]),
+  ];
+}
+
+/** Index of the blocks of stored files, for block-wise fetching. Not fsynced. */
 export class BlockIndex {
   readonly #folder: string;
   readonly #fileStore: FileStore;
@@ -27,10 +37,7 @@ export class BlockIndex {
     this.#fileStore = fileStore;
   }
 
-  /**
-   * Opens the folder and removes entries of files that are not stored.
-   * @param isAlone - false: another process may be adding files, so nothing is removed.
-   */
+  /** Removes entries of files that are not stored, unless another process may be adding files. */
   static async open(folder: string, fileStore: FileStore, isAlone: boolean): Promise<BlockIndex> {
     makeFolder(folder, 0o700);
     if (!isAlone) return new BlockIndex(folder, fileStore);
@@ -44,20 +51,15 @@ export class BlockIndex {
     return new BlockIndex(folder, fileStore);
   }
 
-  async add({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
-    if (nodes.length === 0) return;
-    for (const [index, leaf] of leaves.entries()) await this.#write(`${leaf}.${index}.${cid}`, '');
-    for (const node of nodes) await this.#write(`${node.cid}.node.${cid}`, node.bytes);
+  async add(file: SpooledFile): Promise<void> {
+    for (const [name, content] of blockFilesOf(file)) {
+      makeFolder(this.#shardOf(name), 0o700);
+      await writeFile(this.#path(name), content, { mode: 0o600 });
+    }
   }
 
-  async remove({ cid, blocks: { leaves, nodes } }: SpooledFile): Promise<void> {
-    if (nodes.length === 0) return;
-    for (const [index, leaf] of leaves.entries()) {
-      await rm(this.#path(String(leaf), `${leaf}.${index}.${cid}`), { force: true });
-    }
-    for (const node of nodes) {
-      await rm(this.#path(String(node.cid), `${node.cid}.node.${cid}`), { force: true });
-    }
+  async remove(file: SpooledFile): Promise<void> {
+    for (const [name] of blockFilesOf(file)) await rm(this.#path(name), { force: true });
   }
 
   async open(cid: string): Promise<OpenFile | null> {
@@ -68,26 +70,22 @@ export class BlockIndex {
     }
     const found = await this.#find(cid);
     if (found === null) return null;
+    if (found.position === 'node') return this.#node(cid, found);
     const file = await this.#fileStore.open(found.root);
-    if (file === null || found.position === 'node') {
-      await file?.close();
-      return file === null ? null : this.#node(cid, found);
-    }
-    return leafOf(file, Number(found.position));
+    return file === null ? null : leafOf(file, Number(found.position));
   }
 
-  #path(cid: string, name: string): string {
-    return join(this.#folder, cid.slice(-2), name);
+  /** Folder of a block's files, by the last two characters of the CID that the name begins with. */
+  #shardOf(name: string): string {
+    return join(this.#folder, name.slice(CID_LENGTH - 2, CID_LENGTH));
   }
 
-  async #write(name: string, content: string | Uint8Array): Promise<void> {
-    const shard = join(this.#folder, name.slice(57, 59));
-    makeFolder(shard, 0o700);
-    await writeFile(join(shard, name), content, { mode: 0o600 });
+  #path(name: string): string {
+    return join(this.#shardOf(name), name);
   }
 
   async #find(cid: string): Promise<BlockFileName | null> {
-    const names = (await nullIfMissing(readdir(join(this.#folder, cid.slice(-2))))) ?? [];
+    const names = (await nullIfMissing(readdir(this.#shardOf(cid)))) ?? [];
     for (const name of names) {
       const [, block, position = '', root = ''] = NAME.exec(name) ?? [];
       if (block === cid && (await this.#fileStore.has(root))) return { position, root };
@@ -96,18 +94,11 @@ export class BlockIndex {
   }
 
   async #node(cid: string, { position, root }: BlockFileName): Promise<OpenFile | null> {
-    const handle = await nullIfMissing(open(this.#path(cid, `${cid}.${position}.${root}`), 'r'));
-    if (handle === null) return null;
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(NODE_MAX_BYTES));
-      return inMemory(buffer.subarray(0, bytesRead));
-    } finally {
-      await handle.close();
-    }
+    const bytes = await firstBytesOf(this.#path(`${cid}.${position}.${root}`), NODE_MAX_BYTES);
+    return bytes === null ? null : inMemory(bytes);
   }
 }
 
-/** Blocks have no name and no type. */
 const nameless = { name: null, type: 'application/octet-stream' } as const;
 
 function leafOf(file: OpenFile, index: number): OpenFile {

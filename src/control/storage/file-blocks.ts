@@ -8,7 +8,7 @@ export const LEAF_BYTES = 1024 * 1024;
 /** Links per node; same sources. */
 const LINKS_MAX = 1_024;
 
-/** Initial buffer size; it grows, because most files are small. */
+/** The buffer grows, because most files are small. */
 const BUFFER_MIN_BYTES = 16 * 1024;
 
 /** A block that links other blocks. */
@@ -28,14 +28,10 @@ const profile: ImporterOptions = {
   fileImportConcurrency: 1,
 };
 
-/** Codec of raw leaf blocks. Source: multicodec table, `raw`. */
-export const RAW = 0x55;
+/** Source: multicodec table, `raw`. */
+const RAW = 0x55;
 
-/**
- * Builds the DAG of a file and its content identifier.
- * @param leaves - of `splitIntoLeaves`; each is consumed before the next is requested.
- * @throws errors of `leaves`.
- */
+/** Builds the DAG of a file from `splitIntoLeaves`. Each leaf is consumed before the next is requested. */
 export async function buildBlocks(leaves: AsyncIterable<Uint8Array>): Promise<FileBlocks> {
   const found: CID[] = [];
   const nodes: Node[] = [];
@@ -48,7 +44,6 @@ export async function buildBlocks(leaves: AsyncIterable<Uint8Array>): Promise<Fi
   return { root: cid, leaves: found, nodes };
 }
 
-/** Reusable buffer of one leaf, so that small chunks do not add up. */
 class LeafBuffer {
   #buffer: Buffer = Buffer.allocUnsafeSlow(BUFFER_MIN_BYTES);
   #bytes = 0;
@@ -61,7 +56,7 @@ class LeafBuffer {
     return this.#bytes === 0;
   }
 
-  /** @returns number of bytes taken. */
+  /** Returns the number of bytes taken. */
   add(bytes: Uint8Array): number {
     const taken = Math.min(bytes.length, LEAF_BYTES - this.#bytes);
     this.#grow(this.#bytes + taken);
@@ -85,10 +80,7 @@ class LeafBuffer {
   }
 }
 
-/**
- * Splits a stream into leaves; an empty file has one empty leaf.
- * @returns leaves, each valid until the next is requested.
- */
+/** Splits a stream into leaves, each valid until the next is requested. An empty file has one empty leaf. */
 export async function* splitIntoLeaves(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void> {
   const leaf = new LeafBuffer();
   let count = 0;

@@ -5,22 +5,15 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { SpooledFile, UploadSpool } from './upload-spool.ts';
 
-/** Limits of stored files. */
 export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
-  /** All files together, each counted once. */
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /**
-   * Concurrent streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB
-   * of memory.
-   */
+  /** Streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
   uploadsMax: 64,
-  /** Concurrent streaming uploads per key family. */
   uploadsPerOwnerMax: 8,
-  /** Uploads waiting for a slot. */
   uploadsWaitingMax: 1_000,
-  /** Maximum wait in milliseconds; the body is not read meanwhile. */
+  /** The body is not read meanwhile. */
   uploadsWaitMs: 60_000,
 };
 
@@ -34,51 +27,35 @@ export interface SharedStorageQuota {
   settle(cid: string, isStored: boolean): void;
 }
 
-/** Counts stored files and bytes against their limits. */
 class StorageQuota {
-  readonly #limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>;
-  #files = 0;
-  #bytes = 0;
+  readonly #limits: StorageLimits;
+  files = 0;
+  bytes = 0;
 
-  constructor(limits: Pick<StorageLimits, 'filesMax' | 'totalMaxBytes'>) {
+  constructor(limits: StorageLimits) {
     this.#limits = limits;
   }
 
-  get files(): number {
-    return this.#files;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   add(bytes: number): void {
-    this.#files++;
-    this.#bytes += bytes;
+    this.files++;
+    this.bytes += bytes;
   }
 
-  /**
-   * Counts a new file.
-   * @throws Failure STORAGE_FULL
-   */
+  /** Counts a new file. @throws Failure STORAGE_FULL */
   reserve(bytes: number): void {
     const { filesMax, totalMaxBytes } = this.#limits;
-    if (this.#files + 1 > filesMax || this.#bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
+    if (this.files + 1 > filesMax || this.bytes + bytes > totalMaxBytes) throw new Failure('STORAGE_FULL');
     this.add(bytes);
   }
 
   release(bytes: number): void {
-    this.#files--;
-    this.#bytes -= bytes;
+    this.files--;
+    this.bytes -= bytes;
   }
 }
 
-export type FileMetadata = Readonly<{
-  /** As sent by the client. */
-  name: string | null;
-  /** Media type. */
-  type: string;
-}>;
+/** `type` is a media type. */
+export type FileMetadata = Readonly<{ name: string | null; type: string }>;
 
 /** Type, subtype and a few simple parameters. Source: RFC 9110 §8.3.1. */
 const MEDIA_TYPE = /^[\w.+-]{1,63}\/[\w.+-]{1,127}(; ?[\w-]{1,32}=[\w.+-]{1,64}){0,3}$/;
@@ -88,7 +65,7 @@ const NAME_MAX_CHARACTERS = 255;
 /** Control, format and bidirectional characters, which could disguise a name. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}/\\]/gu;
 
-/** A media type that is safe in a header; anything else becomes octet-stream. */
+/** Any other text could be unsafe in a header. */
 const sanitizeType = (type: string): string =>
   MEDIA_TYPE.test(type) ? type.toLowerCase() : 'application/octet-stream';
 
@@ -119,20 +96,15 @@ export const serializeMetadata = ({ name, type }: FileMetadata): string => JSON.
 
 /** Final destination of files. */
 export interface FileBackend {
-  /**
-   * Stores a file permanently under its CID. Idempotent. May move the source file.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system; the file is then not
-   * stored.
-   */
+  /** Idempotent. May move the source file. When it throws, the file is not stored. */
   store(file: SpooledFile, metadata: FileMetadata): Promise<void>;
 }
 
-/** CIDv1 in lower-case base32 with SHA-256, of a raw block or a node. */
+/** CIDv1 in base32 with SHA-256, of a raw block or a node. */
 export const FILE_CID = /^baf(?:kre|ybe)[a-z2-7]{53}$/;
 
 const METADATA_SUFFIX = '.json';
 
-/** Metadata is bounded when written. */
 const METADATA_MAX_BYTES = 8 * 1024;
 
 const READ_BYTES = 128 * 1024;
@@ -148,17 +120,16 @@ export type OpenFile = Readonly<
 >;
 
 /**
- * Files on local disk by CID, in folders by its last two characters. A file is moved to its place only when
- * complete and durable; the metadata of the first upload is stored next to it.
+ * Files on local disk by CID. A file is moved to its place when it is complete and durable; the metadata of the
+ * first upload is stored next to it.
  */
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Files found at startup, and files stored by this process. */
+  /** Without files of other processes since startup. */
   readonly quota: StorageQuota;
-  /** Quota shared with other processes of this folder. */
   readonly #sharedQuota: SharedStorageQuota | null;
-  /** Last task per file, for serialization. */
+  /** Last task per CID. */
   readonly #pendingTasks = new Map<string, Promise<void>>();
 
   private constructor(
@@ -175,7 +146,7 @@ export class FileStore implements FileBackend {
 
   /**
    * Scans names and sizes of all files.
-   * @param folder - on the same file system as `incoming`.
+   * @param folder - on the file system of the spool.
    * @param sharedQuota - null: no other process uses the folder.
    */
   static async open(
@@ -192,19 +163,9 @@ export class FileStore implements FileBackend {
     return fileStore;
   }
 
-  get files(): number {
-    return this.quota.files;
-  }
-
-  get bytes(): number {
-    return this.quota.bytes;
-  }
-
   /**
-   * Stores a file; an existing file keeps its metadata.
-   * @param beforeStore - runs after the reservation and receives whether the file exists; if it fails, a new file
-   * is not stored.
-   * @throws Failure STORAGE_FULL, STORAGE_UNAVAILABLE; errors of the file system and of `beforeStore`.
+   * Stores a file; an existing file keeps its metadata. `beforeStore` runs after the reservation and receives
+   * whether the file exists; if it fails, a new file is not stored.
    */
   async store(
     file: SpooledFile,
@@ -216,8 +177,9 @@ export class FileStore implements FileBackend {
       if (!isStored) await this.#reserve(file);
       try {
         await beforeStore?.(isStored);
-        if (!isStored) await this.#move(file, metadata);
-        if (!isStored) this.#settle(file, true);
+        if (isStored) return;
+        await this.#move(file, metadata);
+        this.#settle(file, true);
       } catch (thrown) {
         if (!isStored) this.#settle(file, false);
         throw thrown;
@@ -253,23 +215,15 @@ export class FileStore implements FileBackend {
   }
 
   async #metadata(cid: string): Promise<FileMetadata> {
-    const handle = await nullIfMissing(open(this.#path(cid) + METADATA_SUFFIX, 'r'));
-    if (handle === null) return parseMetadata('');
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(METADATA_MAX_BYTES));
-      return parseMetadata(buffer.toString('utf8', 0, bytesRead));
-    } finally {
-      await handle.close();
-    }
+    const text = await firstBytesOf(this.#path(cid) + METADATA_SUFFIX, METADATA_MAX_BYTES);
+    return parseMetadata(text?.toString() ?? '');
   }
 
   /** Counts a folder and removes metadata without a file, unless another process may be storing it. */
   async #count(folder: string): Promise<void> {
     const names = await readdir(folder);
     const files = new Set(names.filter((name) => FILE_CID.test(name)));
-    for (const name of files) {
-      this.quota.add((await lstat(join(folder, name))).size);
-    }
+    for (const name of files) this.quota.add((await lstat(join(folder, name))).size);
     if (!this.#spool.isAlone) return;
     for (const name of names) {
       const isOrphan = name.endsWith(METADATA_SUFFIX) && !files.has(name.slice(0, -METADATA_SUFFIX.length));
@@ -316,6 +270,18 @@ export class FileStore implements FileBackend {
     } finally {
       if (this.#pendingTasks.get(cid) === settled) this.#pendingTasks.delete(cid);
     }
+  }
+}
+
+/** Reads at most the given bytes of a file; null if it is missing. */
+export async function firstBytesOf(path: string, maxBytes: number): Promise<Buffer | null> {
+  const handle = await nullIfMissing(open(path, 'r'));
+  if (handle === null) return null;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes));
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -68,7 +68,7 @@ describe('a stored file', () => {
     expect(stored).toEqual({ cid: HELLO, uri: `https://x.example/ipfs/${HELLO}` });
     expect(await read(HELLO)).toEqual({ text: 'hello world', name: 'a.txt', type: 'text/plain' });
     expect(onDisk()).toEqual([HELLO, `${HELLO}.json`]);
-    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+    expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([1, 11]);
   });
 
   it('is stored once, with the metadata of its first upload', async () => {
@@ -76,7 +76,9 @@ describe('a stored file', () => {
     const again = await put(pieces('hello world'), { name: 'evil.html', type: 'text/html' });
     expect(again.cid).toBe(HELLO);
     expect(await read(HELLO)).toMatchObject({ name: 'a.txt', type: 'text/plain' });
-    expect([storage.fileStore.files, storage.fileStore.bytes, storage.uploads.streaming]).toEqual([1, 11, 0]);
+    expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes, storage.uploads.streaming]).toEqual(
+      [1, 11, 0],
+    );
     expect(onDisk()).toHaveLength(2);
   });
 
@@ -84,7 +86,7 @@ describe('a stored file', () => {
     await put(pieces('hello world'));
     await put(pieces('x'.repeat(3_000_000)));
     await open();
-    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([2, 3_000_011]);
+    expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([2, 3_000_011]);
     expect(await read(HELLO)).toMatchObject({ text: 'hello world' });
   });
 });
@@ -101,7 +103,7 @@ describe('a failed upload leaves nothing behind', () => {
       throw new Failure('CLIENT_GONE');
     })();
     expect(await codeOf(put(cut))).toBe('CLIENT_GONE');
-    expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
+    expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
   });
 
   it('when the signal is aborted, even if no more bytes arrive', async () => {
@@ -138,14 +140,14 @@ describe('a failed upload leaves nothing behind', () => {
     expect(await codeOf(put(pieces('another file')))).toBe('STORAGE_FULL');
     expect(onDisk()).toHaveLength(2);
     expect((await put(pieces('hello world'))).cid).toBe(HELLO);
-    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+    expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([1, 11]);
   });
 
   it('when concurrent files exceed the limit together', async () => {
     await open({ filesMax: 3 });
     const codes = await Promise.all(Array.from({ length: 8 }, (_, i) => codeOf(put(pieces(`file ${i}`)))));
     expect(codes.toSorted()).toEqual([...Array(5).fill('STORAGE_FULL'), ...Array(3).fill('done')]);
-    expect(storage.fileStore.files).toBe(3);
+    expect(storage.fileStore.quota.files).toBe(3);
   });
 
   it('when the disk fails', async () => {
@@ -153,7 +155,7 @@ describe('a failed upload leaves nothing behind', () => {
     rmSync(join(folder, 'files'), { recursive: true });
     writeFileSync(join(folder, 'files'), 'no folder');
     expect(await codeOf(put(pieces('another')))).toBe('STORAGE_UNAVAILABLE');
-    expect([storage.fileStore.files, storage.fileStore.bytes]).toEqual([1, 11]);
+    expect([storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([1, 11]);
   });
 });
 
@@ -161,7 +163,7 @@ describe('a file that cannot be moved to its place', () => {
   it('does not count against the quota', async () => {
     mkdirSync(join(folder, 'files', HELLO.slice(-2), `${HELLO}.json`), { recursive: true });
     expect(await codeOf(put(pieces('hello world')))).toBe('STORAGE_UNAVAILABLE');
-    expect([onDisk(), storage.fileStore.files, storage.fileStore.bytes]).toEqual([[], 0, 0]);
+    expect([onDisk(), storage.fileStore.quota.files, storage.fileStore.quota.bytes]).toEqual([[], 0, 0]);
   });
 });
 

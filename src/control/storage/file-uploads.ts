@@ -3,15 +3,14 @@ import { Failure } from '../../protocol/errors.ts';
 import { type FileBackend, type FileMetadata, type StorageLimits, sanitizeMetadata } from './file-store.ts';
 import { type SpooledFile, toStorageFailure, type UploadSpool } from './upload-spool.ts';
 
-export type FileUploadsOptions = Readonly<{
+type FileUploadsOptions = Readonly<{
   spool: UploadSpool;
   backend: FileBackend;
   limits: StorageLimits;
-  /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`; evaluated per file. */
   uriPrefix: () => string;
 }>;
 
-export type UploadInfo = Readonly<FileMetadata & { ownerId: string }>;
+type UploadInfo = Readonly<FileMetadata & { ownerId: string }>;
 
 const semaphoreOptions = (limits: StorageLimits): PerKeySemaphoreLimits => ({
   permitsMax: limits.uploadsMax,
@@ -28,9 +27,8 @@ async function* asSingleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array, voi
 /** Receives uploads and hands them to the storage backend. */
 export class FileUploads {
   readonly #options: FileUploadsOptions;
-  /** Slots of streaming uploads. */
   readonly #streaming: PerKeySemaphore;
-  /** Slots of buffered files, which are fast and do not wait for a sender. */
+  /** Buffered files are fast, so they do not wait for streams. */
   readonly #buffered: PerKeySemaphore;
 
   constructor(options: FileUploadsOptions) {
@@ -44,11 +42,10 @@ export class FileUploads {
   }
 
   /**
-   * Stores a streamed or buffered file; equal bytes are stored once.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED, CLIENT_GONE, or errors of
-   * `bytes`. Nothing is left then.
+   * Stores a file; equal bytes are stored once. When it throws, nothing is left.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED, CLIENT_GONE; errors of `bytes`.
    */
-  async put(
+  put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,
     upload: UploadInfo,
     signal: AbortSignal,

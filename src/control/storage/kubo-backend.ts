@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { varint } from 'multiformats';
 import type { CID } from 'multiformats/cid';
 import { LEAF_BYTES } from './file-blocks.ts';
 import type { FileBackend } from './file-store.ts';
@@ -13,14 +14,8 @@ import {
 } from './storage-service.ts';
 import type { SpooledFile } from './upload-spool.ts';
 
-/** LEB128. Source: CARv1, "Format Description"; unsigned-varint. */
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let remaining = value;
-  for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80)) bytes.push((remaining % 0x80) | 0x80);
-  bytes.push(remaining);
-  return Uint8Array.from(bytes);
-}
+const toVarint = (value: number): Uint8Array =>
+  varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)));
 
 /** Length-prefixed DAG-CBOR of `{"roots": [root], "version": 1}`. Source: CARv1, "Header"; RFC 8949. */
 function header(root: CID): Uint8Array {
@@ -34,11 +29,11 @@ function header(root: CID): Uint8Array {
     Buffer.from('version'),
     Buffer.from([0x01]),
   ]);
-  return Buffer.concat([varint(cbor.length), cbor]);
+  return Buffer.concat([toVarint(cbor.length), cbor]);
 }
 
 const blockHead = (cid: CID, bytes: number): Uint8Array =>
-  Buffer.concat([varint(cid.bytes.length + bytes), cid.bytes]);
+  Buffer.concat([toVarint(cid.bytes.length + bytes), cid.bytes]);
 
 const leafBytes = (file: SpooledFile, index: number): number =>
   Math.min(LEAF_BYTES, file.bytes - index * LEAF_BYTES);
@@ -69,7 +64,7 @@ function toCar(file: SpooledFile): ServiceBody {
 }
 
 export type KuboBackendOptions = Readonly<{
-  /** RPC address, e.g. `http://127.0.0.1:5001`. */
+  /** Of the RPC API. */
   url: string;
   /** `Authorization` header, if `API.Authorizations` requires one. */
   authorization?: string | null;

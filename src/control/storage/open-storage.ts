@@ -13,29 +13,27 @@ import { KuboBackend, type KuboBackendOptions } from './kubo-backend.ts';
 import { PinningService, type PinningServiceOptions, pinningBackend } from './pinning-backend.ts';
 import { UploadSpool } from './upload-spool.ts';
 
-/** Common options of all storage backends. */
 export type StorageOptions = Readonly<{
-  /** Stored and incoming files. Processes of one machine may share it. */
+  /** Processes of one machine may share it. */
   folder: string;
-  /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`. */
+  /** Prefix of file URIs, e.g. `https://gateway.example/ipfs/`; evaluated per file. */
   uriPrefix: () => string;
   limits?: Partial<StorageLimits>;
-  /** Quota shared by processes with this folder; absent: no other process uses the folder. */
+  /** Absent: no other process uses the folder. */
   sharedQuota?: SharedStorageQuota;
 }>;
 
 export type Storage = Readonly<{
   uploads: FileUploads;
-  /** Local files for the IPFS gateway; null if files are stored elsewhere. */
+  /** For the IPFS gateway; null if files are stored elsewhere. */
   fileStore: FileStore | null;
-  /** Blocks of local files for block-wise fetching; null if not needed. */
+  /** For block-wise fetching; null if not needed. */
   blocks: BlockIndex | null;
   close(): Promise<void>;
 }>;
 
 export type EmbeddedStorage = Storage & Readonly<{ fileStore: FileStore }>;
 
-/** Opens the folders of incoming and stored files, and removes leftovers of crashed processes. */
 async function openFolders({ folder, uriPrefix, sharedQuota, ...options }: StorageOptions) {
   const limits = { ...storageLimits, ...options.limits };
   const spool = await UploadSpool.open(join(folder, 'incoming'), limits.fileMaxBytes);
@@ -53,23 +51,15 @@ async function openFolders({ folder, uriPrefix, sharedQuota, ...options }: Stora
   };
 }
 
-/**
- * Opens local storage.
- * @throws Error of the file system
- */
 export async function openEmbeddedStorage(options: StorageOptions): Promise<EmbeddedStorage> {
   const { spool, openFileStore, uploadsTo } = await openFolders(options);
   const fileStore = await openFileStore();
   return { uploads: uploadsTo(fileStore), fileStore, blocks: null, close: () => spool.close() };
 }
 
-/** For a process that only counts files for others. */
-export type StorageCounter = Readonly<{ fileStore: FileStore; close(): Promise<void> }>;
+export type StorageCounter = Pick<EmbeddedStorage, 'fileStore' | 'close'>;
 
-/**
- * Counts the files of a folder and removes leftovers.
- * @throws Error of the file system
- */
+/** Counts the files of a folder for other processes, and removes leftovers. */
 export async function openStorageCounter(options: StorageOptions): Promise<StorageCounter> {
   const { spool, openFileStore, openBlockIndex } = await openFolders(options);
   const fileStore = await openFileStore();
@@ -77,20 +67,13 @@ export async function openStorageCounter(options: StorageOptions): Promise<Stora
   return { fileStore, close: () => spool.close() };
 }
 
-/**
- * Opens storage in a Kubo node.
- * @throws Error of the file system
- */
 export async function openKuboStorage(options: StorageOptions, node: KuboBackendOptions): Promise<Storage> {
   const { uploadsTo, closeAfter } = await openFolders(options);
   const backend = new KuboBackend(node);
   return { uploads: uploadsTo(backend), fileStore: null, blocks: null, close: () => closeAfter(backend) };
 }
 
-/**
- * Opens local storage with an additional pinning service.
- * @throws Error of the file system
- */
+/** Opens local storage with an additional pinning service. */
 export async function openPinnedStorage(
   options: StorageOptions,
   service: Omit<PinningServiceOptions, 'log'>,

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { Logger } from '../../base/log.ts';
+import { PeriodicTask } from '../periodic-task.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { FileBackend, FileStore } from './file-store.ts';
 import {
@@ -13,13 +15,12 @@ export const pinningServiceLimits = {
   ...storageServiceLimits,
   exchangeMaxMs: 30_000,
   silenceMs: 30_000,
-  /** Milliseconds between polls of pending pins. */
   pollIntervalMs: 15_000,
-  /** Polls per pin before giving up. */
+  /** Per pin. */
   pollsMax: 480,
-  /** Retries of a failed pin. */
+  /** Of a failed pin. */
   retriesMax: 3,
-  /** Polled pins; further ones are created but not polled. */
+  /** Further pins are created but not polled. */
   watchedMax: 1_000,
 };
 
@@ -37,7 +38,13 @@ export type PinningServiceOptions = Readonly<{
 }>;
 
 /** Source: IPFS Pinning Service API 1.0, PinStatus and Pin. */
-type PinStatus = Readonly<{ requestid: string; status: (typeof statuses)[number] }>;
+const pinStatus = z.object({
+  /** Safe in a path. */
+  requestid: z.string().regex(/^[\w.~-]{1,256}$/),
+  status: z.enum(['queued', 'pinning', 'pinned', 'failed']),
+});
+
+type PinStatus = z.infer<typeof pinStatus>;
 
 type WatchedPin = {
   requestid: string;
@@ -47,14 +54,10 @@ type WatchedPin = {
   retries: number;
 };
 
-/** Safe in a path. */
-const REQUEST_ID = /^[\w.~-]{1,256}$/;
-const statuses = ['queued', 'pinning', 'pinned', 'failed'] as const;
-
-/** Maximum length of a pin's name; same source. */
+/** Same source. */
 const NAME_MAX = 255;
 
-/** Client of a pinning service that fetches blocks from here. Source: IPFS Pinning Service API 1.0. */
+/** Client of a pinning service that fetches blocks from here. */
 export class PinningService {
   readonly #service: StorageService;
   readonly #origins: readonly string[];
@@ -62,8 +65,7 @@ export class PinningService {
   readonly #log: Logger;
   /** By CID. */
   readonly #watched = new Map<string, WatchedPin>();
-  #timer: NodeJS.Timeout | null = null;
-  #polling: Promise<void> | null = null;
+  readonly #polling: PeriodicTask;
   #closed = false;
 
   constructor({ url, token, origins, limits, log }: PinningServiceOptions) {
@@ -71,16 +73,10 @@ export class PinningService {
     this.#service = new StorageService(url, `Bearer ${token}`, this.#limits);
     this.#origins = origins ?? [];
     this.#log = log;
+    this.#polling = new PeriodicTask(() => this.#poll(), this.#limits.pollIntervalMs);
   }
 
-  get watched(): number {
-    return this.#watched.size;
-  }
-
-  /**
-   * Requests a pin unless one exists, and polls it in the background.
-   * @throws Failure STORAGE_UNAVAILABLE if the service rejects it.
-   */
+  /** Requests a pin unless one exists, and polls it in the background. @throws Failure STORAGE_UNAVAILABLE */
   async pin(cid: string, name: string | null): Promise<void> {
     const pin = JSON.stringify({
       cid,
@@ -95,9 +91,8 @@ export class PinningService {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#service.close();
-    await this.#polling;
+    await this.#polling.stop();
   }
 
   async #find(cid: string): Promise<PinStatus | null> {
@@ -114,18 +109,7 @@ export class PinningService {
   #watch(watched: WatchedPin): void {
     if (this.#closed || this.#watched.size >= this.#limits.watchedMax) return;
     this.#watched.set(watched.cid, watched);
-    this.#schedulePoll();
-  }
-
-  #schedulePoll(): void {
-    if (this.#timer !== null || this.#closed || this.#watched.size === 0) return;
-    this.#timer = setTimeout(() => {
-      this.#polling = this.#poll().finally(() => {
-        this.#timer = null;
-        this.#schedulePoll();
-      });
-    }, this.#limits.pollIntervalMs);
-    this.#timer.unref();
+    this.#polling.start();
   }
 
   async #poll(): Promise<void> {
@@ -164,17 +148,14 @@ function objectOf({ status, text }: ServiceResponse, expected: number): Record<s
 }
 
 function statusOf(value: unknown): PinStatus {
-  const { requestid, status } = Object(value);
-  const isStatus = statuses.some((knownStatus) => knownStatus === status);
-  if (typeof requestid !== 'string' || !REQUEST_ID.test(requestid) || !isStatus) {
-    throw storageUnavailable('the pinning service returned no valid pin status');
-  }
-  return { requestid, status };
+  const parsed = pinStatus.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw storageUnavailable('the pinning service returned no valid pin status');
 }
 
 /**
- * Local storage with pins in a remote service, which fetches the blocks from here. A new file is stored only
- * if the service accepts the pin. For an existing file, the pin is renewed and a failure ignored.
+ * Local storage with pins in a remote service. A new file is stored only if the service accepts the pin. For an
+ * existing file, the pin is renewed and a failure ignored.
  */
 export function pinningBackend(
   fileStore: FileStore,
@@ -182,25 +163,20 @@ export function pinningBackend(
   service: PinningService,
   log: Logger,
 ): FileBackend {
-  const pin = async (file: SpooledFile, name: string | null): Promise<void> => {
-    await blocks.add(file);
-    try {
-      await service.pin(file.cid, name);
-    } catch (thrown) {
-      await blocks.remove(file);
-      throw thrown;
-    }
-  };
-  const repin = async (file: SpooledFile, name: string | null): Promise<void> => {
+  const pin = async (file: SpooledFile, name: string | null, isStored: boolean): Promise<void> => {
     try {
       await blocks.add(file);
       await service.pin(file.cid, name);
-    } catch {
+    } catch (thrown) {
+      if (!isStored) {
+        await blocks.remove(file);
+        throw thrown;
+      }
       log.warn({ cid: file.cid }, 'Failed to renew the pin of a stored file');
     }
   };
   return {
     store: (file, metadata) =>
-      fileStore.store(file, metadata, (isStored) => (isStored ? repin : pin)(file, metadata.name)),
+      fileStore.store(file, metadata, (isStored) => pin(file, metadata.name, isStored)),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { makeFolder } from '../../base/make-folder.ts';
@@ -7,86 +7,55 @@ import { Failure } from '../../protocol/errors.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { buildBlocks, type FileBlocks, splitIntoLeaves } from './file-blocks.ts';
 
-/** Disk full. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Maps a file system error to a Failure. */
+/** Maps an error of the file system. */
 export function toStorageFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const code = (thrown as NodeJS.ErrnoException | null)?.code ?? '';
   return new Failure(FULL.has(code) ? 'STORAGE_FULL' : 'STORAGE_UNAVAILABLE', { cause: thrown });
 }
 
-type ProcessFolder = Readonly<{
-  path: string;
-  /** Whether no other running process had a folder at opening. */
-  isAlone: boolean;
-  /** Deletes the folder. Never rejects. */
-  close(): Promise<void>;
-}>;
-
-/**
- * Creates a folder for this process and deletes all entries except folders of running processes of this
- * machine.
- */
-async function openProcessFolder(parent: string): Promise<ProcessFolder> {
-  const id = randomUUID();
-  const path = join(parent, processOwnedName(id));
-  makeFolder(path, 0o700);
+/** Deletes everything except folders of running processes. Returns whether only this process has one. */
+async function removeLeftovers(folder: string): Promise<boolean> {
   let isAlone = true;
-  for (const other of await readdir(parent)) {
-    const owner = parseOwnedName(other)?.owner ?? null;
+  for (const name of await readdir(folder)) {
+    const owner = parseOwnedName(name)?.owner ?? null;
     if (owner === 'another') isAlone = false;
-    if (owner === null) await rm(join(parent, other), { recursive: true, force: true });
+    if (owner === null) await rm(join(folder, name), { recursive: true, force: true });
   }
-  const close = async (): Promise<void> => {
-    releaseId(id);
-    // A concurrent write may interfere; the next start deletes the rest.
-    await rm(path, { recursive: true, force: true }).catch(() => {});
-  };
-  return { path, isAlone, close };
+  return isAlone;
 }
 
-/** Bytes that `mediaTypeOf` needs. */
+/** For the longest signature. */
 const MEDIA_HEAD_BYTES = 16;
 
-type Signature = readonly [type: string, at: number, text: string];
+type Signature = readonly [type: string, ...parts: (readonly [at: number, text: string])[]];
 
 /**
  * Magic numbers of images, audio, video and 3D models; none of these can run scripts. Sources: MIME Sniffing
  * Standard §6, glTF 2.0 §4.4.
  */
-const signatures: readonly (readonly [Signature, ...Signature[]])[] = [
-  [['image/png', 0, '\x89PNG\r\n\x1a\n']],
-  [['image/jpeg', 0, '\xff\xd8\xff']],
-  [['image/gif', 0, 'GIF87a']],
-  [['image/gif', 0, 'GIF89a']],
-  [
-    ['image/webp', 0, 'RIFF'],
-    ['image/webp', 8, 'WEBPVP'],
-  ],
-  [['image/avif', 4, 'ftypavif']],
-  [
-    ['audio/wave', 0, 'RIFF'],
-    ['audio/wave', 8, 'WAVE'],
-  ],
-  [['audio/mpeg', 0, 'ID3']],
-  [['video/mp4', 4, 'ftypisom']],
-  [['video/mp4', 4, 'ftypmp4']],
-  [['video/webm', 0, '\x1a\x45\xdf\xa3']],
-  [['model/gltf-binary', 0, 'glTF\x02\0\0\0']],
+const signatures: readonly Signature[] = [
+  ['image/png', [0, '\x89PNG\r\n\x1a\n']],
+  ['image/jpeg', [0, '\xff\xd8\xff']],
+  ['image/gif', [0, 'GIF87a']],
+  ['image/gif', [0, 'GIF89a']],
+  ['image/webp', [0, 'RIFF'], [8, 'WEBPVP']],
+  ['image/avif', [4, 'ftypavif']],
+  ['audio/wave', [0, 'RIFF'], [8, 'WAVE']],
+  ['audio/mpeg', [0, 'ID3']],
+  ['video/mp4', [4, 'ftypisom']],
+  ['video/mp4', [4, 'ftypmp4']],
+  ['video/webm', [0, '\x1a\x45\xdf\xa3']],
+  ['model/gltf-binary', [0, 'glTF\x02\0\0\0']],
 ];
 
-/**
- * Detects the media type from the first bytes; null if unknown. Independent of the client, so that a client cannot
- * give a file a wrong type.
- */
+/** Detects the media type from the first bytes, because a client may send a wrong one. */
 export function mediaTypeOf(head: Uint8Array): string | null {
   const text = Buffer.from(head.subarray(0, MEDIA_HEAD_BYTES)).toString('latin1');
-  const found = signatures.find((parts) =>
-    parts.every(([, at, signature]) => text.startsWith(signature, at)),
-  );
-  return found?.[0][0] ?? null;
+  const found = signatures.find(([, ...parts]) => parts.every(([at, part]) => text.startsWith(part, at)));
+  return found?.[0] ?? null;
 }
 
 /** A complete, durable file that is not stored yet. */
@@ -94,41 +63,42 @@ export type SpooledFile = Readonly<{
   path: string;
   cid: string;
   bytes: number;
-  /** Detected from its first bytes; null if unknown. */
   type: string | null;
   blocks: FileBlocks;
 }>;
 
 /** Temporary files of incoming uploads, in a folder per process. */
 export class UploadSpool {
-  readonly #folder: ProcessFolder;
+  /** No other process used the folder at opening, so that unfinished work there is orphaned. */
+  readonly isAlone: boolean;
+  readonly #id: string;
+  readonly #folder: string;
   readonly #fileMaxBytes: number;
 
-  private constructor(folder: ProcessFolder, fileMaxBytes: number) {
+  private constructor(id: string, folder: string, isAlone: boolean, fileMaxBytes: number) {
+    this.#id = id;
     this.#folder = folder;
+    this.isAlone = isAlone;
     this.#fileMaxBytes = fileMaxBytes;
   }
 
-  /**
-   * Deletes leftovers of crashed processes. Processes of one machine may share the folder, machines may not.
-   */
-  static async open(folder: string, fileMaxBytes: number): Promise<UploadSpool> {
-    return new UploadSpool(await openProcessFolder(folder), fileMaxBytes);
+  /** Processes of one machine may share the folder, machines may not. */
+  static async open(parent: string, fileMaxBytes: number): Promise<UploadSpool> {
+    const id = randomUUID();
+    const folder = join(parent, processOwnedName(id));
+    makeFolder(folder, 0o700);
+    return new UploadSpool(id, folder, await removeLeftovers(parent), fileMaxBytes);
   }
 
-  /** Whether no other process used the folder at opening, so that unfinished work there is orphaned. */
-  get isAlone(): boolean {
-    return this.#folder.isAlone;
-  }
-
-  close(): Promise<void> {
-    return this.#folder.close();
+  /** Never rejects: the next start deletes what a concurrent write leaves. */
+  async close(): Promise<void> {
+    releaseId(this.#id);
+    await rm(this.#folder, { recursive: true, force: true }).catch(() => {});
   }
 
   /**
-   * Writes an upload to disk and computes its blocks.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE when the signal is
-   * aborted, and errors of `bytes`. Nothing is left then.
+   * Writes an upload to disk and computes its blocks. When it throws, nothing is left.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, CLIENT_GONE; errors of `bytes`.
    */
   async receive(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<SpooledFile> {
     const { path, handle } = await this.#create(bytes);
@@ -149,20 +119,11 @@ export class UploadSpool {
     await rm(path, { force: true });
   }
 
-  /**
-   * Writes a small durable file.
-   * @returns its path.
-   */
+  /** Writes a small durable file and returns its path. */
   async write(text: string): Promise<string> {
     const path = this.#newPath();
     try {
-      const handle = await open(path, 'wx', 0o600);
-      try {
-        await handle.writeFile(text);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true });
       return path;
     } catch (thrown) {
       await rm(path, { force: true });
@@ -181,7 +142,7 @@ export class UploadSpool {
   }
 
   #newPath(): string {
-    return join(this.#folder.path, randomUUID());
+    return join(this.#folder, randomUUID());
   }
 }
 

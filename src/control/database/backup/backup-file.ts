@@ -93,8 +93,8 @@ function partOf(line: string, number: number): BackupPart {
   } catch {
     throw new BackupError(`line ${number} of the backup is corrupt`);
   }
-  const head = headLine.safeParse(parsed);
   if (number === 1) {
+    const head = headLine.safeParse(parsed);
     if (head.success) return { kind: 'begin', schema: head.data.schema };
     throw new BackupError('the file is not a Solway backup, or was written by a newer version');
   }
@@ -116,7 +116,6 @@ function partOf(line: string, number: number): BackupPart {
   throw new BackupError(`line ${number} of the backup is corrupt`);
 }
 
-/** @throws BackupError if the file is not a backup or is corrupt. */
 export async function* readBackupFile(file: string): AsyncGenerator<BackupPart> {
   const packed = createReadStream(file);
   const unpacked = createGunzip();

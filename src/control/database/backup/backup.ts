@@ -5,13 +5,9 @@ import type { Store } from '../open.ts';
 import { pagesOf } from '../rows.ts';
 import type { Schema } from '../schema.ts';
 
-/** Rows are read in the order of the key columns. */
 type BackupTable = Readonly<{ name: string; key: readonly string[] }>;
 
-/**
- * All tables with their primary keys, referenced tables first; a missing table is a compile error. null:
- * run-time state that is not backed up.
- */
+/** Primary keys of all tables, referenced tables first. null: run-time state that is not backed up. */
 const keysOfTables = {
   change_counter: ['id'],
   pepper: ['version'],
@@ -105,7 +101,6 @@ class RowDigest {
     this.rows++;
   }
 
-  /** 64 hexadecimal digits. */
   get hex(): string {
     return this.#sum.toString(16).padStart(64, '0');
   }
@@ -113,7 +108,7 @@ class RowDigest {
 
 export type TableCount = Readonly<{ table: string; rows: number; digest: string }>;
 
-/** Parts of a backup: schema number, pages of rows, and a count and digest after each table. */
+/** The `table` part follows the rows of its table. */
 export type BackupPart = Readonly<
   | { kind: 'begin'; schema: number }
   | { kind: 'rows'; table: string; rows: readonly Row[] }
@@ -121,7 +116,6 @@ export type BackupPart = Readonly<
   | { kind: 'end' }
 >;
 
-/** The message says how to fix it. */
 export class BackupError extends Error {
   override name = 'BackupError';
 }
@@ -139,7 +133,6 @@ export async function* takeBackup(store: Store): AsyncGenerator<BackupPart> {
     for (const table of backupTables) yield* partsOf(trx, table);
     yield { kind: 'end' };
   } finally {
-    // Read-only transaction.
     await trx.rollback().execute();
   }
 }
@@ -166,7 +159,7 @@ async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> 
   }
 }
 
-/** Rows inserted by migrations are in the backup, too. */
+/** Removes the rows that migrations inserted: they are in the backup, too. */
 async function clear(db: Kysely<Schema>): Promise<void> {
   for (const { name } of backupTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(db);
 }
@@ -187,11 +180,7 @@ async function checkTable(db: Kysely<Schema>, expected: TableCount): Promise<voi
   );
 }
 
-/**
- * Restores a backup into an unused store in one transaction and verifies all rows.
- * @param parts - of a complete backup.
- * @throws BackupError
- */
+/** Restores a complete backup into an unused store in one transaction and verifies all rows. */
 export async function restoreBackup(
   store: Store,
   parts: AsyncIterable<BackupPart>,

@@ -1,8 +1,5 @@
-import type { Kysely } from 'kysely';
 import { type CustomerState, DEFAULT_CUSTOMER_ID, type MemberRole } from '../../accounts/roles.ts';
-import { executeSql } from '../execute-sql.ts';
 
-/** Users, members and tokens. Times are Unix milliseconds unless noted. */
 export interface AccountTables {
   customer: CustomerTable;
   member: {
@@ -13,7 +10,7 @@ export interface AccountTables {
   };
   invitation: InvitationTable;
   admin_token: AdminTokenTable;
-  /** Tables of the sign-in library, with ISO times and 0/1 booleans on both dialects. */
+  /** Tables of the sign-in library have ISO times. */
   auth_user: {
     id: string;
     name: string;
@@ -78,7 +75,7 @@ export interface AccountTables {
   };
 }
 
-/** Owner of keys. The built-in customer always exists. */
+/** The built-in customer always exists. */
 export interface CustomerTable {
   id: string;
   name: string;
@@ -89,14 +86,13 @@ export interface CustomerTable {
   version: number;
 }
 
-/** The token is stored as a digest only. */
 export interface InvitationTable {
   id: string;
   customer_id: string;
   /** Empty: anyone with the token may accept. */
   email: string;
   role: MemberRole;
-  /** 1: accepting it also grants operator rights. */
+  /** Accepting it also grants operator rights. */
   is_operator: number;
   /** SHA-256 of the 256-bit random token, hex. */
   token_digest: string;
@@ -106,7 +102,6 @@ export interface InvitationTable {
   accepted_at: number | null;
 }
 
-/** Control API tokens; stored as a digest only. */
 export interface AdminTokenTable {
   /** Public part: 8 base58 characters. */
   id: string;
@@ -124,59 +119,56 @@ export interface AdminTokenTable {
   revoked_at: number | null;
 }
 
-export const createAccounts = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table customer (
-      id text primary key, name text not null, plan_id text not null, state text not null,
-      created_at bigint not null, version bigint not null
-    );
-    insert into customer (id, name, plan_id, state, created_at, version)
-      values ('${DEFAULT_CUSTOMER_ID}', 'Default', 'default', 'active', 0, 0);
-    create table member (
-      customer_id text not null references customer (id), user_id text not null, role text not null,
-      created_at bigint not null, constraint member_row primary key (customer_id, user_id)
-    );
-    create index member_user on member (user_id);
-    create table invitation (
-      id text primary key, customer_id text not null references customer (id), email text not null,
-      role text not null, is_operator integer not null default 0, token_digest text not null unique,
-      created_by text not null, created_at bigint not null, expires_at bigint not null, accepted_at bigint
-    );
-    create table admin_token (
-      id text primary key, name text not null, digest text not null unique, pepper_version integer not null,
-      customer_id text references customer (id), role text not null, created_by text not null,
-      created_at bigint not null, expires_at bigint, last_used_at bigint, revoked_at bigint
-    );
-    create table auth_user (
-      id text primary key, name text not null, email text not null unique,
-      "emailVerified" integer not null default 0, image text, "twoFactorEnabled" integer,
-      "isOperator" integer not null default 0, "createdAt" text not null, "updatedAt" text not null
-    );
-    create table auth_session (
-      id text primary key, token text not null unique, "userId" text not null, "expiresAt" text not null,
-      "ipAddress" text, "userAgent" text, "createdAt" text not null, "updatedAt" text not null
-    );
-    create index auth_session_user on auth_session ("userId");
-    create table auth_account (
-      id text primary key, "accountId" text not null, "providerId" text not null, "userId" text not null,
-      "accessToken" text, "refreshToken" text, "idToken" text, "accessTokenExpiresAt" text,
-      "refreshTokenExpiresAt" text, scope text, password text, "createdAt" text not null,
-      "updatedAt" text not null
-    );
-    create index auth_account_user on auth_account ("userId");
-    create table auth_verification (
-      id text primary key, identifier text not null, value text not null, "expiresAt" text not null,
-      "createdAt" text not null, "updatedAt" text not null
-    );
-    create index auth_verification_identifier on auth_verification (identifier);
-    create table auth_two_factor (
-      id text primary key, "userId" text not null, secret text not null, "backupCodes" text not null,
-      verified integer, "failedVerificationCount" integer, "lockedUntil" text
-    );
-    create index auth_two_factor_user on auth_two_factor ("userId");
-    create table auth_tried_code (
-      user_id text not null, code_digest text not null, tried_at bigint not null,
-      constraint auth_tried_code_row primary key (user_id, code_digest)
-    )`,
+export const accountTables = `
+  create table customer (
+    id text primary key, name text not null, plan_id text not null, state text not null,
+    created_at bigint not null, version bigint not null
   );
+  insert into customer (id, name, plan_id, state, created_at, version)
+    values ('${DEFAULT_CUSTOMER_ID}', 'Default', 'default', 'active', 0, 0);
+  create table member (
+    customer_id text not null references customer (id), user_id text not null, role text not null,
+    created_at bigint not null, constraint member_row primary key (customer_id, user_id)
+  );
+  create index member_user on member (user_id);
+  create table invitation (
+    id text primary key, customer_id text not null references customer (id), email text not null,
+    role text not null, is_operator integer not null default 0, token_digest text not null unique,
+    created_by text not null, created_at bigint not null, expires_at bigint not null, accepted_at bigint
+  );
+  create table admin_token (
+    id text primary key, name text not null, digest text not null unique, pepper_version integer not null,
+    customer_id text references customer (id), role text not null, created_by text not null,
+    created_at bigint not null, expires_at bigint, last_used_at bigint, revoked_at bigint
+  );
+  create table auth_user (
+    id text primary key, name text not null, email text not null unique,
+    "emailVerified" integer not null default 0, image text, "twoFactorEnabled" integer,
+    "isOperator" integer not null default 0, "createdAt" text not null, "updatedAt" text not null
+  );
+  create table auth_session (
+    id text primary key, token text not null unique, "userId" text not null, "expiresAt" text not null,
+    "ipAddress" text, "userAgent" text, "createdAt" text not null, "updatedAt" text not null
+  );
+  create index auth_session_user on auth_session ("userId");
+  create table auth_account (
+    id text primary key, "accountId" text not null, "providerId" text not null, "userId" text not null,
+    "accessToken" text, "refreshToken" text, "idToken" text, "accessTokenExpiresAt" text,
+    "refreshTokenExpiresAt" text, scope text, password text, "createdAt" text not null,
+    "updatedAt" text not null
+  );
+  create index auth_account_user on auth_account ("userId");
+  create table auth_verification (
+    id text primary key, identifier text not null, value text not null, "expiresAt" text not null,
+    "createdAt" text not null, "updatedAt" text not null
+  );
+  create index auth_verification_identifier on auth_verification (identifier);
+  create table auth_two_factor (
+    id text primary key, "userId" text not null, secret text not null, "backupCodes" text not null,
+    verified integer, "failedVerificationCount" integer, "lockedUntil" text
+  );
+  create index auth_two_factor_user on auth_two_factor ("userId");
+  create table auth_tried_code (
+    user_id text not null, code_digest text not null, tried_at bigint not null,
+    constraint auth_tried_code_row primary key (user_id, code_digest)
+  )`;

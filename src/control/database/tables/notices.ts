@@ -1,7 +1,3 @@
-import type { Kysely } from 'kysely';
-import { executeSql } from '../execute-sql.ts';
-
-/** Quota notifications and their deliveries. Times are Unix milliseconds. */
 export interface NoticeTables {
   notice_target: NoticeTargetTable;
   /** A reached quota threshold: one row, whichever gateway saw it first. */
@@ -24,16 +20,14 @@ export interface NoticeTargetTable {
   kind: 'webhook' | 'email';
   /** Email address, or the display form of a webhook URL, which may contain secrets. */
   shown: string;
-  /** Webhook URL and signing secret under a server key: notifications/webhooks.ts; else empty. */
+  /** Webhook URL and signing secret, sealed by notifications/webhooks.ts; else empty. */
   sealed: string;
-  /** Pepper from which the server key was derived. */
   pepper_version: number;
   created_by: string;
   created_at: number;
-  /** Last delivery, and the problem of the last failed one. */
   last_sent_at: number | null;
   last_problem: string | null;
-  /** Last test request, whatever its result; 0: none. */
+  /** Last test, whatever its result; 0: none. */
   tested_at: number;
 }
 
@@ -42,7 +36,7 @@ export interface NoticeDeliveryTable {
   id: string;
   target_id: string;
   customer_id: string;
-  /** JSON object. */
+  /** JSON. */
   notice: string;
   state: 'waiting' | 'sent' | 'failed';
   tries: number;
@@ -52,24 +46,21 @@ export interface NoticeDeliveryTable {
   created_at: number;
 }
 
-export const createNoticeTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table notice_target (
-      id text primary key, customer_id text not null references customer (id), kind text not null,
-      shown text not null, sealed text not null, pepper_version integer not null, created_by text not null,
-      created_at bigint not null, last_sent_at bigint, last_problem text
-    );
-    create index notice_target_customer on notice_target (customer_id);
-    create table quota_notice (
-      month bigint not null, customer_id text not null, plan_id text not null, percent integer not null,
-      used bigint not null, credits bigint not null, at bigint not null,
-      constraint quota_notice_row primary key (month, customer_id, plan_id, percent)
-    );
-    create table notice_delivery (
-      id text primary key, target_id text not null, customer_id text not null, notice text not null,
-      state text not null, tries integer not null, due_at bigint not null, problem text,
-      created_at bigint not null
-    );
-    create index notice_delivery_due on notice_delivery (state, due_at)`,
+export const noticeTables = `
+  create table notice_target (
+    id text primary key, customer_id text not null references customer (id), kind text not null,
+    shown text not null, sealed text not null, pepper_version integer not null, created_by text not null,
+    created_at bigint not null, last_sent_at bigint, last_problem text
   );
+  create index notice_target_customer on notice_target (customer_id);
+  create table quota_notice (
+    month bigint not null, customer_id text not null, plan_id text not null, percent integer not null,
+    used bigint not null, credits bigint not null, at bigint not null,
+    constraint quota_notice_row primary key (month, customer_id, plan_id, percent)
+  );
+  create table notice_delivery (
+    id text primary key, target_id text not null, customer_id text not null, notice text not null,
+    state text not null, tries integer not null, due_at bigint not null, problem text,
+    created_at bigint not null
+  );
+  create index notice_delivery_due on notice_delivery (state, due_at)`;

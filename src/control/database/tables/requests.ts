@@ -1,11 +1,9 @@
-import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Network } from '../../../protocol/call.ts';
 import type { Product } from '../../../protocol/product.ts';
 import type { SubmissionStatus } from '../../../protocol/submission-result.ts';
-import { executeSql } from '../execute-sql.ts';
 
-/** Logged requests, open connections and gateways: bounded, not used for billing. */
+/** Bounded; not used for billing. */
 export interface RequestTables {
   request_log: RequestLogTable;
   submission: SubmissionTable;
@@ -18,19 +16,17 @@ export interface RequestTables {
     asked_at: number;
   };
   lagged_minute: LaggedMinuteTable;
-  /** Nodes that the operator took out of service. */
   node_cordon: {
     network: Network;
     node: string;
     reason: string;
     actor: string;
     at: number;
-    /** 1: receives no calls even if no other node is left. */
+    /** Receives no calls even if no other node is left. */
     is_drain: number;
   };
 }
 
-/** Logged requests. Times are Unix milliseconds. */
 export interface RequestLogTable {
   /** Sortable by the start of the request: control/requests/read-log.ts. */
   id: string;
@@ -51,7 +47,6 @@ export interface RequestLogTable {
   micros: number;
   bytes_in: number;
   bytes_out: number;
-  /** The node that answered. */
   node: string | null;
   address: string;
   origin: string | null;
@@ -61,9 +56,7 @@ export interface RequestLogTable {
   result: string | null;
 }
 
-/** Submitted transactions. */
 export interface SubmissionTable {
-  /** Like the ids of the log. */
   id: string;
   at: number;
   signature: string;
@@ -74,23 +67,18 @@ export interface SubmissionTable {
   outcome: string;
   /** JSON array of node, time, milliseconds and outcome. */
   attempts: string;
-  /** Rebroadcasts after acceptance. */
   rebroadcasts: number;
-  /**
-   * JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds; null:
-   * none.
-   */
+  /** JSON array of rebroadcast results by node and outcome, with count, last time and milliseconds. */
   again: string | null;
   /** Final outcome; null: unknown. */
   fate: SubmissionStatus | null;
-  /** Landing slot as digits, because databases have no u64. */
+  /** Decimal, because databases have no u64. */
   fate_slot: string | null;
   fate_err: string | null;
 }
 
-/** One row per serving process. */
 export interface GatewayTable {
-  /** Id of a process run. */
+  /** Process run. */
   id: string;
   host: string;
   version: string;
@@ -125,42 +113,39 @@ export interface LaggedMinuteTable {
 }
 
 /** `rpc_code` is a bigint, because nodes may send any number. */
-export const createRequestTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    `create table request_log (
-      id text primary key, at bigint not null, gateway text not null, customer_id text not null, key_id text,
-      product text not null, network text, method text not null, status text not null, http integer not null,
-      rpc_code bigint not null, failure text, micros bigint not null, bytes_in bigint not null,
-      bytes_out bigint not null, node text, address text not null, origin text, steps text not null,
-      params text, result text
-    );
-    create index request_log_customer on request_log (customer_id, id);
-    create table submission (
-      id text primary key, at bigint not null, signature text not null, customer_id text not null,
-      key_id text not null, network text not null, outcome text not null, attempts text not null
-    );
-    create index submission_customer on submission (customer_id, id);
-    create index submission_signature on submission (signature);
-    create table gateway (
-      id text primary key, host text not null, version text not null, started_at bigint not null,
-      seen_at bigint not null, nodes text not null
-    );
-    create table connection (
-      id text primary key, gateway text not null, customer_id text not null, key_id text not null,
-      kind text not null, told_at bigint not null, facts text not null
-    );
-    create index connection_customer on connection (customer_id, id);
-    create index connection_gateway on connection (gateway, told_at);
-    create table connection_close (
-      connection_id text primary key, gateway text not null, asked_at bigint not null
-    );
-    create table lagged_minute (
-      gateway text not null, customer_id text not null, minute bigint not null, connections bigint not null,
-      constraint lagged_minute_row primary key (customer_id, minute, gateway)
-    );
-    create table node_cordon (
-      network text not null, node text not null, reason text not null, actor text not null,
-      at bigint not null, constraint node_cordon_row primary key (network, node)
-    )`,
+export const requestTables = `
+  create table request_log (
+    id text primary key, at bigint not null, gateway text not null, customer_id text not null, key_id text,
+    product text not null, network text, method text not null, status text not null, http integer not null,
+    rpc_code bigint not null, failure text, micros bigint not null, bytes_in bigint not null,
+    bytes_out bigint not null, node text, address text not null, origin text, steps text not null,
+    params text, result text
   );
+  create index request_log_customer on request_log (customer_id, id);
+  create table submission (
+    id text primary key, at bigint not null, signature text not null, customer_id text not null,
+    key_id text not null, network text not null, outcome text not null, attempts text not null
+  );
+  create index submission_customer on submission (customer_id, id);
+  create index submission_signature on submission (signature);
+  create table gateway (
+    id text primary key, host text not null, version text not null, started_at bigint not null,
+    seen_at bigint not null, nodes text not null
+  );
+  create table connection (
+    id text primary key, gateway text not null, customer_id text not null, key_id text not null,
+    kind text not null, told_at bigint not null, facts text not null
+  );
+  create index connection_customer on connection (customer_id, id);
+  create index connection_gateway on connection (gateway, told_at);
+  create table connection_close (
+    connection_id text primary key, gateway text not null, asked_at bigint not null
+  );
+  create table lagged_minute (
+    gateway text not null, customer_id text not null, minute bigint not null, connections bigint not null,
+    constraint lagged_minute_row primary key (customer_id, minute, gateway)
+  );
+  create table node_cordon (
+    network text not null, node text not null, reason text not null, actor text not null,
+    at bigint not null, constraint node_cordon_row primary key (network, node)
+  )`;

@@ -1,13 +1,10 @@
-import type { Kysely } from 'kysely';
 import type { UsageStatus } from '../../../gateway/metering/usage-meter.ts';
 import type { Product } from '../../../protocol/product.ts';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
-import { executeSql } from '../execute-sql.ts';
 
 /**
- * Roll-ups of usage and their bookkeeping. Each row is derived from the next finer table: usage_minute →
- * usage_hour → usage_day by key and method; usage_minute → usage_total and usage_method by minute, hour and
- * day.
+ * Roll-ups of usage_minute and their bookkeeping: usage_hour and usage_day by key and method, usage_total and
+ * usage_method by minute, hour and day. Hours and days are counted from 1970 (UTC).
  */
 export interface UsageTables {
   usage_hour: UsageDetailTable & Readonly<{ hour: number }>;
@@ -23,14 +20,12 @@ export interface UsageTables {
   /** Process runs that wrote usage. */
   usage_epoch: {
     epoch: string;
-    /** Unix milliseconds. */
     written_at: number;
   };
   /** Leases for work that one of several gateways does. */
   usage_claim: {
     name: string;
     holder: string;
-    /** Unix milliseconds. */
     until: number;
   };
   /** Latest results of the consistency checks. */
@@ -61,7 +56,7 @@ export interface UsageCounters {
   latency: string;
 }
 
-/** Sums over processes. Hours and days are counted from 1970 (UTC), like minutes. */
+/** Sums over processes. */
 export interface UsageDetailTable extends UsageCounters {
   /** Empty for unknown keys; the built-in customer for calls without a key. */
   customer_id: string;
@@ -99,25 +94,19 @@ export interface UsageMethodTable extends UsageSumTable {
 /** Scope of a mark: totals of a minute, hour or day, or the rows by key of an hour or day. */
 export type DirtyBucketKind = 'minute' | 'total_hour' | 'total_day' | 'hour' | 'day';
 
-/**
- * Marks a bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up if
- * unchanged.
- */
+/** A bucket whose sources changed. Written in the transaction of the change, deleted by the roll-up. */
 export interface UsageMarkTable {
   kind: DirtyBucketKind;
   bucket: number;
-  /**
-   * Writer of the change; empty for a roll-up. Writers have separate marks, so that none waits for another.
-   */
+  /** Writer; empty for a roll-up. Writers have separate marks, so that none waits for another. */
   epoch: string;
-  /** Random for each change. */
+  /** Random for each change, so that the roll-up deletes only unchanged marks. */
   token: number;
 }
 
 const counters = `requests bigint not null, bytes_in bigint not null, bytes_out bigint not null,
   credits bigint not null, messages bigint not null, latency text not null`;
 
-/** Hours or days by key, with indexes by customer, key and age. */
 const detailTable = (step: 'hour' | 'day'): string => `
   create table usage_${step} (
     ${step} bigint not null, customer_id text not null, key_id text not null, product text not null,
@@ -172,12 +161,11 @@ const adoptMinutes = `
   insert into usage_mark (kind, bucket, epoch, token)
     select distinct 'hour', minute / 60, epoch, 0 from usage_minute;`;
 
-export const createUsageTables = (db: Kysely<unknown>): Promise<void> =>
-  executeSql(
-    db,
-    [
-      ...[detailTable('hour'), detailTable('day')],
-      ...[totalTable('usage_total', 'plan_id'), totalTable('usage_method', 'method')],
-      ...[rollUpState, adoptMinutes, 'create index api_key_customer_plan on api_key (customer_id, plan_id)'],
-    ].join(''),
-  );
+export const usageTables =
+  detailTable('hour') +
+  detailTable('day') +
+  totalTable('usage_total', 'plan_id') +
+  totalTable('usage_method', 'method') +
+  rollUpState +
+  adoptMinutes +
+  'create index api_key_customer_plan on api_key (customer_id, plan_id)';
