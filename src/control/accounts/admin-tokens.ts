@@ -11,7 +11,6 @@ import type { MemberRole } from './roles.ts';
 /** Prefix of control API tokens; not the prefix of any product, so that no listener accepts them as keys. */
 export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
-/** Minimum interval between two writes of `last_used_at`. */
 const LAST_USED_INTERVAL_MS = 30_000;
 
 export type NewAdminToken = Readonly<{
@@ -20,15 +19,11 @@ export type NewAdminToken = Readonly<{
   customerId: string | null;
   role: MemberRole;
   createdBy: string;
-  /** Unix milliseconds. */
   createdAt: number;
   expiresAt: number | null;
 }>;
 
-/**
- * Creates a token.
- * @returns its row and its text, which is stored nowhere.
- */
+/** Returns the row and the token, which is stored nowhere. */
 export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
@@ -52,7 +47,6 @@ export async function createAdminToken(
   return { secret: text, row };
 }
 
-/** Tokens that are neither revoked nor expired. */
 export const activeTokens = (db: Kysely<Schema>, now: number) =>
   selectRows(db, 'admin_token', {})
     .where('revoked_at', 'is', null)
@@ -76,7 +70,7 @@ function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): bo
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
 }
 
-/** Finds a valid token; null for anything else. Updates `last_used_at` now and then. */
+/** null for anything but a valid token. */
 export async function findAdminToken(
   store: Store,
   peppers: Peppers,

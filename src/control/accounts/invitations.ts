@@ -19,15 +19,11 @@ export type NewInvitation = Readonly<{
   role: MemberRole;
   isOperator: boolean;
   createdBy: string;
-  /** Unix milliseconds. */
   createdAt: number;
   expiresAt: number;
 }>;
 
-/**
- * Creates an invitation.
- * @returns its row and its token, which is stored nowhere.
- */
+/** Returns the row and the token, which is stored nowhere. */
 export async function addInvitation(
   trx: Transaction<Schema>,
   given: NewInvitation,
@@ -49,11 +45,10 @@ export async function addInvitation(
   return { token, row };
 }
 
-/** Invitations that are neither accepted nor expired; revoked ones are deleted. */
+/** Revoked invitations are deleted. */
 export const openInvitations = (db: Kysely<Schema>, now: number) =>
   db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
 
-/** Finds an open invitation; null if there is none. */
 export async function findInvitationByToken(
   db: Kysely<Schema>,
   token: string,
@@ -64,7 +59,6 @@ export async function findInvitationByToken(
   return (await query.executeTakeFirst()) ?? null;
 }
 
-/** One error for all invalid tokens. */
 export const noSuchInvitation = (): ApiError =>
   new ApiError(
     404,
@@ -72,7 +66,6 @@ export const noSuchInvitation = (): ApiError =>
     'This invitation has expired or was accepted or revoked. Ask for a new one.',
   );
 
-/** Whether an open invitation for this address exists. */
 export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {
   const query = openInvitations(store.db, now).where('email', '=', email.toLowerCase());
   return (await query.limit(1).executeTakeFirst()) !== undefined;

@@ -1,14 +1,10 @@
 import { invalidFields } from './api-error.ts';
 
-/** Opaque position of the last item of a page; validated when it comes back. */
+/** Opaque position of the last item of a page. */
 export const encodeCursor = (...parts: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-/**
- * Decodes a cursor of parts with these types.
- * @returns null without a cursor.
- * @throws ApiError 422
- */
+/** null without a cursor. @throws ApiError 422 */
 export function decodeCursor<const Types extends readonly ('string' | 'number')[]>(
   cursor: string | undefined,
   ...types: Types

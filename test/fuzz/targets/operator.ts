@@ -10,11 +10,14 @@ import { accountLimits } from '../../../src/control/accounts/account-options.ts'
 import { AuthGuard } from '../../../src/control/accounts/auth-guard.ts';
 import type { SignInLibrary, SignInParts } from '../../../src/control/accounts/sign-in-library.ts';
 import { ApiError } from '../../../src/control/api/api-error.ts';
-import { type ContractName, contract } from '../../../src/control/api/contract/contract.ts';
+import {
+  type ContractName,
+  contract,
+  type RawRouteInput,
+} from '../../../src/control/api/contract/contract.ts';
 import { decodeCursor, encodeCursor } from '../../../src/control/api/cursor.ts';
 import {
   parseRouteInput,
-  type RawRouteInput,
   readBytes,
   readJson,
   readQuery,

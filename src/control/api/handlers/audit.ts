@@ -10,9 +10,8 @@ import type { ApiServices } from '../services.ts';
 type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
 
 /**
- * Runs a change and its audit entry in one transaction. Changes are serialized: what `work` reads stays
- * unchanged until the commit.
- * @param work - returns a null change for nothing to audit. Errors roll everything back.
+ * Runs a change and its audit entry in one transaction. What `work` reads stays unchanged until the commit.
+ * @param work - returns null for nothing to audit.
  */
 export function withAudit<Result>(
   { store, now }: Pick<ApiServices, 'store' | 'now'>,

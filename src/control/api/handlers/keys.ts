@@ -37,11 +37,6 @@ const HOURS = 24;
 
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
 
-/**
- * Recent usage of keys, as of the last flush.
- * @param keyIds - of one page.
- * @param now - Unix milliseconds.
- */
 async function activityOf(store: Store, keyIds: readonly string[], now: number) {
   const activity = new Map(keyIds.map((id) => [id, idle()]));
   if (keyIds.length === 0) return activity;
@@ -98,7 +93,6 @@ function keyRegisterFor(
   };
 }
 
-/** Only the operator may choose a plan other than the customer's. */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,
@@ -111,14 +105,11 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/**
- * Maximum wait until this gateway applies a change: the change is committed, and the secret must be returned.
- */
+/** The change is committed, and its secret must be returned even if this gateway is slow to apply it. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
-  /** Applies a change in this gateway before the response; other gateways follow within moments. */
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
     const late = new AbortController();

@@ -27,11 +27,7 @@ import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
-/**
- * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
- * accident.
- * @param isGone - true: the whole node is lost; false: only its Geyser.
- */
+/** @param isGone - true: the whole node is lost; false: only its Geyser. */
 async function checkNotLast(
   { store, service }: ApiServices,
   network: Network,
@@ -56,13 +52,13 @@ async function checkNotLast(
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
   [url, ws, grpc].filter((address) => address !== null);
 
-/** Identifies the receiver and the encryption; equal for http and ws. */
+/** Equal for http and ws. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
 
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/** Stored headers are credentials: changing the address of a node must not send them to another host. */
+/** Stored headers are credentials: a changed address must not send them to another host. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
@@ -134,7 +130,6 @@ async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
-/** Probes a node; an unusable one needs `force`. */
 async function requireUsable(
   nodeServices: NodeServices,
   node: AddedNode,

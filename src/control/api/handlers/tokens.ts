@@ -10,19 +10,13 @@ import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-/**
- * Grants never exceed the rights of their issuer.
- * @throws ApiError 403
- */
+/** Grants never exceed the rights of their issuer. @throws ApiError 403 */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
   if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
   throw forbidden('ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask a member with that role.`);
 }
 
-/**
- * Expiry of a grant: at most that of the issuing token, so that it does not outlive the token.
- * @param requested - Unix milliseconds; null: never.
- */
+/** A grant does not outlive the token that issued it. null: never expires. */
 export async function grantExpiry<Requested extends number | null>(
   trx: Transaction<Schema>,
   { caller }: Pick<ApiContext, 'caller'>,
@@ -70,7 +64,6 @@ function createToken(
   });
 }
 
-/** @param withMade - also revokes grants issued by the token. */
 function revokeToken(
   services: ApiServices,
   customerId: string | null,

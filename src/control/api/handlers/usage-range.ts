@@ -22,9 +22,7 @@ const DAY_MS = 86_400_000;
 const MINUTES_MAX_MS = 6 * HOUR_MS;
 const HOURS_MAX_MS = 14 * DAY_MS;
 const RANGE_MAX_MS = 400 * DAY_MS;
-/** Default range. */
-const RANGE_MS = HOUR_MS;
-/** Maximum of JavaScript's Date. */
+const DEFAULT_RANGE_MS = HOUR_MS;
 const TIME_MAX_MS = 8_640_000_000_000_000;
 
 type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
@@ -38,7 +36,7 @@ function stepOf(lengthMs: number): UsageStep {
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
-  const fromMs = from ?? Math.max(0, toMs - RANGE_MS);
+  const fromMs = from ?? Math.max(0, toMs - DEFAULT_RANGE_MS);
   if (toMs > TIME_MAX_MS) throw invalidField('to', 'must be a time in Unix milliseconds');
   if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');
   if (toMs - fromMs > RANGE_MAX_MS)
@@ -46,10 +44,7 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   return { fromMs, toMs };
 }
 
-/**
- * Chooses the step by the length of the range, coarser where finer steps were deleted.
- * @throws ApiError 422
- */
+/** Steps are coarser for long ranges and where finer steps were deleted. @throws ApiError 422 */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);

@@ -153,12 +153,12 @@ export const usageSeries =
     };
   };
 
-/** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
+/** A spreadsheet formula, also in full-width characters. Source: OWASP, "CSV Injection". */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** Characters that need quotes. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 
-/** A CSV line without its line break. Formulas are escaped with an apostrophe. */
+/** A CSV line without its line break. */
 export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
 
 function fieldOf(field: string | number): string {

@@ -10,13 +10,12 @@ import type { ApiCaller, ApiContext } from '../handler.ts';
 type Role = ApiContext['role'];
 type Membership = Readonly<{ state: CustomerState; role: MemberRole | null }>;
 
-/** An operator user, an operator token, or the local command line. */
 export function isOperator(caller: ApiCaller): boolean {
   if (caller.kind === 'user') return caller.isOperator;
   return caller.kind === 'local' || (caller.kind === 'token' && caller.customerId === null);
 }
 
-/** The same error for unknown customers and for those of others. */
+/** Also for customers of others. */
 const noSuchCustomer = (): ApiError =>
   notFound('There is no such customer. GET /me lists yours; operators find all with GET /customers.');
 
@@ -43,7 +42,6 @@ function checkSignedIn(caller: ApiCaller): void {
   );
 }
 
-/** A member may leave a customer whatever their role. */
 function isOwnMembership(
   name: ContractName,
   path: Readonly<Record<string, string>>,
@@ -65,8 +63,7 @@ function checkRole(
 }
 
 /**
- * Authorizes a caller for a route.
- * @returns the caller's role for the customer of the route; null if the route needs none.
+ * Returns the caller's role for the customer of the route; null if the route needs none.
  * @throws ApiError 401, 403, or 404 for customers of others.
  */
 export async function authorize(
@@ -98,7 +95,7 @@ export async function authorize(
   return role;
 }
 
-/** The caller's current rights; null if the user or token no longer exists. */
+/** null if the user or token no longer exists. */
 async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
   if (caller.kind === 'user') {
     const row = await findRow(db, 'auth_user', { id: caller.userId });
@@ -109,11 +106,6 @@ async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Pr
   return row === undefined ? null : { ...caller, role: row.role, customerId: row.customer_id };
 }
 
-/**
- * Checks that a caller's rights have not changed since the request was authorized.
- * @param role - the role at that time.
- * @throws ApiError 401, 403, 404
- */
 export async function assertRightsUnchanged(
   db: Kysely<Schema>,
   name: ContractName,
@@ -131,35 +123,6 @@ export async function assertRightsUnchanged(
   throw forbidden('RIGHTS_CHANGED', 'Your rights were changed during the request. Check them and try again.');
 }
 
-/** Statuses that mean revoked rights; other errors mean that the check failed. */
-const revokedStatuses: readonly number[] = [401, 403, 404];
-
-/**
- * Repeats an authorization check of a long-lived response.
- * @param check - throws ApiError 401, 403 or 404 if the rights are revoked; other errors are ignored.
- * @param onRevoked - called once.
- * @returns stops the checks.
- */
-export function recheck(check: () => Promise<void>, everyMs: number, onRevoked: () => void): () => void {
-  let timer: NodeJS.Timeout | null = null;
-  let isOver = false;
-  const runCheck = async (): Promise<void> => {
-    try {
-      await check();
-    } catch (thrown) {
-      if (!isOver && thrown instanceof ApiError && revokedStatuses.includes(thrown.status)) {
-        isOver = true;
-        onRevoked();
-      }
-    }
-    if (!isOver) wait();
-  };
-  const wait = (): void => {
-    timer = setTimeout(() => void runCheck(), everyMs).unref();
-  };
-  wait();
-  return () => {
-    isOver = true;
-    if (timer !== null) clearTimeout(timer);
-  };
-}
+/** Whether a repeated check found that rights were revoked; other errors mean that the check failed. */
+export const isRevocation = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && [401, 403, 404].includes(thrown.status);
