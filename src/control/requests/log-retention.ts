@@ -34,7 +34,7 @@ class RowCounts {
     return [...this.#counts.values()].reduce((total, count) => total + count, 0);
   }
 
-  /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */
+  /** Later rows may not all be written yet. */
   async update(untilMs: number): Promise<void> {
     const before = firstIdAt(untilMs);
     const now = performance.now();
@@ -123,9 +123,7 @@ class RowCounts {
 
 export const retentionLimits = {
   retentionHours: 72,
-  /** Rows of one customer. */
   customerRowsMax: 50_000,
-  /** Rows in total. */
   rowsMax: 500_000,
 };
 
@@ -140,7 +138,6 @@ const LEASE = 'log-retention';
 /** Lease duration: how long a crashed gateway delays the next one. */
 const LEASE_MS = 180_000;
 
-/** Rows to delete: of one customer or all, below an id, at most so many. */
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
 /** Deletes expired and excess log rows, oldest first; one gateway at a time. */
@@ -156,10 +153,7 @@ export class LogRetention {
     this.#counts = new Map(retainedTables.map((table) => [table, new RowCounts(store, table)]));
   }
 
-  /**
-   * Prunes unless another gateway holds the lease.
-   * @param nowMs - Unix milliseconds.
-   */
+  /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
     for (const [table, counts] of this.#counts) {

@@ -6,7 +6,6 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
 export const tailLimits = {
-  /** Per process. */
   tailsMax: 50,
   /** Per customer, without the operator. */
   customerTailsMax: 10,
@@ -15,15 +14,14 @@ export const tailLimits = {
   /** Share of `tailsMax` reserved for the operator; at most half of it. */
   operatorTailsKept: 10,
   pollIntervalMs: 500,
-  /** Newest entries sent per poll. */
+  /** Per poll; the newest. */
   rowsMax: 500,
-  /** Milliseconds by which other gateways may write entries late. */
+  /** Other gateways may write entries this late. */
   reachMs: 5_000,
 };
 
 type TailLimits = Readonly<typeof tailLimits>;
 
-/** A user or token. */
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 
 /** Live tails of the request log over all gateways, by polling for newer rows. */
@@ -32,10 +30,8 @@ export class LogTails {
   readonly #state: FailureState;
   readonly #open = new Map<string, number>();
   #count = 0;
-  /** Tails of non-operators. */
-  #others = 0;
+  #otherCount = 0;
 
-  /** @param onState - called when polls start to fail, and with null when they work again. */
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
     this.#limits = withDefaults(tailLimits, limits);
     this.#state = new FailureState(onState);
@@ -108,19 +104,19 @@ export class LogTails {
     const { tailsMax, operatorTailsKept } = this.#limits;
     const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
     const isFull = [...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
-    const isReserved = !isOperator && this.#others >= tailsMax - reserved;
+    const isReserved = !isOperator && this.#otherCount >= tailsMax - reserved;
     if (isFull || isReserved || this.#count >= tailsMax) {
       const message = 'Too many live views of the log are open. Close one of them.';
       throw new ApiError(429, 'TOO_MANY_TAILS', message, { retryAfter: 10 });
     }
     this.#count++;
-    if (!isOperator) this.#others++;
+    if (!isOperator) this.#otherCount++;
     for (const name of limits.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
   #release(limits: ReadonlyMap<string, number>, isOperator: boolean): void {
     this.#count--;
-    if (!isOperator) this.#others--;
+    if (!isOperator) this.#otherCount--;
     for (const name of limits.keys()) {
       const open = (this.#open.get(name) ?? 1) - 1;
       if (open === 0) this.#open.delete(name);

@@ -10,12 +10,9 @@ import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-export type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
+type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
 
-/**
- * Newest first.
- * @param before - id of the last one of the previous page.
- */
+/** Newest first. `before` is the last id of the previous page. */
 export function readSubmissions(
   { db }: Store,
   customerId: string,

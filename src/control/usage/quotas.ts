@@ -2,10 +2,7 @@ import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
 import { type Axis, axisOver, monthOf, readSums, type UsageFilter, zeros } from './read-usage.ts';
 
-/**
- * Credits per day of a calendar month (UTC), up to and including the current day.
- * @param atMs - Unix milliseconds, within the month.
- */
+/** Credits per day of the calendar month (UTC), up to and including the current day. */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
   const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
   const days = zeros(axis);
@@ -15,10 +12,7 @@ export async function creditsByDay(store: Store, filter: UsageFilter, atMs: numb
   return days;
 }
 
-/**
- * Credits of a calendar month (UTC), of all gateways, to within a flush.
- * @param atMs - Unix milliseconds, within the month.
- */
+/** Credits of the calendar month (UTC), to within a flush. */
 export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
   const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);
@@ -61,10 +55,7 @@ async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise
 
 type Outlook = Pick<QuotaJson, 'projected' | 'exhaustedAt'>;
 
-/**
- * Projects the month's credits.
- * @param pace - credits per hour; null: unknown.
- */
+/** @param pace - credits per hour; null: unknown. */
 function outlookOf(
   { used, limit, periodTo }: Pick<QuotaJson, 'used' | 'limit' | 'periodTo'>,
   pace: number | null,
@@ -77,7 +68,7 @@ function outlookOf(
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 
-/** The quotas of a customer, one per plan of the customer or its keys. */
+/** One per plan of the customer or its keys. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthOf(nowMs);
   const quotas: QuotaJson[] = [];

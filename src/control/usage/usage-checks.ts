@@ -3,8 +3,11 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import { counterColumns } from './usage-sums.ts';
 
-/** Records the totals of an hour's minutes for each process run; a record never decreases. */
+const recordedColumns = ['requests', 'messages', 'credits'] as const;
+
+/** Records an hour's totals of each process run; a record never decreases. */
 async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
   const greater = (name: string) =>
     sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
@@ -13,9 +16,7 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     .selectFrom('usage_minute')
     .select([
       'epoch',
-      sql<number>`cast(sum(requests) as bigint)`.as('requests'),
-      sql<number>`cast(sum(messages) as bigint)`.as('messages'),
-      sql<number>`cast(sum(credits) as bigint)`.as('credits'),
+      ...recordedColumns.map((name) => sql<number>`cast(sum(${sql.ref(name)}) as bigint)`.as(name)),
     ])
     .where('minute', '>=', hour * 60)
     .where('minute', '<', hour * 60 + 60)
@@ -26,11 +27,9 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     .insertInto('usage_seen')
     .values(seen.map((row) => ({ hour, ...row })))
     .onConflict((conflict) =>
-      conflict.columns(['hour', 'epoch']).doUpdateSet({
-        requests: greater('requests'),
-        messages: greater('messages'),
-        credits: greater('credits'),
-      }),
+      conflict
+        .columns(['hour', 'epoch'])
+        .doUpdateSet(Object.fromEntries(recordedColumns.map((name) => [name, greater(name)]))),
     )
     .execute();
 }
@@ -38,9 +37,7 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
 const HOUR_MS = 3_600_000;
 
 export type CheckResult = Readonly<{
-  /** The invariant, as a sentence. */
   name: string;
-  /** Number of rows that violate it. */
   violations: number;
   example: string | null;
 }>;
@@ -76,16 +73,8 @@ async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[
   return rows.map((row) => row.hour);
 }
 
-const sums = sql.raw(
-  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
-    .map((name) => `coalesce(sum(${name}), 0) as ${name}`)
-    .join(', '),
-);
-const hasDifference = sql.raw(
-  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
-    .map((name) => `a.${name} <> b.${name}`)
-    .join(' or '),
-);
+const sums = sql.raw(counterColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', '));
+const hasDifference = sql.raw(counterColumns.map((name) => `a.${name} <> b.${name}`).join(' or '));
 const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
@@ -181,10 +170,7 @@ async function runCheck(
   return { name: check.name, violations, example };
 }
 
-/**
- * Runs all consistency checks over the last day, stores and returns the results.
- * @param shouldContinue - checked before each query; false ends the run.
- */
+/** Checks the last day and stores the results. */
 export async function runChecks(
   { db }: Store,
   nowMs: number,

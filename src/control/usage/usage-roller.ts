@@ -13,7 +13,7 @@ type UsageRollerOptions = Readonly<{
   intervalMs: number;
   /** Lease duration: how long a crashed gateway delays the next one. */
   leaseMs: number;
-  /** Interval of retention and consistency checks. */
+  /** Of retention and consistency checks. */
   upkeepIntervalMs: number;
   now: () => number;
   onState: OnState;
@@ -56,7 +56,6 @@ export class UsageRoller {
     this.#task.start();
   }
 
-  /** Does pending work unless another gateway holds the lease. Never rejects. */
   round(): Promise<void> {
     return this.#task.run();
   }

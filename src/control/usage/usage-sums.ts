@@ -1,7 +1,15 @@
+import { sql } from 'kysely';
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
-/** Histogram of base/histogram.ts as stored: `bucket:count` pairs, ascending, joined by commas. */
+/** All but the latency histogram. */
+export const counterColumns = ['requests', 'bytes_in', 'bytes_out', 'credits', 'messages'] as const;
+
+/** Sums of the counters under their own names. */
+export const counterSums = sql.raw(
+  counterColumns.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
+);
+
 export function serializeHistogram(counts: ArrayLike<number>): string {
   let text = '';
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
@@ -37,15 +45,12 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const ZERO = 0x30;
 
-type Sum = { -readonly [Name in Exclude<keyof UsageCounters, 'latency'>]: number } & {
-  latency: Float64Array;
-};
+type Sum = Record<(typeof counterColumns)[number], number> & { latency: Float64Array };
 
 /** Aggregates usage rows by their dimensions; the order of rows does not matter. */
 export class UsageSums<Dimensions extends object> {
   readonly #sums = new Map<string, { dimensions: Dimensions; sum: Sum; lastMinute: number }>();
 
-  /** @param lastMinute - the last Unix minute with usage. */
   add(dimensions: Dimensions, counters: UsageCounters, lastMinute: number): void {
     const groupKey = Object.values(dimensions).join('\n');
     let entry = this.#sums.get(groupKey);
@@ -54,11 +59,7 @@ export class UsageSums<Dimensions extends object> {
       this.#sums.set(groupKey, entry);
     }
     const { sum } = entry;
-    sum.requests += counters.requests;
-    sum.bytes_in += counters.bytes_in;
-    sum.bytes_out += counters.bytes_out;
-    sum.credits += counters.credits;
-    sum.messages += counters.messages;
+    for (const name of counterColumns) sum[name] += counters[name];
     addLatency(sum.latency, counters.latency);
     if (lastMinute > entry.lastMinute) entry.lastMinute = lastMinute;
   }

@@ -7,6 +7,7 @@ import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
 import { conflict, forbidden, invalidField, limitReached } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -71,7 +72,7 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
   });
 }
 
-type Change = Partial<Pick<CustomerJson, 'name' | 'planId' | 'state'>>;
+type Change = ParsedRouteInput<'PATCH /customers/{customer}'>['body'];
 
 async function checkChange(
   trx: Transaction<Schema>,
@@ -89,19 +90,15 @@ async function checkChange(
 }
 
 function differences(row: CustomerTable, { name, planId, state }: Change) {
-  const requested = {
-    ...(name !== undefined && { name }),
-    ...(planId !== undefined && { plan_id: planId }),
-    ...(state !== undefined && { state }),
-  };
-  const changed = Object.entries(requested).filter(
-    ([column, value]) => row[column as keyof CustomerTable] !== value,
-  );
-  const detail = changed.flatMap(([column, value]) => [
-    [column, value],
-    [`${column}_before`, row[column as keyof CustomerTable]],
-  ]);
-  return { set: Object.fromEntries(changed) as Partial<CustomerTable>, detail: Object.fromEntries(detail) };
+  const set: Partial<CustomerTable> = {};
+  const detail: Record<string, string> = {};
+  for (const [column, value] of Object.entries({ name, plan_id: planId, state })) {
+    const before = row[column as 'name' | 'plan_id' | 'state'];
+    if (value === undefined || value === before) continue;
+    Object.assign(set, { [column]: value });
+    Object.assign(detail, { [column]: value, [`${column}_before`]: before });
+  }
+  return { set, detail };
 }
 
 function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
@@ -123,8 +120,6 @@ export const customerHandlers = (services: ApiServices) =>
       customerJson(
         await selectRows(services.store.db, 'customer', { id: path.customer }).executeTakeFirstOrThrow(),
       ),
-    'PATCH /customers/{customer}': ({ path, body }, context) => {
-      const changes = Object.entries(body).filter(([, value]) => value !== undefined);
-      return changeCustomer(services, path.customer, Object.fromEntries(changes), context);
-    },
+    'PATCH /customers/{customer}': ({ path, body }, context) =>
+      changeCustomer(services, path.customer, body, context),
   });

@@ -27,14 +27,11 @@ export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: n
 
 type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
 
-/** In the fragment, which browsers do not send. */
-const linkOf = (
-  { accounts, service }: ApiServices,
-  { header }: ApiContext,
-  page: string,
-  token: string,
-): string =>
-  `${resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
+/** The token is in the fragment, which browsers do not send. */
+function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
+  const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http);
+  return `${origin}/invite#token=${token}`;
+}
 
 async function checkInvitationQuota(
   trx: Transaction<Schema>,
@@ -72,11 +69,8 @@ async function mail(
   link: string,
 ): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  if (
-    mailRateLimiter !== undefined &&
-    mailRateLimiter.take({ customer, sender: concurrencyKeyOf(caller), to }) > 0
-  )
-    return false;
+  const waitMs = mailRateLimiter?.take({ customer, sender: concurrencyKeyOf(caller), to }) ?? 0;
+  if (waitMs > 0) return false;
   const text = [
     'You are invited to Solway. Open',
     link,
@@ -152,7 +146,7 @@ export const invitationHandlers = (services: ApiServices) =>
     'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
       const input = { ...body, customerId: path.customer, isOperator: false };
       const { token, row } = await invite(services, input, context);
-      const link = linkOf(services, context, 'invite', token);
+      const link = linkOf(services, context, token);
       const mailed = await mail(services, context, path.customer, body.email, link);
       return { invitation: invitationJson(row), link, mailed };
     },
@@ -161,10 +155,10 @@ export const invitationHandlers = (services: ApiServices) =>
     'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
-      const email = body.email.toLowerCase();
+      const { email } = body;
       const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
       const { token } = await invite(services, input, context);
-      const link = linkOf(services, context, 'invite', token);
+      const link = linkOf(services, context, token);
       await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
       return { link };
     },

@@ -80,7 +80,6 @@ function keyRegisterFor(
   { actor, address, userAgent, requestId, caller }: ApiContext,
   customerId?: string,
 ): KeyRegister {
-  const isLocal = caller.kind === 'local';
   return {
     store,
     peppers,
@@ -88,8 +87,8 @@ function keyRegisterFor(
     actor,
     keysMax: keys.keysMax,
     customerKeysMax: keys.customerKeysMax,
-    ...(isLocal ? {} : { origin: { address, userAgent, requestId } }),
-    ...(customerId === undefined ? {} : { customerId }),
+    ...(caller.kind !== 'local' && { origin: { address, userAgent, requestId } }),
+    ...(customerId !== undefined && { customerId }),
   };
 }
 

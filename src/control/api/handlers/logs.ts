@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../database/rows.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections, requestClose } from '../../requests/read-gateways.ts';
@@ -82,14 +83,12 @@ async function listTransactions(
   return pageOfRows(
     rows,
     limit,
-    ({ signature, at, key_id, network, outcome, attempts, again, fate, fate_slot, fate_err, ...row }) => ({
-      ...{ signature, at, network, outcome },
-      keyId: key_id,
-      attempts: JSON.parse(attempts),
-      rebroadcasts: row.rebroadcasts,
-      again: again === null ? [] : JSON.parse(again),
-      fate: fate === null ? null : { name: fate, slot: fate_slot, err: fate_err },
-      status: statuses.get(signature) ?? null,
+    (row) => ({
+      ...fieldsOf(row, 'signature', 'at', 'key_id', 'network', 'outcome', 'rebroadcasts'),
+      attempts: JSON.parse(row.attempts),
+      again: JSON.parse(row.again ?? '[]'),
+      fate: row.fate === null ? null : { name: row.fate, slot: row.fate_slot, err: row.fate_err },
+      status: statuses.get(row.signature) ?? null,
     }),
     ({ id }) => encodeCursor(id),
   );

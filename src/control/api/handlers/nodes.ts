@@ -38,15 +38,14 @@ async function checkNotLast(
   const inService = nodes.filter((node) => node.network === network && !node.drained);
   const isLast = (those: readonly NodeJson[]) =>
     those.length > 0 && those.every((node) => node.name === name);
-  const conflict = (code: string, what: string, loss: string) =>
-    new ApiError(
-      409,
+  const lastNode = (code: string, what: string, loss: string) =>
+    conflict(
       code,
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  if (isGone && isLast(inService)) throw conflict('LAST_NODE', '', 'calls fail');
+  if (isGone && isLast(inService)) throw lastNode('LAST_NODE', '', 'calls fail');
   if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
-    throw conflict('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
+    throw lastNode('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
@@ -66,21 +65,15 @@ function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven:
   throw invalidField('headers', REMEDY);
 }
 
-const nodeJson = (
-  row: Pick<UpstreamNodeTable, 'name' | 'network' | 'created_by' | 'created_at'>,
-  more: Readonly<{ hasWs: boolean; hasGrpc: boolean; options: NodeSettings['options'] | null }>,
-) => ({
+/** @param seal - null: the settings cannot be decrypted here. */
+const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   ...fieldsOf(row, 'name', 'network', 'created_by', 'created_at'),
-  ...more,
+  hasWs: row.has_ws === 1,
+  hasGrpc: row.has_grpc === 1,
+  options: seal?.open(row)?.settings.options ?? null,
 });
 
-/** @param seal - null: the settings cannot be decrypted here. */
-const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) =>
-  nodeJson(row, {
-    hasWs: row.has_ws === 1,
-    hasGrpc: row.has_grpc === 1,
-    options: seal?.open(row)?.settings.options ?? null,
-  });
+const endpointsOf = ({ ws, grpc }: NodeSettings) => ({ hasWs: ws !== null, hasGrpc: grpc !== null });
 
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
@@ -147,23 +140,23 @@ async function requireUsable(
 
 const toAcceptedNodeJson = (
   nodeServices: NodeServices,
-  { name, network, settings }: AddedNode,
+  node: AddedNode,
   report: NodeReportJson | null,
-  by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
+  created: Readonly<{ createdBy: string; createdAt: number }>,
 ) => ({
-  node: nodeJson(
-    { ...by, name, network },
-    { hasWs: settings.ws !== null, hasGrpc: settings.grpc !== null, options: settings.options },
-  ),
+  node: {
+    ...{ name: node.name, network: node.network, options: node.settings.options },
+    ...endpointsOf(node.settings),
+    ...created,
+  },
   report,
-  notes: [...nodeServices.notesOf({ name, network, settings })],
+  notes: [...nodeServices.notesOf(node)],
 });
 
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
-  hasWs: settings.ws !== null,
-  hasGrpc: settings.grpc !== null,
+  ...endpointsOf(settings),
   headers: Object.keys(settings.headers).length,
 });
 
@@ -187,7 +180,7 @@ async function add(
     return [null, { action: 'node.add', customerId: null, detail: { ...auditDetailOf(node), force } }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, { created_by: context.actor, created_at: at });
+  return toAcceptedNodeJson(nodeServices, node, report, { createdBy: context.actor, createdAt: at });
 }
 
 const cannotDecrypt = (name: string): ApiError =>
@@ -221,11 +214,8 @@ async function change(
   const before = nodeServices.seal.open(row);
   if (before === null) throw cannotDecrypt(name);
   const { network } = row;
-  const node: AddedNode = {
-    name,
-    network,
-    settings: nodeServices.parse(mergeSettings(row, before.settings, body)),
-  };
+  const settings = nodeServices.parse(mergeSettings(row, before.settings, body));
+  const node: AddedNode = { name, network, settings };
   // Checked before the probe, because the probe already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
@@ -241,7 +231,7 @@ async function change(
     return [null, { action: 'node.change', customerId: null, detail }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, row);
+  return toAcceptedNodeJson(nodeServices, node, report, fieldsOf(row, 'created_by', 'created_at'));
 }
 
 async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {

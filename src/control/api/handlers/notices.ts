@@ -20,8 +20,6 @@ const targetJson = (row: NoticeTargetTable) => ({
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
-
 const NO_MAIL =
   'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
 
@@ -31,13 +29,13 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (kind === 'email') {
     if (mailer === null) throw invalidField('kind', NO_MAIL);
     const address = email.safeParse(to);
-    if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
+    if (!address.success) throw invalidField('to', 'must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw invalidTarget('must be a URL such as https://host/path');
+  if (!httpUrl.safeParse(to).success) throw invalidField('to', 'must be a URL such as https://host/path');
   const reason = notices?.webhooks?.rejectionReason(to) ?? null;
-  if (reason !== null) throw invalidTarget(reason);
-  if (to.includes('#')) throw invalidTarget('must not have a fragment: leave out # and what follows');
+  if (reason !== null) throw invalidField('to', reason);
+  if (to.includes('#')) throw invalidField('to', 'must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 

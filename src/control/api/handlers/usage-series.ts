@@ -45,18 +45,11 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
 
 async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
   const series = noSeries('all', axis);
-  await readSums(store, axis, filter, ['status'], (row) => {
-    addRow(series, row);
-  });
+  await readSums(store, axis, filter, ['status'], (row) => addRow(series, row));
   return series;
 }
 
-async function largest(
-  store: Store,
-  axis: Axis,
-  filter: UsageFilter,
-  column: Column,
-): Promise<{ names: string[]; isAll: boolean }> {
+async function namesBySize(store: Store, axis: Axis, filter: UsageFilter, column: Column): Promise<string[]> {
   const sizes = new Map<string, { requests: number; messages: number }>();
   await readWholeSums(store, axis, filter, [column], (row) => {
     const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
@@ -64,40 +57,23 @@ async function largest(
     size.messages += row.messages;
     sizes.set(row[column], size);
   });
-  const names = [...sizes]
+  return [...sizes]
     .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
     .map(([name]) => name);
-  return { names: names.slice(0, SERIES_MAX), isAll: names.length <= SERIES_MAX };
 }
 
-const difference = (whole: readonly number[], parts: readonly (readonly number[])[]): number[] =>
-  // Not negative: usage may be written between the two reads.
-  whole.map((count, at) =>
-    Math.max(
-      0,
-      parts.reduce((remaining, part) => remaining - (part[at] ?? 0), count),
-    ),
-  );
+/** Not negative: usage may be written between the two reads. */
+const minus = (count: number, part = 0): number => Math.max(0, count - part);
 
-function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
-  const totals = Object.fromEntries(
-    Object.entries(whole.totals).map(([name, count]) => [
-      name,
-      Math.max(0, count - parts.reduce((sum, part) => sum + part.totals[name as keyof TotalsJson], 0)),
-    ]),
-  ) as TotalsJson;
-  const rest = (name: 'requests' | 'credits' | 'bytes') =>
-    difference(
-      whole[name],
-      parts.map((part) => part[name]),
-    );
-  return {
-    ...noSeries(OTHER, axis),
-    totals,
-    requests: rest('requests'),
-    credits: rest('credits'),
-    bytes: rest('bytes'),
-  };
+function restOf(whole: Series, parts: readonly Series[]): Series {
+  const rest = { ...structuredClone(whole), name: OTHER, label: OTHER };
+  for (const part of parts) {
+    for (const name of Object.keys(rest.totals) as (keyof TotalsJson)[])
+      rest.totals[name] = minus(rest.totals[name], part.totals[name]);
+    for (const name of ['requests', 'credits', 'bytes'] as const)
+      rest[name] = rest[name].map((count, at) => minus(count, part[name][at]));
+  }
+  return rest;
 }
 
 async function readBreakdown(
@@ -107,8 +83,9 @@ async function readBreakdown(
   column: Column,
   whole: Series,
 ): Promise<Series[]> {
-  const { names, isAll } = await largest(store, axis, filter, column);
-  if (names.length === 0) return [];
+  const allNames = await namesBySize(store, axis, filter, column);
+  if (allNames.length === 0) return [];
+  const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
@@ -118,7 +95,8 @@ async function readBreakdown(
     if (one !== undefined) addRow(one, row);
   });
   const largestSeries = [...series.values()];
-  return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries, axis)];
+  const isAll = names.length === allNames.length;
+  return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries)];
 }
 
 async function label(store: Store, series: readonly Series[], column: Column): Promise<Series[]> {

@@ -59,13 +59,9 @@ async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<C
 
 async function readBefore(store: Store, axis: Axis, filter: UsageFilter): Promise<Summary['before']> {
   const totals = noTotals();
-  await readWholeSums(store, axis, filter, ['status'], (row) => {
-    addTotals(totals, row);
-  });
+  await readWholeSums(store, axis, filter, ['status'], (row) => addTotals(totals, row));
   const whole = emptyLatencyHistogram();
-  await readLatencyRows(store, axis, filter, false, ({ latency }) => {
-    addLatency(whole, latency);
-  });
+  await readLatencyRows(store, axis, filter, false, ({ latency }) => addLatency(whole, latency));
   return { ...totals, latency: percentilesOf(whole) };
 }
 
@@ -76,8 +72,8 @@ async function connectionsOf({ db }: Store, customerId: string): Promise<Summary
     .where('customer_id', '=', customerId)
     .groupBy('kind')
     .execute();
-  const of = (kind: 'websocket' | 'grpc') => Number(rows.find((row) => row.kind === kind)?.count ?? 0);
-  return { websocket: of('websocket'), grpc: of('grpc') };
+  const counts = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]));
+  return { websocket: 0, grpc: 0, ...counts };
 }
 
 /** Read from totals by customer, so its cost does not depend on the number of keys. */
@@ -132,11 +128,8 @@ async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Pro
   const methods = new Map<string, Float64Array>();
   await readLatencyRows(store, axis, filter, true, ({ at, product, method, latency }) => {
     const name = nameOf(product, method);
-    let sum = methods.get(name);
-    if (sum === undefined) {
-      sum = emptyLatencyHistogram();
-      methods.set(name, sum);
-    }
+    const sum = methods.get(name) ?? emptyLatencyHistogram();
+    methods.set(name, sum);
     addLatency(sum, latency);
     const step = steps[at];
     if (step !== undefined) addLatency(step, latency);
@@ -216,7 +209,8 @@ const usageQuota =
     };
   };
 
-type Code = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
+const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
+type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 
 const CODES_MAX = 50;
 /** Newest log entries to scan. */
@@ -231,7 +225,7 @@ const textOf = ({ failure }: CodeRow): string =>
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node; see the example for its message';
 
-async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
+async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Errors['codes']> {
   let entries = db
     .selectFrom('request_log')
     .select(['id', 'status', 'failure', 'rpc_code'])
@@ -260,10 +254,6 @@ async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Prom
   }));
 }
 
-const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
-type Errors = RouteOutput<typeof ERRORS_ROUTE>;
-type Row = Errors['rows'][number];
-
 const ROWS_MAX = 200;
 
 async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['byStatus']> {
@@ -274,8 +264,8 @@ async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Prom
   return byStatus;
 }
 
-async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<Row[]> {
-  const found = new Map<string, Row>();
+async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['rows']> {
+  const found = new Map<string, Errors['rows'][number]>();
   const failed = { ...filter, failed: true };
   await readWholeSums(store, axis, failed, ['status', 'method', 'product', 'key_id'], (sum) => {
     const { status, method, product, key_id: key, requests } = sum;
