@@ -3,7 +3,7 @@ import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
 /** All but the latency histogram. */
-export const counterColumns = ['requests', 'bytes_in', 'bytes_out', 'credits', 'messages'] as const;
+export const counterColumns = ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages'] as const;
 
 /** Sums of the counters under their own names. */
 export const counterSums = sql.raw(

@@ -17,7 +17,7 @@ import {
   withMade,
 } from './values.ts';
 
-const customer = z.object({
+export const customer = z.object({
   id: z.string(),
   name: z.string(),
   planId: z.string(),

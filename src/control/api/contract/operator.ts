@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { customerStates } from '../../accounts/roles.ts';
+import { customer } from './accounts.ts';
 import { addedNodeView } from './nodes.ts';
 import type { Route, RouteName } from './route.ts';
 import {
@@ -67,16 +67,7 @@ const plan = z.object({
   keys: count,
 });
 
-const customerRow = z.object({
-  id: z.string(),
-  name: z.string(),
-  planId: z.string(),
-  state: z.enum(customerStates),
-  createdAt: time,
-  members: count,
-  keys: count,
-  creditsUsed: count,
-});
+const customerRow = customer.extend({ members: count, keys: count, creditsUsed: count });
 
 const check = z.object({
   name: z.string(),

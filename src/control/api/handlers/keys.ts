@@ -28,7 +28,7 @@ import { enqueueLeak } from '../../notifications/deliveries.ts';
 import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
 import { ApiError, forbidden } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
-import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -125,13 +125,12 @@ export function keyHandlers(services: ApiServices) {
   return defineHandlers({
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
       const register = keyRegisterFor(services, context, path.customer);
-      const [after] = decodeCursor(query.cursor, 'string') ?? [];
+      const after = decodeCursor(query.cursor, 'string') ?? undefined;
       const { limit, product, withRevoked } = query;
       const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
       const ids = rows.slice(0, limit).map(({ id }) => id);
       const activity = await activityOf(services.store, ids, services.now());
-      const show = (key: KeyJson) => ({ ...key, ...activity.get(key.id)! });
-      return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
+      return pageOfRows(rows, limit, (key) => ({ ...key, ...activity.get(key.id)! }));
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);

@@ -23,7 +23,6 @@ const MINUTES_MAX_MS = 6 * HOUR_MS;
 const HOURS_MAX_MS = 14 * DAY_MS;
 const RANGE_MAX_MS = 400 * DAY_MS;
 const DEFAULT_RANGE_MS = HOUR_MS;
-const TIME_MAX_MS = 8_640_000_000_000_000;
 
 type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
 type Range = Pick<UsageQuery, 'from' | 'to'>;
@@ -37,7 +36,6 @@ function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number;
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
   const fromMs = from ?? Math.max(0, toMs - DEFAULT_RANGE_MS);
-  if (toMs > TIME_MAX_MS) throw invalidField('to', 'must be a time in Unix milliseconds');
   if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');
   if (toMs - fromMs > RANGE_MAX_MS)
     throw invalidField('from', 'is more than 400 days before "to". Request a shorter range');

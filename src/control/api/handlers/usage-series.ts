@@ -11,6 +11,7 @@ import {
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
+import { counterColumns } from '../../usage/usage-sums.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
@@ -145,37 +146,21 @@ function fieldOf(field: string | number): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const HEAD = [
-  'time',
-  'key',
-  'key_name',
-  'product',
-  'method',
-  'status',
-  'requests',
-  'credits',
-  'bytes_in',
-  'bytes_out',
-  'messages',
-] as const;
+const HEAD = ['time', 'key', 'key_name', 'product', 'method', 'status', ...counterColumns];
 
 async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGenerator<string> {
   yield csvLine(HEAD);
   for await (const rows of exportUsage(store, axis, filter)) {
     const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
-    const lines = rows.map(({ bucket, key_id, product, method, status, ...counts }) =>
+    const lines = rows.map((row) =>
       csvLine([
-        new Date(bucket * stepMs[axis.step]).toISOString(),
-        key_id,
-        names.get(key_id) ?? '',
-        product,
-        method,
-        status,
-        counts.requests,
-        counts.credits,
-        counts.bytes_in,
-        counts.bytes_out,
-        counts.messages,
+        new Date(row.bucket * stepMs[axis.step]).toISOString(),
+        row.key_id,
+        names.get(row.key_id) ?? '',
+        row.product,
+        row.method,
+        row.status,
+        ...counterColumns.map((name) => row[name]),
       ]),
     );
     yield lines.join('\r\n');

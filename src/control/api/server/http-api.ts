@@ -98,17 +98,18 @@ export class HttpApi {
 
   #addRoutes(): void {
     const names = Object.keys(contract) as ContractName[];
-    const paths = new Map<string, string[]>();
-    for (const name of names) {
+    const routes = names.map((name) => {
       const [verb = '', path = ''] = name.split(' ');
-      const pattern = `${API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-      paths.set(pattern, [...(paths.get(pattern) ?? []), verb]);
+      return { name, verb, pattern: `${API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}` };
+    });
+    for (const { name, verb, pattern } of routes)
       this.#app.on(verb, pattern, (context) => this.#handle(name, context));
-    }
     const document = openApiDocument();
     this.#app.get(`${API_PREFIX}/openapi.json`, () => jsonResponse(200, document, {}));
-    for (const [pattern, verbs] of paths)
+    for (const [pattern, others] of Map.groupBy(routes, (route) => route.pattern)) {
+      const verbs = others.map(({ verb }) => verb);
       this.#app.all(pattern, (context) => this.#toErrorResponse(wrongVerb(verbs), context));
+    }
   }
 
   async #handle(name: ContractName, context: Context<Env>): Promise<Response> {
