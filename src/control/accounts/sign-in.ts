@@ -1,5 +1,5 @@
 import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
-import { ApiError } from '../api/api-error.ts';
+import { unauthorized } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
@@ -77,7 +77,7 @@ export class SignIn {
     const row = await findAdminToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
-    throw new ApiError(401, 'WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
+    throw unauthorized('WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
   }
 }
 

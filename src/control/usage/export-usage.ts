@@ -8,6 +8,7 @@ import {
   segmentsOf,
   stepMs,
   type UsageFilter,
+  type UsageQuery,
   type UsageSum,
 } from './read-usage.ts';
 import { counterColumns, counterSums } from './usage-sums.ts';
@@ -45,8 +46,7 @@ function selectSegment(segment: Segment, filter: UsageFilter) {
 /** All rows of an axis by step and names, with bounded memory. */
 export async function* exportUsage(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  { axis, filter }: UsageQuery,
 ): AsyncGenerator<ExportedUsage[]> {
   for (const [bucket, segments] of await segmentsByBucket(store, axis)) {
     const from = sql.join(

@@ -6,7 +6,7 @@ import { type Axis, axisOver, monthOf, readSums, type UsageFilter, zeros } from 
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
   const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
   const days = zeros(axis);
-  await readSums(store, axis, filter, [], ({ at, credits }) => {
+  await readSums(store, { axis, filter }, [], ({ at, credits }) => {
     days[at] = (days[at] ?? 0) + credits;
   });
   return days;
@@ -45,7 +45,7 @@ async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise
   const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
-  await readSums(store, axis, filter, [], (row) => {
+  await readSums(store, { axis, filter }, [], (row) => {
     if (row.credits > 0) first = Math.min(first, row.at);
     credits += row.credits;
   });

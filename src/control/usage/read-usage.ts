@@ -125,6 +125,8 @@ export type UsageFilter = Readonly<{
   failed?: boolean | undefined;
 }>;
 
+export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
+
 export type UsageName = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
 
 export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & {
@@ -181,8 +183,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
 
 async function partsOf(
   { db }: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  { axis, filter }: UsageQuery,
   names: readonly UsageName[],
 ): Promise<Part[]> {
   const kind = tableKindOf(filter, names);
@@ -248,23 +249,21 @@ async function eachRow<Row>(
  */
 export async function readSums<Name extends UsageName>(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   names: readonly Name[],
   each: EachSum<Name>,
-  steps: Axis | null = axis,
+  steps: Axis | null = query.axis,
 ): Promise<void> {
-  const parts = await partsOf(store, axis, filter, names);
+  const parts = await partsOf(store, query, names);
   await eachRow(parts, (part) => readPart(store, steps, part, names), each);
 }
 
 export const readWholeSums = <Name extends UsageName>(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   names: readonly Name[],
   each: EachSum<Name>,
-): Promise<void> => readSums(store, axis, filter, names, each, null);
+): Promise<void> => readSums(store, query, names, each, null);
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
@@ -274,20 +273,19 @@ const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 /** @param byMethod - if false, `method` is empty. */
 export async function readLatencyRows(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   byMethod: boolean,
   each: (row: LatencyRow) => void,
 ): Promise<void> {
   const method = byMethod ? sql.ref('method') : sql`''`;
   const read = async (part: Part) => {
     const { rows } =
-      await sql<LatencyRow>`select ${stepIndexIn(axis, part)} as at, ${method} as method, product, latency
+      await sql<LatencyRow>`select ${stepIndexIn(query.axis, part)} as at, ${method} as method, product, latency
       from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...ANSWERED])})
       and latency <> ''`.execute(store.db);
     return rows;
   };
-  await eachRow(await partsOf(store, axis, filter, byMethod ? ['method'] : []), read, each);
+  await eachRow(await partsOf(store, query, byMethod ? ['method'] : []), read, each);
 }
 
 /** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */

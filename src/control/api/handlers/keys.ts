@@ -26,7 +26,7 @@ import {
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
 import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
-import { ApiError, forbidden } from '../api-error.ts';
+import { ApiError, forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
@@ -42,13 +42,13 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
   if (keyIds.length === 0) return activity;
   const filter = { customerId: '', keys: keyIds };
   const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
-  await readSums(store, hours, filter, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
+  await readSums(store, { axis: hours, filter }, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
     const one = activity.get(key_id)!;
     one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
     if (status !== 'ok') one.errors24h += requests;
   });
   const month = axisOver('day', monthOf(now).from, now + 1);
-  await readWholeSums(store, month, filter, ['key_id'], ({ key_id, credits }) => {
+  await readWholeSums(store, { axis: month, filter }, ['key_id'], ({ key_id, credits }) => {
     activity.get(key_id)!.creditsUsed += credits;
   });
   return activity;
@@ -156,8 +156,7 @@ export function keyHandlers(services: ApiServices) {
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
       if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
-        throw new ApiError(
-          401,
+        throw unauthorized(
           'WRONG_SIGNATURE',
           'Sign the report with a key of this service: see keys.scanner_keys',
         );

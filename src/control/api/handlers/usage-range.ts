@@ -8,6 +8,7 @@ import {
   retentionStarts,
   stepMs,
   type UsageFilter,
+  type UsageQuery,
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
@@ -24,8 +25,8 @@ const HOURS_MAX_MS = 14 * DAY_MS;
 const RANGE_MAX_MS = 400 * DAY_MS;
 const DEFAULT_RANGE_MS = HOUR_MS;
 
-type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
-type Range = Pick<UsageQuery, 'from' | 'to'>;
+type UsageRouteQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
+type Range = Pick<UsageRouteQuery, 'from' | 'to'>;
 
 function stepOf(lengthMs: number): UsageStep {
   if (lengthMs <= MINUTES_MAX_MS) return 'minute';
@@ -82,17 +83,27 @@ export function addAt(series: number[], at: number, count: number): void {
   series[at] = (series[at] ?? 0) + count;
 }
 
-/** @throws ApiError 404 for a key of another customer. */
-export async function filterOf(
+async function filterOf(
   { db }: Store,
   customerId: string,
-  { key, product, method }: UsageQuery,
+  { key, product, method }: UsageRouteQuery,
 ): Promise<UsageFilter> {
   if (key === undefined) return { customerId, product, method };
   if ((await findRow(db, 'api_key', { id: key, customer_id: customerId })) === undefined)
     throw notFound('key: there is no such key. See the list of keys.');
   return { customerId, keys: [key], product, method };
 }
+
+/** @throws ApiError 404, 422 */
+export const usageQueryOf = async (
+  store: Store,
+  customerId: string,
+  query: UsageRouteQuery,
+  nowMs: number,
+): Promise<UsageQuery> => ({
+  axis: await axisOf(store, query, nowMs),
+  filter: await filterOf(store, customerId, query),
+});
 
 /** Keys without a name get their id. */
 export async function keyNames({ db }: Store, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -5,8 +5,8 @@ import {
   readSums,
   readWholeSums,
   stepMs,
-  type UsageFilter,
   type UsageName,
+  type UsageQuery,
   type UsageSum,
   usageUpdatedAt,
   zeros,
@@ -16,7 +16,7 @@ import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { addAt, addTotals, axisOf, filterOf, keyNames, noTotals, toAxisJson } from './usage-range.ts';
+import { addAt, addTotals, keyNames, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
 
 const SERIES_ROUTE = 'GET /customers/{customer}/usage';
 type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
@@ -44,15 +44,15 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
   addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
 }
 
-async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
-  const series = noSeries('all', axis);
-  await readSums(store, axis, filter, ['status'], (row) => addRow(series, row));
+async function readWhole(store: Store, query: UsageQuery): Promise<Series> {
+  const series = noSeries('all', query.axis);
+  await readSums(store, query, ['status'], (row) => addRow(series, row));
   return series;
 }
 
-async function namesBySize(store: Store, axis: Axis, filter: UsageFilter, column: Column): Promise<string[]> {
+async function namesBySize(store: Store, query: UsageQuery, column: Column): Promise<string[]> {
   const sizes = new Map<string, { requests: number; messages: number }>();
-  await readWholeSums(store, axis, filter, [column], (row) => {
+  await readWholeSums(store, query, [column], (row) => {
     const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
     size.requests += row.requests;
     size.messages += row.messages;
@@ -79,19 +79,19 @@ function restOf(whole: Series, parts: readonly Series[]): Series {
 
 async function readBreakdown(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   column: Column,
   whole: Series,
 ): Promise<Series[]> {
-  const allNames = await namesBySize(store, axis, filter, column);
+  const { axis, filter } = query;
+  const allNames = await namesBySize(store, query, column);
   if (allNames.length === 0) return [];
   const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
-  await readSums(store, axis, narrowed, groupBy, (row) => {
+  await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {
     const one = series.get(row[column]);
     if (one !== undefined) addRow(one, row);
   });
@@ -116,16 +116,15 @@ export const usageSeries =
   ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
-    const axis = await axisOf(store, query, at);
-    const filter = await filterOf(store, customer, query);
-    const whole = await readWhole(store, axis, filter);
+    const usage = await usageQueryOf(store, customer, query, at);
+    const whole = await readWhole(store, usage);
     const column = query.by === 'none' ? null : columns[query.by];
     const series =
       column === null
         ? [whole]
-        : await label(store, await readBreakdown(store, axis, filter, column, whole), column);
+        : await label(store, await readBreakdown(store, usage, column, whole), column);
     return {
-      axis: toAxisJson(axis),
+      axis: toAxisJson(usage.axis),
       series,
       totals: whole.totals,
       updatedAt: await usageUpdatedAt(store, at),
@@ -148,13 +147,13 @@ function fieldOf(field: string | number): string {
 
 const HEAD = ['time', 'key', 'key_name', 'product', 'method', 'status', ...counterColumns];
 
-async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGenerator<string> {
+async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string> {
   yield csvLine(HEAD);
-  for await (const rows of exportUsage(store, axis, filter)) {
+  for await (const rows of exportUsage(store, usage)) {
     const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
     const lines = rows.map((row) =>
       csvLine([
-        new Date(row.bucket * stepMs[axis.step]).toISOString(),
+        new Date(row.bucket * stepMs[usage.axis.step]).toISOString(),
         row.key_id,
         names.get(row.key_id) ?? '',
         row.product,
@@ -170,7 +169,5 @@ async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGen
 /** Streamed with bounded memory. */
 export const usageCsv =
   ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
-  async ({ path: { customer }, query }) => {
-    const axis = await axisOf(store, query, now());
-    return linesOf(store, axis, await filterOf(store, customer, query));
-  };
+  async ({ path: { customer }, query }) =>
+    linesOf(store, await usageQueryOf(store, customer, query, now()));

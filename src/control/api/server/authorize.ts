@@ -3,12 +3,13 @@ import { activeTokens } from '../../accounts/admin-tokens.ts';
 import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { findRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
-import { ApiError, forbidden, notFound } from '../api-error.ts';
+import { ApiError, forbidden, notFound, unauthorized } from '../api-error.ts';
 import { type ContractName, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
 type Role = ApiContext['role'];
 type Membership = Readonly<{ state: CustomerState; role: MemberRole | null }>;
+type Path = Readonly<Record<string, string>>;
 
 export function isOperator(caller: ApiCaller): boolean {
   if (caller.kind === 'user') return caller.isOperator;
@@ -35,28 +36,18 @@ async function findMembership(
 
 function checkSignedIn(caller: ApiCaller): void {
   if (caller.kind !== 'anonymous') return;
-  throw new ApiError(
-    401,
+  throw unauthorized(
     'NOT_SIGNED_IN',
     'Sign in, or send a token in the header: Authorization: Bearer svc_admin_live_…',
   );
 }
 
-function isOwnMembership(
-  name: ContractName,
-  path: Readonly<Record<string, string>>,
-  caller: ApiCaller,
-): boolean {
+function isOwnMembership(name: ContractName, path: Path, caller: ApiCaller): boolean {
   const { self } = routeOf(name);
   return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
 }
 
-function checkRole(
-  name: ContractName,
-  path: Readonly<Record<string, string>>,
-  caller: ApiCaller,
-  role: MemberRole,
-) {
+function checkRole(name: ContractName, path: Path, caller: ApiCaller, role: MemberRole): void {
   const required = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, required)) return;
   throw forbidden('ROLE_TOO_SMALL', `This needs the role ${required}; yours is ${role}`);
@@ -69,7 +60,7 @@ function checkRole(
 export async function authorize(
   db: Kysely<Schema>,
   name: ContractName,
-  path: Readonly<Record<string, string>>,
+  path: Path,
   caller: ApiCaller,
 ): Promise<Role> {
   const { access } = routeOf(name);
@@ -109,13 +100,12 @@ async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Pr
 export async function assertRightsUnchanged(
   db: Kysely<Schema>,
   name: ContractName,
-  path: Readonly<Record<string, string>>,
+  path: Path,
   { caller, role, now }: Pick<ApiContext, 'caller' | 'role'> & Readonly<{ now: number }>,
 ): Promise<void> {
   const current = await callerNow(db, caller, now);
   if (current === null)
-    throw new ApiError(
-      401,
+    throw unauthorized(
       'NOT_SIGNED_IN',
       'The account or token was revoked during the request. Sign in again.',
     );
