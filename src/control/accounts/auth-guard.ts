@@ -124,30 +124,14 @@ export class AuthGuard {
     signInRequest: SignInRequest,
     body: JsonObject,
   ): Promise<SignInResponse> {
-    if (route.own === 'sign-up') {
-      const { email, password } = await signUp(this.#parts, this.#library(), body);
-      const path = '/sign-in/email';
-      return withoutOperator(
-        await this.#toSignInResponse(await this.#forward(path, signInRequest, { email, password }), path),
-      );
-    }
-    return this.#toSignInResponse(await this.#forward(route.path ?? path, signInRequest, body), path);
+    if (route.own !== 'sign-up') return this.#forward(route.path ?? path, signInRequest, body);
+    const { email, password } = await signUp(this.#parts, this.#library(), body);
+    return withoutOperator(await this.#forward('/sign-in/email', signInRequest, { email, password }));
   }
 
-  #forward(path: string, { request, address }: SignInRequest, body: JsonObject): Promise<Response> {
-    const url = new URL(request.url);
-    url.pathname = AUTH_PREFIX + path;
-    const headers = new Headers();
-    for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
-      const value = request.headers.get(name);
-      if (value !== null) headers.set(name, value);
-    }
-    headers.set(CLIENT_ADDRESS, address);
-    if (request.method === 'GET') return this.#library().handler(new Request(url, { headers }));
-    // Some clients send only Sec-Fetch-Site; the library requires Origin.
-    if (!headers.has('origin')) headers.set('origin', url.origin);
-    headers.set('content-type', 'application/json');
-    return this.#library().handler(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }));
+  async #forward(path: string, signInRequest: SignInRequest, body: JsonObject): Promise<SignInResponse> {
+    const response = await this.#library().handler(libraryRequest(path, signInRequest, body));
+    return this.#toSignInResponse(response, path);
   }
 
   async #toSignInResponse(response: Response, path: string): Promise<SignInResponse> {
@@ -228,6 +212,22 @@ export function checkSignInResponse({ status, body }: SignInResponse): void {
   const errorCode = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';
   const text = typeof message === 'string' && message !== '' ? message : 'This action failed. Sign in again.';
   throw new ApiError(knownStatus, errorCode, text, knownStatus === 429 ? { retryAfter: LOCKED_S } : {});
+}
+
+function libraryRequest(path: string, { request, address }: SignInRequest, body: JsonObject): Request {
+  const url = new URL(request.url);
+  url.pathname = AUTH_PREFIX + path;
+  const headers = new Headers();
+  for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
+    const value = request.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  headers.set(CLIENT_ADDRESS, address);
+  if (request.method === 'GET') return new Request(url, { headers });
+  // Some clients send only Sec-Fetch-Site; the library requires Origin.
+  if (!headers.has('origin')) headers.set('origin', url.origin);
+  headers.set('content-type', 'application/json');
+  return new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 function parsed(text: string): unknown {

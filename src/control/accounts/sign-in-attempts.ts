@@ -98,8 +98,8 @@ type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: L
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
-  #byAccount = new Map<string, FailedSignIn>();
-  #others: FailedSignIn | null = null;
+  /** By account; null: all others. */
+  #pending = new Map<string | null, FailedSignIn>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
@@ -108,11 +108,11 @@ export class FailedSignInLog {
   }
 
   record(path: string, account: string | null, facts: RequestMetadata): void {
-    const one = { path, facts, at: this.#parts.now(), count: 1 };
-    const existing = account === null ? undefined : this.#byAccount.get(account);
-    if (existing !== undefined) existing.count += 1;
-    else if (account !== null && this.#byAccount.size < ACCOUNTS_MAX) this.#byAccount.set(account, one);
-    else this.#others = mergeCounts(this.#others, one);
+    const accounts = this.#pending.size - Number(this.#pending.has(null));
+    const key = this.#pending.has(account) || accounts < ACCOUNTS_MAX ? account : null;
+    const one = this.#pending.get(key) ?? { path, facts, at: this.#parts.now(), count: 0 };
+    one.count++;
+    this.#pending.set(key, one);
     if (this.#timer === null) this.#write();
   }
 
@@ -131,44 +131,36 @@ export class FailedSignInLog {
   /** When idle, the next failure is written at once. */
   #write(): void {
     this.#timer = null;
-    if (this.#byAccount.size === 0 && this.#others === null) return;
+    if (this.#pending.size === 0) return;
     this.#timer = setTimeout(() => this.#write(), WRITE_INTERVAL_MS).unref();
-    const [byAccount, others] = [this.#byAccount, this.#others];
-    this.#byAccount = new Map();
-    this.#others = null;
+    const pending = this.#pending;
+    this.#pending = new Map();
     this.#writing = this.#writing
-      .then(() => this.#writeLines(byAccount, others))
+      .then(() => this.#writeEntries(pending))
       .catch((err) => {
-        const count = sumOf([...byAccount.values(), ...(others === null ? [] : [others])]);
+        const count = sumOf([...pending.values()]);
         this.#parts.log.warn({ err, count }, 'Failed to write failed sign-ins to the audit log');
       });
   }
 
-  async #writeLines(
-    byAccount: ReadonlyMap<string, FailedSignIn>,
-    others: FailedSignIn | null,
-  ): Promise<void> {
+  async #writeEntries(pending: ReadonlyMap<string | null, FailedSignIn>): Promise<void> {
     const { store } = this.#parts;
-    const names = [...byAccount.keys()];
+    const names = [...pending.keys()].filter((name) => name !== null);
     const rows =
       names.length === 0
         ? []
         : await store.db.selectFrom('auth_user').select('email').where('email', 'in', names).execute();
-    const accounts = new Set(rows.map(({ email }) => email));
-    const unknown = names
-      .filter((name) => !accounts.has(name))
-      .map((name) => byAccount.get(name) as FailedSignIn);
-    const rest = unknown.reduce(mergeCounts, others);
-    const entries = [...accounts].map((account) => entryOf(byAccount.get(account) as FailedSignIn, account));
-    if (rest !== null) entries.push(entryOf(rest, null));
+    const accounts = new Set<string | null>(rows.map(({ email }) => email));
+    const known = [...pending].filter(([name]) => accounts.has(name));
+    const unknown = [...pending].filter(([name]) => !accounts.has(name)).map(([, one]) => one);
+    const entries = known.map(([name, one]) => entryOf(one, name));
+    const [first] = unknown;
+    if (first !== undefined) entries.push(entryOf({ ...first, count: sumOf(unknown) }, null));
     await transact(store, async (trx) => {
       await writeAudits(trx, await nextVersions(trx, entries.length), entries);
     });
   }
 }
-
-const mergeCounts = (sum: FailedSignIn | null, one: FailedSignIn): FailedSignIn =>
-  sum === null ? one : { ...sum, count: sum.count + one.count };
 
 const sumOf = (all: readonly FailedSignIn[]): number => all.reduce((sum, { count }) => sum + count, 0);
 

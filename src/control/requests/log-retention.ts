@@ -130,12 +130,11 @@ export const retentionLimits = {
 type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
-/** Few enough that SQLite blocks for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
 /** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;
 const LEASE = 'log-retention';
-/** Lease duration: how long a crashed gateway delays the next one. */
+/** How long a crashed gateway delays the next one. */
 const LEASE_MS = 180_000;
 
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;

@@ -28,9 +28,8 @@ export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
+  /** Open tails by what a limit counts. */
   readonly #open = new Map<string, number>();
-  #count = 0;
-  #otherCount = 0;
 
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
     this.#limits = withDefaults(tailLimits, limits);
@@ -51,10 +50,9 @@ export class LogTails {
   ): AsyncIterable<string> {
     signal.throwIfAborted();
     const limits = this.#limitsFor(customerId, follower);
-    const isOperator = follower?.isOperator === true;
-    this.#acquire(limits, isOperator);
+    this.#acquire(limits);
     // The client may leave before the iterator is first read.
-    signal.addEventListener('abort', () => this.#release(limits, isOperator), { once: true });
+    signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
 
@@ -72,7 +70,10 @@ export class LogTails {
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - reachMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
-      const rows = await this.#poll(() => readLog(store, customerId, range, rowsMax, null));
+      let rows: LogRow[] = [];
+      await this.#state.guard(async () => {
+        rows = await readLog(store, customerId, range, rowsMax, null);
+      });
       const fresh = rows.filter(({ id }) => !sentIds.has(id)).reverse();
       for (const { id } of fresh) sentIds.add(id);
       for (const id of sentIds) if (id < firstIdAt(from)) sentIds.delete(id);
@@ -81,42 +82,27 @@ export class LogTails {
     }
   }
 
-  async #poll(read: () => Promise<LogRow[]>): Promise<LogRow[]> {
-    try {
-      const rows = await read();
-      this.#state.report(null);
-      return rows;
-    } catch (error) {
-      this.#state.report(error);
-      return [];
-    }
-  }
-
   #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
-    const { customerTailsMax, followerTailsMax } = this.#limits;
-    const limits = new Map<string, number>();
-    if (follower?.isOperator !== true) limits.set(`customer ${customerId}`, customerTailsMax);
+    const { tailsMax, customerTailsMax, followerTailsMax, operatorTailsKept } = this.#limits;
+    const limits = new Map([['all', tailsMax]]);
+    if (follower?.isOperator !== true) {
+      const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
+      limits.set('customers', tailsMax - reserved);
+      limits.set(`customer ${customerId}`, customerTailsMax);
+    }
     if (follower !== null) limits.set(`follower ${follower.id}`, followerTailsMax);
     return limits;
   }
 
-  #acquire(limits: ReadonlyMap<string, number>, isOperator: boolean): void {
-    const { tailsMax, operatorTailsKept } = this.#limits;
-    const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
-    const isFull = [...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
-    const isReserved = !isOperator && this.#otherCount >= tailsMax - reserved;
-    if (isFull || isReserved || this.#count >= tailsMax) {
+  #acquire(limits: ReadonlyMap<string, number>): void {
+    if ([...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most)) {
       const message = 'Too many live views of the log are open. Close one of them.';
       throw new ApiError(429, 'TOO_MANY_TAILS', message, { retryAfter: 10 });
     }
-    this.#count++;
-    if (!isOperator) this.#otherCount++;
     for (const name of limits.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
-  #release(limits: ReadonlyMap<string, number>, isOperator: boolean): void {
-    this.#count--;
-    if (!isOperator) this.#otherCount--;
+  #release(limits: ReadonlyMap<string, number>): void {
     for (const name of limits.keys()) {
       const open = (this.#open.get(name) ?? 1) - 1;
       if (open === 0) this.#open.delete(name);

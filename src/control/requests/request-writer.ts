@@ -199,6 +199,7 @@ export class RequestWriter {
 
   #submissionRow(submission: Submission): SubmissionRow {
     const { customerId, keyId, attempts, result, ...same } = submission;
+    const { rebroadcastAttempts = [] } = result ?? {};
     const id = this.#submissionIds.get(submission) ?? this.#ids.next(same.at);
     this.#submissionIds.set(submission, id);
     return {
@@ -208,10 +209,7 @@ export class RequestWriter {
       key_id: keyId,
       attempts: JSON.stringify(attempts),
       rebroadcasts: result?.rebroadcasts ?? 0,
-      again:
-        result === null || result.rebroadcastAttempts.length === 0
-          ? null
-          : JSON.stringify(result.rebroadcastAttempts),
+      again: rebroadcastAttempts.length === 0 ? null : JSON.stringify(rebroadcastAttempts),
       fate: result?.name ?? null,
       fate_slot: result?.slot == null ? null : String(result.slot),
       fate_err: result?.err ?? null,

@@ -13,7 +13,7 @@ import {
   type UsageStep,
   usageSteps,
 } from '../database/tables/usage.ts';
-import { stepOfKind } from './usage-rows.ts';
+import { retentionStarts, stepOfKind } from './usage-rows.ts';
 import { counterSums } from './usage-sums.ts';
 
 export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const satisfies Record<
@@ -56,16 +56,6 @@ const stale: Readonly<Record<Family, readonly DirtyBucketKind[]>> = {
 };
 
 const per: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
-
-export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
-  const rows = await db.selectFrom('usage_horizon').selectAll().execute();
-  return {
-    minute: 0,
-    hour: 0,
-    day: 0,
-    ...Object.fromEntries(rows.map(({ step, bucket }) => [step, bucket])),
-  };
-}
 
 type StaleBuckets = Readonly<Record<UsageStep, ReadonlySet<number>>>;
 

@@ -20,7 +20,7 @@ import {
   lockIfUnchanged,
   markDirty,
   readDirtyBucket,
-  retentionStartOf,
+  retentionStarts,
   stepOfKind,
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
@@ -262,10 +262,10 @@ export async function rollUp(
 ): Promise<void> {
   for (const { kind, roll } of rollUps) {
     const { of, count } = sources[stepOfKind[kind]];
-    const retentionStart = await retentionStartOf(store.db, of);
+    const starts = await retentionStarts(store.db);
     for (const bucket of await completeBuckets(store.db, kind, nowMs, BUCKETS_PER_ROUND)) {
       if (!(await shouldContinue())) return;
-      if (bucket * count < retentionStart) await dropMarks(store, kind, bucket);
+      if (bucket * count < starts[of]) await dropMarks(store, kind, bucket);
       else await roll(store, bucket);
     }
   }

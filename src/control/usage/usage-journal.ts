@@ -71,10 +71,8 @@ function rowOf(values: unknown): StoredUsage | null {
   return isWhole ? row : null;
 }
 
-export const usageJournalOptions = {
-  /** Rows beyond this size stay in memory only. */
-  maxBytes: 67_108_864,
-} as const;
+/** Rows beyond this size stay in memory only. */
+export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
 
@@ -87,7 +85,7 @@ export class UsageJournal {
   #file: FileHandle | null = null;
   #bytes = 0;
 
-  constructor(folder: string, epoch: string, maxBytes: number = usageJournalOptions.maxBytes) {
+  constructor(folder: string, epoch: string, maxBytes = usageJournalOptions.maxBytes) {
     this.#folder = folder;
     this.#epoch = epoch;
     this.#path = join(folder, processOwnedName(epoch) + SUFFIX);

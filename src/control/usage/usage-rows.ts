@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } fr
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
-import { findRow, selectRows, upsertRow } from '../database/rows.ts';
+import { selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
 import { counterColumns, serializeHistogram } from './usage-sums.ts';
@@ -188,8 +188,15 @@ async function accountsOf(
   return accounts;
 }
 
-export async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
-  return (await findRow(db, 'usage_horizon', { step }))?.bucket ?? 0;
+/** The first buckets whose rows are not deleted. */
+export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
+  const rows = await selectRows(db, 'usage_horizon', {}).execute();
+  return {
+    minute: 0,
+    hour: 0,
+    day: 0,
+    ...Object.fromEntries(rows.map(({ step, bucket }) => [step, bucket])),
+  };
 }
 
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
@@ -206,8 +213,8 @@ async function upsertUsage(
   epoch: string,
   rows: readonly StoredUsage[],
 ): Promise<number> {
-  const first = await retentionStartOf(trx, 'minute');
-  const retained = rows.filter(({ minute }) => minute >= first);
+  const starts = await retentionStarts(trx);
+  const retained = rows.filter(({ minute }) => minute >= starts.minute);
   if (retained.length === 0) return rows.length;
   const accounts = await accountsOf(trx, retained);
   const stored = retained.map((row) => tableRow(epoch, row, accounts.get(row.keyId) ?? noAccount));

@@ -10,33 +10,24 @@ import {
 } from './usage-journal.ts';
 import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
-export type UsageWriterOptions = Readonly<{
-  store: Store;
-  source: Pick<UsageMeter, 'drain'>;
-  /** A kill loses at most this much. */
-  flushIntervalMs: number;
-  /** The oldest beyond it are dropped and counted. */
-  pendingRowsMax: number;
-  /** Per transaction: SQLite blocks meanwhile. */
-  batchRows: Readonly<Record<Store['dialect'], number>>;
-  /** null: no journal; unstored rows are in memory only. */
-  journalFolder: string | null;
-  journalMaxBytes: number;
-  onState: OnState;
-  onJournal: OnState;
-  onJournalRecovered: (journal: RecoveredJournal) => void;
-}>;
-
 export const usageWriterOptions = {
+  /** A kill loses at most this much. */
   flushIntervalMs: 1_000,
+  /** The oldest beyond it are dropped and counted. */
   pendingRowsMax: 200_000,
+  /** Per transaction: SQLite blocks meanwhile. */
   batchRows: { sqlite: 100, postgres: 200 },
-  journalFolder: null,
+  /** null: no journal; unstored rows are in memory only. */
+  journalFolder: null as string | null,
   journalMaxBytes: usageJournalOptions.maxBytes,
-  onState: () => undefined,
-  onJournal: () => undefined,
-  onJournalRecovered: () => undefined,
+  onState: (() => undefined) as OnState,
+  onJournal: (() => undefined) as OnState,
+  onJournalRecovered: (_journal: RecoveredJournal): void => undefined,
 };
+
+export type UsageWriterOptions = Readonly<
+  typeof usageWriterOptions & { store: Store; source: Pick<UsageMeter, 'drain'> }
+>;
 
 const RECOVERY_RETRY_MS = 60_000;
 

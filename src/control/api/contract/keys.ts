@@ -100,6 +100,8 @@ const changeKey = z
   })
   .partial();
 
+const keyAction = (summary: string) => ({ access: 'developer', summary, result: keyView }) as const;
+
 export const keyRoutes = {
   'GET /customers/{customer}/keys': {
     access: 'viewer',
@@ -130,26 +132,12 @@ export const keyRoutes = {
     body: z.object({ overlapMs: z.number().int().min(0).max(OVERLAP_MAX_MS).optional() }),
     result: newKey.extend({ old: keyView }),
   },
-  'POST /customers/{customer}/keys/{key}/cut': {
-    access: 'developer',
-    summary: 'End the overlap of a key in rotation',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/disable': {
-    access: 'developer',
-    summary: 'Disable a key until it is enabled again',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/enable': {
-    access: 'developer',
-    summary: 'Enable a disabled key',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/revoke': {
-    access: 'developer',
-    summary: 'Revoke a key permanently; its open connections close within a second',
-    result: keyView,
-  },
+  'POST /customers/{customer}/keys/{key}/cut': keyAction('End the overlap of a key in rotation'),
+  'POST /customers/{customer}/keys/{key}/disable': keyAction('Disable a key until it is enabled again'),
+  'POST /customers/{customer}/keys/{key}/enable': keyAction('Enable a disabled key'),
+  'POST /customers/{customer}/keys/{key}/revoke': keyAction(
+    'Revoke a key permanently; its open connections close within a second',
+  ),
   'POST /customers/{customer}/keys/revoke': {
     access: 'developer',
     summary: 'Revoke several keys permanently',

@@ -5,13 +5,13 @@ import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
   type Axis,
   axisOver,
-  retentionStarts,
   stepMs,
   type UsageFilter,
   type UsageQuery,
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
+import { retentionStarts } from '../../usage/usage-rows.ts';
 import { invalidField, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
