@@ -5,42 +5,19 @@ import type { Store } from '../database/open.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { InvitationTable } from '../database/tables/accounts.ts';
-import type { MemberRole } from './roles.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export type NewInvitation = Readonly<{
-  customerId: string;
-  /** Empty: anyone with the link may accept. */
-  email: string;
-  role: MemberRole;
-  isOperator: boolean;
-  createdBy: string;
-  createdAt: number;
-  expiresAt: number;
-}>;
-
 /** Returns the row and the token, which is stored nowhere. */
 export async function addInvitation(
   trx: Transaction<Schema>,
-  given: NewInvitation,
+  input: Omit<InvitationTable, 'id' | 'token_digest' | 'accepted_at'>,
 ): Promise<{ token: string; row: InvitationTable }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const row: InvitationTable = {
-    id: randomUUID(),
-    customer_id: given.customerId,
-    email: given.email,
-    role: given.role,
-    is_operator: given.isOperator ? 1 : 0,
-    token_digest: digestOf(token),
-    created_by: given.createdBy,
-    created_at: given.createdAt,
-    expires_at: given.expiresAt,
-    accepted_at: null,
-  };
+  const row = { ...input, id: randomUUID(), token_digest: digestOf(token), accepted_at: null };
   await insertRow(trx, 'invitation', row);
   return { token, row };
 }

@@ -35,13 +35,13 @@ async function invite(
 ): Promise<string> {
   const at = now();
   const { token, row } = await addInvitation(trx, {
-    customerId: DEFAULT_CUSTOMER_ID,
+    customer_id: DEFAULT_CUSTOMER_ID,
     email,
     role: 'owner',
-    isOperator: true,
-    createdBy: actor,
-    createdAt: at,
-    expiresAt: at + invitationMs,
+    is_operator: 1,
+    created_by: actor,
+    created_at: at,
+    expires_at: at + invitationMs,
   });
   const detail = { invitation: row.id, email, role: row.role, operator: true };
   const customerId = DEFAULT_CUSTOMER_ID;

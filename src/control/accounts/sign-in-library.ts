@@ -71,15 +71,10 @@ export type SignInParts = Readonly<{
   now: () => number;
   log: Logger;
   /** Default: the library's scrypt. */
-  hashing?: Hashing;
+  hashing?: Readonly<typeof libraryHashing>;
 }>;
 
-type Hashing = Readonly<{
-  hash(password: string): Promise<string>;
-  verify(given: { hash: string; password: string }): Promise<boolean>;
-}>;
-
-const libraryHashing: Hashing = { hash: hashPassword, verify: verifyPassword };
+const libraryHashing = { hash: hashPassword, verify: verifyPassword };
 
 const tables = {
   user: 'auth_user',
@@ -89,12 +84,9 @@ const tables = {
   twoFactor: 'auth_two_factor',
 } as const;
 
-const providerOf = ({ id, name, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
+const providerOf = ({ id, ...provider }: OidcProvider) => ({
+  ...provider,
   providerId: id,
-  name,
-  discoveryUrl,
-  clientId,
-  clientSecret,
   scopes: ['openid', 'email', 'profile'],
   pkce: true,
   requireIdTokenVerification: true,

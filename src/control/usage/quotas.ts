@@ -1,6 +1,6 @@
 import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, axisOver, monthOf, readSums, type UsageFilter, zeros } from './read-usage.ts';
+import { type Axis, axisOver, monthOf, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
 
 /** Credits per day of the calendar month (UTC), up to and including the current day. */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
@@ -18,7 +18,6 @@ export async function creditsUsed(store: Store, filter: UsageFilter, atMs: numbe
   return days.reduce((sum, day) => sum + day, 0);
 }
 
-const HOUR_MS = 3_600_000;
 const PACE_HOURS = 7 * 24;
 /** Minimum history for a projection. */
 const PACE_HOURS_MIN = 24;
@@ -40,9 +39,9 @@ async function plansOf({ db }: Store, customerId: string) {
 
 /** Credits per hour over the last week; null with less than a day of history. */
 async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise<number | null> {
-  const whole = axisOver('hour', nowMs - PACE_HOURS * HOUR_MS, nowMs);
+  const whole = axisOver('hour', nowMs - PACE_HOURS * stepMs.hour, nowMs);
   // Without the current hour, which is incomplete.
-  const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
+  const axis: Axis = { ...whole, to: Math.floor(nowMs / stepMs.hour) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
   await readSums(store, { axis, filter }, [], (row) => {
@@ -62,9 +61,9 @@ function outlookOf(
   nowMs: number,
 ): Outlook {
   if (pace === null) return { projected: null, exhaustedAt: null };
-  const projected = Math.round(used + (pace * (periodTo - nowMs)) / HOUR_MS);
+  const projected = Math.round(used + (pace * (periodTo - nowMs)) / stepMs.hour);
   if (limit === null || projected < limit || pace === 0) return { projected, exhaustedAt: null };
-  const exhaustedAt = Math.round(nowMs + (Math.max(0, limit - used) / pace) * HOUR_MS);
+  const exhaustedAt = Math.round(nowMs + (Math.max(0, limit - used) / pace) * stepMs.hour);
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 

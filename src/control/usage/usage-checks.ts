@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import { stepMs } from './read-usage.ts';
 import { counterColumns } from './usage-sums.ts';
 
 const recordedColumns = ['requests', 'messages', 'credits'] as const;
@@ -33,8 +34,6 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     )
     .execute();
 }
-
-const HOUR_MS = 3_600_000;
 
 export type CheckResult = Readonly<{
   name: string;
@@ -168,7 +167,7 @@ export async function runChecks(
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
 ): Promise<CheckResult[]> {
-  const hours = await hoursWithUsage(db, Math.floor(nowMs / HOUR_MS));
+  const hours = await hoursWithUsage(db, Math.floor(nowMs / stepMs.hour));
   const results: CheckResult[] = [];
   for (const check of checks) {
     const result = await runCheck(db, check, hours, shouldContinue);

@@ -45,40 +45,33 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const ZERO = 0x30;
 
-type Sum = Record<(typeof counterColumns)[number], number> & { latency: Float64Array };
+const noCounts = { requests: 0, credits: 0, bytes_in: 0, bytes_out: 0, messages: 0 };
+
+type Sum = typeof noCounts & { latency: Float64Array; last_minute: number };
 
 /** Aggregates usage rows by their dimensions; the order of rows does not matter. */
 export class UsageSums<Dimensions extends object> {
-  readonly #sums = new Map<string, { dimensions: Dimensions; sum: Sum; lastMinute: number }>();
+  readonly #groups = new Map<string, { dimensions: Dimensions; sum: Sum }>();
 
   add(dimensions: Dimensions, counters: UsageCounters, lastMinute: number): void {
     const groupKey = Object.values(dimensions).join('\n');
-    let entry = this.#sums.get(groupKey);
-    if (entry === undefined) {
-      entry = { dimensions, sum: zero(), lastMinute };
-      this.#sums.set(groupKey, entry);
-    }
-    const { sum } = entry;
+    const { sum } = this.#groups.get(groupKey) ?? this.#addGroup(groupKey, dimensions);
     for (const name of counterColumns) sum[name] += counters[name];
     addLatency(sum.latency, counters.latency);
-    if (lastMinute > entry.lastMinute) entry.lastMinute = lastMinute;
+    sum.last_minute = Math.max(sum.last_minute, lastMinute);
+  }
+
+  #addGroup(groupKey: string, dimensions: Dimensions) {
+    const group = { dimensions, sum: { ...noCounts, latency: emptyLatencyHistogram(), last_minute: 0 } };
+    this.#groups.set(groupKey, group);
+    return group;
   }
 
   rows(): (Dimensions & UsageCounters & { last_minute: number })[] {
-    return [...this.#sums.values()].map(({ dimensions, sum, lastMinute }) => ({
+    return [...this.#groups.values()].map(({ dimensions, sum }) => ({
       ...dimensions,
       ...sum,
       latency: serializeHistogram(sum.latency),
-      last_minute: lastMinute,
     }));
   }
 }
-
-const zero = (): Sum => ({
-  requests: 0,
-  bytes_in: 0,
-  bytes_out: 0,
-  credits: 0,
-  messages: 0,
-  latency: emptyLatencyHistogram(),
-});

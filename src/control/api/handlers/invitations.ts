@@ -5,7 +5,7 @@ import {
   noSuchInvitation,
   openInvitations,
 } from '../../accounts/invitations.ts';
-import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { DEFAULT_CUSTOMER_ID, roleAllows } from '../../accounts/roles.ts';
 import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
 import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
@@ -25,7 +25,7 @@ export const invitationJson = (row: InvitationTable) => ({
 export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: number) =>
   openInvitations(db, now).where('customer_id', '=', customerId).orderBy('created_at').orderBy('id');
 
-type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
+type InvitationInput = Pick<InvitationTable, 'customer_id' | 'email' | 'role' | 'is_operator'>;
 
 /** The token is in the fragment, which browsers do not send. */
 function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
@@ -49,14 +49,14 @@ async function checkInvitationQuota(
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     checkMayGrant(context, input.role);
-    await checkInvitationQuota(trx, services, input.customerId);
+    await checkInvitationQuota(trx, services, input.customer_id);
     const at = services.now();
-    const expiresAt = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
-    const newInvitation = { ...input, createdBy: context.actor, createdAt: at, expiresAt };
-    const created = await addInvitation(trx, newInvitation);
-    const { email, role, isOperator } = input;
-    const detail = { invitation: created.row.id, email, role, ...(isOperator && { operator: true }) };
-    return [created, { action: 'invitation.create', customerId: input.customerId, detail }];
+    const expires_at = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
+    const times = { created_by: context.actor, created_at: at, expires_at };
+    const created = await addInvitation(trx, { ...input, ...times });
+    const { email, role, is_operator } = input;
+    const detail = { invitation: created.row.id, email, role, ...(is_operator === 1 && { operator: true }) };
+    return [created, { action: 'invitation.create', customerId: input.customer_id, detail }];
   });
 }
 
@@ -144,7 +144,7 @@ async function readInvitation({ store, now }: ApiServices, token: string) {
 export const invitationHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
-      const input = { ...body, customerId: path.customer, isOperator: false };
+      const input = { ...body, customer_id: path.customer, is_operator: 0 };
       const { token, row } = await invite(services, input, context);
       const link = linkOf(services, context, token);
       const mailed = await mail(services, context, path.customer, body.email, link);
@@ -156,7 +156,7 @@ export const invitationHandlers = (services: ApiServices) =>
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
       const { email } = body;
-      const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
+      const input = { customer_id: DEFAULT_CUSTOMER_ID, email, role: 'owner', is_operator: 1 } as const;
       const { token } = await invite(services, input, context);
       const link = linkOf(services, context, token);
       await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);

@@ -25,14 +25,13 @@ import {
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
-import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
+import { axisOver, monthOf, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
 import { ApiError, forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
 import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
@@ -41,7 +40,7 @@ async function activityOf(store: Store, keyIds: readonly string[], now: number) 
   const activity = new Map(keyIds.map((id) => [id, idle()]));
   if (keyIds.length === 0) return activity;
   const filter = { customerId: '', keys: keyIds };
-  const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
+  const hours = axisOver('hour', (Math.floor(now / stepMs.hour) - HOURS + 1) * stepMs.hour, now + 1);
   await readSums(store, { axis: hours, filter }, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
     const one = activity.get(key_id)!;
     one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
@@ -141,7 +140,7 @@ export function keyHandlers(services: ApiServices) {
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
       applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
-      const overlapMs = body.overlapMs ?? services.keys.overlapHours * HOUR_MS;
+      const overlapMs = body.overlapMs ?? services.keys.overlapHours * stepMs.hour;
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
     },
     'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),

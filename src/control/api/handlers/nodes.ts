@@ -15,7 +15,7 @@ import {
   updateNode,
 } from '../../nodes/added-nodes.ts';
 import type { NodeServices } from '../../nodes/node-feed.ts';
-import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
+import { cordonNode, type NodeCordon, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
@@ -145,7 +145,9 @@ const toAcceptedNodeJson = (
   created: Readonly<{ createdBy: string; createdAt: number }>,
 ) => ({
   node: {
-    ...{ name: node.name, network: node.network, options: node.settings.options },
+    name: node.name,
+    network: node.network,
+    options: node.settings.options,
     ...endpointsOf(node.settings),
     ...created,
   },
@@ -264,6 +266,12 @@ async function checkNodeExists({ store }: ApiServices, node: string, network: Ne
   throw notFound(`No gateway has a node ${node} of ${network}. GET /upstreams lists them.`);
 }
 
+async function cordon(services: ApiServices, nodeCordon: NodeCordon, context: ApiContext) {
+  await checkNodeExists(services, nodeCordon.node, nodeCordon.network);
+  await cordonNode(services.store, nodeCordon, context, services.now());
+  return { done: true as const };
+}
+
 export const upstreamHandlers = (services: ApiServices) =>
   defineHandlers({
     async 'GET /upstreams'() {
@@ -273,18 +281,11 @@ export const upstreamHandlers = (services: ApiServices) =>
       ]);
       return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
     },
-    async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
-      await checkNodeExists(services, node, network);
-      const cordon = { network, node, reason, isDrain: false };
-      await cordonNode(services.store, cordon, context, services.now());
-      return { done: true };
-    },
+    'POST /upstreams/{node}/cordon': ({ path: { node }, body: { network, reason } }, context) =>
+      cordon(services, { network, node, reason, isDrain: false }, context),
     async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
-      await checkNodeExists(services, node, network);
       if (!force) await checkNotLast(services, network, node, true);
-      const drain = { network, node, reason, isDrain: true };
-      await cordonNode(services.store, drain, context, services.now());
-      return { done: true };
+      return cordon(services, { network, node, reason, isDrain: true }, context);
     },
     async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
       const { store, now } = services;

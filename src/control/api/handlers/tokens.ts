@@ -53,8 +53,10 @@ function createToken(
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
       throw limitReached(`There are ${tokensMax} tokens, the maximum. Revoke some first.`);
-    const expiresAt = await grantExpiry(trx, context, input.expiresAt);
-    const newToken = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
+    const { name, role } = input;
+    const expires_at = await grantExpiry(trx, context, input.expiresAt);
+    const created = { created_by: context.actor, created_at: at, expires_at };
+    const newToken = { name, role, customer_id: customerId, ...created };
     const { secret, row } = await createAdminToken(trx, services.peppers, newToken);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [

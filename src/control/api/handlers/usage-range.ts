@@ -16,14 +16,11 @@ import { invalidField, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
 /** Maximum ranges shown in minutes, in hours, and at all. */
-const MINUTES_MAX_MS = 6 * HOUR_MS;
-const HOURS_MAX_MS = 14 * DAY_MS;
-const RANGE_MAX_MS = 400 * DAY_MS;
-const DEFAULT_RANGE_MS = HOUR_MS;
+const MINUTES_MAX_MS = 6 * stepMs.hour;
+const HOURS_MAX_MS = 14 * stepMs.day;
+const RANGE_MAX_MS = 400 * stepMs.day;
+const DEFAULT_RANGE_MS = stepMs.hour;
 
 type UsageRouteQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
 type Range = Pick<UsageRouteQuery, 'from' | 'to'>;
@@ -58,14 +55,8 @@ export const toAxisJson = ({ step, from, to }: Axis) => ({
   stepMs: stepMs[step],
 });
 
-export const noTotals = (): TotalsJson => ({
-  requests: 0,
-  ok: 0,
-  credits: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  messages: 0,
-});
+const zeroTotals = { requests: 0, ok: 0, credits: 0, bytesIn: 0, bytesOut: 0, messages: 0 };
+export const noTotals = (): TotalsJson => ({ ...zeroTotals });
 
 export function addTotals(into: TotalsJson, sum: UsageSum<'status'>): void {
   into.requests += sum.requests;

@@ -211,11 +211,7 @@ const CODES_MAX = 50;
 /** Newest log entries to scan. */
 const ENTRIES_MAX = 50_000;
 
-type CodeRow = { failure: string | null; rpc_code: number; count: number; example: string };
-
-const codeOf = ({ failure, rpc_code }: CodeRow): string => failure ?? String(rpc_code);
-
-const textOf = ({ failure }: CodeRow): string =>
+const textOf = (failure: string | null): string =>
   failure !== null && Object.hasOwn(failures, failure)
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node; see the example for its message';
@@ -241,9 +237,9 @@ async function loggedCodes({ db }: Store, { axis, filter }: UsageQuery): Promise
     .limit(CODES_MAX)
     .execute();
   return rows.map((row) => ({
-    code: codeOf(row),
+    code: row.failure ?? String(row.rpc_code),
     rpcCode: row.rpc_code === 0 ? null : row.rpc_code,
-    text: textOf(row),
+    text: textOf(row.failure),
     count: row.count,
     example: row.example,
   }));
