@@ -20,7 +20,7 @@ export type SignInRequest = Readonly<{
   request: Request;
   address: string;
   requestId: string;
-  body: JsonObject | null;
+  body: JsonObject;
 }>;
 
 /** `location` is set for redirects only. */
@@ -67,7 +67,9 @@ export class AuthGuard {
     const route = signInRouteOf(request.method, path);
     if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'There is no such route');
     if (request.method !== 'GET') checkSameOrigin(request, this.#parts.options.publicUrl);
-    const metadata = this.#metadataOf(signInRequest);
+    const { address, requestId } = signInRequest;
+    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
+    const metadata = { address, userAgent, requestId };
     return currentRequest.run(metadata, () => this.#handleRoute(route, path, signInRequest, metadata));
   }
 
@@ -161,9 +163,9 @@ export class AuthGuard {
     return OWN_PATH.test(path) ? path : '/';
   }
 
-  #parseBody(route: SignInRoute, given: JsonObject | null): JsonObject {
+  #parseBody(route: SignInRoute, given: JsonObject): JsonObject {
     const body: Record<string, unknown> = {};
-    for (const [field, value] of Object.entries(given ?? {})) {
+    for (const [field, value] of Object.entries(given)) {
       if (!route.fields.includes(field)) throw invalidField(field.slice(0, 64), 'is an unknown field');
       if (typeof value === 'string' && value.length > FIELD_MAX) throw invalidField(field, 'is too long');
       body[field] = value;
@@ -187,11 +189,6 @@ export class AuthGuard {
     if (route.attempts !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });
     return session === null ? null : session.user.email.toLowerCase();
-  }
-
-  #metadataOf({ request, address, requestId }: SignInRequest): RequestMetadata {
-    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
-    return { address, userAgent, requestId };
   }
 }
 

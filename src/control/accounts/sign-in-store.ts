@@ -7,11 +7,7 @@ import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
 
-export type RequestMetadata = Readonly<{
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-}>;
+export type RequestMetadata = Required<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
 
 /** Metadata of the current request for writes of the sign-in library, which knows no audit log. */
 export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
@@ -55,18 +51,14 @@ function signInEntry(
   metadata: RequestMetadata | undefined,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
-  const columns = isOwnRow ? { fields: columnNames(write.columns) } : {};
   const provider = write.rows[0]?.providerId;
   const detail = {
-    ...columns,
+    ...(isOwnRow && { fields: write.columns.filter((name) => name !== 'updatedAt').join(',') }),
     ...(write.rows.length > 1 && { count: write.rows.length }),
     ...(typeof provider === 'string' && { provider }),
   };
   return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
-
-const columnNames = (columns: readonly string[]): string =>
-  columns.filter((name) => name !== 'updatedAt').join(',');
 
 /** Changes after which browsers must pass the second factor again. */
 const revokingActions: ReadonlySet<string | null> = new Set([

@@ -32,10 +32,8 @@ function readFields(
   throw invalidFields(messages.join('; '), fields);
 }
 
-async function checkInvited(
-  { store, options, now }: SignInParts,
-  { email, invitation }: Fields,
-): Promise<boolean> {
+/** Returns whether the invitation proves the address. */
+async function checkInvited({ store, options, now }: SignInParts, { email, invitation }: Fields) {
   if (invitation === null) {
     if (options.signUp === 'open') return false;
     throw forbidden('NOT_INVITED', 'Accounts are created by invitation. Ask for one.');

@@ -4,7 +4,7 @@ import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
-import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
@@ -49,12 +49,7 @@ export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | '
 
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
-  return rows.map(({ network, node, reason, is_drain }) => ({
-    network,
-    node,
-    reason,
-    isDrain: is_drain === 1,
-  }));
+  return rows.map((row) => ({ ...fieldsOf(row, 'network', 'node', 'reason'), isDrain: row.is_drain === 1 }));
 }
 
 /** Cordons a node, or updates its reason. */

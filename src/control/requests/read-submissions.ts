@@ -48,11 +48,7 @@ const formatError = (err: JsonValue): string =>
     ? err
     : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-async function fetchStatuses(
-  source: RpcDispatcher,
-  network: Network,
-  signatures: readonly string[],
-): Promise<Map<string, ChainStatus>> {
+async function fetchStatuses(source: RpcDispatcher, network: Network, signatures: readonly string[]) {
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);

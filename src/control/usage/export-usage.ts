@@ -57,8 +57,7 @@ export async function* exportUsage(
       const behind =
         last === null
           ? sql``
-          : sql`where (${names}) >
-              (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
+          : sql`where (${names}) > (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
       const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
         select ${names}, ${counterSums} from (${from}) as part ${behind}
         group by ${names} order by ${names} limit ${PAGE_ROWS}`.execute(store.db);

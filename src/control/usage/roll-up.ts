@@ -115,16 +115,12 @@ function replaceTotals(
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    const replace = async (
-      table: 'usage_total' | 'usage_method',
-      rows: readonly { last_minute: number }[],
-    ) => {
+    const sums = { usage_total: totals.rows(), usage_method: methods.rows() };
+    for (const table of ['usage_total', 'usage_method'] as const) {
       await deleteRows(trx, table, { step, bucket });
-      const values = rows.map(({ last_minute: _, ...row }) => row);
+      const values = sums[table].map(({ last_minute: _, ...row }) => row);
       await insertPages(trx, table, values as never[]);
-    };
-    await replace('usage_total', totals.rows());
-    await replace('usage_method', methods.rows());
+    }
     await clearDirty(trx, seen);
     if (next !== null) await markDirty(trx, '', [next]);
     return true;

@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { UsageTables } from '../database/tables/usage.ts';
 import { stepMs } from './read-usage.ts';
 import { counterColumns } from './usage-sums.ts';
 
@@ -35,11 +36,7 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     .execute();
 }
 
-export type CheckResult = Readonly<{
-  name: string;
-  violations: number;
-  example: string | null;
-}>;
+export type CheckResult = Readonly<Omit<UsageTables['usage_check'], 'ran_at'>>;
 
 /** One query per time slice that must return no row. */
 type Check = Readonly<{
@@ -53,14 +50,11 @@ type Check = Readonly<{
 const HOURS_CHECKED = 24;
 const DAYS_CHECKED = 3;
 
-const lastHours = (hour: number): number[] =>
-  Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => hour - 1 - ago);
-
 const daysOf = (hours: readonly number[]) => new Set(hours.map((hour) => Math.floor(hour / 24)));
 
 async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
   const hours = sql.join(
-    lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),
+    Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => sql`select ${sql.lit(hour - 1 - ago)} as hour`),
     sql` union all `,
   );
   const { rows } = await sql<{ hour: number }>`select hour from (${hours}) as a where

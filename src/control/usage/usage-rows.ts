@@ -208,11 +208,7 @@ function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
   ];
 }
 
-async function upsertUsage(
-  trx: Transaction<Schema>,
-  epoch: string,
-  rows: readonly StoredUsage[],
-): Promise<number> {
+async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readonly StoredUsage[]) {
   const starts = await retentionStarts(trx);
   const retained = rows.filter(({ minute }) => minute >= starts.minute);
   if (retained.length === 0) return rows.length;
@@ -226,9 +222,8 @@ async function upsertUsage(
 /** Returns the number of rows rejected because their minutes were deleted. */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
-    const late = await upsertUsage(trx, epoch, rows);
     await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
-    return late;
+    return upsertUsage(trx, epoch, rows);
   });
   await setImmediate();
   return late;

@@ -181,7 +181,7 @@ export const signInTarget: Target = {
         request,
         address: '127.0.0.1',
         requestId: 'x',
-        body: bodyIn(bytes.subarray(1)),
+        body: bodyIn(bytes.subarray(1)) ?? {},
       });
       if (answer.location !== null && !/^\/(?![/\\])/.test(answer.location))
         throw new Error('redirects to another site');

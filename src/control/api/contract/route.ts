@@ -4,7 +4,13 @@ import type { MemberRole } from '../../accounts/roles.ts';
 /** A role means members with at least this role; the operator may call everything. */
 type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
 
-export type RouteFormat = 'json' | 'csv' | 'jsonl' | 'events';
+export const mediaTypes = {
+  json: 'application/json',
+  csv: 'text/csv',
+  jsonl: 'application/jsonl',
+  events: 'text/event-stream',
+} as const;
+export type RouteFormat = keyof typeof mediaTypes;
 
 export type Route = Readonly<{
   access: RouteAccess;

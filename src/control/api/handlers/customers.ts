@@ -15,11 +15,7 @@ import { withAudit } from './audit.ts';
 export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
   fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
 
-async function checkCustomerQuota(
-  trx: Transaction<Schema>,
-  { accounts }: ApiServices,
-  userId: string,
-): Promise<void> {
+async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiServices, userId: string) {
   const count = await countRows(trx, 'member', { user_id: userId, role: 'owner' });
   const { customersPerUserMax } = accounts.limits;
   if (count < customersPerUserMax) return;
@@ -61,12 +57,8 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
     await insertRow(trx, 'customer', row);
     const { caller } = context;
     if (caller.kind === 'user') {
-      await insertRow(trx, 'member', {
-        customer_id: id,
-        user_id: caller.userId,
-        role: 'owner',
-        created_at: at,
-      });
+      const member = { customer_id: id, user_id: caller.userId, role: 'owner', created_at: at } as const;
+      await insertRow(trx, 'member', member);
     }
     return [customerJson(row), { action: 'customer.create', customerId: id, detail: { name } }];
   });

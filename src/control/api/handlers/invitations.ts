@@ -33,11 +33,7 @@ function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, toke
   return `${origin}/invite#token=${token}`;
 }
 
-async function checkInvitationQuota(
-  trx: Transaction<Schema>,
-  services: ApiServices,
-  customerId: string,
-): Promise<void> {
+async function checkInvitationQuota(trx: Transaction<Schema>, services: ApiServices, customerId: string) {
   const { limits } = services.accounts;
   const open = await openInvitationsOf(trx, customerId, services.now())
     .limit(limits.invitationsMax)

@@ -99,9 +99,8 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
 }
 
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
-  const isFixed = requireNodeServices(services)
-    .fixed()
-    .some((node) => node.name === name);
+  const { fixed } = requireNodeServices(services);
+  const isFixed = fixed().some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
   throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
     fields: { name: 'is in use. Choose another name' },

@@ -72,11 +72,7 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-async function reserveTestMail(
-  services: ApiServices,
-  target: NoticeTargetTable,
-  sender: string,
-): Promise<void> {
+async function reserveTestMail(services: ApiServices, target: NoticeTargetTable, sender: string) {
   const { now, store, mailRateLimiter } = services;
   const { testIntervalMs } = limitsOf(services);
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());

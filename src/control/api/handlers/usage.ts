@@ -35,9 +35,8 @@ import { usageCsv, usageSeries } from './usage-series.ts';
 
 const SUMMARY_ROUTE = 'GET /customers/{customer}/summary';
 type Summary = RouteOutput<typeof SUMMARY_ROUTE>;
-type CurrentSummary = Pick<Summary, 'now' | 'byStatus' | 'p95' | 'credits'>;
 
-async function readNow(store: Store, query: UsageQuery): Promise<CurrentSummary> {
+async function readNow(store: Store, query: UsageQuery) {
   const totals = noTotals();
   const byStatus = noStatuses(query.axis);
   const credits = zeros(query.axis);
@@ -117,9 +116,7 @@ async function readMethods(store: Store, query: UsageQuery): Promise<Map<string,
   return methods;
 }
 
-type Latencies = Readonly<{ steps: readonly Float64Array[]; methods: ReadonlyMap<string, Float64Array> }>;
-
-async function readLatencies(store: Store, query: UsageQuery): Promise<Latencies> {
+async function readLatencies(store: Store, query: UsageQuery) {
   const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
   await readLatencyRows(store, query, true, ({ at, product, method, latency }) => {

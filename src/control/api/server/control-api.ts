@@ -53,22 +53,16 @@ export class ControlApi {
   ): Promise<RouteOutput<Name>> {
     const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
     const definedQuery = Object.entries(query).filter(([, value]) => value !== undefined);
-    return this.dispatch(
-      name,
-      {
-        path,
-        query: Object.fromEntries(definedQuery),
-        body: body === undefined ? undefined : structuredClone(body),
-      },
-      {
-        caller: { kind: 'local', name: actorName },
-        address: null,
-        userAgent: null,
-        requestId: randomUUID(),
-        rawBody: null,
-        header: () => null,
-        signal: new AbortController().signal,
-      },
-    );
+    const raw = { path, query: Object.fromEntries(definedQuery), body: structuredClone(body) };
+    const request: ApiRequest = {
+      caller: { kind: 'local', name: actorName },
+      address: null,
+      userAgent: null,
+      requestId: randomUUID(),
+      rawBody: null,
+      header: () => null,
+      signal: new AbortController().signal,
+    };
+    return this.dispatch(name, raw, request);
   }
 }

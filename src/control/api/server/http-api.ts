@@ -116,12 +116,12 @@ export class HttpApi {
     const { raw } = context.req;
     const requestId = context.get('requestId');
     const caller = await this.#parts.identify(raw, context.env);
-    const rawBody = context.env.bytes;
+    const { bytes: rawBody, address } = context.env;
     const body = routeOf(name).body === undefined ? undefined : readJson(raw, rawBody);
     const input = { path: context.req.param() as Record<string, string>, query: readQuery(raw.url), body };
     const request: ApiRequest = {
       caller,
-      address: context.env.address,
+      address,
       userAgent: raw.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null,
       requestId,
       rawBody,
@@ -146,17 +146,11 @@ export class HttpApi {
   async #signIn(context: Context<Env>): Promise<Response> {
     const { raw } = context.req;
     const requestId = context.get('requestId');
-    const { bytes } = context.env;
-    const body = bytes.length === 0 ? null : readJson(raw, bytes);
-    const isNone = body === null && bytes.length > 0;
-    if (typeof body !== 'object' || Array.isArray(body) || isNone)
+    const { bytes, address } = context.env;
+    const body = bytes.length === 0 ? {} : readJson(raw, bytes);
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new ApiError(422, 'INVALID_FIELDS', 'The body must be a JSON object');
-    const signInRequest = {
-      request: raw,
-      address: context.env.address,
-      requestId,
-      body: body as SignInRequest['body'],
-    };
+    const signInRequest = { request: raw, address, requestId, body: body as SignInRequest['body'] };
     const signInResponse = await this.#parts.signIn.handle(signInRequest);
     checkSignInResponse(signInResponse);
     const response =

@@ -1,7 +1,7 @@
 import { securityHeaders } from '../../../protocol/security-headers.ts';
 import { ApiError } from '../api-error.ts';
 import type { ContractName } from '../contract/contract.ts';
-import type { RouteFormat } from '../contract/route.ts';
+import { mediaTypes, type RouteFormat } from '../contract/route.ts';
 
 /** Instead of a caught error, whose text could be confidential. */
 const internalError = {
@@ -23,17 +23,12 @@ type HeaderMap = Readonly<Record<string, string>>;
 
 export const apiHeaders = securityHeaders.api;
 
-const types: Readonly<Record<RouteFormat, string>> = {
-  json: 'application/json; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-  jsonl: 'application/jsonl; charset=utf-8',
-  events: 'text/event-stream; charset=utf-8',
-};
+const contentType = (format: RouteFormat): string => `${mediaTypes[format]}; charset=utf-8`;
 
 export function jsonResponse(status: number, body: unknown, headers: HeaderMap): Response {
   return new Response(`${JSON.stringify(body)}\n`, {
     status,
-    headers: { ...apiHeaders, 'content-type': types.json, ...headers },
+    headers: { ...apiHeaders, 'content-type': contentType('json'), ...headers },
   });
 }
 
@@ -106,7 +101,7 @@ export function streamOf(lines: AsyncIterable<string>, options: StreamOptions): 
 
 export const streamHeaders = (name: ContractName, format: StreamFormat, requestId: string): HeaderMap => ({
   ...apiHeaders,
-  'content-type': types[format],
+  'content-type': contentType(format),
   'x-request-id': requestId,
   ...(format === 'events'
     ? { 'x-accel-buffering': 'no' }
