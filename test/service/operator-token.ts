@@ -18,11 +18,11 @@ export async function operatorToken(
   const peppers = await openPeppers(store, { text: undefined, file: undefined, dataDir });
   const given = {
     name: 'test',
-    customerId: null,
+    customer_id: null,
     role: 'owner' as const,
-    createdBy: 'test',
-    createdAt: Date.now(),
-    expiresAt: null,
+    created_by: 'test',
+    created_at: Date.now(),
+    expires_at: null,
   };
   const { secret } = await store.db.transaction().execute((trx) => createAdminToken(trx, peppers, given));
   await store.close();

@@ -74,7 +74,6 @@ export function apiServicesOf(options: ControlOptions): ApiServices {
   return {
     store,
     peppers,
-    keysMax: configuration.keys.keysMax,
     keys: configuration.keys,
     endpoints,
     now: Date.now,

@@ -3,17 +3,12 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const accountLimits = {
-  /** Characters. */
   passwordMin: 10,
   passwordMax: 128,
   /** Session lifetime since the last use, in milliseconds; refreshed at most daily. */
   sessionMs: 7 * DAY_MS,
-  /** Milliseconds. */
   invitationMs: 7 * DAY_MS,
-  /**
-   * Failed attempts per account: separately for each address that signed in before, and for all other
-   * addresses together. The maximum pause is short, so that an attacker cannot lock a user out for long.
-   */
+  /** Short pauses, so that nobody can lock a user out. Known addresses of an account count apart. */
   accountAttempts: {
     freeAttempts: 5,
     firstPauseMs: SECOND_MS,
@@ -42,11 +37,9 @@ export const accountLimits = {
 
 export type AccountLimits = Readonly<typeof accountLimits>;
 
-/** OpenID Connect provider. */
 export type OidcProvider = Readonly<{
-  /** Part of the callback path: /api/auth/callback/<id>. */
+  /** Part of the path /api/auth/callback/<id>. */
   id: string;
-  /** Label of the sign-in button. */
   name: string;
   discoveryUrl: string;
   clientId: string;

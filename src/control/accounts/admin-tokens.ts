@@ -6,53 +6,30 @@ import { insertRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { AdminTokenTable } from '../database/tables/accounts.ts';
 import type { Peppers } from '../pepper.ts';
-import type { MemberRole } from './roles.ts';
 
 /** Prefix of control API tokens; not the prefix of any product, so that no listener accepts them as keys. */
 export const ADMIN_TOKEN_PREFIX = 'svc_admin_live_';
 
-/** Minimum interval between two writes of `last_used_at`. */
 const LAST_USED_INTERVAL_MS = 30_000;
 
-export type NewAdminToken = Readonly<{
-  name: string;
-  /** null: an operator's token. */
-  customerId: string | null;
-  role: MemberRole;
-  createdBy: string;
-  /** Unix milliseconds. */
-  createdAt: number;
-  expiresAt: number | null;
-}>;
+type NewAdminToken = Omit<
+  AdminTokenTable,
+  'id' | 'digest' | 'pepper_version' | 'last_used_at' | 'revoked_at'
+>;
 
-/**
- * Creates a token.
- * @returns its row and its text, which is stored nowhere.
- */
+/** Returns the row and the token, which is stored nowhere. */
 export async function createAdminToken(
   trx: Transaction<Schema>,
   { current, secrets }: Peppers,
   input: NewAdminToken,
 ): Promise<{ secret: string; row: AdminTokenTable }> {
   const { text, id } = generateCredential(ADMIN_TOKEN_PREFIX);
-  const row: AdminTokenTable = {
-    id,
-    name: input.name,
-    digest: digestApiKey(text, secrets.get(current) as Buffer).toString('hex'),
-    pepper_version: current,
-    customer_id: input.customerId,
-    role: input.role,
-    created_by: input.createdBy,
-    created_at: input.createdAt,
-    expires_at: input.expiresAt,
-    last_used_at: null,
-    revoked_at: null,
-  };
+  const digest = digestApiKey(text, secrets.get(current) as Buffer).toString('hex');
+  const row = { ...input, id, digest, pepper_version: current, last_used_at: null, revoked_at: null };
   await insertRow(trx, 'admin_token', row);
   return { secret: text, row };
 }
 
-/** Tokens that are neither revoked nor expired. */
 export const activeTokens = (db: Kysely<Schema>, now: number) =>
   selectRows(db, 'admin_token', {})
     .where('revoked_at', 'is', null)
@@ -76,7 +53,7 @@ function matchesDigest(row: AdminTokenTable, text: string, peppers: Peppers): bo
   return pepper !== undefined && timingSafeEqual(digestApiKey(text, pepper), stored);
 }
 
-/** Finds a valid token; null for anything else. Updates `last_used_at` now and then. */
+/** null for anything but a valid token. */
 export async function findAdminToken(
   store: Store,
   peppers: Peppers,

@@ -14,28 +14,26 @@ import { type SignInRoute, signInRouteOf } from './sign-in-routes.ts';
 import { currentRequest, type RequestMetadata, tokenDigest } from './sign-in-store.ts';
 import { signUp } from './sign-up.ts';
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 export type SignInRequest = Readonly<{
   request: Request;
   address: string;
   requestId: string;
-  /** A JSON object; null without a body. */
-  body: Readonly<Record<string, unknown>> | null;
+  body: JsonObject;
 }>;
 
-/** A response of the sign-in library in our format, or a redirect. */
-export type SignInResponse = Readonly<{
+/** `location` is set for redirects only. */
+type SignInResponse = Readonly<{
   status: number;
-  /** JSON. */
   body: unknown;
   cookies: readonly string[];
-  /** Redirect target. */
   location: string | null;
 }>;
 
 const USER_AGENT_MAX = 256;
 /** The library locks an account for 15 minutes but does not say so. */
 const LOCKED_S = 900;
-/** Safe redirect target: a path of this service. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 
@@ -45,10 +43,7 @@ const isWrongCredential = (status: number): boolean => status === 401 || status 
 const provesPassword = ({ attempts, own }: SignInRoute): boolean =>
   attempts !== 'counted' || own === 'sign-up';
 
-/**
- * Guards the sign-in library: limits its paths, checks origins, limits attempts, and records failures in the
- * audit log.
- */
+/** Allows the sign-in library only known paths and fields, limits attempts, and audits failures. */
 export class AuthGuard {
   readonly #parts: SignInParts;
   readonly #library: () => SignInLibrary;
@@ -62,19 +57,19 @@ export class AuthGuard {
     this.#attempts = new SignInAttemptLimiter(parts.options.limits, parts.now);
   }
 
-  /** Writes pending audit entries. Never rejects. */
   stop(): Promise<void> {
     return this.#failedSignIns.stop();
   }
 
-  /** @throws ApiError */
   async handle(signInRequest: SignInRequest): Promise<SignInResponse> {
     const { request } = signInRequest;
     const path = new URL(request.url).pathname.slice(AUTH_PREFIX.length);
     const route = signInRouteOf(request.method, path);
     if (route === null) throw new ApiError(404, 'NO_SUCH_ROUTE', 'There is no such route');
     if (request.method !== 'GET') checkSameOrigin(request, this.#parts.options.publicUrl);
-    const metadata = this.#metadataOf(signInRequest);
+    const { address, requestId } = signInRequest;
+    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
+    const metadata = { address, userAgent, requestId };
     return currentRequest.run(metadata, () => this.#handleRoute(route, path, signInRequest, metadata));
   }
 
@@ -129,36 +124,16 @@ export class AuthGuard {
     route: SignInRoute,
     path: string,
     signInRequest: SignInRequest,
-    body: Readonly<Record<string, unknown>>,
+    body: JsonObject,
   ): Promise<SignInResponse> {
-    if (route.own === 'sign-up') {
-      const { email, password } = await signUp(this.#parts, this.#library(), body);
-      const path = '/sign-in/email';
-      return withoutOperator(
-        await this.#toSignInResponse(await this.#forward(path, signInRequest, { email, password }), path),
-      );
-    }
-    return this.#toSignInResponse(await this.#forward(route.path ?? path, signInRequest, body), path);
+    if (route.own !== 'sign-up') return this.#forward(route.path ?? path, signInRequest, body);
+    const { email, password } = await signUp(this.#parts, this.#library(), body);
+    return withoutOperator(await this.#forward('/sign-in/email', signInRequest, { email, password }));
   }
 
-  #forward(
-    path: string,
-    { request, address }: SignInRequest,
-    body: Readonly<Record<string, unknown>>,
-  ): Promise<Response> {
-    const url = new URL(request.url);
-    url.pathname = AUTH_PREFIX + path;
-    const headers = new Headers();
-    for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
-      const value = request.headers.get(name);
-      if (value !== null) headers.set(name, value);
-    }
-    headers.set(CLIENT_ADDRESS, address);
-    if (request.method === 'GET') return this.#library().handler(new Request(url, { headers }));
-    // Some clients send only Sec-Fetch-Site; the library requires Origin.
-    if (!headers.has('origin')) headers.set('origin', url.origin);
-    headers.set('content-type', 'application/json');
-    return this.#library().handler(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }));
+  async #forward(path: string, signInRequest: SignInRequest, body: JsonObject): Promise<SignInResponse> {
+    const response = await this.#library().handler(libraryRequest(path, signInRequest, body));
+    return this.#toSignInResponse(response, path);
   }
 
   async #toSignInResponse(response: Response, path: string): Promise<SignInResponse> {
@@ -173,17 +148,13 @@ export class AuthGuard {
   }
 
   #withPasswordPolicy(body: unknown): unknown {
-    if (
-      typeof body !== 'object' ||
-      body === null ||
-      !PASSWORD_LENGTH.test(String((body as LibraryError).code))
-    )
-      return body;
+    const error = (body ?? {}) as LibraryError;
+    if (!PASSWORD_LENGTH.test(String(error.code))) return body;
     const { passwordMin, passwordMax } = this.#parts.options.limits;
-    return { ...body, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
+    return { ...error, message: `A password must have ${passwordMin} to ${passwordMax} characters` };
   }
 
-  /** Maps the library's error page to ours and limits redirects to this service. */
+  /** Prevents redirects to other services. */
   #toLocalLocation(location: string): string {
     const base = this.#parts.options.publicUrl ?? this.#parts.fallbackUrl;
     const url = new URL(location, base);
@@ -192,12 +163,9 @@ export class AuthGuard {
     return OWN_PATH.test(path) ? path : '/';
   }
 
-  #parseBody(
-    route: SignInRoute,
-    given: Readonly<Record<string, unknown>> | null,
-  ): Readonly<Record<string, unknown>> {
+  #parseBody(route: SignInRoute, given: JsonObject): JsonObject {
     const body: Record<string, unknown> = {};
-    for (const [field, value] of Object.entries(given ?? {})) {
+    for (const [field, value] of Object.entries(given)) {
       if (!route.fields.includes(field)) throw invalidField(field.slice(0, 64), 'is an unknown field');
       if (typeof value === 'string' && value.length > FIELD_MAX) throw invalidField(field, 'is too long');
       body[field] = value;
@@ -215,34 +183,25 @@ export class AuthGuard {
     return { ...body, ...route.fixedFields?.(body) };
   }
 
-  async #findAccount(
-    route: SignInRoute,
-    request: Request,
-    body: Readonly<Record<string, unknown>>,
-  ): Promise<string | null> {
+  async #findAccount(route: SignInRoute, request: Request, body: JsonObject): Promise<string | null> {
     // Strings that are not addresses are not counted as accounts: attackers could invent any number.
     if (typeof body.email === 'string') return emailSchema.safeParse(body.email).data ?? null;
     if (route.attempts !== 'session') return null;
     const session = await this.#library().api.getSession({ headers: request.headers });
     return session === null ? null : session.user.email.toLowerCase();
   }
-
-  #metadataOf({ request, address, requestId }: SignInRequest): RequestMetadata {
-    const userAgent = request.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null;
-    return { address, userAgent, requestId };
-  }
 }
 
 const FIELD_MAX = 2_048;
 const PASSWORD_LENGTH = /^PASSWORD_TOO_(?:SHORT|LONG)$/;
-type LibraryError = Readonly<{ code?: unknown }>;
+type LibraryError = Readonly<{ code?: unknown; message?: unknown }>;
 /** Length of an email address. Source: RFC 5321, 4.5.3.1.3. */
 const ACCOUNT_MAX = 254;
 
 /** @throws ApiError with the library's code and text; server faults become generic errors. */
 export function checkSignInResponse({ status, body }: SignInResponse): void {
   if (status < 400) return;
-  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  const { code, message } = (body ?? {}) as LibraryError;
   if (status === 503) throw passwordHashQueueFull();
   if (status >= 500) throw new Error(`the sign-in library returned status ${status}`);
   const knownStatus =
@@ -250,6 +209,22 @@ export function checkSignInResponse({ status, body }: SignInResponse): void {
   const errorCode = typeof code === 'string' ? code : 'SIGN_IN_REFUSED';
   const text = typeof message === 'string' && message !== '' ? message : 'This action failed. Sign in again.';
   throw new ApiError(knownStatus, errorCode, text, knownStatus === 429 ? { retryAfter: LOCKED_S } : {});
+}
+
+function libraryRequest(path: string, { request, address }: SignInRequest, body: JsonObject): Request {
+  const url = new URL(request.url);
+  url.pathname = AUTH_PREFIX + path;
+  const headers = new Headers();
+  for (const name of ['cookie', 'origin', 'user-agent', 'host', 'sec-fetch-site']) {
+    const value = request.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  headers.set(CLIENT_ADDRESS, address);
+  if (request.method === 'GET') return new Request(url, { headers });
+  // Some clients send only Sec-Fetch-Site; the library requires Origin.
+  if (!headers.has('origin')) headers.set('origin', url.origin);
+  headers.set('content-type', 'application/json');
+  return new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 function parsed(text: string): unknown {

@@ -5,55 +5,27 @@ import type { Store } from '../database/open.ts';
 import { insertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { InvitationTable } from '../database/tables/accounts.ts';
-import type { MemberRole } from './roles.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export type NewInvitation = Readonly<{
-  customerId: string;
-  /** Empty: anyone with the link may accept. */
-  email: string;
-  role: MemberRole;
-  isOperator: boolean;
-  createdBy: string;
-  /** Unix milliseconds. */
-  createdAt: number;
-  expiresAt: number;
-}>;
-
-/**
- * Creates an invitation.
- * @returns its row and its token, which is stored nowhere.
- */
+/** Returns the row and the token, which is stored nowhere. */
 export async function addInvitation(
   trx: Transaction<Schema>,
-  given: NewInvitation,
+  input: Omit<InvitationTable, 'id' | 'token_digest' | 'accepted_at'>,
 ): Promise<{ token: string; row: InvitationTable }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const row: InvitationTable = {
-    id: randomUUID(),
-    customer_id: given.customerId,
-    email: given.email,
-    role: given.role,
-    is_operator: given.isOperator ? 1 : 0,
-    token_digest: digestOf(token),
-    created_by: given.createdBy,
-    created_at: given.createdAt,
-    expires_at: given.expiresAt,
-    accepted_at: null,
-  };
+  const row = { ...input, id: randomUUID(), token_digest: digestOf(token), accepted_at: null };
   await insertRow(trx, 'invitation', row);
   return { token, row };
 }
 
-/** Invitations that are neither accepted nor expired; revoked ones are deleted. */
+/** Revoked invitations are deleted. */
 export const openInvitations = (db: Kysely<Schema>, now: number) =>
   db.selectFrom('invitation').selectAll().where('accepted_at', 'is', null).where('expires_at', '>', now);
 
-/** Finds an open invitation; null if there is none. */
 export async function findInvitationByToken(
   db: Kysely<Schema>,
   token: string,
@@ -64,7 +36,6 @@ export async function findInvitationByToken(
   return (await query.executeTakeFirst()) ?? null;
 }
 
-/** One error for all invalid tokens. */
 export const noSuchInvitation = (): ApiError =>
   new ApiError(
     404,
@@ -72,7 +43,6 @@ export const noSuchInvitation = (): ApiError =>
     'This invitation has expired or was accepted or revoked. Ask for a new one.',
   );
 
-/** Whether an open invitation for this address exists. */
 export async function isInvited(store: Store, email: string, now: number): Promise<boolean> {
   const query = openInvitations(store.db, now).where('email', '=', email.toLowerCase());
   return (await query.limit(1).executeTakeFirst()) !== undefined;

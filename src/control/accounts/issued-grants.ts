@@ -2,6 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { deleteRows, findRow, selectRows, updateRows } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersions, writeAudits } from '../database/transaction.ts';
+import { activeTokens } from './admin-tokens.ts';
+import { openInvitations } from './invitations.ts';
 import { type MemberRole, roleAllows } from './roles.ts';
 
 type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 'requestId'>;
@@ -9,43 +11,24 @@ type AuditContext = Pick<AuditEntry, 'at' | 'actor' | 'address' | 'userAgent' | 
 type Grant = Readonly<{ customer: string | null; isOperator: boolean; role: MemberRole }>;
 
 /** An audit actor and, recursively, the tokens issued by it. */
-const withLineage = (db: Kysely<Schema>, actor: string) =>
-  db.withRecursive('lineage(actor)', (recursive) =>
-    recursive
-      .selectNoFrom(sql<string>`cast(${actor} as text)`.as('actor'))
-      .union(
-        recursive
-          .selectFrom('admin_token')
-          .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
-          .select(sql<string>`'token:' || admin_token.id`.as('actor')),
-      ),
-  );
-
-const activeTokens = (db: Kysely<Schema>, actor: string, now: number) =>
-  withLineage(db, actor)
-    .selectFrom('admin_token')
-    .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
-    .select(['id', 'name', 'customer_id', 'role', 'created_by'])
-    .where('revoked_at', 'is', null)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .orderBy('id')
-    .execute();
-
-const openInvitations = (db: Kysely<Schema>, actor: string, now: number) =>
-  withLineage(db, actor)
-    .selectFrom('invitation')
-    .innerJoin('lineage', 'lineage.actor', 'invitation.created_by')
-    .select(['id', 'email', 'customer_id', 'role', 'is_operator', 'created_by'])
-    .where('accepted_at', 'is', null)
-    .where('expires_at', '>', now)
-    .orderBy('id')
-    .execute();
+const lineageOf = (db: Kysely<Schema>, actor: string) =>
+  db
+    .withRecursive('lineage(actor)', (recursive) =>
+      recursive
+        .selectNoFrom(sql<string>`cast(${actor} as text)`.as('actor'))
+        .union(
+          recursive
+            .selectFrom('admin_token')
+            .innerJoin('lineage', 'lineage.actor', 'admin_token.created_by')
+            .select(sql<string>`'token:' || admin_token.id`.as('actor')),
+        ),
+    )
+    .selectFrom('lineage')
+    .select('actor');
 
 /**
- * Revokes tokens and open invitations issued by an actor, recursively, with one audit entry each. Call it in
- * the transaction of the change, after the change.
- * @param actor - as in the audit log.
- * @param isRetained - whether a grant stays.
+ * Revokes tokens and open invitations issued by an actor of the audit log, recursively. Call it after the
+ * change in its transaction.
  * @returns number of revoked grants.
  */
 export async function revokeIssuedGrants(
@@ -55,14 +38,19 @@ export async function revokeIssuedGrants(
   isRetained: (grant: Grant) => boolean,
 ): Promise<number> {
   const entries: Pick<AuditEntry, 'action' | 'customerId' | 'detail'>[] = [];
-  for (const { id, name, customer_id, role, created_by } of await activeTokens(trx, actor, by.at)) {
+  const issuers = lineageOf(trx, actor);
+  const tokens = await activeTokens(trx, by.at).where('created_by', 'in', issuers).orderBy('id').execute();
+  const invitations = await openInvitations(trx, by.at)
+    .where('created_by', 'in', issuers)
+    .orderBy('id')
+    .execute();
+  for (const { id, name, customer_id, role, created_by } of tokens) {
     if (isRetained({ customer: customer_id, isOperator: false, role })) continue;
     await updateRows(trx, 'admin_token', { id }, { revoked_at: by.at });
     const detail = { token: id, name, role, created_by };
     entries.push({ action: 'token.end', customerId: customer_id, detail });
   }
-  for (const row of await openInvitations(trx, actor, by.at)) {
-    const { id, email, customer_id, role, is_operator, created_by } = row;
+  for (const { id, email, customer_id, role, is_operator, created_by } of invitations) {
     if (isRetained({ customer: customer_id, isOperator: is_operator === 1, role })) continue;
     await deleteRows(trx, 'invitation', { id });
     const detail = { invitation: id, email, role, created_by };
@@ -90,10 +78,7 @@ async function grantPredicateFor(
   };
 }
 
-/**
- * Revokes tokens and open invitations of a user that exceed the user's current rights, with audit entries.
- * Call it in the transaction that reduced the rights, after the change.
- */
+/** Revokes grants that exceed the user's rights. Call it after the change of rights in its transaction. */
 export async function revokeExcessGrants(
   trx: Transaction<Schema>,
   user: Readonly<{ id: string; email: string }>,

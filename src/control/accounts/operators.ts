@@ -10,10 +10,8 @@ import { DEFAULT_CUSTOMER_ID } from './roles.ts';
 
 export type OperatorContext = Readonly<{
   store: Store;
-  /** For the audit log, e.g. `cli:root`, `first start`. */
   actor: string;
   invitationMs: number;
-  /** Unix milliseconds. */
   now: () => number;
 }>;
 
@@ -37,13 +35,13 @@ async function invite(
 ): Promise<string> {
   const at = now();
   const { token, row } = await addInvitation(trx, {
-    customerId: DEFAULT_CUSTOMER_ID,
+    customer_id: DEFAULT_CUSTOMER_ID,
     email,
     role: 'owner',
-    isOperator: true,
-    createdBy: actor,
-    createdAt: at,
-    expiresAt: at + invitationMs,
+    is_operator: 1,
+    created_by: actor,
+    created_at: at,
+    expires_at: at + invitationMs,
   });
   const detail = { invitation: row.id, email, role: row.role, operator: true };
   const customerId = DEFAULT_CUSTOMER_ID;
@@ -54,7 +52,7 @@ async function invite(
 /**
  * Invites an operator, who also becomes an owner of the built-in customer.
  * @param email - null: anyone with the link.
- * @returns the token of the link, which is stored nowhere.
+ * @returns the token of the link.
  */
 export function inviteOperator(context: OperatorContext, email: string | null): Promise<string> {
   return makeChange(context.store, (trx, version) =>
@@ -63,9 +61,8 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
 }
 
 /**
- * Creates the setup link of the first start, if there is no operator and no operator invitation. Safe with
+ * Creates the setup link of the first start; null if there is an operator or an invitation of one. Safe with
  * concurrent processes.
- * @returns the token; null if no setup is needed or another process created the link.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
   return makeChange(context.store, async (trx, version) => {
@@ -77,11 +74,7 @@ export function inviteFirstOperator(context: OperatorContext): Promise<string | 
   });
 }
 
-/**
- * Removes operator rights and membership of the built-in customer from a user, and revokes grants issued with
- * these rights.
- * @throws ApiError 404, 409
- */
+/** Removes a user's operator rights, membership of the built-in customer, and grants issued with them. */
 export function removeOperator(context: OperatorContext, email: string): Promise<void> {
   return makeChange(context.store, async (trx, version) => {
     const operators = await selectRows(trx, 'auth_user', { isOperator: 1 }).execute();

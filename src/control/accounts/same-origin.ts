@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import { type ApiError, forbidden } from '../api/api-error.ts';
 
-/** A plausible Host header: name or IP address with an optional port. */
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
-/** Header that only pages of this origin and programs can add. */
+/** Other origins cannot add it without a CORS preflight. */
 export const CSRF_HEADER = 'x-solway';
 
 function isSameOrigin(origin: string, request: Request, publicUrl: string | null): boolean {
@@ -14,11 +13,7 @@ function isSameOrigin(origin: string, request: Request, publicUrl: string | null
   return parsed.host !== '' && parsed.host === request.headers.get('host');
 }
 
-/**
- * CSRF protection: a state-changing request must carry this header, which other origins cannot add without a
- * CORS preflight, and come from this origin.
- * @throws ApiError 403
- */
+/** CSRF protection of state-changing requests. @throws ApiError 403 */
 export function checkSameOrigin(request: Request, publicUrl: string | null): void {
   const foreignOrigin = (reason: string): ApiError => forbidden('FOREIGN_ORIGIN', reason);
   if (request.headers.get(CSRF_HEADER) !== '1')
@@ -42,10 +37,7 @@ function isLocalOrIpAddress(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/**
- * Origin for links: the configured one, else the Host header if it is an IP address, a local name or the
- * fallback's name, else the fallback. Other Host values could lead to an attacker's page.
- */
+/** Origin for links. A Host header that is not known to be ours could lead to an attacker's page. */
 export function resolvePublicOrigin(host: string | null, publicUrl: string | null, fallback: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin;
   if (host === null || !HOST.test(host)) return fallback;

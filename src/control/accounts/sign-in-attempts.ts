@@ -41,10 +41,7 @@ export class SignInAttemptLimiter {
     this.#trustedSources = new Lru(accountAttempts.rememberedMax);
   }
 
-  /**
-   * @param group - prefix of the counters, for attempts that are counted apart.
-   * @throws ApiError 429
-   */
+  /** @param group - prefix of the counters, for attempts that are counted apart. */
   startAttempt(group: string, account: string | null, address: string): Attempt {
     const subnet = subnetOf(address);
     const subnetAttempt = startAttempt(this.#subnets, group + subnet);
@@ -55,18 +52,20 @@ export class SignInAttemptLimiter {
       subnetAttempt.discard();
       throw thrown;
     }
-    const both = (end: (one: Attempt) => void) => (): void => {
-      end(subnetAttempt);
-      if (accountAttempt !== null) end(accountAttempt);
-    };
     return {
       succeed: () => {
         // Not reset: otherwise signing in to an own account would reset attempts at others.
         subnetAttempt.discard();
         accountAttempt?.succeed();
       },
-      fail: both((one) => one.fail()),
-      discard: both((one) => one.discard()),
+      fail: () => {
+        subnetAttempt.fail();
+        accountAttempt?.fail();
+      },
+      discard: () => {
+        subnetAttempt.discard();
+        accountAttempt?.discard();
+      },
     };
   }
 
@@ -85,44 +84,38 @@ export class SignInAttemptLimiter {
 /** Subnets contain no space, so names are unambiguous. */
 const sourceKey = (account: string, subnet: string): string => `${subnet} ${account}`;
 
-/** Milliseconds between two writes, and accounts with an entry of their own; all others share one. */
-const failedSignInLogLimits = { intervalMs: 60_000, accountsMax: 100 };
-type FailedSignInLogLimits = Readonly<typeof failedSignInLogLimits>;
+const WRITE_INTERVAL_MS = 60_000;
+/** Accounts with an entry of their own. */
+const ACCOUNTS_MAX = 100;
 
 type FailedSignIn = { path: string; facts: RequestMetadata; at: number; count: number };
 
 type FailedSignInLogOptions = Readonly<{ store: Store; now: () => number; log: Logger }>;
 
 /**
- * Writes failed sign-ins to the audit log: one entry per account and minute with a count, and one for all
- * unknown accounts. The log is never pruned, so attackers must not be able to fill it. Responses do not wait
- * for the write, which would reveal existing accounts.
+ * Audits failed sign-ins: one entry per account and minute with a count, and one for all unknown accounts,
+ * so that attackers cannot fill the log. Responses do not wait, which would reveal existing accounts.
  */
 export class FailedSignInLog {
   readonly #parts: FailedSignInLogOptions;
-  readonly #limits: FailedSignInLogLimits;
-  #byAccount = new Map<string, FailedSignIn>();
-  #others: FailedSignIn | null = null;
+  /** By account; null: all others. */
+  #pending = new Map<string | null, FailedSignIn>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: FailedSignInLogOptions, limits: Partial<FailedSignInLogLimits> = {}) {
+  constructor(parts: FailedSignInLogOptions) {
     this.#parts = parts;
-    this.#limits = { ...failedSignInLogLimits, ...limits };
   }
 
-  /** @param account - account name as sent by the client; null: none. */
   record(path: string, account: string | null, facts: RequestMetadata): void {
-    const one = { path, facts, at: this.#parts.now(), count: 1 };
-    const existing = account === null ? undefined : this.#byAccount.get(account);
-    if (existing !== undefined) existing.count += 1;
-    else if (account !== null && this.#byAccount.size < this.#limits.accountsMax)
-      this.#byAccount.set(account, one);
-    else this.#others = mergeCounts(this.#others, one);
+    const accounts = this.#pending.size - Number(this.#pending.has(null));
+    const key = this.#pending.has(account) || accounts < ACCOUNTS_MAX ? account : null;
+    const one = this.#pending.get(key) ?? { path, facts, at: this.#parts.now(), count: 0 };
+    one.count++;
+    this.#pending.set(key, one);
     if (this.#timer === null) this.#write();
   }
 
-  /** Writes pending entries. Never rejects. */
   async stop(): Promise<void> {
     this.#stopTimer();
     this.#write();
@@ -135,47 +128,39 @@ export class FailedSignInLog {
     this.#timer = null;
   }
 
-  /** Writes pending entries and schedules the next write; when idle, waits for the next failure. */
+  /** When idle, the next failure is written at once. */
   #write(): void {
     this.#timer = null;
-    if (this.#byAccount.size === 0 && this.#others === null) return;
-    this.#timer = setTimeout(() => this.#write(), this.#limits.intervalMs).unref();
-    const [byAccount, others] = [this.#byAccount, this.#others];
-    this.#byAccount = new Map();
-    this.#others = null;
+    if (this.#pending.size === 0) return;
+    this.#timer = setTimeout(() => this.#write(), WRITE_INTERVAL_MS).unref();
+    const pending = this.#pending;
+    this.#pending = new Map();
     this.#writing = this.#writing
-      .then(() => this.#writeLines(byAccount, others))
+      .then(() => this.#writeEntries(pending))
       .catch((err) => {
-        const count = sumOf([...byAccount.values(), ...(others === null ? [] : [others])]);
+        const count = sumOf([...pending.values()]);
         this.#parts.log.warn({ err, count }, 'Failed to write failed sign-ins to the audit log');
       });
   }
 
-  async #writeLines(
-    byAccount: ReadonlyMap<string, FailedSignIn>,
-    others: FailedSignIn | null,
-  ): Promise<void> {
+  async #writeEntries(pending: ReadonlyMap<string | null, FailedSignIn>): Promise<void> {
     const { store } = this.#parts;
-    const names = [...byAccount.keys()];
+    const names = [...pending.keys()].filter((name) => name !== null);
     const rows =
       names.length === 0
         ? []
         : await store.db.selectFrom('auth_user').select('email').where('email', 'in', names).execute();
-    const accounts = new Set(rows.map(({ email }) => email));
-    const unknown = names
-      .filter((name) => !accounts.has(name))
-      .map((name) => byAccount.get(name) as FailedSignIn);
-    const rest = unknown.reduce(mergeCounts, others);
-    const entries = [...accounts].map((account) => entryOf(byAccount.get(account) as FailedSignIn, account));
-    if (rest !== null) entries.push(entryOf(rest, null));
+    const accounts = new Set<string | null>(rows.map(({ email }) => email));
+    const known = [...pending].filter(([name]) => accounts.has(name));
+    const unknown = [...pending].filter(([name]) => !accounts.has(name)).map(([, one]) => one);
+    const entries = known.map(([name, one]) => entryOf(one, name));
+    const [first] = unknown;
+    if (first !== undefined) entries.push(entryOf({ ...first, count: sumOf(unknown) }, null));
     await transact(store, async (trx) => {
       await writeAudits(trx, await nextVersions(trx, entries.length), entries);
     });
   }
 }
-
-const mergeCounts = (sum: FailedSignIn | null, one: FailedSignIn): FailedSignIn =>
-  sum === null ? one : { ...sum, count: sum.count + one.count };
 
 const sumOf = (all: readonly FailedSignIn[]): number => all.reduce((sum, { count }) => sum + count, 0);
 

@@ -14,10 +14,7 @@ import { revokeTrustedBrowsers, signInStore } from './sign-in-store.ts';
 
 const PURPOSE = 'solway sign-in v1';
 
-/**
- * Secrets for signed cookies and encrypted second factors, derived from each pepper, current one first. Not
- * stored.
- */
+/** For signed cookies and encrypted second factors; the first one signs. */
 function signInSecrets({ current, secrets }: Peppers): { version: number; value: string }[] {
   return [...secrets]
     .sort(([a], [b]) => Number(b === current) - Number(a === current))
@@ -30,10 +27,7 @@ function signInSecrets({ current, secrets }: Peppers): { version: number; value:
 /** Longer than a TOTP code is valid, including its neighbors; milliseconds. */
 const CODE_LIFE_MS = 5 * 60_000;
 
-/**
- * Marks a one-time code as used.
- * @returns false if it was used before.
- */
+/** Returns false if the code was used before. */
 async function markCodeUsed(store: Store, userId: string, digest: string, now: number): Promise<boolean> {
   await store.db
     .deleteFrom('auth_tried_code')
@@ -51,10 +45,7 @@ async function markCodeUsed(store: Store, userId: string, digest: string, now: n
 export const passwordHashQueueFull = (): ApiError =>
   new ApiError(503, 'OVERLOADED', 'Too many concurrent sign-ins. Try again soon.', { retryAfter: 5 });
 
-/**
- * Limits concurrent password hashing, which is expensive by design, so that a flood of sign-ins leaves CPU
- * and memory for other work. Throws ApiError 503 when too many wait.
- */
+/** Password hashing is expensive by design: a flood of sign-ins must leave CPU and memory for other work. */
 function passwordHashQueue({ hashesMax, hashesWaitingMax }: AccountLimits) {
   const semaphore = new Semaphore(hashesMax);
   let queued = 0;
@@ -75,24 +66,16 @@ export type SignInParts = Readonly<{
   store: Store;
   peppers: Peppers;
   options: AccountOptions;
-  /** Fallback origin without a path. */
   fallbackUrl: string;
-  /** Sends a password reset link; null without mail. */
   mailReset: ((email: string, token: string) => Promise<void>) | null;
   now: () => number;
   log: Logger;
   /** Default: the library's scrypt. */
-  hashing?: Hashing;
+  hashing?: Readonly<typeof libraryHashing>;
 }>;
 
-type Hashing = Readonly<{
-  hash(password: string): Promise<string>;
-  verify(given: { hash: string; password: string }): Promise<boolean>;
-}>;
+const libraryHashing = { hash: hashPassword, verify: verifyPassword };
 
-const libraryHashing: Hashing = { hash: hashPassword, verify: verifyPassword };
-
-/** Tables of tables/accounts.ts by the library's names. */
 const tables = {
   user: 'auth_user',
   session: 'auth_session',
@@ -101,18 +84,14 @@ const tables = {
   twoFactor: 'auth_two_factor',
 } as const;
 
-const providerOf = ({ id, name, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
+const providerOf = ({ id, ...provider }: OidcProvider) => ({
+  ...provider,
   providerId: id,
-  name,
-  discoveryUrl,
-  clientId,
-  clientSecret,
   scopes: ['openid', 'email', 'profile'],
   pkce: true,
   requireIdTokenVerification: true,
 });
 
-/** Forwards messages of the library to our log, without their arguments. */
 function loggerOf(log: Logger) {
   return {
     // Other levels also write to the console.
@@ -127,9 +106,7 @@ function loggerOf(log: Logger) {
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/**
- * The user whose code is verified: of the session, else of the pending two-factor sign-in, as in the library.
- */
+/** As in the library: the user of the session, else of the pending two-factor sign-in. */
 async function userOfCode(ctx: HookContext): Promise<string | null> {
   const session = await getAuthoritativeSessionFromCtx(ctx);
   if (session !== null) return session.user.id;
@@ -257,7 +234,7 @@ export function openSignInLibrary(parts: SignInParts, providers: readonly OidcPr
   });
 }
 
-/** Header for the client address, set by auth-guard.ts; a value sent by the client is overwritten. */
+/** Set by auth-guard.ts; a value sent by the client is overwritten. */
 export const CLIENT_ADDRESS = 'x-solway-client-address';
 
 export type SignInLibrary = ReturnType<typeof openSignInLibrary>;

@@ -3,16 +3,12 @@ import { name as nameSchema } from '../api/contract/values.ts';
 
 export const NAME_RULE = '1 to 64 printable characters';
 
-/**
- * Attempts: unlimited; counted on failure for the account in the body or of the session; or every call
- * counted because it affects others.
- */
+/** `account` and `session` count failures; `counted` counts every call, because it affects others. */
 type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
-/** An allowed path of the sign-in library; all others do not exist. */
+/** A path of the sign-in library; all others do not exist. */
 export type SignInRoute = Readonly<{
   attempts: AttemptPolicy;
-  /** Allowed fields of the body. */
   fields: readonly string[];
   /** Validation beyond the library's. */
   checked?: Readonly<Record<string, Readonly<{ schema: z.ZodType; message: string }>>>;
@@ -20,7 +16,6 @@ export type SignInRoute = Readonly<{
   path?: string;
   /** Handled here instead of by the library. */
   own?: 'sign-up';
-  /** Fields added to every request. */
   fixedFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }>;
 

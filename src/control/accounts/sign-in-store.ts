@@ -7,11 +7,7 @@ import { findRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import { type AuditEntry, nextVersion, transact, writeAudit } from '../database/transaction.ts';
 
-export type RequestMetadata = Readonly<{
-  address: string | null;
-  userAgent: string | null;
-  requestId: string | null;
-}>;
+export type RequestMetadata = Required<Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>>;
 
 /** Metadata of the current request for writes of the sign-in library, which knows no audit log. */
 export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
@@ -19,9 +15,8 @@ export const currentRequest = new AsyncLocalStorage<RequestMetadata>();
 type SignInWrite = Readonly<{
   table: string;
   operation: 'create' | 'update' | 'delete';
-  /** Rows after the write; for deletions, the deleted rows. */
+  /** After the write; for deletions, the deleted ones. */
   rows: readonly Readonly<Record<string, unknown>>[];
-  /** Columns set by an update. */
   columns: readonly string[];
 }>;
 
@@ -56,18 +51,14 @@ function signInEntry(
   metadata: RequestMetadata | undefined,
 ): AuditEntry {
   const isOwnRow = write.table === 'auth_user' && write.operation === 'update';
-  const columns = isOwnRow ? { fields: columnNames(write.columns) } : {};
   const provider = write.rows[0]?.providerId;
   const detail = {
-    ...columns,
+    ...(isOwnRow && { fields: write.columns.filter((name) => name !== 'updatedAt').join(',') }),
     ...(write.rows.length > 1 && { count: write.rows.length }),
     ...(typeof provider === 'string' && { provider }),
   };
   return { at, actor: email === null ? 'nobody' : `user:${email}`, action, detail, ...metadata };
 }
-
-const columnNames = (columns: readonly string[]): string =>
-  columns.filter((name) => name !== 'updatedAt').join(',');
 
 /** Changes after which browsers must pass the second factor again. */
 const revokingActions: ReadonlySet<string | null> = new Set([
@@ -76,8 +67,8 @@ const revokingActions: ReadonlySet<string | null> = new Set([
 ]);
 
 /**
- * Revokes the trusted browsers of a user, pending two-factor sign-ins and password reset links. The library
- * itself revokes only the current browser.
+ * Revokes trusted browsers, pending two-factor sign-ins and password reset links of a user. The library
+ * revokes only the current browser.
  */
 export async function revokeTrustedBrowsers(db: Kysely<Schema>, userId: string): Promise<void> {
   await db.deleteFrom('auth_verification').where('value', '=', userId).execute();
@@ -96,7 +87,7 @@ const DIGEST = 'sha256:';
 export const tokenDigest = (token: string): string =>
   token.startsWith(DIGEST) ? token : DIGEST + createHash('sha256').update(token).digest('hex');
 
-/** Stored form of rows and conditions with session tokens; results get the tokens of the current call back. */
+/** Replaces session tokens by digests in stored rows and conditions, and back in results. */
 function sealing(table: string) {
   const originals = new Map<string, unknown>();
   const sealed = (token: string): string => {
@@ -245,10 +236,7 @@ function adapterOf(store: Store, now: () => number): CustomAdapter {
   };
 }
 
-/**
- * Storage adapter: ISO times and 0/1 booleans on both dialects, session tokens as digests, and audit entries
- * in the same transaction.
- */
+/** Stores times as ISO text, booleans as 0/1, session tokens as digests; audits in the same transaction. */
 export const signInStore = (store: Store, now: () => number) =>
   createAdapterFactory({
     config: {

@@ -1,5 +1,5 @@
 import { AttemptLimiter } from '../../gateway/auth/attempt-limiter.ts';
-import { ApiError } from '../api/api-error.ts';
+import { unauthorized } from '../api/api-error.ts';
 import type { ApiCaller } from '../api/handler.ts';
 import type { OidcProvider } from './account-options.ts';
 import { findAdminToken } from './admin-tokens.ts';
@@ -8,17 +8,13 @@ import { checkSameOrigin } from './same-origin.ts';
 import { startAttempt, subnetOf } from './sign-in-attempts.ts';
 import { openSignInLibrary, type SignInLibrary, type SignInParts } from './sign-in-library.ts';
 
-/** Timeout and retry interval of OIDC discovery, in milliseconds. */
 const DISCOVERY_TIMEOUT_MS = 5_000;
 const DISCOVERY_RETRY_MS = 30_000;
 
 /** Other schemes are ignored: a proxy in front may use them. */
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
-/**
- * Sign-in and request authentication. OIDC providers are added when they respond, so that an unreachable one
- * does not block other sign-ins.
- */
+/** OIDC providers are added when they respond, so that an unreachable one does not block other sign-ins. */
 export class SignIn {
   readonly guard: AuthGuard;
   readonly #parts: SignInParts;
@@ -36,7 +32,18 @@ export class SignIn {
 
   /** Discovers the OIDC providers; retries until all have responded. */
   async start(): Promise<void> {
-    await this.#discoverProviders();
+    const { oidc } = this.#parts.options;
+    const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
+    const isReachable = await Promise.all(missing.map(isProviderReachable));
+    const found = missing.filter((_, index) => isReachable[index]);
+    if (found.length > 0) {
+      this.#activeProviders = [...this.#activeProviders, ...found];
+      this.#library = openSignInLibrary(this.#parts, this.#activeProviders);
+    }
+    const unavailable = missing.filter((provider) => !found.includes(provider)).map(({ id }) => id);
+    if (unavailable.length === 0) return;
+    this.#parts.log.warn({ providers: unavailable }, 'OpenID Connect discovery failed; retrying');
+    this.#timer = setTimeout(() => void this.start(), DISCOVERY_RETRY_MS).unref();
   }
 
   stop(): Promise<void> {
@@ -45,28 +52,9 @@ export class SignIn {
     return this.guard.stop();
   }
 
-  async #discoverProviders(): Promise<void> {
-    const { oidc } = this.#parts.options;
-    const missing = oidc.filter((provider) => !this.#activeProviders.includes(provider));
-    const found = await Promise.all(
-      missing.map(async (one) => ((await isProviderReachable(one)) ? [one] : [])),
-    );
-    if (found.flat().length > 0) {
-      this.#activeProviders = [...this.#activeProviders, ...found.flat()];
-      this.#library = openSignInLibrary(this.#parts, this.#activeProviders);
-    }
-    const unavailable = oidc
-      .filter((provider) => !this.#activeProviders.includes(provider))
-      .map(({ id }) => id);
-    if (unavailable.length === 0) return;
-    this.#parts.log.warn({ providers: unavailable }, 'OpenID Connect discovery failed; retrying');
-    this.#timer = setTimeout(() => void this.#discoverProviders(), DISCOVERY_RETRY_MS).unref();
-  }
-
   /**
    * Authenticates by token, else by cookie.
-   * @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429 for too many invalid
-   * tokens.
+   * @throws ApiError 401 for an invalid token, 403 for a cross-origin change, 429
    */
   async identify(request: Request, address: string): Promise<ApiCaller> {
     const bearer = BEARER.exec(request.headers.get('authorization') ?? '');
@@ -83,16 +71,13 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  /**
-   * A valid token is accepted despite failures from its address: 187 bits cannot be guessed, and addresses
-   * are shared.
-   */
+  /** Addresses are shared, so a valid token passes despite failures from its address. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());
     if (row !== null) return { kind: 'token', tokenId: row.id, customerId: row.customer_id, role: row.role };
     startAttempt(this.#failedTokenLimit, subnetOf(address)).fail();
-    throw new ApiError(401, 'WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
+    throw unauthorized('WRONG_TOKEN', 'The token is not valid. Create one under Settings, or sign in.');
   }
 }
 

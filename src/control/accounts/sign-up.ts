@@ -32,10 +32,8 @@ function readFields(
   throw invalidFields(messages.join('; '), fields);
 }
 
-async function checkInvited(
-  { store, options, now }: SignInParts,
-  { email, invitation }: Fields,
-): Promise<boolean> {
+/** Returns whether the invitation proves the address. */
+async function checkInvited({ store, options, now }: SignInParts, { email, invitation }: Fields) {
   if (invitation === null) {
     if (options.signUp === 'open') return false;
     throw forbidden('NOT_INVITED', 'Accounts are created by invitation. Ask for one.');
@@ -50,10 +48,8 @@ async function checkInvited(
 }
 
 /**
- * Creates a user with a password in one transaction. For an existing address it creates nothing, and the
- * following sign-in reveals only whether the password is right.
- * @returns credentials for the sign-in.
- * @throws ApiError
+ * Creates a user and returns the credentials for the sign-in. For an existing address it creates nothing, and
+ * the sign-in reveals only whether the password is right.
  */
 export async function signUp(
   parts: SignInParts,
@@ -72,12 +68,10 @@ export async function signUp(
     const id = randomUUID();
     const at = parts.now();
     const times = { createdAt: new Date(at).toISOString(), updatedAt: new Date(at).toISOString() };
-    const verified = { emailVerified: isProven ? 1 : 0, isOperator: 0, twoFactorEnabled: 0, image: null };
+    const verified = { emailVerified: isProven ? 1 : 0, isOperator: 0, twoFactorEnabled: 0 };
     await insertRow(trx, 'auth_user', { id, name, email, ...verified, ...times });
-    const none = { accessToken: null, refreshToken: null, idToken: null, scope: null };
     const account = { id: randomUUID(), accountId: id, providerId: 'credential', userId: id, password: hash };
-    const ends = { accessTokenExpiresAt: null, refreshTokenExpiresAt: null };
-    await insertRow(trx, 'auth_account', { ...account, ...none, ...ends, ...times });
+    await insertRow(trx, 'auth_account', { ...account, ...times });
     const entry = { at, actor: `user:${email}`, action: 'user.create', detail: {} };
     await writeAudit(trx, version, { ...entry, ...currentRequest.getStore() });
   });

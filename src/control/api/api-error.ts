@@ -20,6 +20,8 @@ export class ApiError extends Error {
 
 type More = Readonly<{ fields?: Readonly<Record<string, string>>; retryAfter?: number }>;
 
+export const unauthorized = (code: string, message: string): ApiError => new ApiError(401, code, message);
+
 export const notFound = (message: string): ApiError => new ApiError(404, 'NOT_FOUND', message);
 
 export const forbidden = (code: string, message: string, more?: More): ApiError =>

@@ -1,14 +1,18 @@
 import { linesOf } from '../../base/text/lines-of.ts';
 import { ApiError } from './api-error.ts';
-import { type ContractName, type RouteInput, type RouteOutput, routeOf } from './contract/contract.ts';
+import {
+  type ContractName,
+  type RawRouteInput,
+  type RouteInput,
+  type RouteOutput,
+  routeOf,
+} from './contract/contract.ts';
 
-/** Client of the control API, in process or remote. */
 export interface ApiClient {
-  /** @throws ApiError for an error response; ApiUnreachableError if a remote service does not respond. */
+  /** @throws ApiError for an error response, ApiUnreachableError */
   call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>>;
 }
 
-/** No control API responds at the URL. */
 export class ApiUnreachableError extends Error {
   constructor(url: string, reason: string, options?: ErrorOptions) {
     super(
@@ -19,17 +23,7 @@ export class ApiUnreachableError extends Error {
   }
 }
 
-export type RemoteApiOptions = Readonly<{
-  /** Without a path. */
-  url: string;
-  /** `svc_admin_live_…` */
-  token: string;
-  /** Milliseconds. */
-  timeoutMs?: number;
-  fetch?: typeof fetch;
-}>;
-
-export const remoteApiOptions = { timeoutMs: 30_000 } as const;
+const TIMEOUT_MS = 30_000;
 
 const statuses: readonly number[] = [400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503];
 
@@ -53,37 +47,23 @@ async function toError(response: Response, url: string): Promise<Error> {
 const textOf = (body: ReadableStream<Uint8Array>): AsyncIterable<string> =>
   body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
 
-/** Client of a remote control API with a token. */
-export function remoteApi({
-  url,
-  token,
-  timeoutMs = remoteApiOptions.timeoutMs,
-  ...rest
-}: RemoteApiOptions): ApiClient {
-  const send = rest.fetch ?? fetch;
+/** @param url - of a remote service, without a path. */
+export function remoteApi({ url, token }: Readonly<{ url: string; token: string }>): ApiClient {
   return {
     async call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>> {
-      const {
-        path = {},
-        query = {},
-        body,
-      } = input as {
-        path?: Record<string, string>;
-        query?: Record<string, unknown>;
-        body?: unknown;
-      };
+      const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
       const fields = Object.entries(query).flatMap(([field, value]) =>
         value === undefined ? [] : [[field, String(value)]],
       );
       const search = fields.length === 0 ? '' : `?${new URLSearchParams(fields as [string, string][])}`;
-      const response = await send(`${url.replace(/\/+$/, '')}/api/v1${pathOf(name, path)}${search}`, {
+      const response = await fetch(`${url.replace(/\/+$/, '')}/api/v1${pathOf(name, path)}${search}`, {
         method: name.slice(0, name.indexOf(' ')),
         headers: {
           authorization: `Bearer ${token}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }).catch((cause: unknown) => {
         throw new ApiUnreachableError(url, 'does not respond', { cause });

@@ -1,48 +1,42 @@
 import { invalidFields } from './api-error.ts';
 
-/** Opaque position of the last item of a page; validated when it comes back. */
-export const encodeCursor = (...parts: readonly (string | number)[]): string =>
-  Buffer.from(JSON.stringify(parts)).toString('base64url');
+/** Opaque position of the last item of a page. */
+export const encodeCursor = (id: string | number): string =>
+  Buffer.from(JSON.stringify([id])).toString('base64url');
 
-/**
- * Decodes a cursor of parts with these types.
- * @returns null without a cursor.
- * @throws ApiError 422
- */
-export function decodeCursor<const Types extends readonly ('string' | 'number')[]>(
-  cursor: string | undefined,
-  ...types: Types
-): { [I in keyof Types]: Types[I] extends 'number' ? number : string } | null {
+type Ids = { string: string; number: number };
+
+/** null without a cursor. @throws ApiError 422 */
+export function decodeCursor<Type extends keyof Ids>(cursor: string | undefined, type: Type) {
   if (cursor === undefined) return null;
-  const parts = partsOf(cursor);
-  const fits = parts?.length === types.length && parts.every((part, i) => isOf(part, types[i]));
-  if (fits) return parts as never;
+  const id = idIn(cursor);
+  if (isOf(id, type)) return id as Ids[Type];
   const message = 'The cursor is invalid. Leave it out to start at the first page.';
   throw invalidFields(message, { cursor: 'is invalid' });
 }
 
 /** Rejects values that the database cannot compare. */
-function isOf(part: unknown, type: 'string' | 'number' | undefined): boolean {
-  return type === 'number' ? Number.isSafeInteger(part) : typeof part === 'string' && !part.includes('\0');
+function isOf(id: unknown, type: keyof Ids): boolean {
+  return type === 'number' ? Number.isSafeInteger(id) : typeof id === 'string' && !id.includes('\0');
 }
 
-function partsOf(cursor: string): unknown[] | null {
+function idIn(cursor: string): unknown {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    return Array.isArray(parts) ? parts : null;
+    return Array.isArray(parts) && parts.length === 1 ? parts[0] : null;
   } catch {
     return null;
   }
 }
 
 /** Cuts a page from rows read with one more than the limit. */
-export function pageOfRows<Row, Item>(
+export function pageOfRows<Row extends Readonly<{ id: string | number }>, Item>(
   rows: readonly Row[],
   limit: number,
   show: (row: Row) => Item,
-  cursor: (last: Row) => string,
 ): { items: Item[]; next: string | null } {
   const pageRows = rows.slice(0, limit);
   const last = pageRows.at(-1);
-  return { items: pageRows.map(show), next: rows.length > limit && last !== undefined ? cursor(last) : null };
+  const next = rows.length > limit && last !== undefined ? encodeCursor(last.id) : null;
+  return { items: pageRows.map(show), next };
 }

@@ -21,21 +21,18 @@ export type ApiContext = Readonly<{
   caller: ApiCaller;
   /** As in the audit log: `user:anna@example.com`, `token:7hQ2mKpZ`, `cli:root`. */
   actor: string;
-  /** Role for the customer of the route. */
   role: MemberRole | 'operator' | null;
-  /** null for the command line. */
   address: string | null;
   userAgent: string | null;
   requestId: string;
-  /** Raw body of a network request, for signature checks. */
+  /** For signature checks; null in process. */
   rawBody: Uint8Array | null;
   header(name: string): string | null;
   signal: AbortSignal;
 }>;
 
 /**
- * Handles one route. Other formats than JSON return an iterable of lines without line breaks; with format
- * `events`, each item becomes one event.
+ * Formats other than JSON return lines without line breaks; with `events`, each one becomes an event.
  * @throws ApiError for client errors; anything else is logged and answered with 500.
  */
 export type Handler<Name extends ContractName> = (

@@ -14,11 +14,9 @@ import type { LogTails } from '../requests/log-tails.ts';
 export type ApiServices = Readonly<{
   store: Store;
   peppers: Peppers;
-  keysMax: number;
   keys: KeySettings;
-  /** Unix milliseconds. */
   now: () => number;
-  /** Dispatches calls, to read the on-chain status of transactions; null at the command line. */
+  /** Reads the on-chain status of transactions; null at the command line. */
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   /** Absent: unlimited. */
@@ -26,49 +24,40 @@ export type ApiServices = Readonly<{
   /** Absent without a gateway. */
   notices?: NoticeServices;
   accounts: AccountOptions;
-  /** For the playground. */
   endpoints: readonly EndpointInfo[];
-  /** Effective configuration without secrets. */
   configuration: () => Readonly<Record<string, unknown>>;
   configurationFile: string | null;
   service: ServiceInfo;
   nodes?: NodeServices;
-  /** Applies key changes in this gateway at once; absent without a gateway. Never rejects. */
+  /** Applies key changes in this gateway; absent without one. Never rejects. */
   refreshKeys?: () => Promise<void>;
-  /**
-   * Reloads the configuration; absent without a gateway.
-   * @throws ApiError 409 with the reason
-   */
+  /** Absent without a gateway. @throws ApiError 409 with the reason */
   reload?: (by: ReloadActor) => Promise<ReloadResult>;
   /** Absent without a gateway. */
   log?: LogServices;
 }>;
 
-/** Author of the reload, for the audit log. */
 export type ReloadActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'>;
 
 /** Changed configuration fields: applied now, or after a restart. */
 export type ReloadResult = Readonly<{ changed: readonly string[]; restart: readonly string[] }>;
 
-export type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
+type NoticeServices = Readonly<{ webhooks: WebhookSender; limits: NoticeLimits }>;
 
 export type LogServices = Readonly<{ share: number; perSecond: number; keptHours: number; tails: LogTails }>;
 
 /** Section [keys] of the configuration. */
-export type KeySettings = Readonly<{
+type KeySettings = Readonly<{
   keysMax: number;
   customerKeysMax: number;
   overlapHours: number;
-  /** Whether leaked keys are revoked. */
   revokeLeaked: boolean;
-  /** Keys of trusted leak scanners. */
   scannerKeys: readonly ScannerKey[];
 }>;
 
-/** A REST endpoint with its price and an example query or body. */
 export type EndpointInfo = Readonly<{ name: string; path: string; credits: number; example: string }>;
 
-export type ServiceInfo = Readonly<{
+type ServiceInfo = Readonly<{
   version: string;
   signUp: 'open' | 'invited';
   oidc: readonly Readonly<{ id: string; name: string }>[];

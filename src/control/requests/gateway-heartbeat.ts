@@ -4,32 +4,24 @@ import { type Insertable, sql } from 'kysely';
 import type { ConnectionInfo, LaggedMinute } from '../../gateway/telemetry/live-connections.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Store } from '../database/open.ts';
-import { deleteRows, selectRows, updateRows, upsertRow } from '../database/rows.ts';
+import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../database/rows.ts';
 import type { ConnectionTable, LaggedMinuteTable } from '../database/tables/requests.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../database/transaction.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 
-/**
- * Detects gateways whose row has not changed for a while by the local monotonic clock. Times written by other
- * machines are compared only with each other, so wrong clocks do not matter.
- */
+/** Detects gateways whose row has not changed for a while. Only the local clock counts: others may be wrong. */
 export class DeadGatewayDetector {
   readonly #afterMs: number;
-  /** Last heartbeat of each gateway and when it was first seen. */
+  /** Last heartbeat of each gateway, and its local time. */
   readonly #observed = new Map<string, Readonly<{ seenAt: number; at: number }>>();
   #checkedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param afterMs - time without a report after which a gateway is declared dead. */
   constructor(afterMs: number) {
     this.#afterMs = afterMs;
   }
 
-  /**
-   * @param rows - all gateways in the store.
-   * @param now - `performance.now()`.
-   * @returns ids of dead gateways.
-   */
+  /** Returns the ids of dead gateways. `now` is monotonic. */
   findDead(rows: readonly Readonly<{ id: string; seen_at: number }>[], now: number): string[] {
     // After this process itself has stalled, it cannot judge the others.
     if (now - this.#checkedAt > this.#afterMs) this.#observed.clear();
@@ -57,18 +49,10 @@ export type CordonActor = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | '
 
 async function readCordons({ db }: Store): Promise<NodeCordon[]> {
   const rows = await selectRows(db, 'node_cordon', {}).limit(1_000).execute();
-  return rows.map(({ network, node, reason, is_drain }) => ({
-    network,
-    node,
-    reason,
-    isDrain: is_drain === 1,
-  }));
+  return rows.map((row) => ({ ...fieldsOf(row, 'network', 'node', 'reason'), isDrain: row.is_drain === 1 }));
 }
 
-/**
- * Cordons a node, or updates its reason.
- * @param nowMs - Unix milliseconds.
- */
+/** Cordons a node, or updates its reason. */
 export function cordonNode(store: Store, cordon: NodeCordon, act: CordonActor, nowMs: number): Promise<void> {
   const { network, node, reason, isDrain } = cordon;
   const action = isDrain ? 'node.drain' : 'node.cordon';
@@ -95,7 +79,6 @@ export function uncordonNode(
   });
 }
 
-/** State to report and actions to execute. */
 export type GatewayHooks = Readonly<{
   /** JSON-serializable nodes. */
   nodes: () => readonly object[];
@@ -103,23 +86,18 @@ export type GatewayHooks = Readonly<{
   connections: (max: number) => readonly ConnectionInfo[];
   /** Running totals per minute of connections closed for lag. */
   laggedMinutes: () => readonly LaggedMinute[];
-  /** Replaces the set of cordoned nodes. */
   setCordons: (cordons: readonly NodeCordon[]) => void;
   closeConnection: (id: string) => void;
 }>;
 
-/** Times in milliseconds. */
 export const heartbeatOptions = {
-  /** Interval of reports. */
   heartbeatMs: 2_000,
-  /** Interval of reading cordons and close requests. */
   checkIntervalMs: 400,
-  /** Reported connections per gateway. */
   connectionsMax: 1_000,
-  /** Time without a report after which a gateway is declared dead. */
+  /** Without a report. */
   goneAfterMs: 10_000,
   onState: (() => undefined) as OnState,
-  /** Monotonic, in milliseconds. */
+  /** Monotonic. */
   now: () => performance.now(),
 };
 
@@ -143,7 +121,6 @@ const nameOf = ({ customer_id, minute }: LaggedRow): string => `${minute} ${cust
 
 /** Reports this gateway to the store and executes requested actions. */
 export class GatewayHeartbeat {
-  /** Identifies this process run. */
   readonly id: string;
   readonly #store: Store;
   readonly #hooks: GatewayHooks;
@@ -173,13 +150,13 @@ export class GatewayHeartbeat {
     this.id = `${self.host.replace(/[^A-Za-z0-9.-]/g, '-').slice(0, 40)}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Reports and starts the timer. Resolves after the first attempt, successful or not. */
+  /** Resolves after the first attempt, successful or not. */
   async start(): Promise<void> {
     await this.refresh();
     this.#task.start();
   }
 
-  /** Sets the address under which the local machine reaches this gateway; reported with the next refresh. */
+  /** The address under which the local machine reaches this gateway. */
   setUrl(url: string): void {
     this.#url = url;
     this.#reportedAt = Number.NEGATIVE_INFINITY;

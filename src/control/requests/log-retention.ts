@@ -14,8 +14,8 @@ const COUNT_ALL_MS = 3_600_000;
 
 /** Row counts by customer. Counts everything hourly in small steps, and only new rows in between. */
 class RowCounts {
+  readonly table: RetainedTable;
   readonly #store: Store;
-  readonly #table: RetainedTable;
   readonly #counts = new Map<string, number>();
   /** Rows with smaller ids have been counted. */
   #before = '';
@@ -23,7 +23,7 @@ class RowCounts {
 
   constructor(store: Store, table: RetainedTable) {
     this.#store = store;
-    this.#table = table;
+    this.table = table;
   }
 
   get byCustomer(): ReadonlyMap<string, number> {
@@ -34,7 +34,7 @@ class RowCounts {
     return [...this.#counts.values()].reduce((total, count) => total + count, 0);
   }
 
-  /** @param untilMs - Unix milliseconds; later rows may not all be written yet. */
+  /** Later rows may not all be written yet. */
   async update(untilMs: number): Promise<void> {
     const before = firstIdAt(untilMs);
     const now = performance.now();
@@ -72,7 +72,7 @@ class RowCounts {
       const groups = await db
         .selectFrom((from) =>
           from
-            .selectFrom(this.#table)
+            .selectFrom(this.table)
             .select(['customer_id', 'id'])
             .where(({ eb, refTuple, tuple }) =>
               eb(refTuple('customer_id', 'id'), '>', tuple(customer_id, id)),
@@ -104,7 +104,7 @@ class RowCounts {
   async #countSince(before: string): Promise<void> {
     for (;;) {
       const rows = await this.#store.db
-        .selectFrom(this.#table)
+        .selectFrom(this.table)
         .select(['customer_id', 'id'])
         .where('id', '>=', this.#before)
         .where('id', '<', before)
@@ -123,24 +123,20 @@ class RowCounts {
 
 export const retentionLimits = {
   retentionHours: 72,
-  /** Rows of one customer. */
   customerRowsMax: 50_000,
-  /** Rows in total. */
   rowsMax: 500_000,
 };
 
 type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
-/** Few enough that SQLite blocks for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
 /** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;
 const LEASE = 'log-retention';
-/** Lease duration: how long a crashed gateway delays the next one. */
+/** How long a crashed gateway delays the next one. */
 const LEASE_MS = 180_000;
 
-/** Rows to delete: of one customer or all, below an id, at most so many. */
 type Range = Readonly<{ customer?: string; before?: string; rows?: number }>;
 
 /** Deletes expired and excess log rows, oldest first; one gateway at a time. */
@@ -148,24 +144,21 @@ export class LogRetention {
   readonly #holder = randomUUID();
   readonly #store: Store;
   readonly #limits: RetentionLimits;
-  readonly #counts: ReadonlyMap<RetainedTable, RowCounts>;
+  readonly #counts: readonly RowCounts[];
 
   constructor(store: Store, limits: RetentionLimits) {
     this.#store = store;
     this.#limits = limits;
-    this.#counts = new Map(retainedTables.map((table) => [table, new RowCounts(store, table)]));
+    this.#counts = retainedTables.map((table) => new RowCounts(store, table));
   }
 
-  /**
-   * Prunes unless another gateway holds the lease.
-   * @param nowMs - Unix milliseconds.
-   */
+  /** Prunes unless another gateway holds the lease. */
   async prune(nowMs: number): Promise<void> {
     const isMine = await acquireLease(this.#store, LEASE, this.#holder, nowMs, LEASE_MS);
-    for (const [table, counts] of this.#counts) {
+    for (const counts of this.#counts) {
       // Another gateway deletes rows meanwhile.
       if (!isMine) counts.forget();
-      else await this.#pruneTable(table, counts, nowMs);
+      else await this.#pruneTable(counts, nowMs);
     }
   }
 
@@ -173,20 +166,20 @@ export class LogRetention {
     await releaseLease(this.#store, LEASE, this.#holder).catch(() => undefined);
   }
 
-  async #pruneTable(table: RetainedTable, counts: RowCounts, nowMs: number): Promise<void> {
+  async #pruneTable(counts: RowCounts, nowMs: number): Promise<void> {
     const { retentionHours, customerRowsMax, rowsMax } = this.#limits;
     await counts.update(nowMs - SETTLE_MS);
-    await this.#delete(table, counts, { before: firstIdAt(nowMs - retentionHours * HOUR_MS) });
+    await this.#delete(counts, { before: firstIdAt(nowMs - retentionHours * HOUR_MS) });
     for (const [customer, rows] of [...counts.byCustomer]) {
-      if (rows > customerRowsMax)
-        await this.#delete(table, counts, { customer, rows: rows - customerRowsMax });
+      if (rows > customerRowsMax) await this.#delete(counts, { customer, rows: rows - customerRowsMax });
     }
     const over = counts.total - rowsMax;
-    if (over > 0) await this.#delete(table, counts, { rows: over });
+    if (over > 0) await this.#delete(counts, { rows: over });
   }
 
-  async #delete(table: RetainedTable, counts: RowCounts, range: Range): Promise<void> {
+  async #delete(counts: RowCounts, range: Range): Promise<void> {
     const { customer, before, rows = Number.POSITIVE_INFINITY } = range;
+    const { table } = counts;
     const { db } = this.#store;
     for (let deleted = 0; deleted < rows; ) {
       const step = Math.min(DELETE_BATCH_ROWS, rows - deleted);

@@ -6,7 +6,6 @@ import { FailureState, type OnState } from '../failure-state.ts';
 import { firstIdAt, type LogFilter, type LogRow, readLog, toLogEntryJson } from './read-log.ts';
 
 export const tailLimits = {
-  /** Per process. */
   tailsMax: 50,
   /** Per customer, without the operator. */
   customerTailsMax: 10,
@@ -15,27 +14,23 @@ export const tailLimits = {
   /** Share of `tailsMax` reserved for the operator; at most half of it. */
   operatorTailsKept: 10,
   pollIntervalMs: 500,
-  /** Newest entries sent per poll. */
+  /** Per poll; the newest. */
   rowsMax: 500,
-  /** Milliseconds by which other gateways may write entries late. */
+  /** Other gateways may write entries this late. */
   reachMs: 5_000,
 };
 
 type TailLimits = Readonly<typeof tailLimits>;
 
-/** A user or token. */
 export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 
 /** Live tails of the request log over all gateways, by polling for newer rows. */
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
+  /** Open tails by what a limit counts. */
   readonly #open = new Map<string, number>();
-  #count = 0;
-  /** Tails of non-operators. */
-  #others = 0;
 
-  /** @param onState - called when polls start to fail, and with null when they work again. */
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {
     this.#limits = withDefaults(tailLimits, limits);
     this.#state = new FailureState(onState);
@@ -55,10 +50,9 @@ export class LogTails {
   ): AsyncIterable<string> {
     signal.throwIfAborted();
     const limits = this.#limitsFor(customerId, follower);
-    const isOperator = follower?.isOperator === true;
-    this.#acquire(limits, isOperator);
+    this.#acquire(limits);
     // The client may leave before the iterator is first read.
-    signal.addEventListener('abort', () => this.#release(limits, isOperator), { once: true });
+    signal.addEventListener('abort', () => this.#release(limits), { once: true });
     return this.#entries(store, customerId, filter, now, signal);
   }
 
@@ -76,7 +70,10 @@ export class LogTails {
     while (!signal.aborted) {
       const from = Math.max(startedAt, now() - reachMs);
       const range = { ...filter, from, to: Number.MAX_SAFE_INTEGER };
-      const rows = await this.#poll(() => readLog(store, customerId, range, rowsMax, null));
+      let rows: LogRow[] = [];
+      await this.#state.guard(async () => {
+        rows = await readLog(store, customerId, range, rowsMax, null);
+      });
       const fresh = rows.filter(({ id }) => !sentIds.has(id)).reverse();
       for (const { id } of fresh) sentIds.add(id);
       for (const id of sentIds) if (id < firstIdAt(from)) sentIds.delete(id);
@@ -85,42 +82,27 @@ export class LogTails {
     }
   }
 
-  async #poll(read: () => Promise<LogRow[]>): Promise<LogRow[]> {
-    try {
-      const rows = await read();
-      this.#state.report(null);
-      return rows;
-    } catch (error) {
-      this.#state.report(error);
-      return [];
-    }
-  }
-
   #limitsFor(customerId: string, follower: Follower | null): ReadonlyMap<string, number> {
-    const { customerTailsMax, followerTailsMax } = this.#limits;
-    const limits = new Map<string, number>();
-    if (follower?.isOperator !== true) limits.set(`customer ${customerId}`, customerTailsMax);
+    const { tailsMax, customerTailsMax, followerTailsMax, operatorTailsKept } = this.#limits;
+    const limits = new Map([['all', tailsMax]]);
+    if (follower?.isOperator !== true) {
+      const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
+      limits.set('customers', tailsMax - reserved);
+      limits.set(`customer ${customerId}`, customerTailsMax);
+    }
     if (follower !== null) limits.set(`follower ${follower.id}`, followerTailsMax);
     return limits;
   }
 
-  #acquire(limits: ReadonlyMap<string, number>, isOperator: boolean): void {
-    const { tailsMax, operatorTailsKept } = this.#limits;
-    const reserved = Math.min(operatorTailsKept, Math.floor(tailsMax / 2));
-    const isFull = [...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most);
-    const isReserved = !isOperator && this.#others >= tailsMax - reserved;
-    if (isFull || isReserved || this.#count >= tailsMax) {
+  #acquire(limits: ReadonlyMap<string, number>): void {
+    if ([...limits].some(([name, most]) => (this.#open.get(name) ?? 0) >= most)) {
       const message = 'Too many live views of the log are open. Close one of them.';
       throw new ApiError(429, 'TOO_MANY_TAILS', message, { retryAfter: 10 });
     }
-    this.#count++;
-    if (!isOperator) this.#others++;
     for (const name of limits.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
-  #release(limits: ReadonlyMap<string, number>, isOperator: boolean): void {
-    this.#count--;
-    if (!isOperator) this.#others--;
+  #release(limits: ReadonlyMap<string, number>): void {
     for (const name of limits.keys()) {
       const open = (this.#open.get(name) ?? 1) - 1;
       if (open === 0) this.#open.delete(name);

@@ -13,10 +13,7 @@ const missingFieldDefaults = { drained: false, source: 'file', hasWs: false, has
 type ReportedNode = Omit<NodeJson, 'gateway' | keyof typeof missingFieldDefaults> &
   Partial<Pick<NodeJson, keyof typeof missingFieldDefaults>>;
 
-/**
- * Address of a gateway of this host; null if none reported since.
- * @param since - Unix milliseconds.
- */
+/** Address of a gateway of this host; null if none reported since then. */
 export async function readGatewayUrl({ db }: Store, host: string, since: number): Promise<string | null> {
   const row = await db
     .selectFrom('gateway')
@@ -30,7 +27,6 @@ export async function readGatewayUrl({ db }: Store, host: string, since: number)
   return row?.url ?? null;
 }
 
-/** Live gateways with their nodes. */
 export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, 'gateways' | 'nodes'>> {
   const rows = await selectRows(db, 'gateway', {}).orderBy('started_at').orderBy('id').limit(100).execute();
   return {
@@ -48,10 +44,6 @@ export async function readGateways({ db }: Store): Promise<Pick<UpstreamsJson, '
 const ROWS_MAX = 1_000;
 const HOUR_MINUTES = 60;
 
-/**
- * Open connections of a customer in all gateways.
- * @param keyId - restricts them to one key.
- */
 export async function readConnections(
   { db }: Store,
   customerId: string,
@@ -71,10 +63,6 @@ export async function readConnections(
   }));
 }
 
-/**
- * Connections closed for lag in the last hour.
- * @param nowMs - Unix milliseconds.
- */
 export async function laggedLastHour({ db }: Store, customerId: string, nowMs: number): Promise<number> {
   const row = await db
     .selectFrom('lagged_minute')
@@ -85,10 +73,7 @@ export async function laggedLastHour({ db }: Store, customerId: string, nowMs: n
   return Number(row?.connections ?? 0);
 }
 
-/**
- * Requests the gateway to close a connection.
- * @returns false for an unknown connection.
- */
+/** false for an unknown connection. */
 export async function requestClose(
   store: Store,
   customerId: string,

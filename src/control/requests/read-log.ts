@@ -3,29 +3,23 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { ParsedRouteInput, RouteOutput } from '../api/contract/contract.ts';
 import type { LogEntryJson } from '../api/contract/logs.ts';
 import type { Store } from '../database/open.ts';
+import { fieldsOf } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
 import type { RequestLogTable } from '../database/tables/requests.ts';
 
 const TIME_DIGITS = 12;
 
-/**
- * The smallest possible id at a time.
- * @param atMs - Unix milliseconds.
- */
+/** The smallest possible id at a time. */
 export const firstIdAt = (atMs: number): string =>
   Math.min(2 ** (4 * TIME_DIGITS) - 1, Math.max(0, Math.floor(atMs)))
     .toString(16)
     .padStart(TIME_DIGITS, '0');
 
-/**
- * Ids sorted by time, then by creation; unique across processes. Lower-case hex sorts alike in every
- * collation.
- */
+/** Sorted by time, then by creation. Lower-case hex sorts alike in every collation. */
 export class EntryIds {
   readonly #process = randomBytes(4).toString('hex');
   #count = 0;
 
-  /** @param atMs - Unix milliseconds. */
   next(atMs: number): string {
     this.#count = (this.#count + 1) % 2 ** 32;
     return `${firstIdAt(atMs)}${this.#count.toString(16).padStart(8, '0')}${this.#process}`;
@@ -42,10 +36,8 @@ export type LogFilter = Omit<ParsedRouteInput<LogRoute>['query'], 'cursor' | 'li
 
 export type LogRow = Selectable<RequestLogTable> & { key_name: string | null };
 
-/** Maximum. */
-const HISTOGRAM_STEPS = 60;
-/** Minimum. */
-const STEP_LEAST_MS = 1_000;
+const HISTOGRAM_STEPS_MAX = 60;
+const HISTOGRAM_STEP_MIN_MS = 1_000;
 
 type Build = ExpressionBuilder<Schema, 'request_log'>;
 
@@ -72,10 +64,7 @@ const rows = ({ db }: Store) =>
     .selectAll('request_log')
     .select('api_key.name as key_name');
 
-/**
- * Newest first.
- * @param before - id of the last entry of the previous page.
- */
+/** Newest first. `before` is the last id of the previous page. */
 export function readLog(
   store: Store,
   customerId: string,
@@ -98,7 +87,7 @@ type LogHistogram = RouteOutput<LogRoute>['histogram'];
 
 export async function countLog(store: Store, customerId: string, filter: LogFilter): Promise<LogHistogram> {
   const { from, to } = filter;
-  const stepMs = Math.max(STEP_LEAST_MS, Math.ceil((to - from) / HISTOGRAM_STEPS));
+  const stepMs = Math.max(HISTOGRAM_STEP_MIN_MS, Math.ceil((to - from) / HISTOGRAM_STEPS_MAX));
   const step = sql<number>`(request_log.at - ${sql.lit(from)}) / ${sql.lit(stepMs)}`;
   const found = await store.db
     .selectFrom('request_log')
@@ -122,22 +111,7 @@ export async function countLog(store: Store, customerId: string, filter: LogFilt
 }
 
 export const toLogEntryJson = (row: LogRow): LogEntryJson => ({
-  id: row.id,
-  at: row.at,
-  keyId: row.key_id,
-  keyName: row.key_name,
-  product: row.product,
-  network: row.network,
-  method: row.method,
-  status: row.status,
-  http: row.http,
-  rpcCode: row.rpc_code,
-  failure: row.failure,
+  ...fieldsOf(row, 'id', 'at', 'key_id', 'key_name', 'product', 'network', 'method', 'status', 'http'),
+  ...fieldsOf(row, 'rpc_code', 'failure', 'bytes_in', 'bytes_out', 'node', 'address', 'origin', 'gateway'),
   ms: row.micros / 1_000,
-  bytesIn: row.bytes_in,
-  bytesOut: row.bytes_out,
-  node: row.node,
-  address: row.address,
-  origin: row.origin,
-  gateway: row.gateway,
 });

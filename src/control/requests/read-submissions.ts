@@ -10,12 +10,9 @@ import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-export type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
+type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
 
-/**
- * Newest first.
- * @param before - id of the last one of the previous page.
- */
+/** Newest first. `before` is the last id of the previous page. */
 export function readSubmissions(
   { db }: Store,
   customerId: string,
@@ -51,11 +48,7 @@ const formatError = (err: JsonValue): string =>
     ? err
     : JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 
-async function fetchStatuses(
-  source: RpcDispatcher,
-  network: Network,
-  signatures: readonly string[],
-): Promise<Map<string, ChainStatus>> {
+async function fetchStatuses(source: RpcDispatcher, network: Network, signatures: readonly string[]) {
   const params = Buffer.from(JSON.stringify([signatures, { searchTransactionHistory: true }]));
   const method = 'getSignatureStatuses';
   const signal = AbortSignal.timeout(CHAIN_TIMEOUT_MS);

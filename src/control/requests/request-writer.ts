@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Insertable } from 'kysely';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { RequestEntry } from '../../gateway/telemetry/request-log.ts';
-import type { Submission } from '../../gateway/telemetry/submission-log.ts';
+import type { RequestEntry, RequestLog } from '../../gateway/telemetry/request-log.ts';
+import type { Submission, SubmissionLog } from '../../gateway/telemetry/submission-log.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
 import { isPermanentError } from '../database/store-unavailable.ts';
@@ -12,18 +12,17 @@ import { PeriodicTask } from '../periodic-task.ts';
 import { LogRetention, retentionLimits } from './log-retention.ts';
 import { EntryIds } from './read-log.ts';
 
-/** Implemented by gateway/telemetry/request-log.ts and submission-log.ts. */
 export type RequestSources = Readonly<{
-  requests: { drain(): RequestEntry[] };
-  submissions: { drain(): Submission[] };
+  requests: Pick<RequestLog, 'drain'>;
+  submissions: Pick<SubmissionLog, 'drain'>;
 }>;
 
 export const requestWriterOptions = {
   ...retentionLimits,
   flushIntervalMs: 1_000,
-  /** Per statement: few enough that SQLite blocks for only a few milliseconds. */
+  /** Per statement: SQLite blocks meanwhile. */
   batchRows: 25,
-  /** Rows of each kind kept while the store is unreachable; the oldest beyond it are dropped. */
+  /** Of each kind; the oldest beyond it are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
   onState: (() => undefined) as OnState,
@@ -43,7 +42,7 @@ export class RequestWriter {
   readonly #ids = new EntryIds();
   readonly #log: LogRow[] = [];
   readonly #submissions: SubmissionRow[] = [];
-  /** Ids of submissions that may be updated, while referenced. */
+  /** Submissions may be updated while they are referenced. */
   readonly #submissionIds = new WeakMap<Submission, string>();
   readonly #retention: LogRetention;
   readonly #state: FailureState;
@@ -52,7 +51,6 @@ export class RequestWriter {
   #prunedAt = performance.now();
   readonly #task: PeriodicTask;
 
-  /** @param gateway - id of this process. */
   constructor(
     store: Store,
     sources: RequestSources,
@@ -91,7 +89,7 @@ export class RequestWriter {
     await this.#retention.stop();
   }
 
-  /** Each part on its own, so that one failure does not block the others. */
+  /** A failure of one part does not block the others. */
   async #flush(): Promise<void> {
     this.#collect();
     let failure: unknown | null = null;
@@ -108,7 +106,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('request_log')
         .values(rows)
-        // The row is already stored: the response to an earlier write was lost.
+        // A row is already stored if the response to an earlier write was lost.
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute(),
     );
@@ -119,8 +117,7 @@ export class RequestWriter {
       this.#store.db
         .insertInto('submission')
         .values(rows)
-        // The row is already stored: the response to an earlier write was lost, or the row has been updated
-        // since.
+        // As above, or the submission has been updated since.
         .onConflict((conflict) =>
           conflict.column('id').doUpdateSet(({ ref }) => ({
             attempts: ref('excluded.attempts'),
@@ -173,7 +170,6 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
-      // SQLite runs synchronously; yield to the event loop.
       await setImmediate();
     }
   }
@@ -203,6 +199,7 @@ export class RequestWriter {
 
   #submissionRow(submission: Submission): SubmissionRow {
     const { customerId, keyId, attempts, result, ...same } = submission;
+    const { rebroadcastAttempts = [] } = result ?? {};
     const id = this.#submissionIds.get(submission) ?? this.#ids.next(same.at);
     this.#submissionIds.set(submission, id);
     return {
@@ -212,10 +209,7 @@ export class RequestWriter {
       key_id: keyId,
       attempts: JSON.stringify(attempts),
       rebroadcasts: result?.rebroadcasts ?? 0,
-      again:
-        result === null || result.rebroadcastAttempts.length === 0
-          ? null
-          : JSON.stringify(result.rebroadcastAttempts),
+      again: rebroadcastAttempts.length === 0 ? null : JSON.stringify(rebroadcastAttempts),
       fate: result?.name ?? null,
       fate_slot: result?.slot == null ? null : String(result.slot),
       fate_err: result?.err ?? null,

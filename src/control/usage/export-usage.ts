@@ -8,8 +8,10 @@ import {
   segmentsOf,
   stepMs,
   type UsageFilter,
+  type UsageQuery,
   type UsageSum,
 } from './read-usage.ts';
+import { counterColumns, counterSums } from './usage-sums.ts';
 
 type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 'at' | 'last_minute'> & {
   /** Steps since 1970. */
@@ -18,10 +20,7 @@ type ExportedUsage = Omit<UsageSum<'key_id' | 'product' | 'method' | 'status'>, 
 
 const PAGE_ROWS = 1_000;
 
-/**
- * Reads each step from its own rows, or from the finest step that any part needs, so that each step has one
- * row per name.
- */
+/** A bucket is summed from all its segments, so that it has one row per name. */
 async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, Segment[]>> {
   const byBucket = new Map<number, Segment[]>();
   for (const segment of await segmentsOf(db, 'detail', axis)) {
@@ -36,23 +35,18 @@ async function segmentsByBucket({ db }: Store, axis: Axis): Promise<Map<number, 
   return byBucket;
 }
 
-const columns = sql.raw('key_id, product, method, status, requests, credits, bytes_in, bytes_out, messages');
-const sums = sql.raw(
-  ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages']
-    .map((name) => `cast(sum(${name}) as bigint) as ${name}`)
-    .join(', '),
-);
+const names = sql.raw('key_id, product, method, status');
+const columns = sql`${names}, ${sql.raw(counterColumns.join(', '))}`;
 
 function selectSegment(segment: Segment, filter: UsageFilter) {
   const table = `usage_${segment.step}` as const;
   return sql`select ${columns} from ${sql.table(table)} where ${partOf(table, segment, filter).where}`;
 }
 
-/** Streams all rows of an axis by step and names, with bounded memory. */
+/** All rows of an axis by step and names, with bounded memory. */
 export async function* exportUsage(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  { axis, filter }: UsageQuery,
 ): AsyncGenerator<ExportedUsage[]> {
   for (const [bucket, segments] of await segmentsByBucket(store, axis)) {
     const from = sql.join(
@@ -63,12 +57,10 @@ export async function* exportUsage(
       const behind =
         last === null
           ? sql``
-          : sql`where (key_id, product, method, status) >
-              (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
+          : sql`where (${names}) > (${last.key_id}, ${last.product}, ${last.method}, ${last.status})`;
       const { rows } = await sql<Omit<ExportedUsage, 'bucket'>>`
-        select key_id, product, method, status, ${sums} from (${from}) as part ${behind}
-        group by key_id, product, method, status order by key_id, product, method, status
-        limit ${PAGE_ROWS}`.execute(store.db);
+        select ${names}, ${counterSums} from (${from}) as part ${behind}
+        group by ${names} order by ${names} limit ${PAGE_ROWS}`.execute(store.db);
       return rows.map((row) => ({ bucket, ...row }));
     });
   }

@@ -1,30 +1,23 @@
 import type { QuotaJson } from '../api/contract/usage.ts';
 import type { Store } from '../database/open.ts';
-import { type Axis, axisOver, monthOf, readSums, type UsageFilter, zeros } from './read-usage.ts';
+import { type Axis, axisOver, monthOf, readSums, stepMs, type UsageFilter, zeros } from './read-usage.ts';
 
-/**
- * Credits per day of a calendar month (UTC), up to and including the current day.
- * @param atMs - Unix milliseconds, within the month.
- */
+/** Credits per day of the calendar month (UTC), up to and including the current day. */
 export async function creditsByDay(store: Store, filter: UsageFilter, atMs: number): Promise<number[]> {
   const axis = axisOver('day', monthOf(atMs).from, atMs + 1);
   const days = zeros(axis);
-  await readSums(store, axis, filter, [], ({ at, credits }) => {
+  await readSums(store, { axis, filter }, [], ({ at, credits }) => {
     days[at] = (days[at] ?? 0) + credits;
   });
   return days;
 }
 
-/**
- * Credits of a calendar month (UTC), of all gateways, to within a flush.
- * @param atMs - Unix milliseconds, within the month.
- */
+/** Credits of the calendar month (UTC), to within a flush. */
 export async function creditsUsed(store: Store, filter: UsageFilter, atMs: number): Promise<number> {
   const days = await creditsByDay(store, filter, atMs);
   return days.reduce((sum, day) => sum + day, 0);
 }
 
-const HOUR_MS = 3_600_000;
 const PACE_HOURS = 7 * 24;
 /** Minimum history for a projection. */
 const PACE_HOURS_MIN = 24;
@@ -46,12 +39,12 @@ async function plansOf({ db }: Store, customerId: string) {
 
 /** Credits per hour over the last week; null with less than a day of history. */
 async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise<number | null> {
-  const whole = axisOver('hour', nowMs - PACE_HOURS * HOUR_MS, nowMs);
+  const whole = axisOver('hour', nowMs - PACE_HOURS * stepMs.hour, nowMs);
   // Without the current hour, which is incomplete.
-  const axis: Axis = { ...whole, to: Math.floor(nowMs / HOUR_MS) };
+  const axis: Axis = { ...whole, to: Math.floor(nowMs / stepMs.hour) };
   let first = Number.POSITIVE_INFINITY;
   let credits = 0;
-  await readSums(store, axis, filter, [], (row) => {
+  await readSums(store, { axis, filter }, [], (row) => {
     if (row.credits > 0) first = Math.min(first, row.at);
     credits += row.credits;
   });
@@ -61,23 +54,20 @@ async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise
 
 type Outlook = Pick<QuotaJson, 'projected' | 'exhaustedAt'>;
 
-/**
- * Projects the month's credits.
- * @param pace - credits per hour; null: unknown.
- */
+/** @param pace - credits per hour; null: unknown. */
 function outlookOf(
   { used, limit, periodTo }: Pick<QuotaJson, 'used' | 'limit' | 'periodTo'>,
   pace: number | null,
   nowMs: number,
 ): Outlook {
   if (pace === null) return { projected: null, exhaustedAt: null };
-  const projected = Math.round(used + (pace * (periodTo - nowMs)) / HOUR_MS);
+  const projected = Math.round(used + (pace * (periodTo - nowMs)) / stepMs.hour);
   if (limit === null || projected < limit || pace === 0) return { projected, exhaustedAt: null };
-  const exhaustedAt = Math.round(nowMs + (Math.max(0, limit - used) / pace) * HOUR_MS);
+  const exhaustedAt = Math.round(nowMs + (Math.max(0, limit - used) / pace) * stepMs.hour);
   return { projected, exhaustedAt: exhaustedAt < periodTo ? exhaustedAt : null };
 }
 
-/** The quotas of a customer, one per plan of the customer or its keys. */
+/** One per plan of the customer or its keys. */
 export async function quotasOf(store: Store, customerId: string, nowMs: number): Promise<QuotaJson[]> {
   const { from: periodFrom, to: periodTo } = monthOf(nowMs);
   const quotas: QuotaJson[] = [];

@@ -13,6 +13,8 @@ import {
   type UsageStep,
   usageSteps,
 } from '../database/tables/usage.ts';
+import { retentionStarts, stepOfKind } from './usage-rows.ts';
+import { counterSums } from './usage-sums.ts';
 
 export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const satisfies Record<
   UsageStep,
@@ -22,7 +24,6 @@ export const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as co
 /** Equal steps of time in [from, to), counted in steps since 1970 (UTC). */
 export type Axis = Readonly<{ step: UsageStep; from: number; to: number }>;
 
-/** All steps that overlap a range of Unix milliseconds. */
 export const axisOver = (step: UsageStep, fromMs: number, toMs: number): Axis => ({
   step,
   from: Math.floor(fromMs / stepMs[step]),
@@ -45,38 +46,23 @@ export function monthOf(atMs: number): Readonly<{ from: number; to: number }> {
 
 type Family = 'total' | 'detail';
 
-/**
- * A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes.
- * Buckets are counted in `step`.
- */
+/** A part of an axis and its source: rolled-up rows of a step, or (`isRaw`) minutes of single processes. */
 export type Segment = Readonly<{ step: UsageStep; isRaw: boolean; from: number; to: number }>;
 
-/** Marks that make a bucket of a step stale: its own and those of its sources. */
-const stale: Readonly<Record<Family, readonly Readonly<{ kind: DirtyBucketKind; step: UsageStep }>[]>> = {
-  total: [
-    { kind: 'minute', step: 'minute' },
-    { kind: 'total_hour', step: 'hour' },
-    { kind: 'total_day', step: 'day' },
-  ],
-  detail: [
-    { kind: 'hour', step: 'hour' },
-    { kind: 'day', step: 'day' },
-  ],
+/** Marks that make a bucket stale, or a coarser one that contains it. */
+const stale: Readonly<Record<Family, readonly DirtyBucketKind[]>> = {
+  total: ['minute', 'total_hour', 'total_day'],
+  detail: ['hour', 'day'],
 };
 
 const per: Readonly<Record<UsageStep, number>> = { minute: 1, hour: 60, day: 24 };
-
-export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
-  const rows = await db.selectFrom('usage_horizon').selectAll().execute();
-  const of = (step: UsageStep) => rows.find((row) => row.step === step)?.bucket ?? 0;
-  return { minute: of('minute'), hour: of('hour'), day: of('day') };
-}
 
 type StaleBuckets = Readonly<Record<UsageStep, ReadonlySet<number>>>;
 
 async function staleBuckets(db: Kysely<Schema>, family: Family, axis: Axis): Promise<StaleBuckets> {
   const sets = { minute: new Set<number>(), hour: new Set<number>(), day: new Set<number>() };
-  for (const { kind, step } of stale[family]) {
+  for (const kind of stale[family]) {
+    const step = stepOfKind[kind];
     const rows = await db
       .selectFrom('usage_mark')
       .select('bucket')
@@ -129,6 +115,8 @@ export type UsageFilter = Readonly<{
   failed?: boolean | undefined;
 }>;
 
+export type UsageQuery = Readonly<{ axis: Axis; filter: UsageFilter }>;
+
 export type UsageName = 'key_id' | 'plan_id' | 'product' | 'method' | 'status';
 
 export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & {
@@ -138,7 +126,7 @@ export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & 
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Buckets per query, because SQLite blocks the process meanwhile. */
+/** Per query: SQLite blocks meanwhile. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';
@@ -185,8 +173,7 @@ export function partOf(table: Table, segment: Segment, filter: UsageFilter): Par
 
 async function partsOf(
   { db }: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  { axis, filter }: UsageQuery,
   names: readonly UsageName[],
 ): Promise<Part[]> {
   const kind = tableKindOf(filter, names);
@@ -216,8 +203,6 @@ const lastMinuteOf = ({ table, segment }: Part): RawBuilder<number> => {
   return sql`bucket * ${sql.lit(stepMs[segment.step] / stepMs.minute)}`;
 };
 
-const sumOf = (column: string) => sql.raw(`cast(sum(${column}) as bigint) as ${column}`);
-
 /** Column aliases are positions, so that no column can shadow them. */
 async function readPart<Name extends UsageName>(
   { db }: Store,
@@ -230,8 +215,7 @@ async function readPart<Name extends UsageName>(
   const { rows } = await sql<
     UsageSum<Name>
   >`select ${sql.join([sql`${stepIndexIn(axis, part)} as at`, ...columns])},
-    ${sumOf('requests')}, ${sumOf('bytes_in')}, ${sumOf('bytes_out')}, ${sumOf('credits')}, ${sumOf('messages')},
-    max(${lastMinuteOf(part)}) as last_minute
+    ${counterSums}, max(${lastMinuteOf(part)}) as last_minute
     from ${sql.table(part.table)} where ${part.where} group by ${groups}`.execute(db);
   return rows;
 }
@@ -250,65 +234,54 @@ async function eachRow<Row>(
 }
 
 /**
- * Reads sums of an axis by step and names. A step and its names may occur more than once: data since the last
- * roll-up comes from finer rows.
+ * Sums by step and names. The same may occur more than once: data since the last roll-up is in finer rows.
  * @param steps - null: one sum for the whole axis, at 0.
  */
 export async function readSums<Name extends UsageName>(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   names: readonly Name[],
   each: EachSum<Name>,
-  steps: Axis | null = axis,
+  steps: Axis | null = query.axis,
 ): Promise<void> {
-  const parts = await partsOf(store, axis, filter, names);
+  const parts = await partsOf(store, query, names);
   await eachRow(parts, (part) => readPart(store, steps, part, names), each);
 }
 
-/** Like `readSums`, for the whole axis: `at` is always 0. */
 export const readWholeSums = <Name extends UsageName>(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   names: readonly Name[],
   each: EachSum<Name>,
-): Promise<void> => readSums(store, axis, filter, names, each, null);
+): Promise<void> => readSums(store, query, names, each, null);
 
 type LatencyRow = Readonly<{ at: number; method: string; product: Product; latency: string }>;
 
-/** Statuses of calls that a node answered. Rejected calls say nothing about latency. */
+/** Rejected calls say nothing about latency. */
 const ANSWERED: readonly UsageStatus[] = ['ok', 'rpcError'];
 
-/**
- * Reads latency histograms of answered calls.
- * @param byMethod - if false, `method` is empty.
- */
+/** @param byMethod - if false, `method` is empty. */
 export async function readLatencyRows(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   byMethod: boolean,
   each: (row: LatencyRow) => void,
 ): Promise<void> {
   const method = byMethod ? sql.ref('method') : sql`''`;
   const read = async (part: Part) => {
     const { rows } =
-      await sql<LatencyRow>`select ${stepIndexIn(axis, part)} as at, ${method} as method, product, latency
+      await sql<LatencyRow>`select ${stepIndexIn(query.axis, part)} as at, ${method} as method, product, latency
       from ${sql.table(part.table)} where ${part.where} and status in (${sql.join([...ANSWERED])})
       and latency <> ''`.execute(store.db);
     return rows;
   };
-  await eachRow(await partsOf(store, axis, filter, byMethod ? ['method'] : []), read, each);
+  await eachRow(await partsOf(store, query, byMethod ? ['method'] : []), read, each);
 }
 
 /** Upper bound of a bucket in milliseconds; the last bucket is unbounded, so its lower bound. */
 const endMs = (bucket: number): number => bucketEnd(Math.min(bucket, BUCKET_COUNT - 2)) / 1_000;
 
-/**
- * Percentile in milliseconds, at most 25 % too high.
- * @param share - 0 to 1.
- */
+/** In milliseconds, at most 25 % too high. `share` is 0 to 1. */
 export function percentile(counts: ArrayLike<number>, share: number): number | null {
   const micros = quantile(counts, share);
   return micros === null ? null : Math.min(micros / 1_000, endMs(BUCKET_COUNT - 1));
@@ -331,7 +304,7 @@ export const percentilesOf = (counts: ArrayLike<number>): LatencyJson => ({
 /** Histogram buckets per heat map row: one power of two. */
 const BUCKETS_PER_ROW = 4;
 
-/** Upper bounds of heat map rows in milliseconds, ascending; the last row is unbounded. */
+/** Upper bounds of heat map rows; the last row is unbounded. */
 export const heatBoundsMs: readonly number[] = Array.from(
   { length: Math.ceil((BUCKET_COUNT - 2) / BUCKETS_PER_ROW) + 2 },
   (_, row) => 2 ** (6 + row) / 1_000,
@@ -340,7 +313,7 @@ export const heatBoundsMs: readonly number[] = Array.from(
 export const heatRowOf = (bucket: number): number =>
   bucket === 0 ? 0 : Math.min(heatBoundsMs.length - 1, 1 + Math.floor((bucket - 1) / BUCKETS_PER_ROW));
 
-/** Unix milliseconds of the last write of usage by any gateway; `nowMs` if there is none. */
+/** Last write of usage by any gateway; `nowMs` if there is none. */
 export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<number> {
   const row = await db
     .selectFrom('usage_epoch')
@@ -349,7 +322,7 @@ export async function usageUpdatedAt({ db }: Store, nowMs: number): Promise<numb
   return row?.at ?? nowMs;
 }
 
-/** Whether any key of the customer ever had a successful call, within the retention of days. */
+/** Whether any call ever succeeded, within the retention of days. */
 export async function hasSucceeded({ db }: Store, customerId: string): Promise<boolean> {
   // Minutes have the usage since the last roll-up.
   for (const table of ['usage_total', 'usage_minute'] as const) {

@@ -1,15 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { deleteRows, insertRow, pagesOf, selectRows } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type {
   DirtyBucketKind,
+  UsageCounters,
   UsageDetailTable,
   UsageMethodTable,
   UsageStep,
   UsageTotalTable,
 } from '../database/tables/usage.ts';
+import { stepMs } from './read-usage.ts';
 import {
   clearDirty,
   type DirtyBucket,
@@ -18,7 +20,8 @@ import {
   lockIfUnchanged,
   markDirty,
   readDirtyBucket,
-  retentionStartOf,
+  retentionStarts,
+  stepOfKind,
 } from './usage-rows.ts';
 import { UsageSums } from './usage-sums.ts';
 
@@ -26,10 +29,9 @@ import { UsageSums } from './usage-sums.ts';
 const PAGE_ROWS = 500;
 
 type Totals = Readonly<{
-  totals: UsageSums<Omit<UsageTotalTable, CounterColumn>>;
-  methods: UsageSums<Omit<UsageMethodTable, CounterColumn>>;
+  totals: UsageSums<Omit<UsageTotalTable, keyof UsageCounters>>;
+  methods: UsageSums<Omit<UsageMethodTable, keyof UsageCounters>>;
 }>;
-type CounterColumn = 'requests' | 'bytes_in' | 'bytes_out' | 'credits' | 'messages' | 'latency';
 
 const noTotals = (): Totals => ({ totals: new UsageSums(), methods: new UsageSums() });
 
@@ -64,17 +66,19 @@ async function sumMinute(db: Kysely<Schema>, minute: number): Promise<Totals> {
   return sums;
 }
 
-/** For each step: its finer step, how many of them it has, and the step built from it. */
-const coarser = {
-  hour: { kind: 'total_hour', of: 'minute', count: 60, next: 'total_day' },
-  day: { kind: 'total_day', of: 'hour', count: 24, next: null },
-} as const satisfies Record<
-  string,
-  { kind: DirtyBucketKind; of: UsageStep; count: number; next: DirtyBucketKind | null }
->;
+type CoarseStep = 'hour' | 'day';
 
-async function sumFiner(db: Kysely<Schema>, step: keyof typeof coarser, bucket: number): Promise<Totals> {
-  const { of, count } = coarser[step];
+/** The source of each step, and how many of its buckets make one. */
+const sources = {
+  minute: { of: 'minute', count: 1 },
+  hour: { of: 'minute', count: 60 },
+  day: { of: 'hour', count: 24 },
+} as const;
+
+const dayOf = (hour: number): number => Math.floor(hour / sources.day.count);
+
+async function sumFiner(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<Totals> {
+  const { of, count } = sources[step];
   const sums = noTotals();
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const where = { step: of, bucket: finer };
@@ -91,6 +95,15 @@ async function sumFiner(db: Kysely<Schema>, step: keyof typeof coarser, bucket: 
   return sums;
 }
 
+async function insertPages<Name extends 'usage_total' | 'usage_method' | 'usage_hour'>(
+  trx: Transaction<Schema>,
+  table: Name,
+  rows: readonly Schema[Name][],
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += PAGE_ROWS)
+    await insertRow(trx, table, rows.slice(from, from + PAGE_ROWS) as never);
+}
+
 /** Replaces the rows of a bucket unless its sources have changed. */
 function replaceTotals(
   store: Store,
@@ -102,28 +115,19 @@ function replaceTotals(
   const { bucket } = seen;
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
-    const replace = async (
-      table: 'usage_total' | 'usage_method',
-      rows: readonly { last_minute: number }[],
-    ) => {
+    const sums = { usage_total: totals.rows(), usage_method: methods.rows() };
+    for (const table of ['usage_total', 'usage_method'] as const) {
       await deleteRows(trx, table, { step, bucket });
-      for (let from = 0; from < rows.length; from += PAGE_ROWS) {
-        const values = rows.slice(from, from + PAGE_ROWS).map(({ last_minute: _, ...row }) => row);
-        await insertRow(trx, table, values as never);
-      }
-    };
-    await replace('usage_total', totals.rows());
-    await replace('usage_method', methods.rows());
+      const values = sums[table].map(({ last_minute: _, ...row }) => row);
+      await insertPages(trx, table, values as never[]);
+    }
     await clearDirty(trx, seen);
     if (next !== null) await markDirty(trx, '', [next]);
     return true;
   });
 }
 
-/**
- * Rebuilds the totals of a minute.
- * @returns false if it changed meanwhile; the mark stays.
- */
+/** Rebuilds the totals of a minute; false if it changed meanwhile. */
 export async function rollMinute(store: Store, minute: number): Promise<boolean> {
   const seen = await readDirtyBucket(store.db, 'minute', minute);
   const sums = await sumMinute(store.db, minute);
@@ -131,34 +135,21 @@ export async function rollMinute(store: Store, minute: number): Promise<boolean>
   return replaceTotals(store, seen, 'minute', sums, next);
 }
 
-/**
- * Rebuilds the totals of an hour or day.
- * @returns false if it changed meanwhile; the mark stays.
- */
-async function rollTotals(store: Store, step: keyof typeof coarser, bucket: number): Promise<boolean> {
-  const { kind, next } = coarser[step];
-  const seen = await readDirtyBucket(store.db, kind, bucket);
+async function rollTotals(store: Store, step: CoarseStep, bucket: number): Promise<boolean> {
+  const seen = await readDirtyBucket(store.db, `total_${step}`, bucket);
   const sums = await sumFiner(store.db, step, bucket);
-  const mark = next === null ? null : { kind: next, bucket: Math.floor(bucket / coarser.day.count) };
-  return replaceTotals(store, seen, step, sums, mark);
+  const next = step === 'day' ? null : ({ kind: 'total_day', bucket: dayOf(bucket) } as const);
+  return replaceTotals(store, seen, step, sums, next);
 }
 
 /** Bounds memory and the time for which SQLite blocks. */
 const KEYS_AT_ONCE = 20;
 
-type DetailStep = 'hour' | 'day';
-
-/** The finer table of each step, its column of buckets, and the number of finer buckets in one. */
-const finerOf = {
-  hour: { table: 'usage_minute', column: 'minute', count: 60 },
-  day: { table: 'usage_hour', column: 'hour', count: 24 },
-} as const;
-
 /** Table and column names are known only at run time; both tables have the columns used here. */
-const finerRows = (db: Kysely<Schema>, step: DetailStep) =>
-  db.selectFrom(finerOf[step].table as 'usage_hour');
-const finerColumn = (step: DetailStep): 'hour' => finerOf[step].column as 'hour';
-const tableOf = (step: DetailStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
+const finerRows = (db: Kysely<Schema>, step: CoarseStep) =>
+  db.selectFrom(`usage_${sources[step].of}` as 'usage_hour');
+const finerColumn = (step: CoarseStep): 'hour' => sources[step].of as 'hour';
+const tableOf = (step: CoarseStep): 'usage_hour' => `usage_${step}` as 'usage_hour';
 
 function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageDetailTable[] {
   const sums = new UsageSums<Pick<UsageDetailTable, 'key_id' | 'product' | 'method' | 'status'>>();
@@ -172,9 +163,9 @@ function sumRows(rows: readonly (UsageDetailTable | UsageMinuteTable)[]): UsageD
   return sums.rows().map((row) => ({ customer_id: customers.get(row.key_id) ?? '', ...row }));
 }
 
-async function keysInBucket(db: Kysely<Schema>, step: DetailStep, bucket: number): Promise<string[]> {
+async function keysInBucket(db: Kysely<Schema>, step: CoarseStep, bucket: number): Promise<string[]> {
   const keys = new Set<string>();
-  const { count } = finerOf[step];
+  const { count } = sources[step];
   for (let finer = bucket * count; finer < (bucket + 1) * count; finer++) {
     const query = finerRows(db, step).select('key_id').distinct().where(finerColumn(step), '=', finer);
     for (const { key_id } of await query.execute()) keys.add(key_id);
@@ -185,12 +176,12 @@ async function keysInBucket(db: Kysely<Schema>, step: DetailStep, bucket: number
 
 async function replaceRows(
   store: Store,
-  step: DetailStep,
+  step: CoarseStep,
   seen: DirtyBucketSnapshot,
   keys: readonly string[],
 ): Promise<boolean> {
   const { bucket } = seen;
-  const { count } = finerOf[step];
+  const { count } = sources[step];
   const finer = await finerRows(store.db, step)
     .selectAll()
     .where('key_id', 'in', keys)
@@ -202,20 +193,16 @@ async function replaceRows(
     if (!(await lockIfUnchanged(trx, seen))) return false;
     const name = step as 'hour';
     await trx.deleteFrom(tableOf(step)).where(name, '=', bucket).where('key_id', 'in', keys).execute();
-    for (let from = 0; from < rows.length; from += PAGE_ROWS) {
-      const values = rows.slice(from, from + PAGE_ROWS).map((row) => ({ [name]: bucket, ...row }));
-      await insertRow(trx, tableOf(step), values as Schema['usage_hour'][]);
-    }
+    const values = rows.map((row) => ({ [name]: bucket, ...row }) as Schema['usage_hour']);
+    await insertPages(trx, tableOf(step), values);
     return true;
   });
 }
 
-/**
- * Rebuilds the rows by key of an hour or day, some keys at a time.
- * @returns false if a source changed meanwhile; the mark stays and everything is rebuilt later.
- */
-async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnapshot): Promise<boolean> {
-  const keys = await keysInBucket(store.db, step, seen.bucket);
+/** Rebuilds the rows by key, some keys at a time; false if a source changed meanwhile. */
+async function rollDetails(store: Store, step: CoarseStep, bucket: number): Promise<boolean> {
+  const seen = await readDirtyBucket(store.db, step, bucket);
+  const keys = await keysInBucket(store.db, step, bucket);
   for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
     if (!(await replaceRows(store, step, seen, keys.slice(from, from + KEYS_AT_ONCE)))) return false;
     await setImmediate();
@@ -223,78 +210,61 @@ async function rollDetails(store: Store, step: DetailStep, seen: DirtyBucketSnap
   return store.db.transaction().execute(async (trx) => {
     if (!(await lockIfUnchanged(trx, seen))) return false;
     await clearDirty(trx, seen);
-    if (seen.kind === 'hour') {
-      await markDirty(trx, '', [{ kind: 'day', bucket: Math.floor(seen.bucket / finerOf.day.count) }]);
-    }
+    if (step === 'hour') await markDirty(trx, '', [{ kind: 'day', bucket: dayOf(bucket) }]);
     return true;
   });
 }
 
-export const rollHour = async (store: Store, hour: number): Promise<boolean> =>
-  rollDetails(store, 'hour', await readDirtyBucket(store.db, 'hour', hour));
-
-const rollDay = async (store: Store, day: number): Promise<boolean> =>
-  rollDetails(store, 'day', await readDirtyBucket(store.db, 'day', day));
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+export const rollHour = (store: Store, hour: number): Promise<boolean> => rollDetails(store, 'hour', hour);
 
 /** Per kind and round. */
 const BUCKETS_PER_ROUND = 500;
 
+/** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
+const delayMs: Readonly<Record<UsageStep, number>> = { minute: 5_000, hour: 60_000, day: 120_000 };
+
 type RollUp = Readonly<{
   kind: DirtyBucketKind;
-  ms: number;
-  /** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
-  afterMs: number;
-  of: UsageStep;
-  count: number;
   roll(store: Store, bucket: number): Promise<boolean>;
 }>;
 
-const byHour = { ms: HOUR_MS, afterMs: MINUTE_MS, of: 'minute', count: 60 } as const;
-const byDay = { ms: DAY_MS, afterMs: 2 * MINUTE_MS, of: 'hour', count: 24 } as const;
-
+/** Finer steps first. */
 const rollUps: readonly RollUp[] = [
-  { kind: 'minute', ms: MINUTE_MS, afterMs: 5 * SECOND_MS, of: 'minute', count: 1, roll: rollMinute },
-  { kind: 'total_hour', ...byHour, roll: (store, hour) => rollTotals(store, 'hour', hour) },
-  { kind: 'total_day', ...byDay, roll: (store, day) => rollTotals(store, 'day', day) },
-  { kind: 'hour', ...byHour, roll: rollHour },
-  { kind: 'day', ...byDay, roll: rollDay },
+  { kind: 'minute', roll: rollMinute },
+  { kind: 'total_hour', roll: (store, hour) => rollTotals(store, 'hour', hour) },
+  { kind: 'total_day', roll: (store, day) => rollTotals(store, 'day', day) },
+  { kind: 'hour', roll: rollHour },
+  { kind: 'day', roll: (store, day) => rollDetails(store, 'day', day) },
 ];
 
+function completeBuckets(db: Kysely<Schema>, kind: DirtyBucketKind, nowMs: number, limit: number) {
+  const step = stepOfKind[kind];
+  return listDirtyBuckets(db, kind, Math.floor((nowMs - delayMs[step]) / stepMs[step]), limit);
+}
+
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
-  for (const { kind, ms, afterMs } of rollUps) {
-    const end = Math.floor((nowMs - afterMs) / ms);
-    if ((await listDirtyBuckets(db, kind, end, 1)).length > 0) return true;
-  }
+  for (const { kind } of rollUps) if ((await completeBuckets(db, kind, nowMs, 1)).length > 0) return true;
   return false;
 }
 
 /**
- * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort: a bucket is written
- * only if its sources are unchanged.
- * @param shouldContinue - checked before each bucket; false ends the round.
- * @returns number of rebuilt buckets.
+ * Rebuilds all marked buckets that are complete. Safe to run concurrently and to abort.
+ * @param shouldContinue - checked before each bucket.
  */
 export async function rollUp(
   store: Store,
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
-): Promise<number> {
-  let rolledUp = 0;
-  for (const { kind, ms, afterMs, of, count, roll } of rollUps) {
-    const end = Math.floor((nowMs - afterMs) / ms);
-    const retentionStart = await retentionStartOf(store.db, of);
-    for (const bucket of await listDirtyBuckets(store.db, kind, end, BUCKETS_PER_ROUND)) {
-      if (!(await shouldContinue())) return rolledUp;
-      if (bucket * count < retentionStart) await dropMarks(store, kind, bucket);
-      else if (await roll(store, bucket)) rolledUp++;
+): Promise<void> {
+  for (const { kind, roll } of rollUps) {
+    const { of, count } = sources[stepOfKind[kind]];
+    const starts = await retentionStarts(store.db);
+    for (const bucket of await completeBuckets(store.db, kind, nowMs, BUCKETS_PER_ROUND)) {
+      if (!(await shouldContinue())) return;
+      if (bucket * count < starts[of]) await dropMarks(store, kind, bucket);
+      else await roll(store, bucket);
     }
   }
-  return rolledUp;
 }
 
 /** The sources of the bucket were deleted before this late write: it stays as rolled up before. */

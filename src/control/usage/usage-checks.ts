@@ -3,8 +3,13 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Store } from '../database/open.ts';
 import { upsertRow } from '../database/rows.ts';
 import type { Schema } from '../database/schema.ts';
+import type { UsageTables } from '../database/tables/usage.ts';
+import { stepMs } from './read-usage.ts';
+import { counterColumns } from './usage-sums.ts';
 
-/** Records the totals of an hour's minutes for each process run; a record never decreases. */
+const recordedColumns = ['requests', 'messages', 'credits'] as const;
+
+/** Records an hour's totals of each process run; a record never decreases. */
 async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> {
   const greater = (name: string) =>
     sql<never>`case when excluded.${sql.ref(name)} > usage_seen.${sql.ref(name)}
@@ -13,9 +18,7 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     .selectFrom('usage_minute')
     .select([
       'epoch',
-      sql<number>`cast(sum(requests) as bigint)`.as('requests'),
-      sql<number>`cast(sum(messages) as bigint)`.as('messages'),
-      sql<number>`cast(sum(credits) as bigint)`.as('credits'),
+      ...recordedColumns.map((name) => sql<number>`cast(sum(${sql.ref(name)}) as bigint)`.as(name)),
     ])
     .where('minute', '>=', hour * 60)
     .where('minute', '<', hour * 60 + 60)
@@ -26,47 +29,32 @@ async function recordHighWater(db: Kysely<Schema>, hour: number): Promise<void> 
     .insertInto('usage_seen')
     .values(seen.map((row) => ({ hour, ...row })))
     .onConflict((conflict) =>
-      conflict.columns(['hour', 'epoch']).doUpdateSet({
-        requests: greater('requests'),
-        messages: greater('messages'),
-        credits: greater('credits'),
-      }),
+      conflict
+        .columns(['hour', 'epoch'])
+        .doUpdateSet(Object.fromEntries(recordedColumns.map((name) => [name, greater(name)]))),
     )
     .execute();
 }
 
-const HOUR_MS = 3_600_000;
-
-export type CheckResult = Readonly<{
-  /** The invariant, as a sentence. */
-  name: string;
-  /** Number of rows that violate it. */
-  violations: number;
-  example: string | null;
-}>;
+export type CheckResult = Readonly<Omit<UsageTables['usage_check'], 'ran_at'>>;
 
 /** One query per time slice that must return no row. */
 type Check = Readonly<{
   name: string;
-  /** Slices (hours or days since 1970) to check, given the hours with usage. */
-  slices(hours: readonly number[]): readonly number[];
+  /** Checks days instead of hours. */
+  isDaily?: true;
+  /** @param slice - hour or day since 1970. */
   contradictions(slice: number): RawBuilder<{ example: string }>;
 }>;
 
 const HOURS_CHECKED = 24;
 const DAYS_CHECKED = 3;
 
-const lastHours = (hour: number): number[] =>
-  Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => hour - 1 - ago);
-
-const everyHour = (hours: readonly number[]): readonly number[] => hours.slice(0, HOURS_CHECKED);
-const everyDay = (hours: readonly number[]): readonly number[] => [
-  ...new Set(hours.map((hour) => Math.floor(hour / 24))),
-];
+const daysOf = (hours: readonly number[]) => new Set(hours.map((hour) => Math.floor(hour / 24)));
 
 async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[]> {
   const hours = sql.join(
-    lastHours(hour).map((one) => sql`select ${sql.lit(one)} as hour`),
+    Array.from({ length: DAYS_CHECKED * 24 }, (_, ago) => sql`select ${sql.lit(hour - 1 - ago)} as hour`),
     sql` union all `,
   );
   const { rows } = await sql<{ hour: number }>`select hour from (${hours}) as a where
@@ -76,16 +64,8 @@ async function hoursWithUsage(db: Kysely<Schema>, hour: number): Promise<number[
   return rows.map((row) => row.hour);
 }
 
-const sums = sql.raw(
-  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
-    .map((name) => `coalesce(sum(${name}), 0) as ${name}`)
-    .join(', '),
-);
-const hasDifference = sql.raw(
-  ['requests', 'credits', 'messages', 'bytes_in', 'bytes_out']
-    .map((name) => `a.${name} <> b.${name}`)
-    .join(' or '),
-);
+const sums = sql.raw(counterColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', '));
+const hasDifference = sql.raw(counterColumns.map((name) => `a.${name} <> b.${name}`).join(' or '));
 const describeRow = (unit: string, slice: number): RawBuilder<string> =>
   sql`${sql.lit(`${unit} ${slice}: `)} || a.requests || ' requests and ' || a.credits || ' credits, not ' ||
     b.requests || ' and ' || b.credits`;
@@ -104,7 +84,6 @@ const isRetained = (step: string, from: number): RawBuilder<boolean> => sql`not 
 const checks: readonly Check[] = [
   {
     name: 'Minutes add up to hours',
-    slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_hour where hour = ${hour}) a,
         (select ${sums} from usage_minute where ${within('minute', hour * 60, hour * 60 + 60)}) b
@@ -112,7 +91,7 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Hours add up to days',
-    slices: everyDay,
+    isDaily: true,
     contradictions: (day) => sql`select ${describeRow('day', day)} as example
       from (select ${sums} from usage_day where day = ${day}) a,
         (select ${sums} from usage_hour where ${within('hour', day * 24, day * 24 + 24)}) b
@@ -121,7 +100,6 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Hourly totals match usage by key',
-    slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_hour where hour = ${hour}) b
@@ -130,7 +108,6 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Totals by method match totals by customer',
-    slices: everyHour,
     contradictions: (hour) => sql`select ${describeRow('hour', hour)} as example
       from (select ${sums} from usage_method where step = 'hour' and bucket = ${hour}) a,
         (select ${sums} from usage_total where step = 'hour' and bucket = ${hour}) b
@@ -138,7 +115,6 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Counters of a gateway never decrease',
-    slices: everyHour,
     contradictions: (hour) => sql`select 'hour ' || a.hour || ' of run ' || a.epoch || ': ' ||
         coalesce(b.requests, 0) || ' requests, once ' || a.requests as example
       from usage_seen a left join (select epoch, ${sums} from usage_minute
@@ -148,13 +124,11 @@ const checks: readonly Check[] = [
   },
   {
     name: 'Usage belongs to existing keys',
-    slices: everyHour,
     contradictions: (hour) => sql`select distinct key_id as example from usage_hour
       where customer_id = '' and hour = ${hour}`,
   },
   {
     name: 'Credits are charged only for served requests',
-    slices: everyHour,
     contradictions: (
       hour,
     ) => sql`select key_id || ' ' || method || ' ' || status || ': ' || credits as example
@@ -171,7 +145,7 @@ async function runCheck(
 ): Promise<CheckResult | null> {
   let violations = 0;
   let example: string | null = null;
-  for (const slice of check.slices(hours)) {
+  for (const slice of check.isDaily ? daysOf(hours) : hours.slice(0, HOURS_CHECKED)) {
     if (!(await shouldContinue())) return null;
     const { rows } = await check.contradictions(slice).execute(db);
     violations += rows.length;
@@ -181,16 +155,13 @@ async function runCheck(
   return { name: check.name, violations, example };
 }
 
-/**
- * Runs all consistency checks over the last day, stores and returns the results.
- * @param shouldContinue - checked before each query; false ends the run.
- */
+/** Checks the last day and stores the results. */
 export async function runChecks(
   { db }: Store,
   nowMs: number,
   shouldContinue: () => Promise<boolean>,
 ): Promise<CheckResult[]> {
-  const hours = await hoursWithUsage(db, Math.floor(nowMs / HOUR_MS));
+  const hours = await hoursWithUsage(db, Math.floor(nowMs / stepMs.hour));
   const results: CheckResult[] = [];
   for (const check of checks) {
     const result = await runCheck(db, check, hours, shouldContinue);
@@ -199,7 +170,7 @@ export async function runChecks(
     await upsertRow(db, 'usage_check', { name }, { ran_at: nowMs, ...found });
     results.push(result);
   }
-  for (const hour of everyHour(hours)) await recordHighWater(db, hour);
+  for (const hour of hours.slice(0, HOURS_CHECKED)) await recordHighWater(db, hour);
   // Results of checks that another version had.
   const names = checks.map(({ name }) => name);
   await db.deleteFrom('usage_check').where('name', 'not in', names).execute();

@@ -15,7 +15,7 @@ type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
 
-/** Lists journals of exited processes and removes their drafts. Empty if there is no folder. */
+/** Lists journals of exited processes and removes their drafts. */
 async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
   const orphaned: OrphanedJournal[] = [];
   const names = (await nullIfMissing(readdir(folder))) ?? [];
@@ -43,7 +43,7 @@ export function journalLine(row: StoredUsage): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
-/** Parses a line without its line feed; null if corrupt. */
+/** @param line - without its line feed. */
 export function readJournalLine(line: string): StoredUsage | null {
   const text = line.slice(9);
   if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return null;
@@ -71,17 +71,12 @@ function rowOf(values: unknown): StoredUsage | null {
   return isWhole ? row : null;
 }
 
-export const usageJournalOptions = {
-  /** Rows beyond this size stay in memory only. */
-  maxBytes: 67_108_864,
-} as const;
+/** Rows beyond this size stay in memory only. */
+export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
 
-/**
- * Append-only file with usage rows that are not in the store yet. A later state of a row is a later line.
- * Calls must not overlap.
- */
+/** File with rows that are not in the store yet; a later state is a later line. Calls must not overlap. */
 export class UsageJournal {
   readonly #folder: string;
   readonly #epoch: string;
@@ -90,8 +85,7 @@ export class UsageJournal {
   #file: FileHandle | null = null;
   #bytes = 0;
 
-  /** @param folder - created with the first row, readable by its owner only. */
-  constructor(folder: string, epoch: string, maxBytes: number = usageJournalOptions.maxBytes) {
+  constructor(folder: string, epoch: string, maxBytes = usageJournalOptions.maxBytes) {
     this.#folder = folder;
     this.#epoch = epoch;
     this.#path = join(folder, processOwnedName(epoch) + SUFFIX);
@@ -103,11 +97,9 @@ export class UsageJournal {
   }
 
   /**
-   * Appends rows; they are durable when it resolves.
-   * @param pendingRows - all rows missing in the store, including the new ones: a full file is rewritten with
-   * only these rows.
+   * Durable when it resolves; after an error the file is unchanged.
+   * @param pendingRows - all rows missing in the store: a full file is rewritten with only these.
    * @returns number of rows that did not fit.
-   * @throws Error of the file system; the file is then unchanged.
    */
   async append(rows: readonly StoredUsage[], pendingRows: Iterable<StoredUsage>): Promise<number> {
     if (rows.length === 0) return 0;
@@ -210,11 +202,7 @@ export type JournalCorruption = {
   lines: number;
 };
 
-/**
- * Pages of rows in the order of writing, each with the last state of its rows.
- * @param corruption - updated while reading.
- * @throws Error of the file system
- */
+/** Pages of rows in the order of writing, each with the last state of its rows. Updates `corruption`. */
 export async function* readJournal(
   path: string,
   batchRows: number,
@@ -244,7 +232,6 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** A journal of an earlier run that was stored completely. */
 export type RecoveredJournal = Readonly<{
   path: string;
   rows: number;
@@ -253,11 +240,7 @@ export type RecoveredJournal = Readonly<{
   lateRows: number;
 }>;
 
-/**
- * Stores the journals of exited processes under their own epochs and removes them. Idempotent, also across
- * processes.
- * @throws Error of the store or the file system; unstored journals stay.
- */
+/** Stores journals of exited processes under their own epochs and removes them. Idempotent. */
 export async function recoverJournals(
   store: Store,
   folder: string,

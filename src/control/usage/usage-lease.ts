@@ -2,10 +2,8 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, selectRows } from '../database/rows.ts';
 
 /**
- * Acquires or renews an advisory lease, so that one of several gateways does periodic work. Correctness must
- * not depend on it: clocks may differ, and a stalled holder may still be running.
- * @param durationMs - duration of the lease.
- * @returns whether the caller holds it.
+ * Acquires or renews a lease, so that one of several gateways does periodic work. Correctness must not depend
+ * on it: clocks may differ, and a stalled holder may still be running.
  */
 export async function acquireLease(
   store: Store,
@@ -30,7 +28,6 @@ export async function acquireLease(
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Releases a lease at once. */
 export async function releaseLease(store: Store, name: string, holder: string): Promise<void> {
   await deleteRows(store.db, 'usage_claim', { name, holder });
 }

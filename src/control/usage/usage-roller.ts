@@ -5,30 +5,21 @@ import { PeriodicTask } from '../periodic-task.ts';
 import { isSomethingDue, rollUp } from './roll-up.ts';
 import { type CheckResult, runChecks } from './usage-checks.ts';
 import { acquireLease, isLeased, releaseLease } from './usage-lease.ts';
-import { pruneUsage, type UsageRetention, usageRetention } from './usage-retention.ts';
-
-type UsageRollerOptions = Readonly<{
-  store: Store;
-  retention: UsageRetention;
-  intervalMs: number;
-  /** Lease duration: how long a crashed gateway delays the next one. */
-  leaseMs: number;
-  /** Interval of retention and consistency checks. */
-  upkeepIntervalMs: number;
-  now: () => number;
-  onState: OnState;
-  onViolation: (check: CheckResult) => void;
-}>;
+import { pruneUsage, usageRetention } from './usage-retention.ts';
 
 const usageRollerOptions = {
   retention: usageRetention,
   intervalMs: 5_000,
+  /** How long a crashed gateway delays the next one. */
   leaseMs: 30_000,
+  /** Of retention and consistency checks. */
   upkeepIntervalMs: 3_600_000,
-  now: Date.now,
-  onState: () => undefined,
-  onViolation: () => undefined,
+  now: () => Date.now(),
+  onState: (() => undefined) as OnState,
+  onViolation: (_check: CheckResult): void => undefined,
 };
+
+type UsageRollerOptions = Readonly<typeof usageRollerOptions & { store: Store }>;
 
 const LEASE = 'roll-up';
 /** Lease for upkeep, not released after use: it also limits the frequency. */
@@ -56,7 +47,6 @@ export class UsageRoller {
     this.#task.start();
   }
 
-  /** Does pending work unless another gateway holds the lease. Never rejects. */
   round(): Promise<void> {
     return this.#task.run();
   }

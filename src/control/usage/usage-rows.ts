@@ -1,30 +1,30 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
 import { DEFAULT_CUSTOMER_ID } from '../accounts/roles.ts';
 import type { Store } from '../database/open.ts';
-import { findRow, selectRows, upsertRow } from '../database/rows.ts';
+import { selectRows, upsertRow } from '../database/rows.ts';
 import type { Schema, UsageMinuteTable } from '../database/schema.ts';
 import type { DirtyBucketKind, UsageMarkTable, UsageStep } from '../database/tables/usage.ts';
-import { serializeHistogram } from './usage-sums.ts';
+import { counterColumns, serializeHistogram } from './usage-sums.ts';
 
 export type DirtyBucket = Readonly<{ kind: DirtyBucketKind; bucket: number }>;
 
-/** Marks of one bucket as read. */
-export type DirtyBucketSnapshot = Readonly<{
-  kind: DirtyBucketKind;
-  bucket: number;
-  tokens: ReadonlyMap<string, number>;
-}>;
+export type DirtyBucketSnapshot = DirtyBucket & Readonly<{ tokens: ReadonlyMap<string, number> }>;
+
+export const stepOfKind: Readonly<Record<DirtyBucketKind, UsageStep>> = {
+  minute: 'minute',
+  total_hour: 'hour',
+  total_day: 'day',
+  hour: 'hour',
+  day: 'day',
+};
 
 /** Tokens are random and compared for equality only. */
 const TOKEN_END = 2 ** 47;
 
-/**
- * Marks buckets as stale, in the transaction of the change.
- * @param epoch - the writer's.
- */
+/** Marks buckets as stale, in the transaction of the change by this epoch. */
 export async function markDirty(
   trx: Transaction<Schema>,
   epoch: string,
@@ -58,7 +58,7 @@ export async function listDirtyBuckets(
   return rows.map(({ bucket }) => bucket);
 }
 
-/** Reads the marks of a bucket. Call it before reading its sources. */
+/** Call it before reading the sources of the bucket. */
 export async function readDirtyBucket(
   db: Kysely<Schema>,
   kind: DirtyBucketKind,
@@ -68,10 +68,7 @@ export async function readDirtyBucket(
   return { kind, bucket, tokens: new Map(rows.map(({ epoch, token }) => [epoch, token])) };
 }
 
-/**
- * Checks that the marks are unchanged and locks them until the transaction ends, so that concurrent writers
- * wait.
- */
+/** Checks that the marks are unchanged and locks them, so that concurrent writers wait. */
 export async function lockIfUnchanged(trx: Transaction<Schema>, seen: DirtyBucketSnapshot): Promise<boolean> {
   if (seen.tokens.size === 0) return false;
   await trx
@@ -135,31 +132,23 @@ function tableRow(epoch: string, row: StoredUsage, account: UsageAccount): Usage
   };
 }
 
-const counters = ['bytes_in', 'bytes_out', 'credits', 'latency', 'messages', 'requests'] as const;
-
 /** Counters never decrease within a process, so the sum orders two states of a row. */
 const extent = (table: 'excluded' | 'usage_minute') =>
-  sql.raw(
-    ['requests', 'messages', 'credits', 'bytes_in', 'bytes_out']
-      .map((name) => `${table}.${name}`)
-      .join(' + '),
-  );
+  sql.raw(counterColumns.map((name) => `${table}.${name}`).join(' + '));
 
 /** Keeps the row with the larger totals, so that repeated, late or reordered writes are harmless. */
-function maxOnConflict(): Record<(typeof counters)[number], ReturnType<typeof sql<never>>> {
+function maxOnConflict(): Record<string, RawBuilder<never>> {
   const pick = (column: string) =>
     sql<never>`case when ${extent('excluded')} > ${extent('usage_minute')}
       then ${sql.ref(`excluded.${column}`)}
       else ${sql.ref(`usage_minute.${column}`)} end`;
-  return Object.fromEntries(counters.map((column) => [column, pick(column)])) as ReturnType<
-    typeof maxOnConflict
-  >;
+  return Object.fromEntries([...counterColumns, 'latency'].map((column) => [column, pick(column)]));
 }
 
 /** Compiled SQL by dialect and row count: compiling takes as long as running it. */
 const upsertTexts = new WeakMap<object, Map<number, string>>();
 
-/** @param rows - of `tableRow`, which fixes the order of columns. */
+/** `tableRow` fixes the order of columns. */
 function upsertOf(trx: Transaction<Schema>, rows: readonly UsageMinuteTable[]): CompiledQuery {
   const { adapter } = trx.getExecutor();
   const texts = upsertTexts.get(adapter) ?? new Map<number, string>();
@@ -199,9 +188,15 @@ async function accountsOf(
   return accounts;
 }
 
-/** The first bucket whose rows are not deleted. */
-export async function retentionStartOf(db: Kysely<Schema>, step: UsageStep): Promise<number> {
-  return (await findRow(db, 'usage_horizon', { step }))?.bucket ?? 0;
+/** The first buckets whose rows are not deleted. */
+export async function retentionStarts(db: Kysely<Schema>): Promise<Readonly<Record<UsageStep, number>>> {
+  const rows = await selectRows(db, 'usage_horizon', {}).execute();
+  return {
+    minute: 0,
+    hour: 0,
+    day: 0,
+    ...Object.fromEntries(rows.map(({ step, bucket }) => [step, bucket])),
+  };
 }
 
 function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
@@ -213,17 +208,9 @@ function affectedBuckets(rows: readonly StoredUsage[]): DirtyBucket[] {
   ];
 }
 
-/**
- * Stores rows of process `epoch` and marks the affected buckets.
- * @returns number of rows rejected because their minutes were deleted.
- */
-export async function upsertUsage(
-  trx: Transaction<Schema>,
-  epoch: string,
-  rows: readonly StoredUsage[],
-): Promise<number> {
-  const first = await retentionStartOf(trx, 'minute');
-  const retained = rows.filter(({ minute }) => minute >= first);
+async function upsertUsage(trx: Transaction<Schema>, epoch: string, rows: readonly StoredUsage[]) {
+  const starts = await retentionStarts(trx);
+  const retained = rows.filter(({ minute }) => minute >= starts.minute);
   if (retained.length === 0) return rows.length;
   const accounts = await accountsOf(trx, retained);
   const stored = retained.map((row) => tableRow(epoch, row, accounts.get(row.keyId) ?? noAccount));
@@ -232,17 +219,12 @@ export async function upsertUsage(
   return rows.length - retained.length;
 }
 
-/**
- * Writes rows of process `epoch` in one transaction.
- * @returns number of rows rejected because their minutes were deleted.
- */
+/** Returns the number of rows rejected because their minutes were deleted. */
 export async function storeUsage(store: Store, epoch: string, rows: readonly StoredUsage[]): Promise<number> {
   const late = await store.db.transaction().execute(async (trx) => {
-    const late = await upsertUsage(trx, epoch, rows);
     await upsertRow(trx, 'usage_epoch', { epoch }, { written_at: Date.now() });
-    return late;
+    return upsertUsage(trx, epoch, rows);
   });
-  // SQLite runs synchronously; yield to the event loop.
   await setImmediate();
   return late;
 }

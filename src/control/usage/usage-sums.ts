@@ -1,7 +1,15 @@
+import { sql } from 'kysely';
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
-/** Histogram of base/histogram.ts as stored: `bucket:count` pairs, ascending, joined by commas. */
+/** All but the latency histogram. */
+export const counterColumns = ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages'] as const;
+
+/** Sums of the counters under their own names. */
+export const counterSums = sql.raw(
+  counterColumns.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', '),
+);
+
 export function serializeHistogram(counts: ArrayLike<number>): string {
   let text = '';
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) {
@@ -37,47 +45,33 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const ZERO = 0x30;
 
-type Sum = { -readonly [Name in Exclude<keyof UsageCounters, 'latency'>]: number } & {
-  latency: Float64Array;
-};
+const noCounts = { requests: 0, credits: 0, bytes_in: 0, bytes_out: 0, messages: 0 };
+
+type Sum = typeof noCounts & { latency: Float64Array; last_minute: number };
 
 /** Aggregates usage rows by their dimensions; the order of rows does not matter. */
 export class UsageSums<Dimensions extends object> {
-  readonly #sums = new Map<string, { dimensions: Dimensions; sum: Sum; lastMinute: number }>();
+  readonly #groups = new Map<string, { dimensions: Dimensions; sum: Sum }>();
 
-  /** @param lastMinute - the last Unix minute with usage. */
   add(dimensions: Dimensions, counters: UsageCounters, lastMinute: number): void {
     const groupKey = Object.values(dimensions).join('\n');
-    let entry = this.#sums.get(groupKey);
-    if (entry === undefined) {
-      entry = { dimensions, sum: zero(), lastMinute };
-      this.#sums.set(groupKey, entry);
-    }
-    const { sum } = entry;
-    sum.requests += counters.requests;
-    sum.bytes_in += counters.bytes_in;
-    sum.bytes_out += counters.bytes_out;
-    sum.credits += counters.credits;
-    sum.messages += counters.messages;
+    const { sum } = this.#groups.get(groupKey) ?? this.#addGroup(groupKey, dimensions);
+    for (const name of counterColumns) sum[name] += counters[name];
     addLatency(sum.latency, counters.latency);
-    if (lastMinute > entry.lastMinute) entry.lastMinute = lastMinute;
+    sum.last_minute = Math.max(sum.last_minute, lastMinute);
+  }
+
+  #addGroup(groupKey: string, dimensions: Dimensions) {
+    const group = { dimensions, sum: { ...noCounts, latency: emptyLatencyHistogram(), last_minute: 0 } };
+    this.#groups.set(groupKey, group);
+    return group;
   }
 
   rows(): (Dimensions & UsageCounters & { last_minute: number })[] {
-    return [...this.#sums.values()].map(({ dimensions, sum, lastMinute }) => ({
+    return [...this.#groups.values()].map(({ dimensions, sum }) => ({
       ...dimensions,
       ...sum,
       latency: serializeHistogram(sum.latency),
-      last_minute: lastMinute,
     }));
   }
 }
-
-const zero = (): Sum => ({
-  requests: 0,
-  bytes_in: 0,
-  bytes_out: 0,
-  credits: 0,
-  messages: 0,
-  latency: emptyLatencyHistogram(),
-});

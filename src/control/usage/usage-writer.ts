@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { UsageRow } from '../../gateway/metering/usage-meter.ts';
+import type { UsageMeter, UsageRow } from '../../gateway/metering/usage-meter.ts';
 import type { Store } from '../database/open.ts';
 import { FailureState, type OnState } from '../failure-state.ts';
 import {
@@ -10,48 +10,30 @@ import {
 } from './usage-journal.ts';
 import { rowKeyOf, type StoredUsage, storedUsage, storeUsage } from './usage-rows.ts';
 
-/** Implemented by gateway/metering/usage-meter.ts. */
-interface UsageSource {
-  /** Rows changed since the last call, as running totals. */
-  drain(): UsageRow[];
-}
-
-export type UsageWriterOptions = Readonly<{
-  store: Store;
-  source: UsageSource;
-  /** A kill loses at most this much. */
-  flushIntervalMs: number;
-  /** Rows kept while the store is unreachable; the oldest beyond it are dropped and counted. */
-  pendingRowsMax: number;
-  /** Rows per transaction: few enough that SQLite blocks for only a few milliseconds. */
-  batchRows: Readonly<Record<Store['dialect'], number>>;
-  /** null: no journal; unstored rows are in memory only. */
-  journalFolder: string | null;
-  journalMaxBytes: number;
-  onState: OnState;
-  /** Like `onState`, for the journal. */
-  onJournal: OnState;
-  onJournalRecovered: (journal: RecoveredJournal) => void;
-}>;
-
 export const usageWriterOptions = {
+  /** A kill loses at most this much. */
   flushIntervalMs: 1_000,
+  /** The oldest beyond it are dropped and counted. */
   pendingRowsMax: 200_000,
+  /** Per transaction: SQLite blocks meanwhile. */
   batchRows: { sqlite: 100, postgres: 200 },
-  journalFolder: null,
+  /** null: no journal; unstored rows are in memory only. */
+  journalFolder: null as string | null,
   journalMaxBytes: usageJournalOptions.maxBytes,
-  onState: () => undefined,
-  onJournal: () => undefined,
-  onJournalRecovered: () => undefined,
+  onState: (() => undefined) as OnState,
+  onJournal: (() => undefined) as OnState,
+  onJournalRecovered: (_journal: RecoveredJournal): void => undefined,
 };
 
-/** After a failed recovery of journals. */
+export type UsageWriterOptions = Readonly<
+  typeof usageWriterOptions & { store: Store; source: Pick<UsageMeter, 'drain'> }
+>;
+
 const RECOVERY_RETRY_MS = 60_000;
 
 /**
- * Flushes usage from memory to the store. Failed writes are retried; failures never reach the request path.
- * Each flush journals new rows and writes them unless the previous write is still running. With PostgreSQL,
- * rows always go to the journal first; with SQLite only while a write fails or is slow.
+ * Flushes usage to the store. Failed writes are retried; failures never reach the request path. With
+ * PostgreSQL, rows always go to the journal first; with SQLite only while a write fails or is slow.
  */
 export class UsageWriter {
   readonly epoch: string = randomUUID();
@@ -102,10 +84,7 @@ export class UsageWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
   }
 
-  /**
-   * Journals new rows and writes them unless a write is running; then the next flush writes them. Never
-   * rejects; resolves after the attempt.
-   */
+  /** Never rejects; resolves after the attempt. New rows wait for the end of a running write. */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();
     const isBehind = this.#state.isFailing || this.#writing !== null;

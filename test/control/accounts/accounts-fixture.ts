@@ -52,7 +52,6 @@ export async function openAccountsFixture(store: Store, options: AccountsFixture
   const services: ApiServices = {
     store,
     peppers: testPeppers,
-    keysMax: 1_000,
     keys: { keysMax: 1_000, customerKeysMax: 100, overlapHours: 24, revokeLeaked: false, scannerKeys },
     endpoints: [],
     now: () => clock.now,

@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 async function readAll(store: Store, step: 'minute' | 'hour' | 'day'): Promise<number> {
   const axis = axisOver(step, EDGE - DAY_MS, EDGE + 2 * DAY_MS);
   let requests = 0;
-  await readSums(store, axis, { customerId: 'acme' }, [], (row) => {
+  await readSums(store, { axis, filter: { customerId: 'acme' } }, [], (row) => {
     requests += row.requests;
   });
   return requests;

@@ -87,7 +87,7 @@ export async function addKeys(
 export const write = (store: Store, rows: readonly StoredUsage[], epoch = 'one'): Promise<number> =>
   storeUsage(store, epoch, rows);
 
-export const rollUpAt = (store: Store, nowMs: number): Promise<number> =>
+export const rollUpAt = (store: Store, nowMs: number): Promise<void> =>
   rollUp(store, nowMs, async () => true);
 
 /** Everything around the edge is complete by then. */

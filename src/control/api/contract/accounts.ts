@@ -17,7 +17,7 @@ import {
   withMade,
 } from './values.ts';
 
-const customer = z.object({
+export const customer = z.object({
   id: z.string(),
   name: z.string(),
   planId: z.string(),
@@ -46,11 +46,9 @@ const invitation = z.object({
   createdBy: z.string(),
 });
 
-/** Target of quota notifications at 80, 95 and 100 %. */
 const noticeTarget = z.object({
   id: z.string(),
   kind: z.enum(['webhook', 'email']),
-  /** URL or email address. */
   to: z.string(),
   createdAt: time,
   lastSentAt: time.nullable(),
@@ -80,14 +78,13 @@ export const accountRoutes = {
       service: z.object({
         version: z.string(),
         signUp: z.enum(['open', 'invited']),
-        /** Whether the first operator is still missing; the first start printed the setup link. */
+        /** The first operator is still missing; the first start printed the setup link. */
         needsSetup: z.boolean(),
         oidc: z.array(z.object({ id: z.string(), name: z.string() })),
         network: z.string(),
-        /** For code samples; without a path. grpc is null while gRPC is disabled. */
+        /** Without a path; grpc is null while gRPC is disabled. */
         urls: z.object({ http: z.string(), ws: z.string(), grpc: z.string().nullable() }),
         hasShredStage: z.boolean(),
-        /** `development`: the embedded ledger answers instead of a Solana network. */
         mode: z.enum(['development', 'production']),
         plans: z.array(z.object({ id: z.string(), name: z.string() })),
         mail: z.boolean(),

@@ -7,10 +7,7 @@ import { operatorRoutes } from './operator.ts';
 import type { PathParameters, Route } from './route.ts';
 import { usageRoutes } from './usage.ts';
 
-/**
- * Routes of the control API below /api/v1 with their schemas. Handlers, validation, OpenAPI document, command
- * line and dashboard are derived from it.
- */
+/** Handlers, validation, OpenAPI document, command line and dashboard are derived from it. */
 export const contract = {
   ...accountRoutes,
   ...keyRoutes,
@@ -29,6 +26,15 @@ type SchemaOf<R, Part extends 'query' | 'body' | 'result'> = R extends {
   ? S
   : null;
 
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : null;
+
+/** A request before validation. */
+export type RawRouteInput = Readonly<{
+  path: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+}>;
+
 /** Request as sent: fields with defaults are optional. */
 export type RouteInput<Name extends ContractName> = Readonly<
   ([PathParameters<Name>] extends [never] ? object : { path: Record<PathParameters<Name>, string> }) &
@@ -40,15 +46,10 @@ export type RouteInput<Name extends ContractName> = Readonly<
       : object)
 >;
 
-/** Validated request with defaults applied. */
 export type ParsedRouteInput<Name extends ContractName> = Readonly<{
   path: Record<PathParameters<Name>, string>;
-  query: SchemaOf<Contract[Name], 'query'> extends z.ZodType
-    ? z.output<SchemaOf<Contract[Name], 'query'>>
-    : null;
-  body: SchemaOf<Contract[Name], 'body'> extends z.ZodType
-    ? z.output<SchemaOf<Contract[Name], 'body'>>
-    : null;
+  query: OutputOf<SchemaOf<Contract[Name], 'query'>>;
+  body: OutputOf<SchemaOf<Contract[Name], 'body'>>;
 }>;
 
 /** JSON result; for other formats, lines of text. */

@@ -3,29 +3,23 @@ import type { Route, RouteName } from './route.ts';
 import { count, done, expiry, name, network, pageOf, pageQuery, product, time } from './values.ts';
 
 const CIDR = /^[0-9a-fA-F.:]{2,45}(\/\d{1,3})?$/;
-/** Plausible origin; keys/rule-columns.ts normalizes and validates it. */
+/** keys/rule-columns.ts normalizes and validates it. */
 const ORIGIN = /^[hH][tT][tT][pP][sS]?:\/\/(\*\.)?[^*/?#@\\\s]{1,260}\/?$/;
+const OVERLAP_MAX_MS = 90 * 24 * 3_600_000;
 const METHOD = /^[A-Za-z0-9_./-]{1,64}\*?$/;
 
 /** null: unrestricted. */
 const networks = z.array(network).min(1).nullable();
-const cidrs = z
-  .array(z.string().regex(CIDR, 'must be an IP address or a range such as 192.0.2.0/24'))
-  .min(1)
-  .max(100)
-  .nullable();
-const origins = z
-  .array(
-    z.string().regex(ORIGIN, 'must be an origin such as https://app.example.com or https://*.example.com'),
-  )
-  .min(1)
-  .max(100)
-  .nullable();
-const methods = z
-  .array(z.string().regex(METHOD, 'must be a method such as getBalance, or a prefix such as get*'))
-  .min(1)
-  .max(200)
-  .nullable();
+const listOf = (pattern: RegExp, message: string, itemsMax: number) =>
+  z.array(z.string().regex(pattern, message)).min(1).max(itemsMax).nullable();
+const cidrs = listOf(CIDR, 'must be an IP address or a range such as 192.0.2.0/24', 100);
+const origins = listOf(
+  ORIGIN,
+  'must be an origin such as https://app.example.com or https://*.example.com',
+  100,
+);
+const methods = listOf(METHOD, 'must be a method such as getBalance, or a prefix such as get*', 200);
+const addressPerSecond = z.number().int().min(1).max(1_000_000).nullable();
 /** Calls per second and burst; null: the plan's. */
 const rate = z
   .strictObject({
@@ -34,9 +28,8 @@ const rate = z
   })
   .nullable();
 
-export const keyView = z.object({
+const keyView = z.object({
   id: z.string(),
-  /** Visible start of the key: prefix and id. */
   start: z.string(),
   familyId: z.string(),
   customerId: z.string(),
@@ -55,7 +48,7 @@ export const keyView = z.object({
   origins: z.array(z.string()).nullable(),
   methods: z.array(z.string()).nullable(),
   rate: z.object({ perSecond: count, burst: count }).nullable(),
-  /** Calls per second from one address, for public keys. */
+  /** Calls per second from one address. */
   addressPerSecond: count.nullable(),
   logsBodies: z.boolean(),
   /** Monotonic reads: no read returns an older slot than the read before. */
@@ -86,7 +79,7 @@ const createKey = z.object({
   origins: origins.default(null),
   methods: methods.default(null),
   rate: rate.default(null),
-  addressPerSecond: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  addressPerSecond: addressPerSecond.default(null),
   logsBodies: z.boolean().default(false),
   neverBack: z.boolean().default(false),
 });
@@ -101,11 +94,13 @@ const changeKey = z
     origins,
     methods,
     rate,
-    addressPerSecond: z.number().int().min(1).max(1_000_000).nullable(),
+    addressPerSecond,
     logsBodies: z.boolean(),
     neverBack: z.boolean(),
   })
   .partial();
+
+const keyAction = (summary: string) => ({ access: 'developer', summary, result: keyView }) as const;
 
 export const keyRoutes = {
   'GET /customers/{customer}/keys': {
@@ -134,36 +129,15 @@ export const keyRoutes = {
   'POST /customers/{customer}/keys/{key}/rotate': {
     access: 'developer',
     summary: 'Rotate a key: create its successor; the old key stays valid during the overlap',
-    body: z.object({
-      overlapMs: z
-        .number()
-        .int()
-        .min(0)
-        .max(90 * 24 * 3_600_000)
-        .optional(),
-    }),
+    body: z.object({ overlapMs: z.number().int().min(0).max(OVERLAP_MAX_MS).optional() }),
     result: newKey.extend({ old: keyView }),
   },
-  'POST /customers/{customer}/keys/{key}/cut': {
-    access: 'developer',
-    summary: 'End the overlap of a key in rotation',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/disable': {
-    access: 'developer',
-    summary: 'Disable a key until it is enabled again',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/enable': {
-    access: 'developer',
-    summary: 'Enable a disabled key',
-    result: keyView,
-  },
-  'POST /customers/{customer}/keys/{key}/revoke': {
-    access: 'developer',
-    summary: 'Revoke a key permanently; its open connections close within a second',
-    result: keyView,
-  },
+  'POST /customers/{customer}/keys/{key}/cut': keyAction('End the overlap of a key in rotation'),
+  'POST /customers/{customer}/keys/{key}/disable': keyAction('Disable a key until it is enabled again'),
+  'POST /customers/{customer}/keys/{key}/enable': keyAction('Enable a disabled key'),
+  'POST /customers/{customer}/keys/{key}/revoke': keyAction(
+    'Revoke a key permanently; its open connections close within a second',
+  ),
   'POST /customers/{customer}/keys/revoke': {
     access: 'developer',
     summary: 'Revoke several keys permanently',
@@ -175,9 +149,9 @@ export const keyRoutes = {
     summary: 'Find a key of this service in a text, and its owner; the text is not stored',
     body: z.object({ text: z.string().max(512) }),
     result: z.object({
-      /** Whether the text contains a well-formed key (pattern and checksum). */
+      /** Pattern and checksum are right. */
       wellFormed: z.boolean(),
-      /** Whether it is a key of this service, secret included. */
+      /** It is a key of this service, secret included. */
       matches: z.boolean(),
       key: keyView.nullable(),
     }),

@@ -7,7 +7,6 @@ import { count, network, pageOf, pageQuery, product, rangeQuery, time, usageStat
 const step = z.object({
   /** `authenticate`, `limit`, `queue`, `cache`, or `upstream`. */
   name: z.string(),
-  /** Only for upstream attempts. */
   node: z.string().nullable(),
   startMs: z.number(),
   endMs: z.number(),
@@ -15,7 +14,7 @@ const step = z.object({
   outcome: z.string(),
 });
 
-export const logEntry = z.object({
+const logEntry = z.object({
   id: z.string(),
   at: time,
   keyId: z.string().nullable(),
@@ -24,20 +23,17 @@ export const logEntry = z.object({
   network: network.nullable(),
   method: z.string(),
   status: usageStatus,
-  /** HTTP status; 0 for other transports. */
+  /** 0: another transport. */
   http: z.number().int(),
-  /** JSON-RPC error code; 0 for none. */
+  /** 0: none. */
   rpcCode: z.number().int(),
-  /** Error code such as RATE_LIMITED. */
   failure: z.string().nullable(),
   ms: z.number(),
   bytesIn: count,
   bytesOut: count,
-  /** The node that answered. */
   node: z.string().nullable(),
   address: z.string(),
   origin: z.string().nullable(),
-  /** Id of the gateway. */
   gateway: z.string(),
 });
 export type LogEntryJson = z.infer<typeof logEntry>;
@@ -63,7 +59,6 @@ const logFilter = rangeQuery.extend({
   address: z.string().max(45).optional(),
 });
 
-/** An open WebSocket or gRPC stream. */
 const connection = z.object({
   id: z.string(),
   kind: z.enum(['websocket', 'grpc']),
@@ -73,7 +68,6 @@ const connection = z.object({
   gateway: z.string(),
   address: z.string(),
   since: time,
-  /** Subscriptions of a socket, filters of a stream. */
   subscriptions: count,
   /** Method names of at most ten subscriptions. */
   about: z.array(z.string()),
@@ -81,13 +75,11 @@ const connection = z.object({
   bytesPerSecond: z.number(),
   messages: count,
   bytes: count,
-  /** Bytes and messages queued because the client reads slowly. */
   queuedMessages: count,
   queuedBytes: count,
 });
 export type ConnectionJson = z.infer<typeof connection>;
 
-/** One submission of a transaction to a node. */
 const attempt = z.object({ node: z.string(), at: time, ms: z.number(), outcome: z.string() });
 
 const submission = z.object({
@@ -97,19 +89,16 @@ const submission = z.object({
   network,
   /** `accepted`, or the failure. */
   outcome: z.string(),
-  /** Attempts of the first submission. */
   attempts: z.array(attempt),
   /** Rebroadcasts to all nodes; known when tracking ends. */
   rebroadcasts: count,
-  /** Rebroadcast results per node and outcome, with time and duration of the last. */
+  /** Results of rebroadcasts by node and outcome, with time and duration of the last. */
   again: z.array(attempt.extend({ times: count })),
   /** Final outcome of an accepted transaction; null: still tracked, or unknown. */
   fate: z
     .object({
       name: z.enum(submissionStatuses),
-      /** Where it landed. */
       slot: z.string().nullable(),
-      /** On-chain error. */
       err: z.string().nullable(),
     })
     .nullable(),
@@ -130,7 +119,6 @@ export const logRoutes = {
     query: pageQuery.extend(logFilter.shape),
     result: pageOf(logEntry).extend({
       histogram: z.object({ from: time, stepMs: count, counts: z.array(count), errors: z.array(count) }),
-      /** Sampling share and retention of the log. */
       sampling: z.object({ share: z.number(), perSecond: count, keptHours: z.number() }),
     }),
   },
@@ -157,7 +145,7 @@ export const logRoutes = {
         messagesPerSecond: z.number(),
         bytesPerSecond: z.number(),
       }),
-      /** Connections closed because the client read too slowly. */
+      /** Closed because the client read too slowly. */
       laggedLastHour: count,
     }),
   },

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
 import { count, done, network } from './values.ts';
 
-/**
- * Nodes added at run time, and the configuration reload. Responses contain no addresses, headers or other
- * credentials.
- */
+/** Responses contain no addresses, headers or other credentials. */
 
 const nodeName = z
   .string()
@@ -39,7 +36,6 @@ const nodeReport = z.object({
 });
 export type NodeReportJson = z.infer<typeof nodeReport>;
 
-/** Without addresses. */
 export const addedNodeView = z.object({
   name: z.string(),
   network,
@@ -97,11 +93,7 @@ export const nodeRoutes = {
     access: 'operator',
     summary:
       'Reload the configuration of the gateway that receives the request; nothing changes unless all of it is valid',
-    result: z.object({
-      /** Applied fields. */
-      changed: z.array(z.string()),
-      /** Fields that need a restart. */
-      restart: z.array(z.string()),
-    }),
+    /** Names of fields: applied now, or after a restart. */
+    result: z.object({ changed: z.array(z.string()), restart: z.array(z.string()) }),
   },
 } as const satisfies Record<RouteName, Route>;

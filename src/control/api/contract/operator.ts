@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { customerStates } from '../../accounts/roles.ts';
+import { customer } from './accounts.ts';
 import { addedNodeView } from './nodes.ts';
 import type { Route, RouteName } from './route.ts';
 import {
@@ -43,21 +43,18 @@ const nodeView = z.object({
   /** Observed slots; absent from gateways of older versions, like all following fields. */
   confirmedSlot: z.string().nullish(),
   finalizedSlot: z.string().nullish(),
-  /** Slots with shreds that are not replayed yet. */
   unreplayedSlots: z.string().nullish(),
   firstAvailableBlock: z.string().nullish(),
   /** Methods that need a capability which this node lacks and another node has. */
   lacks: z.array(z.string()).optional(),
-  /** Recent calls, their failed and throttled shares, and latency. */
   recentCalls: count.optional(),
   failedShare: z.number().nullish(),
   throttledShare: z.number().nullish(),
   p70Ms: z.number().nullish(),
-  /** Configured rate limit and remaining budget. */
   requestsPerSecond: z.number().nullish(),
   requestsLeft: z.number().nullish(),
-  /** Hedged calls, and mirrored calls of recovery probes. */
   hedges: count.optional(),
+  /** Mirrored calls of recovery probes. */
   copies: count.optional(),
 });
 export type NodeJson = z.infer<typeof nodeView>;
@@ -70,22 +67,12 @@ const plan = z.object({
   keys: count,
 });
 
-const customerRow = z.object({
-  id: z.string(),
-  name: z.string(),
-  planId: z.string(),
-  state: z.enum(customerStates),
-  createdAt: time,
-  members: count,
-  keys: count,
-  creditsUsed: count,
-});
+const customerRow = customer.extend({ members: count, keys: count, creditsUsed: count });
 
 const check = z.object({
-  /** The invariant, as a sentence. */
   name: z.string(),
   ranAt: time,
-  /** Number of rows that violate it; 0: passed. */
+  /** Rows that violate the invariant. */
   violations: count,
   example: z.string().nullable(),
 });

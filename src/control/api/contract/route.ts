@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import type { MemberRole } from '../../accounts/roles.ts';
 
-/** Anybody; any signed-in user; members with at least this role; or the operator, who may call everything. */
+/** A role means members with at least this role; the operator may call everything. */
 type RouteAccess = 'anybody' | 'signed-in' | MemberRole | 'operator';
 
-/** Response formats. */
-export type RouteFormat = 'json' | 'csv' | 'jsonl' | 'events';
+export const mediaTypes = {
+  json: 'application/json',
+  csv: 'text/csv',
+  jsonl: 'application/jsonl',
+  events: 'text/event-stream',
+} as const;
+export type RouteFormat = keyof typeof mediaTypes;
 
 export type Route = Readonly<{
   access: RouteAccess;
   /** Path parameter with a user id: for that user, membership is enough. */
   self?: string;
-  /** One sentence for the OpenAPI document. */
   summary: string;
   /** Text on the wire, coerced by the schema. */
   query?: z.ZodType;
@@ -30,7 +34,6 @@ export type PathParameters<Name extends string> = Name extends `${string}{${infe
 
 const strict = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The schema with unknown fields rejected. */
 export function strictOf(schema: z.ZodType): z.ZodType {
   const strictSchema = strict.get(schema) ?? (schema instanceof z.ZodObject ? schema.strict() : schema);
   strict.set(schema, strictSchema);

@@ -4,7 +4,6 @@ import { count, product, rangeQuery, time, usageStatus } from './values.ts';
 
 const totals = z.object({
   requests: count,
-  /** Requests without a failure or JSON-RPC error. */
   ok: count,
   credits: count,
   bytesIn: count,
@@ -24,7 +23,6 @@ export type LatencyJson = z.infer<typeof latency>;
 
 const stepMs = z.union([z.literal(60_000), z.literal(3_600_000), z.literal(86_400_000)]);
 
-/** Each series has one value per step. */
 const axis = z.object({ from: time, to: time, stepMs });
 
 const usageFilter = rangeQuery.extend({
@@ -33,7 +31,6 @@ const usageFilter = rangeQuery.extend({
   method: z.string().max(64).optional(),
 });
 
-/** Quota of a customer for one plan. */
 const quota = z.object({
   planId: z.string(),
   planName: z.string(),
@@ -44,9 +41,9 @@ const quota = z.object({
   /** Calendar month (UTC). */
   periodFrom: time,
   periodTo: time,
-  /** Projected credits of the month; null with too little history. */
+  /** Of the month; null: too little history. */
   projected: count.nullable(),
-  /** Projected time of exhaustion; null: not in this month. */
+  /** Projected; null: not in this month. */
   exhaustedAt: time.nullable(),
 });
 export type QuotaJson = z.infer<typeof quota>;
@@ -61,16 +58,13 @@ export const usageRoutes = {
       axis,
       now: totals.extend({ latency }),
       before: totals.extend({ latency }),
-      /** By step and status. */
       byStatus: z.record(usageStatus, z.array(count)),
-      /** Milliseconds by step. */
       p95: z.array(z.number().nullable()),
       credits: z.array(count),
       quotas: z.array(quota),
       connections: z.object({ websocket: count, grpc: count }),
-      /** Whether any key ever had a successful call; until then Home shows the first steps. */
+      /** Until any call succeeded, Home shows the first steps. */
       hasSucceeded: z.boolean(),
-      /** Time of the newest usage record. */
       updatedAt: time,
     }),
   },

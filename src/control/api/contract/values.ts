@@ -6,7 +6,6 @@ import { products } from '../../../protocol/product.ts';
 import { memberRoles } from '../../accounts/roles.ts';
 
 /** Unix milliseconds. */
-
 export const time = z.number().int().nonnegative();
 /** Expiry; null: never. */
 export const expiry = z.number().int().min(0).max(MAX_TIME_MS).nullable();
@@ -52,7 +51,6 @@ export const auditEntry = z.object({
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
 
-/** Without its secret. */
 export const adminToken = z.object({
   id: z.string(),
   start: z.string(),
@@ -64,9 +62,8 @@ export const adminToken = z.object({
   lastUsedAt: time.nullable(),
 });
 
-/** Whether grants issued by the token are revoked, too. */
 export const withMade = z.object({ withMade: z.stringbool().default(false) });
 export const revokedToken = done.extend({
-  /** Revoked tokens and invitations issued by it. */
+  /** Further grants that were revoked with it. */
   made: count,
 });

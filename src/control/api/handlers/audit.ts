@@ -3,16 +3,15 @@ import { fieldsOf, pagesOf, selectRows } from '../../database/rows.ts';
 import type { AuditTable, Schema } from '../../database/schema.ts';
 import { type AuditEntry, makeChange, writeAudit } from '../../database/transaction.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
-import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
 type AuditedChange = Pick<AuditEntry, 'action' | 'detail'> & Readonly<{ customerId: string | null }>;
 
 /**
- * Runs a change and its audit entry in one transaction. Changes are serialized: what `work` reads stays
- * unchanged until the commit.
- * @param work - returns a null change for nothing to audit. Errors roll everything back.
+ * Runs a change and its audit entry in one transaction. What `work` reads stays unchanged until the commit.
+ * @param work - returns null for nothing to audit.
  */
 export function withAudit<Result>(
   { store, now }: Pick<ApiServices, 'store' | 'now'>,
@@ -54,11 +53,11 @@ async function page<Entry>(
 ) {
   const before = decodeCursor(cursor, 'number');
   const rows = await select(services, filter)
-    .$if(before !== null, (query) => query.where('id', '<', before?.[0] ?? 0))
+    .$if(before !== null, (query) => query.where('id', '<', before ?? 0))
     .orderBy('id', 'desc')
     .limit(limit + 1)
     .execute();
-  return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
+  return pageOfRows(rows, limit, show);
 }
 
 /** Pages, so that an export of any size needs little memory. */

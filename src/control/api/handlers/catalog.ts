@@ -64,11 +64,8 @@ export const catalogHandlers = (services: ApiServices) =>
       configuration: { ...services.configuration() },
       file: services.configurationFile,
     }),
-  });
-
-export const reloadHandlers = ({ reload }: ApiServices) =>
-  defineHandlers({
     async 'POST /reload'(_given, { actor, address, userAgent, requestId }) {
+      const { reload } = services;
       if (reload === undefined)
         throw new ApiError(
           503,

@@ -7,6 +7,7 @@ import type { CustomerTable } from '../../database/tables/accounts.ts';
 import { DEFAULT_PLAN_ID, moveKeysOfPlan } from '../../plans.ts';
 import { conflict, forbidden, invalidField, limitReached } from '../api-error.ts';
 import type { CustomerJson } from '../contract/accounts.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
@@ -14,11 +15,7 @@ import { withAudit } from './audit.ts';
 export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
   fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
 
-async function checkCustomerQuota(
-  trx: Transaction<Schema>,
-  { accounts }: ApiServices,
-  userId: string,
-): Promise<void> {
+async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiServices, userId: string) {
   const count = await countRows(trx, 'member', { user_id: userId, role: 'owner' });
   const { customersPerUserMax } = accounts.limits;
   if (count < customersPerUserMax) return;
@@ -60,18 +57,14 @@ function createCustomer(services: ApiServices, name: string, context: ApiContext
     await insertRow(trx, 'customer', row);
     const { caller } = context;
     if (caller.kind === 'user') {
-      await insertRow(trx, 'member', {
-        customer_id: id,
-        user_id: caller.userId,
-        role: 'owner',
-        created_at: at,
-      });
+      const member = { customer_id: id, user_id: caller.userId, role: 'owner', created_at: at } as const;
+      await insertRow(trx, 'member', member);
     }
     return [customerJson(row), { action: 'customer.create', customerId: id, detail: { name } }];
   });
 }
 
-type Change = Partial<Pick<CustomerJson, 'name' | 'planId' | 'state'>>;
+type Change = ParsedRouteInput<'PATCH /customers/{customer}'>['body'];
 
 async function checkChange(
   trx: Transaction<Schema>,
@@ -89,19 +82,15 @@ async function checkChange(
 }
 
 function differences(row: CustomerTable, { name, planId, state }: Change) {
-  const requested = {
-    ...(name !== undefined && { name }),
-    ...(planId !== undefined && { plan_id: planId }),
-    ...(state !== undefined && { state }),
-  };
-  const changed = Object.entries(requested).filter(
-    ([column, value]) => row[column as keyof CustomerTable] !== value,
-  );
-  const detail = changed.flatMap(([column, value]) => [
-    [column, value],
-    [`${column}_before`, row[column as keyof CustomerTable]],
-  ]);
-  return { set: Object.fromEntries(changed) as Partial<CustomerTable>, detail: Object.fromEntries(detail) };
+  const set: Partial<CustomerTable> = {};
+  const detail: Record<string, string> = {};
+  for (const [column, value] of Object.entries({ name, plan_id: planId, state })) {
+    const before = row[column as 'name' | 'plan_id' | 'state'];
+    if (value === undefined || value === before) continue;
+    Object.assign(set, { [column]: value });
+    Object.assign(detail, { [column]: value, [`${column}_before`]: before });
+  }
+  return { set, detail };
 }
 
 function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
@@ -123,8 +112,6 @@ export const customerHandlers = (services: ApiServices) =>
       customerJson(
         await selectRows(services.store.db, 'customer', { id: path.customer }).executeTakeFirstOrThrow(),
       ),
-    'PATCH /customers/{customer}': ({ path, body }, context) => {
-      const changes = Object.entries(body).filter(([, value]) => value !== undefined);
-      return changeCustomer(services, path.customer, Object.fromEntries(changes), context);
-    },
+    'PATCH /customers/{customer}': ({ path, body }, context) =>
+      changeCustomer(services, path.customer, body, context),
   });

@@ -1,7 +1,7 @@
 import type { Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { auditHandlers } from './audit.ts';
-import { catalogHandlers, reloadHandlers } from './catalog.ts';
+import { catalogHandlers } from './catalog.ts';
 import { customerHandlers } from './customers.ts';
 import { invitationHandlers } from './invitations.ts';
 import { keyHandlers } from './keys.ts';
@@ -31,5 +31,4 @@ export const buildHandlers = (services: ApiServices) =>
     ...catalogHandlers(services),
     ...upstreamHandlers(services),
     ...addedNodeHandlers(services),
-    ...reloadHandlers(services),
   }) satisfies Handlers;

@@ -5,7 +5,7 @@ import {
   noSuchInvitation,
   openInvitations,
 } from '../../accounts/invitations.ts';
-import { DEFAULT_CUSTOMER_ID, type MemberRole, roleAllows } from '../../accounts/roles.ts';
+import { DEFAULT_CUSTOMER_ID, roleAllows } from '../../accounts/roles.ts';
 import { resolvePublicOrigin } from '../../accounts/same-origin.ts';
 import { deleteRows, fieldsOf, selectRows, updateRows, upsertRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
@@ -25,22 +25,15 @@ export const invitationJson = (row: InvitationTable) => ({
 export const openInvitationsOf = (db: Kysely<Schema>, customerId: string, now: number) =>
   openInvitations(db, now).where('customer_id', '=', customerId).orderBy('created_at').orderBy('id');
 
-type InvitationInput = Readonly<{ customerId: string; email: string; role: MemberRole; isOperator: boolean }>;
+type InvitationInput = Pick<InvitationTable, 'customer_id' | 'email' | 'role' | 'is_operator'>;
 
-/** In the fragment, which browsers do not send. */
-const linkOf = (
-  { accounts, service }: ApiServices,
-  { header }: ApiContext,
-  page: string,
-  token: string,
-): string =>
-  `${resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http)}/${page}#token=${token}`;
+/** The token is in the fragment, which browsers do not send. */
+function linkOf({ accounts, service }: ApiServices, { header }: ApiContext, token: string): string {
+  const origin = resolvePublicOrigin(header('host'), accounts.publicUrl, service.urls().http);
+  return `${origin}/invite#token=${token}`;
+}
 
-async function checkInvitationQuota(
-  trx: Transaction<Schema>,
-  services: ApiServices,
-  customerId: string,
-): Promise<void> {
+async function checkInvitationQuota(trx: Transaction<Schema>, services: ApiServices, customerId: string) {
   const { limits } = services.accounts;
   const open = await openInvitationsOf(trx, customerId, services.now())
     .limit(limits.invitationsMax)
@@ -52,14 +45,14 @@ async function checkInvitationQuota(
 function invite(services: ApiServices, input: InvitationInput, context: ApiContext) {
   return withAudit(services, context, async (trx) => {
     checkMayGrant(context, input.role);
-    await checkInvitationQuota(trx, services, input.customerId);
+    await checkInvitationQuota(trx, services, input.customer_id);
     const at = services.now();
-    const expiresAt = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
-    const newInvitation = { ...input, createdBy: context.actor, createdAt: at, expiresAt };
-    const created = await addInvitation(trx, newInvitation);
-    const { email, role, isOperator } = input;
-    const detail = { invitation: created.row.id, email, role, ...(isOperator && { operator: true }) };
-    return [created, { action: 'invitation.create', customerId: input.customerId, detail }];
+    const expires_at = await grantExpiry(trx, context, at + services.accounts.limits.invitationMs);
+    const times = { created_by: context.actor, created_at: at, expires_at };
+    const created = await addInvitation(trx, { ...input, ...times });
+    const { email, role, is_operator } = input;
+    const detail = { invitation: created.row.id, email, role, ...(is_operator === 1 && { operator: true }) };
+    return [created, { action: 'invitation.create', customerId: input.customer_id, detail }];
   });
 }
 
@@ -72,11 +65,8 @@ async function mail(
   link: string,
 ): Promise<boolean> {
   if (mailer === null || accounts.publicUrl === null) return false;
-  if (
-    mailRateLimiter !== undefined &&
-    mailRateLimiter.take({ customer, sender: concurrencyKeyOf(caller), to }) > 0
-  )
-    return false;
+  const waitMs = mailRateLimiter?.take({ customer, sender: concurrencyKeyOf(caller), to }) ?? 0;
+  if (waitMs > 0) return false;
   const text = [
     'You are invited to Solway. Open',
     link,
@@ -150,9 +140,9 @@ async function readInvitation({ store, now }: ApiServices, token: string) {
 export const invitationHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers/{customer}/invitations': async ({ path, body }, context) => {
-      const input = { ...body, customerId: path.customer, isOperator: false };
+      const input = { ...body, customer_id: path.customer, is_operator: 0 };
       const { token, row } = await invite(services, input, context);
-      const link = linkOf(services, context, 'invite', token);
+      const link = linkOf(services, context, token);
       const mailed = await mail(services, context, path.customer, body.email, link);
       return { invitation: invitationJson(row), link, mailed };
     },
@@ -161,10 +151,10 @@ export const invitationHandlers = (services: ApiServices) =>
     'POST /invitations/look': ({ body }) => readInvitation(services, body.token),
     'POST /invitations/accept': async ({ body }, context) => accept(services, body.token, context),
     'POST /operators/invitations': async ({ body }, context) => {
-      const email = body.email.toLowerCase();
-      const input = { customerId: DEFAULT_CUSTOMER_ID, email, role: 'owner', isOperator: true } as const;
+      const { email } = body;
+      const input = { customer_id: DEFAULT_CUSTOMER_ID, email, role: 'owner', is_operator: 1 } as const;
       const { token } = await invite(services, input, context);
-      const link = linkOf(services, context, 'invite', token);
+      const link = linkOf(services, context, token);
       await mail(services, context, DEFAULT_CUSTOMER_ID, email, link);
       return { link };
     },

@@ -25,35 +25,29 @@ import {
   SIGNATURE_KEY_HEADER,
 } from '../../keys/leaked-keys.ts';
 import { enqueueLeak } from '../../notifications/deliveries.ts';
-import { axisOver, monthOf, readSums, readWholeSums } from '../../usage/read-usage.ts';
-import { ApiError, forbidden } from '../api-error.ts';
+import { axisOver, monthOf, readSums, readWholeSums, stepMs } from '../../usage/read-usage.ts';
+import { ApiError, forbidden, unauthorized } from '../api-error.ts';
 import type { KeyJson } from '../contract/keys.ts';
-import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
 const idle = () => ({ creditsUsed: 0, requests24h: Array<number>(HOURS).fill(0), errors24h: 0 });
 
-/**
- * Recent usage of keys, as of the last flush.
- * @param keyIds - of one page.
- * @param now - Unix milliseconds.
- */
 async function activityOf(store: Store, keyIds: readonly string[], now: number) {
   const activity = new Map(keyIds.map((id) => [id, idle()]));
   if (keyIds.length === 0) return activity;
   const filter = { customerId: '', keys: keyIds };
-  const hours = axisOver('hour', (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS, now + 1);
-  await readSums(store, hours, filter, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
+  const hours = axisOver('hour', (Math.floor(now / stepMs.hour) - HOURS + 1) * stepMs.hour, now + 1);
+  await readSums(store, { axis: hours, filter }, ['key_id', 'status'], ({ key_id, at, status, requests }) => {
     const one = activity.get(key_id)!;
     one.requests24h[at] = (one.requests24h[at] ?? 0) + requests;
     if (status !== 'ok') one.errors24h += requests;
   });
   const month = axisOver('day', monthOf(now).from, now + 1);
-  await readWholeSums(store, month, filter, ['key_id'], ({ key_id, credits }) => {
+  await readWholeSums(store, { axis: month, filter }, ['key_id'], ({ key_id, credits }) => {
     activity.get(key_id)!.creditsUsed += credits;
   });
   return activity;
@@ -85,7 +79,6 @@ function keyRegisterFor(
   { actor, address, userAgent, requestId, caller }: ApiContext,
   customerId?: string,
 ): KeyRegister {
-  const isLocal = caller.kind === 'local';
   return {
     store,
     peppers,
@@ -93,12 +86,11 @@ function keyRegisterFor(
     actor,
     keysMax: keys.keysMax,
     customerKeysMax: keys.customerKeysMax,
-    ...(isLocal ? {} : { origin: { address, userAgent, requestId } }),
-    ...(customerId === undefined ? {} : { customerId }),
+    ...(caller.kind !== 'local' && { origin: { address, userAgent, requestId } }),
+    ...(customerId !== undefined && { customerId }),
   };
 }
 
-/** Only the operator may choose a plan other than the customer's. */
 async function checkPlanChoice(
   { store }: ApiServices,
   { role }: ApiContext,
@@ -111,14 +103,11 @@ async function checkPlanChoice(
   throw forbidden('FORBIDDEN', message, { fields: { planId: message } });
 }
 
-/**
- * Maximum wait until this gateway applies a change: the change is committed, and the secret must be returned.
- */
+/** The change is committed, and its secret must be returned even if this gateway is slow to apply it. */
 const REFRESH_MAX_MS = 1_500;
 
 export function keyHandlers(services: ApiServices) {
   const signatures = new ScannerSignatures(services.keys.scannerKeys);
-  /** Applies a change in this gateway before the response; other gateways follow within moments. */
   const applyChange = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await mapKeyErrors(work);
     const late = new AbortController();
@@ -135,13 +124,12 @@ export function keyHandlers(services: ApiServices) {
   return defineHandlers({
     async 'GET /customers/{customer}/keys'({ path, query }, context) {
       const register = keyRegisterFor(services, context, path.customer);
-      const [after] = decodeCursor(query.cursor, 'string') ?? [];
+      const after = decodeCursor(query.cursor, 'string') ?? undefined;
       const { limit, product, withRevoked } = query;
       const rows = await listKeys(register, { product, withRevoked, limit: limit + 1, after });
       const ids = rows.slice(0, limit).map(({ id }) => id);
       const activity = await activityOf(services.store, ids, services.now());
-      const show = (key: KeyJson) => ({ ...key, ...activity.get(key.id)! });
-      return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
+      return pageOfRows(rows, limit, (key) => ({ ...key, ...activity.get(key.id)! }));
     },
     async 'POST /customers/{customer}/keys'({ path, body }, context) {
       await checkPlanChoice(services, context, path.customer, body.planId);
@@ -152,7 +140,7 @@ export function keyHandlers(services: ApiServices) {
     'PATCH /customers/{customer}/keys/{key}': ({ path, body }, context) =>
       applyChange(changeKey(keyRegisterFor(services, context, path.customer), path.key, body)),
     'POST /customers/{customer}/keys/{key}/rotate'({ path, body }, context) {
-      const overlapMs = body.overlapMs ?? services.keys.overlapHours * HOUR_MS;
+      const overlapMs = body.overlapMs ?? services.keys.overlapHours * stepMs.hour;
       return applyChange(rotateKey(keyRegisterFor(services, context, path.customer), path.key, overlapMs));
     },
     'POST /customers/{customer}/keys/{key}/cut': applyTo(cutOverlap),
@@ -167,8 +155,7 @@ export function keyHandlers(services: ApiServices) {
     'POST /secret-scanning'({ body }, context) {
       const { rawBody, header } = context;
       if (!signatures.verify(rawBody, header(SIGNATURE_KEY_HEADER), header(SIGNATURE_HEADER)))
-        throw new ApiError(
-          401,
+        throw unauthorized(
           'WRONG_SIGNATURE',
           'Sign the report with a key of this service: see keys.scanner_keys',
         );

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../../database/rows.ts';
 import { retentionLimits } from '../../requests/log-retention.ts';
 import { LogTails } from '../../requests/log-tails.ts';
 import { laggedLastHour, readConnections, requestClose } from '../../requests/read-gateways.ts';
@@ -11,15 +12,13 @@ import {
 } from '../../requests/read-log.ts';
 import { readStatuses, readSubmissions } from '../../requests/read-submissions.ts';
 import { type ApiError, invalidFields, notFound } from '../api-error.ts';
-import type { ParsedRouteInput, RouteOutput } from '../contract/contract.ts';
+import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { ConnectionJson } from '../contract/logs.ts';
-import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices, LogServices } from '../services.ts';
 
-type LogsGiven = ParsedRouteInput<'GET /customers/{customer}/logs'>;
-type LogsAnswered = RouteOutput<'GET /customers/{customer}/logs'>;
-type ConnectionsAnswered = RouteOutput<'GET /customers/{customer}/connections'>;
+type LogsInput = ParsedRouteInput<'GET /customers/{customer}/logs'>;
 
 const HOUR_MS = 3_600_000;
 
@@ -31,7 +30,7 @@ const noLog: LogServices = {
   tails: new LogTails(),
 };
 
-function rangeOf({ from, to }: Pick<LogsGiven['query'], 'from' | 'to'>, now: number) {
+function rangeOf({ from, to }: Pick<LogsInput['query'], 'from' | 'to'>, now: number) {
   const end = to ?? now + 1;
   const range = { from: from ?? Math.max(0, end - HOUR_MS), to: end };
   if (range.from < range.to) return range;
@@ -41,15 +40,15 @@ function rangeOf({ from, to }: Pick<LogsGiven['query'], 'from' | 'to'>, now: num
 const noSuch = (what: string): ApiError =>
   notFound(`There is no such ${what}. It may have ended or be past its retention.`);
 
-async function listLog(services: ApiServices, { path, query }: LogsGiven): Promise<LogsAnswered> {
+async function listLog(services: ApiServices, { path, query }: LogsInput) {
   const { store, now } = services;
   const { share, perSecond, keptHours } = services.log ?? noLog;
   const { cursor, limit, from, to, ...fields } = query;
-  const [after] = decodeCursor(cursor, 'string') ?? [null];
+  const after = decodeCursor(cursor, 'string');
   const filter: LogFilter = { ...fields, ...rangeOf({ from, to }, now()) };
   const rows = await readLog(store, path.customer, filter, limit + 1, after);
   const histogram = await countLog(store, path.customer, filter);
-  const page = pageOfRows(rows, limit, toLogEntryJson, ({ id }) => encodeCursor(id));
+  const page = pageOfRows(rows, limit, toLogEntryJson);
   return { ...page, histogram, sampling: { share, perSecond, keptHours } };
 }
 
@@ -59,7 +58,7 @@ const sumOf = (items: readonly ConnectionJson[], name: 'messagesPerSecond' | 'by
 async function listConnections(
   { store, now }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/connections'>,
-): Promise<ConnectionsAnswered> {
+) {
   const items = await readConnections(store, path.customer, query.key);
   const websocket = items.filter(({ kind }) => kind === 'websocket').length;
   const totals = {
@@ -74,25 +73,18 @@ async function listConnections(
 async function listTransactions(
   { store, dispatcher }: ApiServices,
   { path, query }: ParsedRouteInput<'GET /customers/{customer}/transactions'>,
-): Promise<RouteOutput<'GET /customers/{customer}/transactions'>> {
+) {
   const { cursor, limit, ...filter } = query;
-  const [after] = decodeCursor(cursor, 'string') ?? [null];
+  const after = decodeCursor(cursor, 'string');
   const rows = await readSubmissions(store, path.customer, filter, limit + 1, after);
   const statuses = await readStatuses(dispatcher, rows.slice(0, limit));
-  return pageOfRows(
-    rows,
-    limit,
-    ({ signature, at, key_id, network, outcome, attempts, again, fate, fate_slot, fate_err, ...row }) => ({
-      ...{ signature, at, network, outcome },
-      keyId: key_id,
-      attempts: JSON.parse(attempts),
-      rebroadcasts: row.rebroadcasts,
-      again: again === null ? [] : JSON.parse(again),
-      fate: fate === null ? null : { name: fate, slot: fate_slot, err: fate_err },
-      status: statuses.get(signature) ?? null,
-    }),
-    ({ id }) => encodeCursor(id),
-  );
+  return pageOfRows(rows, limit, (row) => ({
+    ...fieldsOf(row, 'signature', 'at', 'key_id', 'network', 'outcome', 'rebroadcasts'),
+    attempts: JSON.parse(row.attempts),
+    again: JSON.parse(row.again ?? '[]'),
+    fate: row.fate === null ? null : { name: row.fate, slot: row.fate_slot, err: row.fate_err },
+    status: statuses.get(row.signature) ?? null,
+  }));
 }
 
 export const logHandlers = (services: ApiServices) =>

@@ -42,11 +42,9 @@ export const meHandlers = (services: ApiServices) =>
         user,
         customers,
         service: {
-          version: service.version,
-          signUp: service.signUp,
+          ...service,
           needsSetup: operator === undefined,
           oidc: [...service.oidc],
-          network: service.network,
           urls: service.urls(),
           hasShredStage: service.hasShredStage(),
           mode: service.mode(),

@@ -27,11 +27,7 @@ const memberJson = (row: MemberRow) => ({
   twoFactor: row.twoFactorEnabled === 1,
 });
 
-async function requireMember(
-  trx: Transaction<Schema>,
-  customerId: string,
-  userId: string,
-): Promise<MemberRow> {
+async function requireMember(trx: Transaction<Schema>, customerId: string, userId: string) {
   const row = await membersOf(trx, customerId).where('user_id', '=', userId).executeTakeFirst();
   if (row !== undefined) return row;
   throw notFound('There is no such member. See the list of members for the ids.');

@@ -15,7 +15,7 @@ import {
   updateNode,
 } from '../../nodes/added-nodes.ts';
 import type { NodeServices } from '../../nodes/node-feed.ts';
-import { cordonNode, uncordonNode } from '../../requests/gateway-heartbeat.ts';
+import { cordonNode, type NodeCordon, uncordonNode } from '../../requests/gateway-heartbeat.ts';
 import { readGateways } from '../../requests/read-gateways.ts';
 import { ApiError, conflict, invalidField, limitReached, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
@@ -27,11 +27,7 @@ import { withAudit } from './audit.ts';
 
 const STREAMS_DEGRADED = 'gRPC streams fall back to PubSub and blocks, which carry less data';
 
-/**
- * Prevents draining, changing or removing the last node of a network, or its last node with Geyser, by
- * accident.
- * @param isGone - true: the whole node is lost; false: only its Geyser.
- */
+/** @param isGone - true: the whole node is lost; false: only its Geyser. */
 async function checkNotLast(
   { store, service }: ApiServices,
   network: Network,
@@ -42,27 +38,26 @@ async function checkNotLast(
   const inService = nodes.filter((node) => node.network === network && !node.drained);
   const isLast = (those: readonly NodeJson[]) =>
     those.length > 0 && those.every((node) => node.name === name);
-  const conflict = (code: string, what: string, loss: string) =>
-    new ApiError(
-      409,
+  const lastNode = (code: string, what: string, loss: string) =>
+    conflict(
       code,
       `${name} is the last node of ${network}${what}; without it, ${loss}. Add another node first, or force it.`,
     );
-  if (isGone && isLast(inService)) throw conflict('LAST_NODE', '', 'calls fail');
+  if (isGone && isLast(inService)) throw lastNode('LAST_NODE', '', 'calls fail');
   if (network === service.network && isLast(inService.filter(({ hasGrpc }) => hasGrpc)))
-    throw conflict('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
+    throw lastNode('LAST_GEYSER_NODE', ' with Geyser', STREAMS_DEGRADED);
 }
 
 const addressesOf = ({ url, ws, grpc }: NodeSettings): string[] =>
   [url, ws, grpc].filter((address) => address !== null);
 
-/** Identifies the receiver and the encryption; equal for http and ws. */
+/** Equal for http and ws. */
 const originOf = (address: string): string => new URL(address.replace(/^ws/i, 'http')).origin;
 
 const REMEDY =
   'must be given again (or {} for none), because the host, port or scheme changed and stored headers are not sent to a new destination';
 
-/** Stored headers are credentials: changing the address of a node must not send them to another host. */
+/** Stored headers are credentials: a changed address must not send them to another host. */
 function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven: boolean): void {
   if (areGiven || Object.keys(before.headers).length === 0) return;
   const previousOrigins = new Set(addressesOf(before).map(originOf));
@@ -70,21 +65,15 @@ function checkHeaderTargets(before: NodeSettings, after: NodeSettings, areGiven:
   throw invalidField('headers', REMEDY);
 }
 
-const nodeJson = (
-  row: Pick<UpstreamNodeTable, 'name' | 'network' | 'created_by' | 'created_at'>,
-  more: Readonly<{ hasWs: boolean; hasGrpc: boolean; options: NodeSettings['options'] | null }>,
-) => ({
+/** @param seal - null: the settings cannot be decrypted here. */
+const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) => ({
   ...fieldsOf(row, 'name', 'network', 'created_by', 'created_at'),
-  ...more,
+  hasWs: row.has_ws === 1,
+  hasGrpc: row.has_grpc === 1,
+  options: seal?.open(row)?.settings.options ?? null,
 });
 
-/** @param seal - null: the settings cannot be decrypted here. */
-const addedNodeJson = (row: UpstreamNodeTable, seal: NodeSeal | null) =>
-  nodeJson(row, {
-    hasWs: row.has_ws === 1,
-    hasGrpc: row.has_grpc === 1,
-    options: seal?.open(row)?.settings.options ?? null,
-  });
+const endpointsOf = ({ ws, grpc }: NodeSettings) => ({ hasWs: ws !== null, hasGrpc: grpc !== null });
 
 function requireNodeServices({ nodes }: ApiServices): NodeServices {
   if (nodes !== undefined) return nodes;
@@ -110,9 +99,8 @@ async function addedRow(services: ApiServices, name: string): Promise<UpstreamNo
 }
 
 async function checkName(services: ApiServices, db: Kysely<Schema>, name: string): Promise<void> {
-  const isFixed = requireNodeServices(services)
-    .fixed()
-    .some((node) => node.name === name);
+  const { fixed } = requireNodeServices(services);
+  const isFixed = fixed().some((node) => node.name === name);
   if (!isFixed && (await findNodeRow(db, name)) === undefined) return;
   throw conflict('NAME_TAKEN', `There is a node ${name} already. Choose another name.`, {
     fields: { name: 'is in use. Choose another name' },
@@ -134,7 +122,6 @@ async function checkNodeQuota(db: Kysely<Schema>): Promise<void> {
   throw limitReached(`There are ${ADDED_NODES_MAX} added nodes, the maximum`);
 }
 
-/** Probes a node; an unusable one needs `force`. */
 async function requireUsable(
   nodeServices: NodeServices,
   node: AddedNode,
@@ -152,23 +139,25 @@ async function requireUsable(
 
 const toAcceptedNodeJson = (
   nodeServices: NodeServices,
-  { name, network, settings }: AddedNode,
+  node: AddedNode,
   report: NodeReportJson | null,
-  by: Pick<UpstreamNodeTable, 'created_by' | 'created_at'>,
+  created: Readonly<{ createdBy: string; createdAt: number }>,
 ) => ({
-  node: nodeJson(
-    { ...by, name, network },
-    { hasWs: settings.ws !== null, hasGrpc: settings.grpc !== null, options: settings.options },
-  ),
+  node: {
+    name: node.name,
+    network: node.network,
+    options: node.settings.options,
+    ...endpointsOf(node.settings),
+    ...created,
+  },
   report,
-  notes: [...nodeServices.notesOf({ name, network, settings })],
+  notes: [...nodeServices.notesOf(node)],
 });
 
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
   network,
   node: name,
-  hasWs: settings.ws !== null,
-  hasGrpc: settings.grpc !== null,
+  ...endpointsOf(settings),
   headers: Object.keys(settings.headers).length,
 });
 
@@ -192,7 +181,7 @@ async function add(
     return [null, { action: 'node.add', customerId: null, detail: { ...auditDetailOf(node), force } }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, { created_by: context.actor, created_at: at });
+  return toAcceptedNodeJson(nodeServices, node, report, { createdBy: context.actor, createdAt: at });
 }
 
 const cannotDecrypt = (name: string): ApiError =>
@@ -226,11 +215,8 @@ async function change(
   const before = nodeServices.seal.open(row);
   if (before === null) throw cannotDecrypt(name);
   const { network } = row;
-  const node: AddedNode = {
-    name,
-    network,
-    settings: nodeServices.parse(mergeSettings(row, before.settings, body)),
-  };
+  const settings = nodeServices.parse(mergeSettings(row, before.settings, body));
+  const node: AddedNode = { name, network, settings };
   // Checked before the probe, because the probe already sends the headers.
   checkHeaderTargets(before.settings, node.settings, body.headers !== undefined);
   const losesGeyser = before.settings.grpc !== null && node.settings.grpc === null;
@@ -246,7 +232,7 @@ async function change(
     return [null, { action: 'node.change', customerId: null, detail }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, row);
+  return toAcceptedNodeJson(nodeServices, node, report, fieldsOf(row, 'created_by', 'created_at'));
 }
 
 async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
@@ -279,6 +265,12 @@ async function checkNodeExists({ store }: ApiServices, node: string, network: Ne
   throw notFound(`No gateway has a node ${node} of ${network}. GET /upstreams lists them.`);
 }
 
+async function cordon(services: ApiServices, nodeCordon: NodeCordon, context: ApiContext) {
+  await checkNodeExists(services, nodeCordon.node, nodeCordon.network);
+  await cordonNode(services.store, nodeCordon, context, services.now());
+  return { done: true as const };
+}
+
 export const upstreamHandlers = (services: ApiServices) =>
   defineHandlers({
     async 'GET /upstreams'() {
@@ -288,18 +280,11 @@ export const upstreamHandlers = (services: ApiServices) =>
       ]);
       return { ...reported, added: rows.map((row) => addedNodeJson(row, services.nodes?.seal ?? null)) };
     },
-    async 'POST /upstreams/{node}/cordon'({ path: { node }, body: { network, reason } }, context) {
-      await checkNodeExists(services, node, network);
-      const cordon = { network, node, reason, isDrain: false };
-      await cordonNode(services.store, cordon, context, services.now());
-      return { done: true };
-    },
+    'POST /upstreams/{node}/cordon': ({ path: { node }, body: { network, reason } }, context) =>
+      cordon(services, { network, node, reason, isDrain: false }, context),
     async 'POST /upstreams/{node}/drain'({ path: { node }, body: { network, reason, force } }, context) {
-      await checkNodeExists(services, node, network);
       if (!force) await checkNotLast(services, network, node, true);
-      const drain = { network, node, reason, isDrain: true };
-      await cordonNode(services.store, drain, context, services.now());
-      return { done: true };
+      return cordon(services, { network, node, reason, isDrain: true }, context);
     },
     async 'POST /upstreams/{node}/uncordon'({ path: { node }, body: { network } }, context) {
       const { store, now } = services;

@@ -20,10 +20,10 @@ const targetJson = (row: NoticeTargetTable) => ({
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const invalidTarget = (problem: string): ApiError => invalidField('to', problem);
-
 const NO_MAIL =
   'No mail is configured. Ask the operator to set [mail] in the configuration, or use a webhook.';
+
+const limitsOf = ({ notices }: ApiServices) => notices?.limits ?? noticeLimits;
 
 type TargetInput = Readonly<{ kind: NoticeTargetTable['kind']; to: string }>;
 
@@ -31,20 +31,20 @@ function checkedTo({ mailer, notices }: ApiServices, { kind, to }: TargetInput):
   if (kind === 'email') {
     if (mailer === null) throw invalidField('kind', NO_MAIL);
     const address = email.safeParse(to);
-    if (!address.success) throw invalidTarget('must be an email address such as name@example.com');
+    if (!address.success) throw invalidField('to', 'must be an email address such as name@example.com');
     return address.data;
   }
-  if (!httpUrl.safeParse(to).success) throw invalidTarget('must be a URL such as https://host/path');
-  const reason = notices?.webhooks?.rejectionReason(to) ?? null;
-  if (reason !== null) throw invalidTarget(reason);
-  if (to.includes('#')) throw invalidTarget('must not have a fragment: leave out # and what follows');
+  if (!httpUrl.safeParse(to).success) throw invalidField('to', 'must be a URL such as https://host/path');
+  const reason = notices?.webhooks.rejectionReason(to) ?? null;
+  if (reason !== null) throw invalidField('to', reason);
+  if (to.includes('#')) throw invalidField('to', 'must not have a fragment: leave out # and what follows');
   return new URL(to).href;
 }
 
 function add(services: ApiServices, customerId: string, input: TargetInput, context: ApiContext) {
   const to = checkedTo(services, input);
   const seal = new WebhookSeal(services.peppers);
-  const targetsMax = services.notices?.limits.targetsMax ?? noticeLimits.targetsMax;
+  const { targetsMax } = limitsOf(services);
   return withAudit(services, context, async (trx) => {
     if ((await listTargets(trx, customerId)).length >= targetsMax) {
       throw limitReached(`There are ${targetsMax} targets, the maximum. Remove some first.`);
@@ -72,13 +72,9 @@ function remove(services: ApiServices, customerId: string, id: string, context: 
   });
 }
 
-async function reserveTestMail(
-  services: ApiServices,
-  target: NoticeTargetTable,
-  sender: string,
-): Promise<void> {
-  const { now, notices, store, mailRateLimiter } = services;
-  const testIntervalMs = notices?.limits.testIntervalMs ?? noticeLimits.testIntervalMs;
+async function reserveTestMail(services: ApiServices, target: NoticeTargetTable, sender: string) {
+  const { now, store, mailRateLimiter } = services;
+  const { testIntervalMs } = limitsOf(services);
   checkWait(Math.max(target.last_sent_at ?? 0, target.tested_at) + testIntervalMs - now());
   if (target.kind === 'email')
     checkWait(mailRateLimiter?.take({ customer: target.customer_id, sender, to: target.shown }) ?? 0);
@@ -103,7 +99,7 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
   const channels = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };
-  const timeoutMs = notices?.limits.timeoutMs ?? noticeLimits.timeoutMs;
+  const { timeoutMs } = limitsOf(services);
   const delivery = {
     id: randomUUID(),
     nowMs: now(),

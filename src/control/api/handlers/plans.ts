@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { planLimitsOf } from '../../plans.ts';
 import { creditsUsed } from '../../usage/quotas.ts';
-import { decodeCursor, encodeCursor, pageOfRows } from '../cursor.ts';
+import { decodeCursor, pageOfRows } from '../cursor.ts';
 import { defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { customerJson } from './customers.ts';
@@ -64,19 +64,18 @@ export const planHandlers = (services: ApiServices) =>
         .$if(search !== undefined, (select) =>
           select.where(sql<boolean>`lower(customer.name) like ${containing(search ?? '')} escape '\\'`),
         )
-        .$if(after !== null, (select) => select.where('id', '>', after?.[0] ?? ''))
+        .$if(after !== null, (select) => select.where('id', '>', after ?? ''))
         .orderBy('id')
         .limit(limit + 1)
         .execute();
       const credits = new Map<string, number>();
       for (const { id } of rows.slice(0, limit))
         credits.set(id, await creditsUsed(services.store, { customerId: id }, services.now()));
-      const show = (row: (typeof rows)[number]) => ({
+      return pageOfRows(rows, limit, (row) => ({
         ...customerJson(row),
         members: Number(row.members),
         keys: Number(row.keys),
         creditsUsed: credits.get(row.id) ?? 0,
-      });
-      return pageOfRows(rows, limit, show, ({ id }) => encodeCursor(id));
+      }));
     },
   });

@@ -10,19 +10,13 @@ import { type ApiContext, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
 
-/**
- * Grants never exceed the rights of their issuer.
- * @throws ApiError 403
- */
+/** Grants never exceed the rights of their issuer. @throws ApiError 403 */
 export function checkMayGrant({ role }: Pick<ApiContext, 'role'>, granted: MemberRole): void {
   if (role === 'operator' || (role !== null && roleAllows(role, granted))) return;
   throw forbidden('ROLE_TOO_SMALL', `The role ${granted} exceeds yours. Ask a member with that role.`);
 }
 
-/**
- * Expiry of a grant: at most that of the issuing token, so that it does not outlive the token.
- * @param requested - Unix milliseconds; null: never.
- */
+/** A grant does not outlive the token that issued it. null: never expires. */
 export async function grantExpiry<Requested extends number | null>(
   trx: Transaction<Schema>,
   { caller }: Pick<ApiContext, 'caller'>,
@@ -59,8 +53,10 @@ function createToken(
     const { tokensMax } = services.accounts.limits;
     if ((await listAdminTokens(trx, customerId, at)).length >= tokensMax)
       throw limitReached(`There are ${tokensMax} tokens, the maximum. Revoke some first.`);
-    const expiresAt = await grantExpiry(trx, context, input.expiresAt);
-    const newToken = { ...input, expiresAt, customerId, createdBy: context.actor, createdAt: at };
+    const { name, role } = input;
+    const expires_at = await grantExpiry(trx, context, input.expiresAt);
+    const created = { created_by: context.actor, created_at: at, expires_at };
+    const newToken = { name, role, customer_id: customerId, ...created };
     const { secret, row } = await createAdminToken(trx, services.peppers, newToken);
     const detail = { token: row.id, name: row.name, role: row.role, expiresAt: row.expires_at };
     return [
@@ -70,7 +66,6 @@ function createToken(
   });
 }
 
-/** @param withMade - also revokes grants issued by the token. */
 function revokeToken(
   services: ApiServices,
   customerId: string | null,

@@ -5,30 +5,25 @@ import { type UsageStep, usageSteps } from '../../database/tables/usage.ts';
 import {
   type Axis,
   axisOver,
-  retentionStarts,
   stepMs,
   type UsageFilter,
+  type UsageQuery,
   type UsageSum,
   zeros,
 } from '../../usage/read-usage.ts';
+import { retentionStarts } from '../../usage/usage-rows.ts';
 import { invalidField, notFound } from '../api-error.ts';
 import type { ParsedRouteInput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
 /** Maximum ranges shown in minutes, in hours, and at all. */
-const MINUTES_MAX_MS = 6 * HOUR_MS;
-const HOURS_MAX_MS = 14 * DAY_MS;
-const RANGE_MAX_MS = 400 * DAY_MS;
-/** Default range. */
-const RANGE_MS = HOUR_MS;
-/** Maximum of JavaScript's Date. */
-const TIME_MAX_MS = 8_640_000_000_000_000;
+const MINUTES_MAX_MS = 6 * stepMs.hour;
+const HOURS_MAX_MS = 14 * stepMs.day;
+const RANGE_MAX_MS = 400 * stepMs.day;
+const DEFAULT_RANGE_MS = stepMs.hour;
 
-type UsageQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
-type Range = Pick<UsageQuery, 'from' | 'to'>;
+type UsageRouteQuery = ParsedRouteInput<'GET /customers/{customer}/usage.csv'>['query'];
+type Range = Pick<UsageRouteQuery, 'from' | 'to'>;
 
 function stepOf(lengthMs: number): UsageStep {
   if (lengthMs <= MINUTES_MAX_MS) return 'minute';
@@ -38,18 +33,14 @@ function stepOf(lengthMs: number): UsageStep {
 function rangeOf({ from, to }: Range, nowMs: number): Readonly<{ fromMs: number; toMs: number }> {
   // Includes the current minute.
   const toMs = to ?? (Math.floor(nowMs / stepMs.minute) + 1) * stepMs.minute;
-  const fromMs = from ?? Math.max(0, toMs - RANGE_MS);
-  if (toMs > TIME_MAX_MS) throw invalidField('to', 'must be a time in Unix milliseconds');
+  const fromMs = from ?? Math.max(0, toMs - DEFAULT_RANGE_MS);
   if (fromMs >= toMs) throw invalidField('from', 'must be before "to"');
   if (toMs - fromMs > RANGE_MAX_MS)
     throw invalidField('from', 'is more than 400 days before "to". Request a shorter range');
   return { fromMs, toMs };
 }
 
-/**
- * Chooses the step by the length of the range, coarser where finer steps were deleted.
- * @throws ApiError 422
- */
+/** Steps are coarser for long ranges and where finer steps were deleted. @throws ApiError 422 */
 export async function axisOf(store: Store, range: Range, nowMs: number): Promise<Axis> {
   const { fromMs, toMs } = rangeOf(range, nowMs);
   const starts = await retentionStarts(store.db);
@@ -64,14 +55,8 @@ export const toAxisJson = ({ step, from, to }: Axis) => ({
   stepMs: stepMs[step],
 });
 
-export const noTotals = (): TotalsJson => ({
-  requests: 0,
-  ok: 0,
-  credits: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  messages: 0,
-});
+const zeroTotals = { requests: 0, ok: 0, credits: 0, bytesIn: 0, bytesOut: 0, messages: 0 };
+export const noTotals = (): TotalsJson => ({ ...zeroTotals });
 
 export function addTotals(into: TotalsJson, sum: UsageSum<'status'>): void {
   into.requests += sum.requests;
@@ -89,17 +74,27 @@ export function addAt(series: number[], at: number, count: number): void {
   series[at] = (series[at] ?? 0) + count;
 }
 
-/** @throws ApiError 404 for a key of another customer. */
-export async function filterOf(
+async function filterOf(
   { db }: Store,
   customerId: string,
-  { key, product, method }: UsageQuery,
+  { key, product, method }: UsageRouteQuery,
 ): Promise<UsageFilter> {
   if (key === undefined) return { customerId, product, method };
   if ((await findRow(db, 'api_key', { id: key, customer_id: customerId })) === undefined)
     throw notFound('key: there is no such key. See the list of keys.');
   return { customerId, keys: [key], product, method };
 }
+
+/** @throws ApiError 404, 422 */
+export const usageQueryOf = async (
+  store: Store,
+  customerId: string,
+  query: UsageRouteQuery,
+  nowMs: number,
+): Promise<UsageQuery> => ({
+  axis: await axisOf(store, query, nowMs),
+  filter: await filterOf(store, customerId, query),
+});
 
 /** Keys without a name get their id. */
 export async function keyNames({ db }: Store, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {

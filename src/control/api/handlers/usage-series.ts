@@ -5,17 +5,18 @@ import {
   readSums,
   readWholeSums,
   stepMs,
-  type UsageFilter,
   type UsageName,
+  type UsageQuery,
   type UsageSum,
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
+import { counterColumns } from '../../usage/usage-sums.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import type { TotalsJson } from '../contract/usage.ts';
 import type { Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { addAt, addTotals, axisOf, filterOf, keyNames, noTotals, toAxisJson } from './usage-range.ts';
+import { addAt, addTotals, keyNames, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
 
 const SERIES_ROUTE = 'GET /customers/{customer}/usage';
 type Series = RouteOutput<typeof SERIES_ROUTE>['series'][number];
@@ -43,82 +44,60 @@ function addRow(series: Series, row: UsageSum<'status'>): void {
   addAt(series.bytes, row.at, row.bytes_in + row.bytes_out);
 }
 
-async function readWhole(store: Store, axis: Axis, filter: UsageFilter): Promise<Series> {
-  const series = noSeries('all', axis);
-  await readSums(store, axis, filter, ['status'], (row) => {
-    addRow(series, row);
-  });
+async function readWhole(store: Store, query: UsageQuery): Promise<Series> {
+  const series = noSeries('all', query.axis);
+  await readSums(store, query, ['status'], (row) => addRow(series, row));
   return series;
 }
 
-async function largest(
-  store: Store,
-  axis: Axis,
-  filter: UsageFilter,
-  column: Column,
-): Promise<{ names: string[]; isAll: boolean }> {
+async function namesBySize(store: Store, query: UsageQuery, column: Column): Promise<string[]> {
   const sizes = new Map<string, { requests: number; messages: number }>();
-  await readWholeSums(store, axis, filter, [column], (row) => {
+  await readWholeSums(store, query, [column], (row) => {
     const size = sizes.get(row[column]) ?? { requests: 0, messages: 0 };
     size.requests += row.requests;
     size.messages += row.messages;
     sizes.set(row[column], size);
   });
-  const names = [...sizes]
+  return [...sizes]
     .sort(([, a], [, b]) => b.requests - a.requests || b.messages - a.messages)
     .map(([name]) => name);
-  return { names: names.slice(0, SERIES_MAX), isAll: names.length <= SERIES_MAX };
 }
 
-const difference = (whole: readonly number[], parts: readonly (readonly number[])[]): number[] =>
-  // Not negative: usage may be written between the two reads.
-  whole.map((count, at) =>
-    Math.max(
-      0,
-      parts.reduce((remaining, part) => remaining - (part[at] ?? 0), count),
-    ),
-  );
+/** Not negative: usage may be written between the two reads. */
+const minus = (count: number, part = 0): number => Math.max(0, count - part);
 
-function restOf(whole: Series, parts: readonly Series[], axis: Axis): Series {
-  const totals = Object.fromEntries(
-    Object.entries(whole.totals).map(([name, count]) => [
-      name,
-      Math.max(0, count - parts.reduce((sum, part) => sum + part.totals[name as keyof TotalsJson], 0)),
-    ]),
-  ) as TotalsJson;
-  const rest = (name: 'requests' | 'credits' | 'bytes') =>
-    difference(
-      whole[name],
-      parts.map((part) => part[name]),
-    );
-  return {
-    ...noSeries(OTHER, axis),
-    totals,
-    requests: rest('requests'),
-    credits: rest('credits'),
-    bytes: rest('bytes'),
-  };
+function restOf(whole: Series, parts: readonly Series[]): Series {
+  const rest = { ...structuredClone(whole), name: OTHER, label: OTHER };
+  for (const part of parts) {
+    for (const name of Object.keys(rest.totals) as (keyof TotalsJson)[])
+      rest.totals[name] = minus(rest.totals[name], part.totals[name]);
+    for (const name of ['requests', 'credits', 'bytes'] as const)
+      rest[name] = rest[name].map((count, at) => minus(count, part[name][at]));
+  }
+  return rest;
 }
 
 async function readBreakdown(
   store: Store,
-  axis: Axis,
-  filter: UsageFilter,
+  query: UsageQuery,
   column: Column,
   whole: Series,
 ): Promise<Series[]> {
-  const { names, isAll } = await largest(store, axis, filter, column);
-  if (names.length === 0) return [];
+  const { axis, filter } = query;
+  const allNames = await namesBySize(store, query, column);
+  if (allNames.length === 0) return [];
+  const names = allNames.slice(0, SERIES_MAX);
   const series = new Map(names.map((name) => [name, noSeries(name, axis)]));
   // With very many keys, reads only rows of the shown ones.
   const narrowed = column === 'key_id' ? { ...filter, keys: names } : filter;
   const groupBy: readonly UsageName[] = column === 'status' ? ['status'] : [column, 'status'];
-  await readSums(store, axis, narrowed, groupBy, (row) => {
+  await readSums(store, { axis, filter: narrowed }, groupBy, (row) => {
     const one = series.get(row[column]);
     if (one !== undefined) addRow(one, row);
   });
   const largestSeries = [...series.values()];
-  return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries, axis)];
+  const isAll = names.length === allNames.length;
+  return isAll ? largestSeries : [...largestSeries, restOf(whole, largestSeries)];
 }
 
 async function label(store: Store, series: readonly Series[], column: Column): Promise<Series[]> {
@@ -137,28 +116,27 @@ export const usageSeries =
   ({ store, now }: ApiServices): Handler<typeof SERIES_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
-    const axis = await axisOf(store, query, at);
-    const filter = await filterOf(store, customer, query);
-    const whole = await readWhole(store, axis, filter);
+    const usage = await usageQueryOf(store, customer, query, at);
+    const whole = await readWhole(store, usage);
     const column = query.by === 'none' ? null : columns[query.by];
     const series =
       column === null
         ? [whole]
-        : await label(store, await readBreakdown(store, axis, filter, column, whole), column);
+        : await label(store, await readBreakdown(store, usage, column, whole), column);
     return {
-      axis: toAxisJson(axis),
+      axis: toAxisJson(usage.axis),
       series,
       totals: whole.totals,
       updatedAt: await usageUpdatedAt(store, at),
     };
   };
 
-/** Start of a spreadsheet formula, including full-width characters. Source: OWASP, "CSV Injection". */
+/** A spreadsheet formula, also in full-width characters. Source: OWASP, "CSV Injection". */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** Characters that need quotes. Source: RFC 4180. */
 const SPECIAL = /[",\r\n]/;
 
-/** A CSV line without its line break. Formulas are escaped with an apostrophe. */
+/** A CSV line without its line break. */
 export const csvLine = (fields: readonly (string | number)[]): string => fields.map(fieldOf).join(',');
 
 function fieldOf(field: string | number): string {
@@ -167,37 +145,21 @@ function fieldOf(field: string | number): string {
   return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-const HEAD = [
-  'time',
-  'key',
-  'key_name',
-  'product',
-  'method',
-  'status',
-  'requests',
-  'credits',
-  'bytes_in',
-  'bytes_out',
-  'messages',
-] as const;
+const HEAD = ['time', 'key', 'key_name', 'product', 'method', 'status', ...counterColumns];
 
-async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGenerator<string> {
+async function* linesOf(store: Store, usage: UsageQuery): AsyncGenerator<string> {
   yield csvLine(HEAD);
-  for await (const rows of exportUsage(store, axis, filter)) {
+  for await (const rows of exportUsage(store, usage)) {
     const names = await keyNames(store, [...new Set(rows.map(({ key_id }) => key_id))]);
-    const lines = rows.map(({ bucket, key_id, product, method, status, ...counts }) =>
+    const lines = rows.map((row) =>
       csvLine([
-        new Date(bucket * stepMs[axis.step]).toISOString(),
-        key_id,
-        names.get(key_id) ?? '',
-        product,
-        method,
-        status,
-        counts.requests,
-        counts.credits,
-        counts.bytes_in,
-        counts.bytes_out,
-        counts.messages,
+        new Date(row.bucket * stepMs[usage.axis.step]).toISOString(),
+        row.key_id,
+        names.get(row.key_id) ?? '',
+        row.product,
+        row.method,
+        row.status,
+        ...counterColumns.map((name) => row[name]),
       ]),
     );
     yield lines.join('\r\n');
@@ -207,7 +169,5 @@ async function* linesOf(store: Store, axis: Axis, filter: UsageFilter): AsyncGen
 /** Streamed with bounded memory. */
 export const usageCsv =
   ({ store, now }: ApiServices): Handler<'GET /customers/{customer}/usage.csv'> =>
-  async ({ path: { customer }, query }) => {
-    const axis = await axisOf(store, query, now());
-    return linesOf(store, axis, await filterOf(store, customer, query));
-  };
+  async ({ path: { customer }, query }) =>
+    linesOf(store, await usageQueryOf(store, customer, query, now()));

@@ -21,7 +21,7 @@ import {
   readSums,
   readWholeSums,
   stepMs,
-  type UsageFilter,
+  type UsageQuery,
   usageUpdatedAt,
   zeros,
 } from '../../usage/read-usage.ts';
@@ -30,25 +30,24 @@ import { notFound } from '../api-error.ts';
 import type { RouteOutput } from '../contract/contract.ts';
 import { defineHandlers, type Handler } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
-import { addAt, addTotals, axisOf, filterOf, noStatuses, noTotals, toAxisJson } from './usage-range.ts';
+import { addAt, addTotals, axisOf, noStatuses, noTotals, toAxisJson, usageQueryOf } from './usage-range.ts';
 import { usageCsv, usageSeries } from './usage-series.ts';
 
 const SUMMARY_ROUTE = 'GET /customers/{customer}/summary';
 type Summary = RouteOutput<typeof SUMMARY_ROUTE>;
-type CurrentSummary = Pick<Summary, 'now' | 'byStatus' | 'p95' | 'credits'>;
 
-async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<CurrentSummary> {
+async function readNow(store: Store, query: UsageQuery) {
   const totals = noTotals();
-  const byStatus = noStatuses(axis);
-  const credits = zeros(axis);
-  await readSums(store, axis, filter, ['status'], (row) => {
+  const byStatus = noStatuses(query.axis);
+  const credits = zeros(query.axis);
+  await readSums(store, query, ['status'], (row) => {
     addTotals(totals, row);
     addAt(byStatus[row.status], row.at, row.requests);
     addAt(credits, row.at, row.credits);
   });
   const whole = emptyLatencyHistogram();
-  const steps = Array.from({ length: lengthOf(axis) }, emptyLatencyHistogram);
-  await readLatencyRows(store, axis, filter, false, ({ at, latency }) => {
+  const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
+  await readLatencyRows(store, query, false, ({ at, latency }) => {
     addLatency(whole, latency);
     const step = steps[at];
     if (step !== undefined) addLatency(step, latency);
@@ -57,15 +56,11 @@ async function readNow(store: Store, axis: Axis, filter: UsageFilter): Promise<C
   return { now: { ...totals, latency: percentilesOf(whole) }, byStatus, p95, credits };
 }
 
-async function readBefore(store: Store, axis: Axis, filter: UsageFilter): Promise<Summary['before']> {
+async function readBefore(store: Store, query: UsageQuery): Promise<Summary['before']> {
   const totals = noTotals();
-  await readWholeSums(store, axis, filter, ['status'], (row) => {
-    addTotals(totals, row);
-  });
+  await readWholeSums(store, query, ['status'], (row) => addTotals(totals, row));
   const whole = emptyLatencyHistogram();
-  await readLatencyRows(store, axis, filter, false, ({ latency }) => {
-    addLatency(whole, latency);
-  });
+  await readLatencyRows(store, query, false, ({ latency }) => addLatency(whole, latency));
   return { ...totals, latency: percentilesOf(whole) };
 }
 
@@ -76,8 +71,8 @@ async function connectionsOf({ db }: Store, customerId: string): Promise<Summary
     .where('customer_id', '=', customerId)
     .groupBy('kind')
     .execute();
-  const of = (kind: 'websocket' | 'grpc') => Number(rows.find((row) => row.kind === kind)?.count ?? 0);
-  return { websocket: of('websocket'), grpc: of('grpc') };
+  const counts = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]));
+  return { websocket: 0, grpc: 0, ...counts };
 }
 
 /** Read from totals by customer, so its cost does not depend on the number of keys. */
@@ -89,8 +84,8 @@ const usageSummary =
     const filter = { customerId: customer };
     return {
       axis: toAxisJson(axis),
-      ...(await readNow(store, axis, filter)),
-      before: await readBefore(store, before(axis), filter),
+      ...(await readNow(store, { axis, filter })),
+      before: await readBefore(store, { axis: before(axis), filter }),
       quotas: await quotasOf(store, customer, at),
       connections: await connectionsOf(store, customer),
       hasSucceeded: await hasSucceeded(store, customer),
@@ -105,13 +100,9 @@ type MethodCounts = Omit<Method, 'latency' | 'averageBytes'> & { bytes: number }
 
 const nameOf = (product: string, method: string): string => `${product} ${method}`;
 
-async function readMethods(
-  store: Store,
-  axis: Axis,
-  filter: UsageFilter,
-): Promise<Map<string, MethodCounts>> {
+async function readMethods(store: Store, query: UsageQuery): Promise<Map<string, MethodCounts>> {
   const methods = new Map<string, MethodCounts>();
-  await readWholeSums(store, axis, filter, ['product', 'method', 'status'], (row) => {
+  await readWholeSums(store, query, ['product', 'method', 'status'], (row) => {
     const { product, method, status, requests, bytes_out } = row;
     // Messages without calls.
     if (requests === 0) return;
@@ -125,18 +116,13 @@ async function readMethods(
   return methods;
 }
 
-type Latencies = Readonly<{ steps: readonly Float64Array[]; methods: ReadonlyMap<string, Float64Array> }>;
-
-async function readLatencies(store: Store, axis: Axis, filter: UsageFilter): Promise<Latencies> {
-  const steps = Array.from({ length: lengthOf(axis) }, emptyLatencyHistogram);
+async function readLatencies(store: Store, query: UsageQuery) {
+  const steps = Array.from({ length: lengthOf(query.axis) }, emptyLatencyHistogram);
   const methods = new Map<string, Float64Array>();
-  await readLatencyRows(store, axis, filter, true, ({ at, product, method, latency }) => {
+  await readLatencyRows(store, query, true, ({ at, product, method, latency }) => {
     const name = nameOf(product, method);
-    let sum = methods.get(name);
-    if (sum === undefined) {
-      sum = emptyLatencyHistogram();
-      methods.set(name, sum);
-    }
+    const sum = methods.get(name) ?? emptyLatencyHistogram();
+    methods.set(name, sum);
     addLatency(sum, latency);
     const step = steps[at];
     if (step !== undefined) addLatency(step, latency);
@@ -159,22 +145,21 @@ const usagePerformance =
   ({ store, now }: ApiServices): Handler<typeof PERFORMANCE_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
-    const axis = await axisOf(store, query, at);
-    const filter = await filterOf(store, customer, query);
-    const { steps, methods } = await readLatencies(store, axis, filter);
+    const usage = await usageQueryOf(store, customer, query, at);
+    const { steps, methods } = await readLatencies(store, usage);
     const series = (share: number) => steps.map((step) => percentile(step, share));
-    const methodCounts = [...(await readMethods(store, axis, filter))].sort(
+    const methodCounts = [...(await readMethods(store, usage))].sort(
       ([, a], [, b]) => b.requests - a.requests,
     );
     return {
-      axis: toAxisJson(axis),
+      axis: toAxisJson(usage.axis),
       series: { p50: series(0.5), p95: series(0.95), p99: series(0.99) },
       methods: methodCounts.map(([name, { bytes, ...one }]) => ({
         ...one,
         averageBytes: Math.round(bytes / one.requests),
         latency: percentilesOf(methods.get(name) ?? []),
       })),
-      heat: heatOf(axis, steps),
+      heat: heatOf(usage.axis, steps),
       updatedAt: await usageUpdatedAt(store, at),
     };
   };
@@ -216,22 +201,19 @@ const usageQuota =
     };
   };
 
-type Code = RouteOutput<'GET /customers/{customer}/errors'>['codes'][number];
+const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
+type Errors = RouteOutput<typeof ERRORS_ROUTE>;
 
 const CODES_MAX = 50;
 /** Newest log entries to scan. */
 const ENTRIES_MAX = 50_000;
 
-type CodeRow = { failure: string | null; rpc_code: number; count: number; example: string };
-
-const codeOf = ({ failure, rpc_code }: CodeRow): string => failure ?? String(rpc_code);
-
-const textOf = ({ failure }: CodeRow): string =>
+const textOf = (failure: string | null): string =>
   failure !== null && Object.hasOwn(failures, failure)
     ? failures[failure as FailureCode].text
     : 'A JSON-RPC error of the node; see the example for its message';
 
-async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Promise<Code[]> {
+async function loggedCodes({ db }: Store, { axis, filter }: UsageQuery): Promise<Errors['codes']> {
   let entries = db
     .selectFrom('request_log')
     .select(['id', 'status', 'failure', 'rpc_code'])
@@ -252,32 +234,28 @@ async function loggedCodes({ db }: Store, axis: Axis, filter: UsageFilter): Prom
     .limit(CODES_MAX)
     .execute();
   return rows.map((row) => ({
-    code: codeOf(row),
+    code: row.failure ?? String(row.rpc_code),
     rpcCode: row.rpc_code === 0 ? null : row.rpc_code,
-    text: textOf(row),
+    text: textOf(row.failure),
     count: row.count,
     example: row.example,
   }));
 }
 
-const ERRORS_ROUTE = 'GET /customers/{customer}/errors';
-type Errors = RouteOutput<typeof ERRORS_ROUTE>;
-type Row = Errors['rows'][number];
-
 const ROWS_MAX = 200;
 
-async function readStatuses(store: Store, axis: Axis, filter: UsageFilter): Promise<Errors['byStatus']> {
-  const byStatus = noStatuses(axis);
-  await readSums(store, axis, filter, ['status'], ({ at, status, requests }) => {
+async function readStatuses(store: Store, query: UsageQuery): Promise<Errors['byStatus']> {
+  const byStatus = noStatuses(query.axis);
+  await readSums(store, query, ['status'], ({ at, status, requests }) => {
     addAt(byStatus[status], at, requests);
   });
   return byStatus;
 }
 
-async function readRows(store: Store, axis: Axis, filter: UsageFilter): Promise<Row[]> {
-  const found = new Map<string, Row>();
-  const failed = { ...filter, failed: true };
-  await readWholeSums(store, axis, failed, ['status', 'method', 'product', 'key_id'], (sum) => {
+async function readRows(store: Store, query: UsageQuery): Promise<Errors['rows']> {
+  const found = new Map<string, Errors['rows'][number]>();
+  const failed = { ...query, filter: { ...query.filter, failed: true } };
+  await readWholeSums(store, failed, ['status', 'method', 'product', 'key_id'], (sum) => {
     const { status, method, product, key_id: key, requests } = sum;
     if (requests === 0) return;
     const name = `${status} ${method} ${product} ${key}`;
@@ -293,13 +271,12 @@ const usageErrors =
   ({ store, now }: ApiServices): Handler<typeof ERRORS_ROUTE> =>
   async ({ path: { customer }, query }) => {
     const at = now();
-    const axis = await axisOf(store, query, at);
-    const filter = await filterOf(store, customer, query);
+    const usage = await usageQueryOf(store, customer, query, at);
     return {
-      axis: toAxisJson(axis),
-      byStatus: await readStatuses(store, axis, filter),
-      rows: await readRows(store, axis, filter),
-      codes: await loggedCodes(store, axis, filter),
+      axis: toAxisJson(usage.axis),
+      byStatus: await readStatuses(store, usage),
+      rows: await readRows(store, usage),
+      codes: await loggedCodes(store, usage),
       updatedAt: await usageUpdatedAt(store, at),
     };
   };

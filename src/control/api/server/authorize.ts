@@ -3,20 +3,20 @@ import { activeTokens } from '../../accounts/admin-tokens.ts';
 import { type CustomerState, type MemberRole, roleAllows } from '../../accounts/roles.ts';
 import { findRow } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
-import { ApiError, forbidden, notFound } from '../api-error.ts';
+import { ApiError, forbidden, notFound, unauthorized } from '../api-error.ts';
 import { type ContractName, routeOf } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext } from '../handler.ts';
 
 type Role = ApiContext['role'];
 type Membership = Readonly<{ state: CustomerState; role: MemberRole | null }>;
+type Path = Readonly<Record<string, string>>;
 
-/** An operator user, an operator token, or the local command line. */
 export function isOperator(caller: ApiCaller): boolean {
   if (caller.kind === 'user') return caller.isOperator;
   return caller.kind === 'local' || (caller.kind === 'token' && caller.customerId === null);
 }
 
-/** The same error for unknown customers and for those of others. */
+/** Also for customers of others. */
 const noSuchCustomer = (): ApiError =>
   notFound('There is no such customer. GET /me lists yours; operators find all with GET /customers.');
 
@@ -36,43 +36,31 @@ async function findMembership(
 
 function checkSignedIn(caller: ApiCaller): void {
   if (caller.kind !== 'anonymous') return;
-  throw new ApiError(
-    401,
+  throw unauthorized(
     'NOT_SIGNED_IN',
     'Sign in, or send a token in the header: Authorization: Bearer svc_admin_live_…',
   );
 }
 
-/** A member may leave a customer whatever their role. */
-function isOwnMembership(
-  name: ContractName,
-  path: Readonly<Record<string, string>>,
-  caller: ApiCaller,
-): boolean {
+function isOwnMembership(name: ContractName, path: Path, caller: ApiCaller): boolean {
   const { self } = routeOf(name);
   return self !== undefined && caller.kind === 'user' && path[self] === caller.userId;
 }
 
-function checkRole(
-  name: ContractName,
-  path: Readonly<Record<string, string>>,
-  caller: ApiCaller,
-  role: MemberRole,
-) {
+function checkRole(name: ContractName, path: Path, caller: ApiCaller, role: MemberRole): void {
   const required = isOwnMembership(name, path, caller) ? 'viewer' : (routeOf(name).access as MemberRole);
   if (roleAllows(role, required)) return;
   throw forbidden('ROLE_TOO_SMALL', `This needs the role ${required}; yours is ${role}`);
 }
 
 /**
- * Authorizes a caller for a route.
- * @returns the caller's role for the customer of the route; null if the route needs none.
+ * Returns the caller's role for the customer of the route; null if the route needs none.
  * @throws ApiError 401, 403, or 404 for customers of others.
  */
 export async function authorize(
   db: Kysely<Schema>,
   name: ContractName,
-  path: Readonly<Record<string, string>>,
+  path: Path,
   caller: ApiCaller,
 ): Promise<Role> {
   const { access } = routeOf(name);
@@ -98,7 +86,7 @@ export async function authorize(
   return role;
 }
 
-/** The caller's current rights; null if the user or token no longer exists. */
+/** null if the user or token no longer exists. */
 async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Promise<ApiCaller | null> {
   if (caller.kind === 'user') {
     const row = await findRow(db, 'auth_user', { id: caller.userId });
@@ -109,21 +97,15 @@ async function callerNow(db: Kysely<Schema>, caller: ApiCaller, now: number): Pr
   return row === undefined ? null : { ...caller, role: row.role, customerId: row.customer_id };
 }
 
-/**
- * Checks that a caller's rights have not changed since the request was authorized.
- * @param role - the role at that time.
- * @throws ApiError 401, 403, 404
- */
 export async function assertRightsUnchanged(
   db: Kysely<Schema>,
   name: ContractName,
-  path: Readonly<Record<string, string>>,
+  path: Path,
   { caller, role, now }: Pick<ApiContext, 'caller' | 'role'> & Readonly<{ now: number }>,
 ): Promise<void> {
   const current = await callerNow(db, caller, now);
   if (current === null)
-    throw new ApiError(
-      401,
+    throw unauthorized(
       'NOT_SIGNED_IN',
       'The account or token was revoked during the request. Sign in again.',
     );
@@ -131,35 +113,6 @@ export async function assertRightsUnchanged(
   throw forbidden('RIGHTS_CHANGED', 'Your rights were changed during the request. Check them and try again.');
 }
 
-/** Statuses that mean revoked rights; other errors mean that the check failed. */
-const revokedStatuses: readonly number[] = [401, 403, 404];
-
-/**
- * Repeats an authorization check of a long-lived response.
- * @param check - throws ApiError 401, 403 or 404 if the rights are revoked; other errors are ignored.
- * @param onRevoked - called once.
- * @returns stops the checks.
- */
-export function recheck(check: () => Promise<void>, everyMs: number, onRevoked: () => void): () => void {
-  let timer: NodeJS.Timeout | null = null;
-  let isOver = false;
-  const runCheck = async (): Promise<void> => {
-    try {
-      await check();
-    } catch (thrown) {
-      if (!isOver && thrown instanceof ApiError && revokedStatuses.includes(thrown.status)) {
-        isOver = true;
-        onRevoked();
-      }
-    }
-    if (!isOver) wait();
-  };
-  const wait = (): void => {
-    timer = setTimeout(() => void runCheck(), everyMs).unref();
-  };
-  wait();
-  return () => {
-    isOver = true;
-    if (timer !== null) clearTimeout(timer);
-  };
-}
+/** Whether a repeated check found that rights were revoked; other errors mean that the check failed. */
+export const isRevocation = (thrown: unknown): boolean =>
+  thrown instanceof ApiError && [401, 403, 404].includes(thrown.status);

@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../../base/log.ts';
 import { withPermissionRecheck } from '../../database/transaction.ts';
-import type { ContractName, RouteInput, RouteOutput } from '../contract/contract.ts';
+import type { ContractName, RawRouteInput, RouteInput, RouteOutput } from '../contract/contract.ts';
 import type { ApiCaller, ApiContext, Handler, Handlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { assertRightsUnchanged, authorize } from './authorize.ts';
-import { parseRouteInput, type RawRouteInput } from './read-request.ts';
+import { parseRouteInput } from './read-request.ts';
 
-/** A request before authorization. */
 export type ApiRequest = Omit<ApiContext, 'role' | 'actor'>;
 
-export type ControlApiParts = Readonly<{
-  services: ApiServices;
-  handlers: Handlers;
-  log: Logger;
-}>;
+type ControlApiParts = Readonly<{ services: ApiServices; handlers: Handlers; log: Logger }>;
 
-/** Actor name for the audit log. */
 export function actorOf(caller: ApiCaller): string {
   if (caller.kind === 'user') return `user:${caller.email}`;
   if (caller.kind === 'token') return `token:${caller.tokenId}`;
@@ -35,10 +29,7 @@ export class ControlApi {
     this.#handlers = handlers;
   }
 
-  /**
-   * Authorizes, validates and handles a request.
-   * @throws ApiError for client errors.
-   */
+  /** @throws ApiError for client errors. */
   async dispatch<Name extends ContractName>(
     name: Name,
     raw: RawRouteInput,
@@ -62,22 +53,16 @@ export class ControlApi {
   ): Promise<RouteOutput<Name>> {
     const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
     const definedQuery = Object.entries(query).filter(([, value]) => value !== undefined);
-    return this.dispatch(
-      name,
-      {
-        path,
-        query: Object.fromEntries(definedQuery),
-        body: body === undefined ? undefined : structuredClone(body),
-      },
-      {
-        caller: { kind: 'local', name: actorName },
-        address: null,
-        userAgent: null,
-        requestId: randomUUID(),
-        rawBody: null,
-        header: () => null,
-        signal: new AbortController().signal,
-      },
-    );
+    const raw = { path, query: Object.fromEntries(definedQuery), body: structuredClone(body) };
+    const request: ApiRequest = {
+      caller: { kind: 'local', name: actorName },
+      address: null,
+      userAgent: null,
+      requestId: randomUUID(),
+      rawBody: null,
+      header: () => null,
+      signal: new AbortController().signal,
+    };
+    return this.dispatch(name, raw, request);
   }
 }

@@ -4,24 +4,32 @@ import { withDefaults } from '../../../base/with-defaults.ts';
 import { type AuthGuard, checkSignInResponse, type SignInRequest } from '../../accounts/auth-guard.ts';
 import { AUTH_PREFIX } from '../../accounts/sign-in-library.ts';
 import { isStoreUnavailable } from '../../database/store-unavailable.ts';
+import { PeriodicTask } from '../../periodic-task.ts';
 import { ApiError } from '../api-error.ts';
-import { type ContractName, contract, routeOf } from '../contract/contract.ts';
+import { type ContractName, contract, type RawRouteInput, routeOf } from '../contract/contract.ts';
 import { type ApiCaller, concurrencyKeyOf } from '../handler.ts';
-import { authorize, isOperator, recheck } from './authorize.ts';
+import { authorize, isOperator, isRevocation } from './authorize.ts';
 import type { ApiRequest, ControlApi } from './control-api.ts';
 import { type ApiConcurrency, apiConcurrency, type ControlApiOptions, controlApiOptions } from './limits.ts';
 import { openApiDocument } from './open-api.ts';
 import { parseRouteInput, readBytes, readJson, readQuery } from './read-request.ts';
-import { apiHeaders, jsonResponse, problemOf, streamHead, streamResponse } from './response.ts';
+import {
+  apiHeaders,
+  jsonResponse,
+  problemResponse,
+  type StreamFormat,
+  streamHeaders,
+  streamOf,
+} from './response.ts';
 
-export const API_PREFIX = '/api/v1';
+const API_PREFIX = '/api/v1';
 
-export type ApiClientFacts = Readonly<{
+type ApiClientFacts = Readonly<{
   /** Client address behind trusted proxies. */
   address: string;
 }>;
 
-export type HttpApiParts = Readonly<{
+type HttpApiParts = Readonly<{
   api: ControlApi;
   /** @throws ApiError 401, 403 for invalid or cross-origin credentials. */
   identify(request: Request, client: ApiClientFacts): Promise<ApiCaller>;
@@ -29,7 +37,6 @@ export type HttpApiParts = Readonly<{
   options?: Partial<ControlApiOptions>;
 }>;
 
-/** A request whose body has arrived, before authentication. */
 type ReceivedBody = ApiClientFacts & Readonly<{ bytes: Uint8Array }>;
 
 type Env = { Bindings: ReceivedBody; Variables: { requestId: string } };
@@ -60,7 +67,7 @@ export class HttpApi {
 
   /** Never rejects. */
   async fetch(request: Request, client: ApiClientFacts): Promise<Response> {
-    if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemResponse(noSuchRoute());
+    if (!PLAIN_PATH.test(new URL(request.url).pathname)) return problemResponse(noSuchRoute(), randomUUID());
     try {
       const bytes = await this.#read(request, client);
       return await this.#concurrency.forRequest(client.address, async () =>
@@ -81,10 +88,8 @@ export class HttpApi {
   #rejectEarly(thrown: unknown, request: Request): Response {
     if (!(thrown instanceof ApiError) && !request.signal.aborted)
       this.#api.log.warn({ err: thrown }, 'Failed to read a control API request');
-    const response = problemResponse(thrown);
     // The rest of the body would be parsed as the next request.
-    response.headers.set('connection', 'close');
-    return response;
+    return problemResponse(thrown, randomUUID(), { connection: 'close' });
   }
 
   endStreams(): void {
@@ -93,29 +98,30 @@ export class HttpApi {
 
   #addRoutes(): void {
     const names = Object.keys(contract) as ContractName[];
-    const paths = new Map<string, string[]>();
-    for (const name of names) {
+    const routes = names.map((name) => {
       const [verb = '', path = ''] = name.split(' ');
-      const pattern = `${API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-      paths.set(pattern, [...(paths.get(pattern) ?? []), verb]);
+      return { name, verb, pattern: `${API_PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}` };
+    });
+    for (const { name, verb, pattern } of routes)
       this.#app.on(verb, pattern, (context) => this.#handle(name, context));
-    }
     const document = openApiDocument();
     this.#app.get(`${API_PREFIX}/openapi.json`, () => jsonResponse(200, document, {}));
-    for (const [pattern, verbs] of paths)
+    for (const [pattern, others] of Map.groupBy(routes, (route) => route.pattern)) {
+      const verbs = others.map(({ verb }) => verb);
       this.#app.all(pattern, (context) => this.#toErrorResponse(wrongVerb(verbs), context));
+    }
   }
 
   async #handle(name: ContractName, context: Context<Env>): Promise<Response> {
     const { raw } = context.req;
     const requestId = context.get('requestId');
     const caller = await this.#parts.identify(raw, context.env);
-    const rawBody = context.env.bytes;
+    const { bytes: rawBody, address } = context.env;
     const body = routeOf(name).body === undefined ? undefined : readJson(raw, rawBody);
     const input = { path: context.req.param() as Record<string, string>, query: readQuery(raw.url), body };
     const request: ApiRequest = {
       caller,
-      address: context.env.address,
+      address,
       userAgent: raw.headers.get('user-agent')?.slice(0, USER_AGENT_MAX) ?? null,
       requestId,
       rawBody,
@@ -128,10 +134,10 @@ export class HttpApi {
       return jsonResponse(200, output, { 'x-request-id': requestId });
     }
     if (raw.method === 'HEAD') {
-      // HEAD: Hono would run GET and drop the stream without ending it.
+      // Hono would run GET and drop the stream without ending it.
       await authorize(this.#api.services.store.db, name, input.path, caller);
       parseRouteInput(name, input);
-      return streamHead(format, streamHeadersOf(name, format, requestId));
+      return new Response(null, { headers: streamHeaders(name, format, requestId) });
     }
     const again = (): Promise<ApiCaller> => this.#parts.identify(raw, context.env);
     return this.#stream(name, format, input, request, again);
@@ -140,17 +146,11 @@ export class HttpApi {
   async #signIn(context: Context<Env>): Promise<Response> {
     const { raw } = context.req;
     const requestId = context.get('requestId');
-    const { bytes } = context.env;
-    const body = bytes.length === 0 ? null : readJson(raw, bytes);
-    const isNone = body === null && bytes.length > 0;
-    if (typeof body !== 'object' || Array.isArray(body) || isNone)
+    const { bytes, address } = context.env;
+    const body = bytes.length === 0 ? {} : readJson(raw, bytes);
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw new ApiError(422, 'INVALID_FIELDS', 'The body must be a JSON object');
-    const signInRequest = {
-      request: raw,
-      address: context.env.address,
-      requestId,
-      body: body as SignInRequest['body'],
-    };
+    const signInRequest = { request: raw, address, requestId, body: body as SignInRequest['body'] };
     const signInResponse = await this.#parts.signIn.handle(signInRequest);
     checkSignInResponse(signInResponse);
     const response =
@@ -164,7 +164,7 @@ export class HttpApi {
   async #stream(
     name: ContractName,
     format: StreamFormat,
-    input: Parameters<ControlApi['dispatch']>[1],
+    input: RawRouteInput,
     request: ApiRequest,
     identifyAgain: () => Promise<ApiCaller>,
   ): Promise<Response> {
@@ -172,26 +172,26 @@ export class HttpApi {
     const release = await this.#concurrency.acquireStream(concurrencyKeyOf(caller), isOperator(caller));
     const { heartbeatMs, recheckMs } = this.#options;
     const revoked = new AbortController();
-    const check = async () => {
-      await authorize(this.#api.services.store.db, name, input.path, await identifyAgain());
-    };
-    const stopRechecks =
-      format === 'events' ? recheck(check, recheckMs, () => revoked.abort()) : () => undefined;
+    const rechecks = new PeriodicTask(async () => {
+      try {
+        await authorize(this.#api.services.store.db, name, input.path, await identifyAgain());
+      } catch (thrown) {
+        if (isRevocation(thrown)) revoked.abort();
+      }
+    }, recheckMs);
+    if (format === 'events') rechecks.start();
     const onEnd = (): void => {
-      stopRechecks();
+      void rechecks.stop();
       release();
     };
     const onError = (thrown: unknown): void =>
       this.#api.log.error({ err: thrown, requestId }, 'Control API response stream failed');
     try {
       const streamRequest = { ...request, signal: AbortSignal.any([request.signal, revoked.signal]) };
-      const lines = (await this.#api.dispatch(
-        name,
-        input,
-        streamRequest,
-      )) as unknown as AsyncIterable<string>;
-      const headers = streamHeadersOf(name, format, requestId);
-      return streamResponse(lines, headers, { format, heartbeatMs, onEnd, onError });
+      const lines = await this.#api.dispatch(name, input, streamRequest);
+      const options = { format, heartbeatMs, onEnd, onError };
+      const body = streamOf(lines as unknown as AsyncIterable<string>, options);
+      return new Response(body, { headers: streamHeaders(name, format, requestId) });
     } catch (thrown) {
       onEnd();
       throw thrown;
@@ -206,8 +206,7 @@ export class HttpApi {
       const route = `${context.req.method} ${context.req.routePath}`;
       this.#api.log.error({ err: thrown, requestId, route }, 'Control API request failed');
     }
-    const { status, headers, body } = problemOf(unavailable ?? thrown, requestId);
-    return jsonResponse(status, body, { ...headers, 'x-request-id': requestId });
+    return problemResponse(unavailable ?? thrown, requestId, { 'x-request-id': requestId });
   }
 
   /** The sign-in library hides the cause, so the store is probed. */
@@ -243,22 +242,5 @@ const noSuchRoute = (): ApiError =>
 const wrongVerb = (verbs: readonly string[]): ApiError =>
   new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${verbs.join(', ')}`);
 
-export function problemResponse(problem: unknown): Response {
-  const { status, headers, body } = problemOf(problem, randomUUID());
-  return jsonResponse(status, body, headers);
-}
-
-/** API paths need no escapes; reject escaped ones. */
+/** API paths need no escapes. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/;
-
-type StreamFormat = 'csv' | 'jsonl' | 'events';
-
-function streamHeadersOf(
-  name: ContractName,
-  format: StreamFormat,
-  requestId: string,
-): Readonly<Record<string, string>> {
-  if (format === 'events') return { 'x-request-id': requestId };
-  const file = `solway-${name.split('/').at(-1)}`;
-  return { 'x-request-id': requestId, 'content-disposition': `attachment; filename="${file}"` };
-}

@@ -3,7 +3,6 @@ import { subnetOf } from '../../accounts/sign-in-attempts.ts';
 import { ApiError } from '../api-error.ts';
 
 export const controlApiOptions = {
-  /** Limits of a request body. */
   bodyMaxBytes: 256 * 1_024,
   bodyTimeoutMs: 5_000,
   /** Concurrent requests; as many bodies may arrive in addition. */
@@ -14,26 +13,22 @@ export const controlApiOptions = {
   streamsMax: 100,
   /** Per user or token. Operators have as many in addition to `streamsMax`. */
   callerStreamsMax: 10,
-  /** Milliseconds between keep-alive comments of a live tail. */
+  /** Interval of keep-alive comments of a live tail. */
   heartbeatMs: 15_000,
-  /** Milliseconds between authorization checks of a live tail. */
+  /** Interval of authorization checks of a live tail. */
   recheckMs: 1_000,
 };
 
 export type ControlApiOptions = Readonly<typeof controlApiOptions>;
-
-type Bounds = Pick<ControlApiOptions, 'requestsMax' | 'siteRequestsMax' | 'streamsMax' | 'callerStreamsMax'>;
 
 const createSemaphore = (permitsMax: number, keyPermitsMax: number): PerKeySemaphore =>
   new PerKeySemaphore({ permitsMax, keyPermitsMax, waitingMax: 0, keyWaitingMax: 0, waitMs: 0 });
 
 export type ApiConcurrency = ReturnType<typeof apiConcurrency>;
 
-/**
- * Concurrency limits for bodies, requests and long-lived responses, each shared fairly between clients. All
- * throw ApiError 503.
- */
-export function apiConcurrency({ requestsMax, siteRequestsMax, streamsMax, callerStreamsMax }: Bounds) {
+/** Shared fairly between clients. All throw ApiError 503. */
+export function apiConcurrency(options: ControlApiOptions) {
+  const { requestsMax, siteRequestsMax, streamsMax, callerStreamsMax } = options;
   const bodies = createSemaphore(requestsMax, siteRequestsMax);
   const requests = createSemaphore(requestsMax, siteRequestsMax);
   const streams = createSemaphore(streamsMax, callerStreamsMax);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ContractName, contract, routeOf } from '../contract/contract.ts';
-import { type Route, type RouteFormat, strictOf } from '../contract/route.ts';
+import { mediaTypes, type Route, strictOf } from '../contract/route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,12 +19,6 @@ const problem: Json = {
       },
     },
   },
-};
-
-const media: Readonly<Record<Exclude<RouteFormat, 'json'>, string>> = {
-  csv: 'text/csv',
-  jsonl: 'application/jsonl',
-  events: 'text/event-stream',
 };
 
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
@@ -57,7 +51,7 @@ function responseOf({ result, format }: Route): Json {
   if (format !== undefined && format !== 'json')
     return {
       description: 'Lines of text, streamed',
-      content: { [media[format]]: { schema: { type: 'string' } } },
+      content: { [mediaTypes[format]]: { schema: { type: 'string' } } },
     };
   const schema = result === undefined ? {} : schemaOf(result, 'output');
   return { description: 'The response', content: { 'application/json': { schema } } };

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { ApiError, invalidFields, notFound } from '../api-error.ts';
-import { type ContractName, type ParsedRouteInput, routeOf } from '../contract/contract.ts';
+import {
+  type ContractName,
+  type ParsedRouteInput,
+  type RawRouteInput,
+  routeOf,
+} from '../contract/contract.ts';
 import { strictOf } from '../contract/route.ts';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
@@ -9,38 +14,24 @@ const NUL = /\\u0000|\0/;
 
 type BodyBounds = Readonly<{ maxBytes: number; timeoutMs: number }>;
 
-/**
- * Reads the whole body.
- * @throws ApiError 413 as soon as it is too long, 408 if it does not arrive in time.
- */
+/** @throws ApiError 413 as soon as the body is too long, 408 if it does not arrive in time. */
 export async function readBytes(request: Request, { maxBytes, timeoutMs }: BodyBounds): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.body === null) return new Uint8Array(0);
-  const reader = request.body.getReader();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
-  });
-  try {
-    return await Promise.race([readAll(reader, maxBytes), late]);
-  } catch (thrown) {
-    if (thrown instanceof ApiError) reader.cancel().catch(() => undefined);
-    throw thrown;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number) {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
-    bytes += value.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    pieces.push(value);
-  }
+  const collector = new WritableStream<Uint8Array>({
+    write(piece) {
+      bytes += piece.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      pieces.push(piece);
+    },
+  });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  await request.body.pipeTo(collector, { signal: timeout }).catch((thrown: unknown) => {
+    throw thrown === timeout.reason ? tooSlow(timeoutMs) : thrown;
+  });
+  return Buffer.concat(pieces);
 }
 
 const tooLarge = (maxBytes: number): ApiError =>
@@ -53,7 +44,6 @@ const tooSlow = (timeoutMs: number): ApiError =>
     `The body did not arrive within ${timeoutMs} ms. Send it again on a new connection.`,
   );
 
-/** @throws ApiError 415, 422 */
 export function readJson(request: Request, bytes: Uint8Array): unknown {
   if (!JSON_TYPE.test(request.headers.get('content-type') ?? ''))
     throw new ApiError(
@@ -80,10 +70,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/**
- * Query fields, each at most once.
- * @throws ApiError 422
- */
+/** Each field at most once. @throws ApiError 422 */
 export function readQuery(url: string): Record<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URL(url).searchParams) {
@@ -94,12 +81,6 @@ export function readQuery(url: string): Record<string, string> {
   }
   return Object.fromEntries(fields);
 }
-
-export type RawRouteInput = Readonly<{
-  path: Readonly<Record<string, string>>;
-  query: Readonly<Record<string, unknown>>;
-  body: unknown;
-}>;
 
 const FIELDS_MAX = 20;
 /** An id in a path. */
@@ -123,10 +104,7 @@ function read(schema: z.ZodType | undefined, value: unknown, part: 'query' | 'bo
   throw invalidFields(`The ${part} is invalid: ${messages.join('; ')}`.slice(0, 1_000), fields);
 }
 
-/**
- * Validates a request against the contract.
- * @throws ApiError 422 that names each field; 404 for a malformed id in the path.
- */
+/** @throws ApiError 422 that names each field; 404 for a malformed id in the path. */
 export function parseRouteInput<Name extends ContractName>(
   name: Name,
   raw: RawRouteInput,

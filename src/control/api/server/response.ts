@@ -1,48 +1,34 @@
 import { securityHeaders } from '../../../protocol/security-headers.ts';
 import { ApiError } from '../api-error.ts';
-import type { RouteFormat } from '../contract/route.ts';
+import type { ContractName } from '../contract/contract.ts';
+import { mediaTypes, type RouteFormat } from '../contract/route.ts';
 
-type ProblemJson = Readonly<{
-  error: Readonly<{
-    code: string;
-    message: string;
-    fields?: Readonly<Record<string, string>>;
-    requestId: string;
-  }>;
-}>;
+/** Instead of a caught error, whose text could be confidential. */
+const internalError = {
+  status: 500,
+  code: 'INTERNAL',
+  message: 'Internal error. Try again; if it persists, tell the operator the request id.',
+  fields: undefined,
+  retryAfter: undefined,
+};
 
-/** Never contains the caught error. */
-const INTERNAL = 'Internal error. Try again; if it persists, tell the operator the request id.';
-
-export function problemOf(thrown: unknown, requestId: string) {
-  if (!(thrown instanceof ApiError)) {
-    const error = { code: 'INTERNAL', message: INTERNAL, requestId };
-    return { status: 500, headers: {}, body: { error } satisfies ProblemJson };
-  }
-  const { code, message, fields, retryAfter, status } = thrown;
+export function problemResponse(thrown: unknown, requestId: string, headers: HeaderMap = {}): Response {
+  const { status, code, message, fields, retryAfter } = thrown instanceof ApiError ? thrown : internalError;
   const error = { code, message, ...(fields && { fields }), requestId };
-  const headers: Record<string, string> =
-    retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-  return { status, headers, body: { error } satisfies ProblemJson };
+  const retryHeader = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  return jsonResponse(status, { error }, { ...retryHeader, ...headers });
 }
+
+type HeaderMap = Readonly<Record<string, string>>;
 
 export const apiHeaders = securityHeaders.api;
 
-const types: Readonly<Record<RouteFormat, string>> = {
-  json: 'application/json; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-  jsonl: 'application/jsonl; charset=utf-8',
-  events: 'text/event-stream; charset=utf-8',
-};
+const contentType = (format: RouteFormat): string => `${mediaTypes[format]}; charset=utf-8`;
 
-export function jsonResponse(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): Response {
+export function jsonResponse(status: number, body: unknown, headers: HeaderMap): Response {
   return new Response(`${JSON.stringify(body)}\n`, {
     status,
-    headers: { ...apiHeaders, 'content-type': types.json, ...headers },
+    headers: { ...apiHeaders, 'content-type': contentType('json'), ...headers },
   });
 }
 
@@ -56,16 +42,18 @@ const eventOf = (text: string): string =>
 /** RFC 4180 requires CRLF. */
 const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
 
+export type StreamFormat = Exclude<RouteFormat, 'json'>;
+
 type StreamOptions = Readonly<{
-  format: Exclude<RouteFormat, 'json'>;
+  format: StreamFormat;
   heartbeatMs: number;
-  /** Called once when the stream ends for any reason. */
+  /** Called once, for any reason. */
   onEnd: () => void;
   /** For errors after the response headers. */
   onError: (thrown: unknown) => void;
 }>;
 
-function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
+export function streamOf(lines: AsyncIterable<string>, options: StreamOptions): ReadableStream<Uint8Array> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const { format, heartbeatMs, onEnd, onError } = options;
@@ -111,22 +99,11 @@ function bytesOf(lines: AsyncIterable<string>, options: StreamOptions): Readable
   });
 }
 
-type HeaderMap = Readonly<Record<string, string>>;
-
-const streamHeaders = (format: StreamOptions['format'], headers: HeaderMap): HeaderMap => ({
+export const streamHeaders = (name: ContractName, format: StreamFormat, requestId: string): HeaderMap => ({
   ...apiHeaders,
-  'content-type': types[format],
-  ...(format === 'events' && { 'x-accel-buffering': 'no' }),
-  ...headers,
+  'content-type': contentType(format),
+  'x-request-id': requestId,
+  ...(format === 'events'
+    ? { 'x-accel-buffering': 'no' }
+    : { 'content-disposition': `attachment; filename="solway-${name.split('/').at(-1)}"` }),
 });
-
-export function streamResponse(
-  lines: AsyncIterable<string>,
-  headers: HeaderMap,
-  options: StreamOptions,
-): Response {
-  return new Response(bytesOf(lines, options), { headers: streamHeaders(options.format, headers) });
-}
-
-export const streamHead = (format: StreamOptions['format'], headers: HeaderMap): Response =>
-  new Response(null, { headers: streamHeaders(format, headers) });
