@@ -8,7 +8,7 @@ import { upstreamParams } from '../../protocol/pubsub/topic-key.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
-import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
+import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
 import { type Gap, type GapRecovery, GapTooLong } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
@@ -21,13 +21,11 @@ export type SubscriptionContext = Readonly<{
   nodes: PubsubNodes;
   reader: ChainReader;
   failoverSemaphore: Semaphore;
-  /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** Initial backoff between attempts to attach or to fill a gap. */
 const BACKOFF_MS = 200;
 const PAUSE_MAX_MS = 2_000;
 
@@ -44,7 +42,7 @@ const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
  * One subscription that survives connections. During a failover, notifications of the new connection are
- * buffered until the gap is filled, so that the listener receives everything once and in order.
+ * buffered until the gap is filled, so that the listener gets everything once and in order.
  */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
@@ -56,21 +54,17 @@ export class ContinuousSubscription {
   #attachment: Attachment | null = null;
   /** Live notifications during a gap fill; null otherwise. */
   #buffered: Buffer[] | null = null;
-  /** Chain position when the subscription was opened; null if unknown. */
   #opened: SlotInfo | null = null;
   /** A lost connection triggers a failover. */
   #isAttached = false;
 
-  /**
-   * @param onClose - called once.
-   * @param gapRecovery - state of the feed that had the subscription before.
-   */
+  /** @param onClose - called once. */
   constructor(
     context: SubscriptionContext,
     subscription: PubsubSubscription,
+    gapRecovery: GapRecovery,
     listener: FeedListener,
     onClose: () => void,
-    gapRecovery: GapRecovery = createGapRecovery(subscription, context.limits.seenMax),
   ) {
     this.#context = context;
     this.#listener = listener;
@@ -80,7 +74,6 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Attaches to a node.
    * @throws RpcError when nodes reject the subscription; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or
    * OVERLOADED when all connections are full.
    */
@@ -97,11 +90,7 @@ export class ContinuousSubscription {
     if (isDetached(attachment)) void this.#failOver(this.#position(attachment));
   }
 
-  /**
-   * Resumes after another feed, as after a lost connection.
-   * @param opened - chain position when that feed opened the subscription.
-   * @param from - the newest slot that it completed.
-   */
+  /** Resumes after another feed, as after a lost connection; `from` is the newest slot that it completed. */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#failOver(from);
@@ -136,9 +125,8 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Tries one node after the other until the deadline.
-   * @param isRejectionFinal - fail when every node rejects the subscription; otherwise keep waiting for one
-   * that accepts it.
+   * Tries one node after the other until the deadline. With `isRejectionFinal`, fails when every node rejects
+   * the subscription; otherwise waits for one that accepts it.
    */
   async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
@@ -162,7 +150,6 @@ export class ContinuousSubscription {
     throw this.#unavailable(rejection);
   }
 
-  /** Fails at once when all connections are full or every node rejects the handshake. */
   #throwIfNoNodeAccepts(): void {
     const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
@@ -233,7 +220,7 @@ export class ContinuousSubscription {
     return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#context.network }, cause });
   }
 
-  /** Fails over to another connection and fills the gap. Never rejects. */
+  /** Never rejects. */
   async #failOver(from: SlotInfo | null): Promise<void> {
     const { failoverSemaphore, limits } = this.#context;
     const deadline = performance.now() + limits.gapTimeoutMs;
@@ -305,5 +292,4 @@ export class ContinuousSubscription {
   }
 }
 
-/** Size of a request beyond its parameters. */
 const REQUEST_ENVELOPE_BYTES = 100;

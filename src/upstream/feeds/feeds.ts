@@ -20,18 +20,14 @@ import type { SlotInfo } from './pubsub-message.ts';
 interface PositionedFeed extends Feed {
   /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null;
-  /**
-   * Transactions of slots up to this one were emitted at the commitment, or precede the feed; null for none.
-   */
+  /** As `EmittedTransactions.upTo`. */
   emittedUpTo(commitment: Commitment): Slot | null;
   /** Snapshot of the emitted transactions, also while a subscription fails. */
   emittedTransactions(): EmittedTransactions;
 }
 
 type FailoverOptions<Opened, Position> = Readonly<{
-  /** Position when the feed opened the subscription. */
   opened: () => Opened;
-  /** Position when the feed failed it. */
   lastPosition: () => Position;
   /** @returns a function that ends the subscription. */
   resume: (opened: Opened | null, lastPosition: Position) => () => void;
@@ -74,11 +70,7 @@ type PreferredSubscriptionOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/**
- * Opens a subscription on the preferred feed and fails over to PubSub, which emits what was missed, once.
- * @returns a function that ends the subscription.
- * @throws as the preferred feed's `open` does.
- */
+/** Fails over to PubSub, which emits what was missed, once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
@@ -91,7 +83,7 @@ function openPreferred(
     onError: (failure) => listener.onError(failure),
   };
   return openWith(preferred, subscription, filtered, {
-    // Before its first slot, use the position of the nodes.
+    // The position of the nodes, before its first slot.
     opened: () => preferred.position() ?? pubsub.position(),
     lastPosition: () => preferred.position(),
     resume(opened, from) {
@@ -109,11 +101,7 @@ type PreferredTransactionsOptions = Readonly<{
   onFailover: () => void;
 }>;
 
-/**
- * The same for a `transaction` subscription, which fails over to blocks; at `processed` it then emits
- * confirmed transactions.
- * @throws as the preferred feed's `open` does.
- */
+/** Fails over to blocks; a `processed` subscription then gets confirmed transactions. */
 function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
@@ -138,7 +126,6 @@ export interface PreferredFeed extends PositionedFeed {
 
 type FeedOptions = Readonly<{
   network: Network;
-  /** Source of gap fills. */
   pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   nodes: readonly NodeConfig[];
   preferred?: PreferredFeed | null;
@@ -149,9 +136,9 @@ type FeedOptions = Readonly<{
 
 export type NetworkFeed = Feed &
   Readonly<{
-    /** Replaces the nodes; subscriptions fail over without loss. */
+    /** Subscriptions fail over without loss. */
     setNodes(nodes: readonly NodeConfig[]): void;
-    /** Ends everything at once without notifying listeners. */
+    /** Does not notify listeners. */
     close(): void;
   }>;
 
@@ -193,10 +180,6 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     },
   });
 
-  const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
-    isBlockBased(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
-
-  /** Fails over to PubSub when the preferred feed gives up. */
   const openFrom = (
     feed: PreferredFeed,
     subscription: Subscription,
@@ -227,7 +210,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         }
       }
       try {
-        return await openPlain(subscription, listener);
+        if (isBlockBased(subscription)) return await blocks.open(subscription, listener);
+        return await pubsub.open(subscription, listener);
       } catch (fault) {
         throw toFeedError(network, fault);
       }

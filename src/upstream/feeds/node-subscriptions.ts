@@ -7,7 +7,6 @@ import { type NodeMessage, type NodeSubscriptionId, subscriptionId } from './pub
 export interface NodeSubscriptionListener {
   /** @param result - raw `params.result`, a view of the received bytes. */
   onNotification(result: Buffer): void;
-  /** The connection ended. */
   onLost(): void;
 }
 
@@ -19,7 +18,6 @@ export type SubscribeResponse = Readonly<
   | { kind: 'rejected'; error: RpcError }
   /** No acknowledgement before the timeout, or one that contains a secret. */
   | { kind: 'timeout' }
-  /** The connection ended. */
   | { kind: 'closed' }
 >;
 
@@ -43,8 +41,10 @@ type NodeSubscriptionsOptions = Readonly<{
   onDuplicateId: () => void;
 }>;
 
-/** Remembered requests without a timely acknowledgement. */
+/** Remembered timed-out requests, whose late acknowledgement is unsubscribed. */
 const OVERDUE_MAX = 1_000;
+
+const keyOf = ({ kind, params }: NodeSubscriptionRequest): string => `${kind} ${params.toString('latin1')}`;
 
 function rpcError(body: Buffer): RpcError {
   const { code, message, data } = parseJson(body.toString('utf8')) as Record<string, WritableJson>;
@@ -56,7 +56,6 @@ export class NodeSubscriptions {
   readonly #options: NodeSubscriptionsOptions;
   readonly #byKey = new Map<string, Entry>();
   readonly #byRequest = new Map<number, Entry>();
-  /** Timed-out requests: a late acknowledgement is unsubscribed. */
   readonly #overdue: number[] = [];
   readonly #byId = new Map<NodeSubscriptionId, Entry>();
 
@@ -68,12 +67,12 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
-  /** Subscribes, or joins an equal subscription. The listener may be notified before the promise resolves. */
+  /** The listener may be notified before the promise resolves. */
   subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
   ): Promise<SubscribeResponse> {
-    const key = `${request.kind} ${request.params.toString('latin1')}`;
+    const key = keyOf(request);
     const entry = this.#byKey.get(key) ?? this.#sendSubscribe(key, request);
     entry.listeners.add(listener);
     return new Promise((resolve) => {
@@ -100,7 +99,7 @@ export class NodeSubscriptions {
 
   /** The node ended a subscription itself, as with a signature; its id is free. */
   endedByNode(request: NodeSubscriptionRequest): void {
-    const entry = this.#byKey.get(`${request.kind} ${request.params.toString('latin1')}`);
+    const entry = this.#byKey.get(keyOf(request));
     if (entry !== undefined) this.#remove(entry);
   }
 

@@ -21,7 +21,7 @@ export type PubsubNodesOptions = Readonly<{
   network: Network;
   /** Nodes without a `ws` address are ignored. */
   nodes: readonly NodeConfig[];
-  /** Status of the pool's nodes, all networks. */
+  /** Of all networks. */
   status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;
@@ -57,7 +57,6 @@ export type NodeSubscribeResult = Readonly<{
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 const RETRY_AFTER_MAX_MS = 60_000;
-/** Older poll results are ignored. */
 const POLL_FRESH_MS = 30_000;
 
 const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
@@ -103,7 +102,6 @@ export class PubsubNodes {
     return this.#entries.length > 0;
   }
 
-  /** Replaces the nodes. Subscriptions on removed ones fail over. */
   setNodes(nodes: readonly NodeConfig[]): void {
     const before = this.#entries;
     this.#entries = nodes
@@ -116,11 +114,7 @@ export class PubsubNodes {
     }
   }
 
-  /**
-   * Subscribes on the best node.
-   * @param excluded - names of nodes already tried.
-   * @returns null when no node is available.
-   */
+  /** Subscribes on the best node not in `excluded`. Returns null when none is available. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -146,13 +140,12 @@ export class PubsubNodes {
     }
   }
 
-  /** Milliseconds until the next node is available; 0 if one is. */
+  /** Until the next node is available. */
   backoffRemainingMs(): number {
     const now = performance.now();
     return Math.max(0, Math.min(...this.#entries.map(({ backoffUntil }) => backoffUntil - now)));
   }
 
-  /** Whether all connections of all usable nodes are full. */
   get isFull(): boolean {
     const now = performance.now();
     const usable = this.#entries.filter(
@@ -166,19 +159,17 @@ export class PubsubNodes {
     return entries.length > 0 && entries.every(({ rejectsHandshake }) => rejectsHandshake);
   }
 
-  /** Position of a connection, or that of the network if the node sends no slots. */
+  /** The network's if the node sends no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
   }
 
-  /** Estimated position of the network; null while unknown. */
   networkPosition(): SlotInfo | null {
     const slot = this.networkSlot();
     if (slot === null) return null;
     return { slot, parent: slot, root: slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n) };
   }
 
-  /** The newest trusted slot; null while unknown. */
   networkSlot(): Slot | null {
     const statuses = this.#statusByName();
     const entries = new Map(this.#entries.map((entry) => [entry.node.name, entry]));
@@ -202,7 +193,7 @@ export class PubsubNodes {
       connection.end('closed by us');
   }
 
-  /** Chooses the least loaded node, preferring healthy nodes without a recent failure. */
+  /** The least loaded node, preferring healthy ones without a recent failure. */
   #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
@@ -250,7 +241,6 @@ export class PubsubNodes {
     return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
-  /** A connection with free capacity, or a new one; null when the node is full or its address is invalid. */
   #connectionOf(entry: NodeEntry): PubsubConnection | null {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
     for (const connection of entry.connections) {
@@ -259,7 +249,6 @@ export class PubsubNodes {
     return entry.connections.size < nodeConnectionsMax ? this.#connect(entry) : null;
   }
 
-  /** @returns null for an invalid address or header, which counts as a failure. */
   #connect(entry: NodeEntry): PubsubConnection | null {
     const connection = this.#dial(entry);
     if (connection === null) return null;
@@ -307,7 +296,6 @@ export class PubsubNodes {
     );
   }
 
-  /** @param requestedMs - from Retry-After. */
   #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     // All connections of a node that fails end at once: count one failure.
@@ -335,7 +323,7 @@ export class PubsubNodes {
     return this.#hasBetter(entry, reference) ? 'lagging' : null;
   }
 
-  /** A lagging connection is kept until another node is known to be better. */
+  /** A lagging connection is kept until another node is better. */
   #hasBetter(laggard: NodeEntry, reference: Slot): boolean {
     const lag = BigInt(this.#options.limits.lagMaxSlots);
     const isGood = ({ lastSlot }: PubsubConnection): boolean =>

@@ -4,7 +4,7 @@ import { newer } from './gap/gap-recovery.ts';
 
 type NodeSlots = Readonly<{
   polled: Slot | null;
-  /** The newest slot reported by its connections. */
+  /** Newest of its connections. */
   observed: Slot | null;
 }>;
 
@@ -28,12 +28,7 @@ export function trustedSlot(nodes: readonly NodeSlots[], lagMaxSlots: number): S
   );
 }
 
-/**
- * The highest slot that a connection may plausibly report.
- * @param observed.last - the connection's last slot.
- * @param observed.network - the network's trusted slot.
- * @returns null while nothing is known.
- */
+/** The highest slot that a connection may plausibly report; null while nothing is known. */
 export function maxPlausibleSlot(
   observed: Readonly<{ last: Slot | null; polled: Slot | null; network: Slot | null }>,
 ): Slot | null {

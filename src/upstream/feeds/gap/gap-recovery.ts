@@ -18,14 +18,14 @@ export type Gap = Readonly<{
   reader: ChainReader;
   limits: FeedLimits;
   signal: AbortSignal;
-  /** Notifications of the new connection, which follow the gap fill. */
+  /** Of the new connection; they follow the gap fill. */
   buffered: () => readonly Buffer[];
   emit: (result: Buffer, isLast?: boolean) => void;
 }>;
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
 export interface GapRecovery {
-  /** Decides about a live notification and records it. */
+  /** Decides about a live notification, and records it. */
   decide(result: Buffer): NotificationDecision;
   /**
    * Emits what was missed, in order. May be called again after a failure, with the same or a longer gap.
@@ -38,7 +38,7 @@ export class GapTooLong extends Error {
   override readonly name = 'GapTooLong';
 }
 
-/** Range of slots, both ends included. */
+/** Both ends included. */
 type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
@@ -53,10 +53,9 @@ export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots in which notifications may be missing. Starts a margin before the newest emitted slot, where
- * notifications may have been pending. For lagging commitments, starts at the newest slot of an emitted
+ * The slots in which notifications may be missing: from a margin before the newest emitted slot, where some
+ * may have been pending. For lagging commitments, from `newestEmitted`, the newest slot of an emitted
  * notification, since a node has emitted everything up to its root.
- * @param newestEmitted - the newest slot of an emitted notification; null for none.
  * @throws GapTooLong
  */
 export function gapWindow(
@@ -89,7 +88,6 @@ function noteMember(
   target.members.set(target.bytes.toString('latin1', nameStart, nameEnd), target.bytes.subarray(from, to));
 }
 
-/** Empty if the bytes are no JSON object. */
 export function rawMembers(bytes: Buffer): ReadonlyMap<string, Buffer> {
   const members = new Map<string, Buffer>();
   const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
@@ -103,7 +101,7 @@ export const contextValue = (result: Buffer): Buffer =>
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** A reader of a string in `value`; null if absent. */
+/** Null if `value` has no such string. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
@@ -119,7 +117,7 @@ export function valueString(name: string): (result: Buffer) => string | null {
 export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
   Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
 
-/** LRU map from names to the slot they were last emitted at. */
+/** The newest slots at which names were emitted; evicts the least recently emitted. */
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;

@@ -2,9 +2,9 @@ import type { Slot } from '../../../solana/units.ts';
 import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
-  /** Maximum held updates; above it, `onOverflow` is called. */
+  /** Above it, `onOverflow` is called. */
   heldMax: number;
-  /** Maximum remembered slots; a parent older than these is not awaited. */
+  /** A parent older than the remembered slots is not awaited. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
   onOverflow: () => void;
@@ -12,7 +12,7 @@ type GapQueueOptions = Readonly<{
 
 /**
  * Keeps slots in order while the source repairs a gap: holds the updates above a missing slot until the
- * source has completed or given up that slot.
+ * source has completed it or given it up.
  */
 export class GapQueue {
   readonly #options: GapQueueOptions;

@@ -43,7 +43,6 @@ type GeyserFeedOptions = Readonly<{
   source: YellowstoneSource;
   limits?: Partial<GeyserLimits>;
   log: Logger;
-  /** Reads mints, roots and late signatures. */
   reader: Pick<ChainReader, 'request'>;
 }>;
 
@@ -51,13 +50,11 @@ type ActiveSubscription = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   cleanups: (() => void)[];
-  /** Slots completed since the subscription was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
+  /** Since it was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
   slotsSeen: number;
 };
 
-/**
- * A server has accepted a subscription that has seen this many slots, so a later rejection is not its fault.
- */
+/** After this many slots, a server has accepted a subscription: a later rejection is not its fault. */
 const ACCEPTED_AFTER_SLOTS = 2;
 
 const isRootSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean => kind === 'root';
@@ -114,7 +111,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       queueMax: heldMax,
       emit: (queued) => this.#emit(queued),
       prefetch: ({ update }) => {
-        // What must be fetched before an update is emitted; null for nothing.
         if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
         const { address, account } = update.write;
         return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
@@ -134,10 +130,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return geyserKinds.has(kind) && this.#source.hasServers;
   }
 
-  /**
-   * @throws Failure UPSTREAM_UNAVAILABLE, also if the feed does not serve the kind or the merged request would
-   * be too large.
-   */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, also if the merged request would be too large. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requested.add(subscription);
@@ -164,7 +157,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return () => this.#remove(active);
   }
 
-  /** The newest completed slot; null for none. Also while subscriptions fail. */
   position(): SlotInfo | null {
     return this.#position;
   }
@@ -173,12 +165,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return this.#sequence.emittedTransactions().upTo(commitment);
   }
 
-  /** Snapshot of the emitted transactions. Also while subscriptions fail. */
   emittedTransactions(): EmittedTransactions {
     return this.#emittedBeforeFailure?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
-  /** Ends every subscription without notifying listeners. */
+  /** Does not notify listeners. */
   close(): void {
     for (const subscription of [...this.#subscriptions]) this.#remove(subscription);
   }
@@ -196,7 +187,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  /** Called when a slot before the first one of the stream is confirmed or finalized. */
   onEarlierStatus(update: RawUpdate): void {
     if (this.#subscriptions.size > 0) this.#handleUpdate(update);
   }

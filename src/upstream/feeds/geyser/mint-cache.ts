@@ -23,10 +23,7 @@ class WaitBudget {
     this.#periodMs = periodMs;
   }
 
-  /**
-   * @param done - never rejects.
-   * @returns resolves with `done` or when the budget is used up; null without budget.
-   */
+  /** Resolves with `done`, which never rejects, or when the budget is used up. Null without budget. */
   wait(done: Promise<void>): Promise<void> | null {
     const start = performance.now();
     if (start >= this.#periodEnd) {

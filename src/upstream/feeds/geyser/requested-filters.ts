@@ -38,11 +38,7 @@ export class RefCountedMap<Key, Value> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  /**
-   * @param make - called for a new key.
-   * @param onRemoved - called when its last reference is released.
-   * @returns a function that releases the reference; idempotent.
-   */
+  /** The release is idempotent; the last one calls `onRemoved`. */
   add(key: Key, make: () => Value, onRemoved: (value: Value) => void = () => {}): () => void {
     const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
     entry.count++;
@@ -73,13 +69,12 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-/** A filter that local updates are matched with too: the source may emit more than was requested. */
+/** Local updates are matched too: the source may emit more than was requested. */
 type MatchedFilter<Filter> = Readonly<{ filter: Filter; member: Member }>;
 
 const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
   filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
 
-/** '' for no filters. */
 const keyOf = (filters: readonly AccountFilter[]): string =>
   filters
     .map((filter) => {
@@ -94,7 +89,6 @@ class ProgramFilters {
   readonly #filtersMax: number;
   readonly filters = new RefCountedMap<string, MatchedFilter<AccountsFilter>>();
 
-  /** @param filtersMax - beyond it, the whole program is requested. */
   constructor(program: Address, filtersMax: number) {
     this.#program = program;
     this.#filtersMax = filtersMax;
@@ -130,7 +124,6 @@ const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, 
   new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
 
 type RequestedFiltersOptions = Readonly<{
-  /** Maximum distinct filters per program; above it, the whole program is requested. */
   programFiltersMax: number;
   /** Whether servers accept that many filters. */
   fits: (size: FiltersSize) => boolean;
@@ -150,7 +143,6 @@ export class RequestedFilters {
   readonly #sink: GeyserSink;
   #hasMatched = false;
   #programFilters = 0;
-  /** Addresses in transaction filters other than mentions. */
   #filteredAddresses = 0;
 
   constructor(options: RequestedFiltersOptions) {
@@ -161,10 +153,7 @@ export class RequestedFilters {
     this.#sink = { push, end: () => {}, lag: () => {} };
   }
 
-  /**
-   * @returns a function that removes the subscription, idempotent; null beyond the limits, and for filters
-   * that Geyser does not support.
-   */
+  /** Null beyond the limits, and for filters that Geyser does not support. The removal is idempotent. */
   add(subscription: Subscription): (() => void) | null {
     try {
       const end = this.#addFilter(subscription);
@@ -184,7 +173,6 @@ export class RequestedFilters {
     return { accounts: named('a', accounts), transactions: named('t', transactions) };
   }
 
-  /** Whether a subscription needs an update. */
   matches(update: RawAccount | RawTransaction): boolean {
     this.#hasMatched = false;
     this.#channel.emit(update);

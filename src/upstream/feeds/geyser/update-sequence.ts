@@ -10,30 +10,24 @@ import { newer } from '../gap/gap-recovery.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-type EmittedSlot = Readonly<{
-  parent: Slot | null;
-  /** Emitted completely. */
-  isWhole: boolean;
-  isConfirmed: boolean;
-  signatures: ReadonlySet<Signature>;
-}>;
-
 const newestOf = (slots: Iterable<Slot>): Slot | null => {
   let newest: Slot | null = null;
   for (const slot of slots) if (newest === null || slot > newest) newest = slot;
   return newest;
 };
 
-/** Emitted transactions: at `processed` individually, at `confirmed` and `finalized` per completed slot. */
+/**
+ * At `processed`, transactions are emitted individually; at `confirmed` and `finalized`, per completed slot.
+ */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
-  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
+  readonly #slots: ReadonlyMap<Slot, SlotState>;
   readonly #root: Slot | null;
   /** Slots up to this one precede the feed. */
   readonly #before: Slot | null;
   readonly #confirmed: Slot | null;
 
-  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
+  constructor(slots: ReadonlyMap<Slot, SlotState>, root: Slot | null, before: Slot | null) {
     this.#slots = slots;
     this.#root = root;
     this.#before = before;
@@ -63,7 +57,7 @@ class EmittedSlots implements EmittedTransactions {
     return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
   }
 
-  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
+  #newestWhere(is: (emitted: SlotState) => boolean): Slot | null {
     return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
   }
 
@@ -103,9 +97,9 @@ const emptySlot = (parent: Slot | null): SlotState => ({
 });
 
 type UpdateSequenceOptions = Readonly<{
-  /** Slots that were complete before the first subscription. */
+  /** Were complete before the first subscription. */
   completeUpTo: Slot | null;
-  /** Maximum tracked slots above the root; above it, the oldest entry is evicted. */
+  /** Above the root; beyond it, the oldest is evicted. */
   slotsMax: number;
   /** Roots of the evicted slot's descendants will be incomplete. */
   onEvicted: (slot: Slot) => void;
@@ -121,7 +115,6 @@ export class UpdateSequence {
   root: Slot | null = null;
   /** Recent root from a node, used before the stream reports one. */
   #rootHint: Slot | null = null;
-  /** Newest completed slot. */
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
 
