@@ -1,43 +1,18 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import type {
-  BlocksFilter,
-  SubscribeDeshredRequest,
-  SubscribeRequest,
-} from '../../protocol/geyser/subscribe-request.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
+import { requestedKinds } from './filters/requested-kinds.ts';
 import type { OpenedStream } from './geyser-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
 import { Replay, type ReplayLimits, type ReplayScheduler } from './replay.ts';
 import { type Level, levelOf } from './slot-content.ts';
 import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
-
-const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
-
-/** Update kinds that serve a request; blocks are assembled from them. */
-function requestedKinds(request: SubscribeRequest): ReadonlySet<RawUpdate['kind']> {
-  const { accounts, slots, transactions, transactionsStatus, blocks, blocksMeta, entry } = request;
-  const anyBlock = (test: (filter: BlocksFilter) => boolean): boolean =>
-    [...(blocks?.values() ?? [])].some(test);
-  const requested: readonly (readonly [RawUpdate['kind'], boolean])[] = [
-    ['account', has(accounts) || anyBlock(({ includeAccounts }) => includeAccounts === true)],
-    [
-      'transaction',
-      has(transactions) ||
-        has(transactionsStatus) ||
-        anyBlock(({ includeTransactions }) => includeTransactions !== false),
-    ],
-    ['entry', (entry?.length ?? 0) > 0 || anyBlock(({ includeEntries }) => includeEntries === true)],
-    ['blockMeta', (blocksMeta?.length ?? 0) > 0 || has(blocks)],
-    ['slot', has(slots)],
-  ];
-  return new Set(requested.filter(([, isRequested]) => isRequested).map(([kind]) => kind));
-}
 
 export type HubStreamLimits = Readonly<{
   /** Timeout for the backfill of a replaying stream, in milliseconds. */

@@ -5,7 +5,7 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
-import { newer } from './gap/gap-recovery.ts';
+import { newer } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,

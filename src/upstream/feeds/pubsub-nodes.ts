@@ -6,7 +6,7 @@ import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
-import { newer } from './gap/gap-recovery.ts';
+import { newestOf } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
 import type {
   NodeSubscriptionListener,
@@ -63,10 +63,7 @@ const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
 const observedSlot = ({ connections }: NodeEntry): Slot | null =>
-  [...connections].reduce<Slot | null>(
-    (observed, { lastSlot }) => newer(observed, lastSlot?.slot ?? null),
-    null,
-  );
+  newestOf([...connections].map(({ lastSlot }) => lastSlot?.slot ?? null));
 
 const loadOf = ({ connections }: NodeEntry): number =>
   [...connections].reduce((sum, connection) => sum + connection.load, 0);

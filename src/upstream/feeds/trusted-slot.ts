@@ -1,6 +1,6 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { newer } from '../slots/newest-slot.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
-import { newer } from './gap/gap-recovery.ts';
 
 type NodeSlots = Readonly<{
   polled: Slot | null;

@@ -17,11 +17,10 @@ import { contextValue } from '../feeds/gap/gap-recovery.ts';
 import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
-/** Accounts of a request that PubSub can be subscribed to. */
 type NamedAccounts = Readonly<{
   addresses: ReadonlySet<Address>;
   owners: ReadonlySet<Address>;
-  /** Whether the request also matches accounts by cuckoo filter, by data, or without any filter. */
+  /** The request also matches accounts by cuckoo filter, by data, or without any filter. */
   hasUnnamed: boolean;
 }>;
 
@@ -37,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The accounts that a request names. May match more than the request, never less. */
+/** May match more than the request, never less. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
@@ -58,7 +57,6 @@ type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
   /** More subscriptions are rejected. */
   subscriptionsMax: number;
-  /** Delay before a failed subscription reopens. */
   retryMs: number;
   emit: (account: RawAccount) => void;
   log: Logger;
@@ -74,7 +72,7 @@ type AccountSubscription = {
 
 export type Watch = Readonly<{
   subscriptions: ReadonlyMap<string, AccountSubscription>;
-  /** Resolves when nodes have acknowledged the subscriptions. Never rejects. */
+  /** Resolves when nodes have acknowledged them. Never rejects. */
   opened: Promise<void>;
   /** Call once. */
   end: () => void;
@@ -106,9 +104,7 @@ export class AccountSubscriptions {
   }
 
   /**
-   * Adds the accounts of a request.
-   * @param replaced - ends once this watch exists: its exclusive subscriptions do not count against the
-   * limit.
+   * `replaced` ends once this watch exists: what only it needs does not count against the limit.
    * @throws Failure FILTER_LIMIT when the request alone exceeds the limit, OVERLOADED when it does together
    * with others.
    */

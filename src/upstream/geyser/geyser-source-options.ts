@@ -7,21 +7,17 @@ export const geyserSourceOptions = {
   pongTimeoutMs: 5_000,
   messageMaxBytes: 128 * 1024 * 1024,
   windowBytes: 16 * 1024 * 1024,
-  /** How long request changes are batched: servers reject frequent requests. */
+  /** Batching delay of request changes: servers reject frequent requests. */
   requestDelayMs: 20,
   requestDelayMaxMs: 100,
   /** A request counts as accepted after this long without an answer. */
   ackTimeoutMs: 2_000,
-  /** How long a filter set waits for servers to accept it. */
   openTimeoutMs: 3_000,
-  /**
-   * Filters per request; above it, WebSocket subscriptions are rejected, and broader filters replace those
-   * of gRPC streams.
-   */
+  /** Above it, WebSocket subscriptions are rejected, and broader filters replace those of gRPC streams. */
   filtersMax: 100,
   /**
-   * Addresses per filter kind; above it, all updates of that kind are requested. With the PubSub fallback:
-   * account and program subscriptions; above it, filter sets are rejected.
+   * Above it, all updates of that kind are requested. With the PubSub fallback: account and program
+   * subscriptions; above it, filter sets are rejected.
    */
   addressesMax: 20_000,
   stallMs: 5_000,
@@ -33,11 +29,9 @@ export const geyserSourceOptions = {
   replayMarginSlots: 4,
   /** Slots before the newest one at which a replay may start. Servers keep about 150. */
   replaySlotsMax: 140,
-  /** Concurrent replays for filter sets with `from_slot`. */
   backfillsMax: 2,
   backfillTimeoutMs: 30_000,
   fillTimeoutMs: 30_000,
-  /** Longest gap read from blocks, in slots. */
   fillSlotsMax: 600,
   /** Tracked slots, for deduplication. */
   slotsMax: 512,

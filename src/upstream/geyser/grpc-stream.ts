@@ -9,13 +9,12 @@ export type GrpcStreamLimits = Readonly<{
   connectTimeoutMs: number;
   pingIntervalMs: number;
   pongTimeoutMs: number;
-  /** Longest message, before and after decompression. */
+  /** Before and after decompression. */
   messageMaxBytes: number;
-  /** HTTP/2 flow-control window of the stream and of the connection. */
+  /** Flow control of the stream and of the connection. */
   windowBytes: number;
-  /** How long a stream may report no new slot. */
   stallMs: number;
-  /** Reconnect delay; doubles with each failure. */
+  /** Doubles with each failure. */
   reconnectMs: number;
   reconnectMaxMs: number;
 }>;
@@ -44,7 +43,7 @@ const otherFaults: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'server does not support HTTP/2',
 };
 
-/** Description and code of a connection error. The error's own message may contain the address. */
+/** The error's own message may contain the address. */
 function connectionFault(error: Error): string {
   // A stream that never connected is cancelled; `cause` holds the connection error.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
@@ -60,7 +59,7 @@ type Limits = Pick<
 
 export type GrpcStreamOptions = Limits &
   Readonly<{
-    /** http or https; its path prefixes the method. May contain secrets. */
+    /** Its path prefixes the method. May contain secrets. */
     url: string;
     /** Request metadata, such as `x-token`. May contain secrets. */
     headers: Readonly<Record<string, string>>;
@@ -75,10 +74,7 @@ interface GrpcStreamListener {
   onEnd(status: GrpcStatus): void;
 }
 
-/**
- * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
- * hundred bytes.
- */
+/** A ratio, and an allowance: a 10 MiB account of zeros compresses to a few hundred bytes. */
 const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */
@@ -100,9 +96,7 @@ function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<str
   };
 }
 
-/**
- * Bidirectional gRPC stream on a dedicated HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113.
- */
+/** A bidirectional stream on its own HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113. */
 export class GrpcStream {
   readonly #options: GrpcStreamOptions;
   readonly #listener: GrpcStreamListener;
@@ -115,9 +109,8 @@ export class GrpcStream {
   #status: GrpcStatus | null = null;
   #isEnded = false;
   #isPaused = false;
-  /** Waits for a decompression time slice; reading is paused. */
+  /** Waits for a decompression time slice. */
   #isQueued = false;
-  /** End status received while a message is queued. */
   #endStatus: GrpcStatus | null = null;
   readonly #readQueued = (): void => {
     this.#isQueued = false;
@@ -165,7 +158,7 @@ export class GrpcStream {
     if (!this.#isQueued) this.#stream.resume();
   }
 
-  /** Ends the stream without notifying the listener. */
+  /** Does not notify the listener. */
   close(): void {
     this.#finish();
   }
@@ -195,16 +188,10 @@ export class GrpcStream {
       this.#frames.push(piece);
       if (!this.#isQueued) this.#read(false);
     });
-    this.#stream.on('error', (error) =>
-      this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
-    );
-    // Close our half of the stream too.
-    this.#stream.on('end', () =>
-      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
-    );
-    this.#stream.on('close', () =>
-      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
-    );
+    const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
+    this.#stream.on('error', (error) => endWith(connectionFault(error)));
+    for (const event of ['end', 'close'])
+      this.#stream.on(event, () => endWith('stream closed without a status'));
   }
 
   #read(hasTimeSlice: boolean): void {

@@ -13,16 +13,15 @@ const SLOTS_PER_SECOND = 100;
 const HEAD_MAX_AGE_MS = 5_000;
 
 type StreamPosition = Readonly<{
-  /** Last slot reported; null for none, or during a replay. */
+  /** Last reported; null for none, or during a replay. */
   slot: Slot | null;
-  /** Newest slot reported; null likewise. */
   maxSlot: Slot | null;
 }>;
 
 type SlotPlausibilityOptions = Readonly<{
   /** After this long without a plausible slot, a distant one is accepted. */
   quietMs: number;
-  /** The newest slot from another source, such as polled nodes; null while unknown. */
+  /** From another source, such as polled nodes. */
   head: () => ObservedSlot | null;
   streams: ReadonlySet<StreamPosition>;
 }>;
@@ -51,7 +50,7 @@ export class SlotPlausibility {
     this.#options = options;
   }
 
-  /** The head that slots are compared with; null if unknown or if all streams are far from it. */
+  /** Null if unknown or if all streams are far from it. */
   get head(): ObservedSlot | null {
     const head = this.#freshHead();
     if (head === null) return null;
@@ -62,7 +61,6 @@ export class SlotPlausibility {
     return null;
   }
 
-  /** Records that a slot started, or that slots up to it were given up. */
   recordSlot(slot: Slot): void {
     this.#updatedAt = performance.now();
     this.#outlier = null;
@@ -77,7 +75,6 @@ export class SlotPlausibility {
     this.#newest = slot;
   }
 
-  /** Whether a slot is not too far ahead. */
   isPlausible(slot: Slot): boolean {
     if (this.#newest === null) return true;
     const { head } = this;
@@ -91,19 +88,15 @@ export class SlotPlausibility {
     return true;
   }
 
-  /**
-   * Whether the chain can have reached a slot. True if unknown, or if the head contradicts the only server.
-   */
+  /** True if unknown, or if the head contradicts the only server. */
   isPossible(slot: Slot): boolean {
     const head = this.#isAlone() ? null : this.head;
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
   /**
-   * Records an update of a finished slot.
-   * @param finishedUpTo - last finished slot.
-   * @returns whether only finished slots were reported for `quietMs`: the newer ones were wrong, or the chain
-   * was reset.
+   * Records an update of a finished slot. True if only slots up to `finishedUpTo` were reported for
+   * `quietMs`: the newer ones were wrong, or the chain was reset.
    */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
@@ -114,15 +107,9 @@ export class SlotPlausibility {
 
   /** Whether all known positions and the head are below a slot; false if none is known. */
   isBehind(slot: Slot): boolean {
-    const head = this.#freshHead();
-    if (head !== null && head.slot >= slot) return false;
-    let isKnown = head !== null;
-    for (const { maxSlot } of this.#options.streams) {
-      if (maxSlot === null) continue;
-      if (maxSlot >= slot) return false;
-      isKnown = true;
-    }
-    return isKnown;
+    const positions = [this.#freshHead()?.slot ?? null, ...[...this.#options.streams].map((s) => s.maxSlot)];
+    const known = positions.filter((position) => position !== null);
+    return known.length > 0 && known.every((position) => position < slot);
   }
 
   reset(): void {
@@ -132,13 +119,13 @@ export class SlotPlausibility {
     this.#staleSince = null;
   }
 
-  /** The head from the other source, even if all streams are far from it. */
+  /** Even if all streams are far from it. */
   #freshHead(): ObservedSlot | null {
     const head = this.#options.head();
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;
   }
 
-  /** Whether the chain is beyond a slot; true if unknown, since servers may be catching up. */
+  /** True if unknown, since servers may be catching up. */
   #isBeyond(finishedUpTo: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null) return head.slot > finishedUpTo;

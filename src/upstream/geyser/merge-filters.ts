@@ -1,3 +1,4 @@
+import { type RawUpdate, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import {
   type AccountsFilter,
   encodeSubscribeRequest,
@@ -6,14 +7,12 @@ import {
   type TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../solana/address.ts';
+import { requestedKinds } from '../../streams/geyser/filters/requested-kinds.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
 /** Scopes of the request, for servers that reject the exact one. */
 export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
-
-export type RequestedKinds = Readonly<{ accounts: boolean; transactions: boolean; entries: boolean }>;
-const allKinds: RequestedKinds = { accounts: true, transactions: true, entries: true };
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
@@ -23,7 +22,7 @@ const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
-/** Filters of the base request that count against `filtersMax`. */
+/** Filters of `baseRequest`, which count against `filtersMax`. */
 const SLOTS_FILTERS = 1;
 const baseRequest: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
@@ -37,20 +36,19 @@ const fullRequest = (scope: RequestScope): SubscribeRequest => ({
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0;
 
-/** JSON with bigints and bytes. */
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_, part) => {
     if (typeof part === 'bigint') return `${part}n`;
     return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part;
   });
 
-const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
+export const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
   new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
 
 const sorted = (addresses: Iterable<Address>): readonly Address[] => [...new Set(addresses)].sort();
 
 /**
- * Drops cuckoo filters, which are large and which servers may not support. The result matches more, never
+ * Drops cuckoo filters, which are large and which servers may not support: the result matches more, never
  * less.
  */
 function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
@@ -82,13 +80,9 @@ function transactionsFilters(request: SubscribeRequest): TransactionsFilter[] {
   return filters;
 }
 
-const hasEntriesFilter = (request: SubscribeRequest): boolean =>
-  !isEmpty(request.entry) || [...(request.blocks?.values() ?? [])].some((block) => block.includeEntries);
-
 const hasDataFilter = (filter: AccountsFilter): boolean =>
   !isEmpty(filter.filters) || filter.nonemptyTxnSignature !== undefined;
 
-/** Merges into one filter per kind: accounts by address, by owner, and by data. */
 function mergeAccountFilters(
   filters: readonly AccountsFilter[],
   { filtersMax, addressesMax }: Limits,
@@ -185,15 +179,13 @@ function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
 
 /**
- * Merges the requests of all consumers into one. The result may match more than they requested, never less;
- * they filter again. Always at `processed`, with complete data.
+ * Merges the requests of all consumers into one, at `processed` and with complete data. It may match more
+ * than they requested, never less; they filter again.
  */
 export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();
-  /** Consumers whose requests change. */
   readonly #providers = new Set<() => SubscribeRequest>();
-  /** Encoded merged requests by scope, until the next change. */
   readonly #encoded = new Map<RequestScope, Buffer>();
   #requestsSize: FiltersSize | null = null;
 
@@ -213,7 +205,7 @@ export class FilterMerger {
     return () => change(() => this.#requests.delete(entry));
   }
 
-  /** @param provider - returns the current request; call `markChanged` when it changes. */
+  /** Call `markChanged` when the provider's request changes. */
   addProvider(provider: () => SubscribeRequest): void {
     this.#providers.add(provider);
     this.markChanged();
@@ -223,14 +215,9 @@ export class FilterMerger {
     this.#encoded.clear();
   }
 
-  get kinds(): RequestedKinds {
-    if (this.#options.demand === 'full') return allKinds;
-    const requests = this.#all();
-    return {
-      accounts: requests.some((request) => accountsFilters(request).length > 0),
-      transactions: requests.some((request) => transactionsFilters(request).length > 0),
-      entries: requests.some(hasEntriesFilter),
-    };
+  get kinds(): ReadonlySet<RawUpdate['kind']> {
+    if (this.#options.demand === 'full') return updateKinds;
+    return new Set(this.#all().flatMap((request) => [...requestedKinds(request)]));
   }
 
   /** Whether servers accept the exact requests and these further filters. */
@@ -250,7 +237,7 @@ export class FilterMerger {
     return encoded;
   }
 
-  /** The merged request. Equal sets of requests give equal results, in any order. */
+  /** Equal sets of requests give equal results, in any order. */
   request(scope: RequestScope): SubscribeRequest {
     if (this.#options.demand === 'full') return fullRequest(scope);
     const requests = this.#all();
@@ -269,7 +256,7 @@ export class FilterMerger {
       ...(transactions.length === 0
         ? {}
         : { transactions: named('t', isBroad ? [{}] : byKey(transactions)) }),
-      ...(requests.some(hasEntriesFilter) ? { entry: ['e'] } : {}),
+      ...(this.kinds.has('entry') ? { entry: ['e'] } : {}),
       ...(scope === 'exact' ? { blocks: counts } : {}),
     };
   }

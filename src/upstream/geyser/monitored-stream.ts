@@ -15,7 +15,6 @@ export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
   }>;
 
 interface MonitoredStreamListener<Message> {
-  /** The server accepted the stream. */
   onOpen(): void;
   onMessage(message: Message): void;
   /** Called once, and not after `close`. */
@@ -25,7 +24,7 @@ interface MonitoredStreamListener<Message> {
 const CHECKS_PER_STALL = 10;
 const REASON_CHARS_MAX = 200;
 
-/** A gRPC stream that decodes messages, skips malformed ones, and ends when its server stalls. */
+/** Decodes messages, skips malformed ones, and ends when the server stalls. */
 export class MonitoredStream<Message> extends GrpcStream {
   readonly #monitored: MonitoredStreamOptions<Message>;
   readonly #onEnd: (status: GrpcStatus) => void;

@@ -17,13 +17,12 @@ type Waiter = {
   id: number;
 };
 
-/** `PONG_ID` is 1. */
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
 /**
- * Waits for the acknowledgement of requests. Geyser acknowledges none, so a ping follows each request;
- * without an answer, the request counts as accepted after `ackTimeoutMs`.
+ * Waits for the acknowledgement of requests. Geyser sends none, so a ping follows each request; without an
+ * answer, the request counts as accepted after `ackTimeoutMs`.
  */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
@@ -45,7 +44,7 @@ export class RequestAcks {
     });
   }
 
-  /** @returns the id of the ping to send after the request. */
+  /** Returns the id of the ping to send after the request. */
   startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
@@ -53,7 +52,7 @@ export class RequestAcks {
     return this.#id;
   }
 
-  /** The stream is open: from now on, no answer within `ackTimeoutMs` means acceptance. */
+  /** From now on, no answer within `ackTimeoutMs` means acceptance. */
   markOpen(): void {
     this.#markOpen = true;
     this.#startSilenceTimer();
@@ -63,7 +62,7 @@ export class RequestAcks {
     for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
   }
 
-  /** The stream ended: waiters wait for the next request. */
+  /** Waiters wait for the next request. */
   reset(): void {
     this.#markOpen = false;
     this.#stopSilenceTimer();

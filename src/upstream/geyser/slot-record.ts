@@ -28,7 +28,7 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
+  /** Beyond `max` keys, untracked ones count as new. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -38,24 +38,20 @@ export class SeenKeys {
   }
 
   /**
-   * Raises the count of a key.
+   * Whether the count was lower; always true for an untracked key.
    * @param first - length in multiples of 4 bytes.
    * @param second - appended to the key.
-   * @returns whether the count was lower; always true for an untracked key.
    */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
-    return this.#raise(hash.low, hash.high, to);
-  }
-
-  #raise(one: number, two: number, to: number): boolean {
-    const at = this.#find(one, two);
+    const { low, high } = hash;
+    const at = this.#find(low, high);
     const count = this.#rows[at + 2]!;
     if (count >= to) return false;
     if (count === 0) {
       if (this.#size >= this.#max) return true;
-      this.#rows[at] = one;
-      this.#rows[at + 1] = two;
+      this.#rows[at] = low;
+      this.#rows[at + 1] = high;
       this.#size++;
     }
     this.#rows[at + 2] = to;
@@ -63,12 +59,11 @@ export class SeenKeys {
     return true;
   }
 
-  /** Row of the key, or the free row for it. */
-  #find(one: number, two: number): number {
+  #find(low: number, high: number): number {
     const rows = this.#rows;
-    for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
+    for (let row = low & this.#mask; ; row = (row + 1) & this.#mask) {
       const at = row * 3;
-      if (rows[at + 2] === 0 || (rows[at] === one && rows[at + 1] === two)) return at;
+      if (rows[at + 2] === 0 || (rows[at] === low && rows[at + 1] === high)) return at;
     }
   }
 
@@ -97,21 +92,19 @@ type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
  */
 class WriteOrder {
   readonly #wasEmitted: boolean;
-  /** Last emitted write of each account, and the streams that sent it. */
   readonly #last = new Map<string, LastWrite>();
   /** Accounts whose older write may have been emitted after a newer one. */
   readonly #outOfOrder = new Set<string>();
   /** Writes by account that wait until their stream sends the last emitted write. */
   readonly #buffered = new Map<string, BufferedWrite[]>();
 
-  /** @param wasEmitted - whether the slot was emitted completely: a new write may then be an older one. */
+  /** `wasEmitted`: the slot was emitted completely, so a new write may be an older one. */
   constructor(wasEmitted: boolean) {
     this.#wasEmitted = wasEmitted;
   }
 
   /**
    * Records a write and decides whether to emit it now.
-   * @param isNew - whether the write was not emitted yet.
    * @param isAuthoritative - whether a stream still counts for the slot.
    */
   shouldEmit<V extends View>(
@@ -140,13 +133,12 @@ class WriteOrder {
     return true;
   }
 
-  /** @returns unemitted writes of a stream that completed the slot; they may be the newest. */
+  /** Unemitted writes of a stream that completed the slot; they may be the newest. */
   bufferedOf(view: View): RawAccount[] {
     const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
     return buffered.map(({ update }) => update);
   }
 
-  /** @returns whether any was dropped. */
   #dropBuffered(account: string, isObsolete: (buffered: BufferedWrite) => boolean): boolean {
     const buffered = this.#buffered.get(account);
     if (buffered === undefined) return false;
@@ -164,23 +156,20 @@ type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
 
 export type RawContent = RawTransaction | RawAccount | RawEntry;
 
-/** Updates that end a complete slot. */
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
-/** Emission state of one slot across all streams. */
+/** What was emitted of one slot, across all streams. */
 export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
   /** Highest commitment reported by any server. */
   level: Commitment = 'processed';
-  /** Set while waiting for an earlier slot. */
   end: SlotEnd | null = null;
-  /** Of the emitted version. */
   blockhash = '';
   /** `performance.now()`. */
   waitingSince = 0;
-  /** Dead versions before the current one, as counted by its server. */
+  /** Dead versions before the current one, as its server counts. */
   deaths = 0;
   /** Incremented when emission restarts; updates of earlier versions are dropped. */
   version = 0;
@@ -194,7 +183,7 @@ export class SlotRecord {
   #seenUpdates: SeenKeys;
   #entries = new Set<number>();
 
-  /** @param updatesMax - tracked updates; updates beyond it may be duplicated. */
+  /** Updates beyond `updatesMax` may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
     this.slot = slot;
     this.#updatesMax = updatesMax;
@@ -215,7 +204,6 @@ export class SlotRecord {
     return this.#statuses.has(status);
   }
 
-  /** @returns whether the status is new. */
   addStatus(status: SlotStatus): boolean {
     if (this.#statuses.has(status)) return false;
     this.#statuses.add(status);
@@ -223,9 +211,9 @@ export class SlotRecord {
   }
 
   /**
-   * @param nth - for writes without a signature: ordinal of the write. Write versions of different nodes are
-   * not comparable.
-   * @returns whether the update is new.
+   * Whether the update is new.
+   * @param nth - ordinal of a write without a signature: write versions of different nodes are not
+   * comparable.
    */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {

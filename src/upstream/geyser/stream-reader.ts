@@ -4,24 +4,21 @@ import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
-/** Receives the updates of stream readers. */
 export interface UpdateSink {
   /** @returns the record of a slot; null if the slot is finished. */
   record(slot: Slot): SlotRecord | null;
-  /** Whether a slot precedes the first one of the source. */
+  /** Before the first slot of the source. */
   isEarlier(slot: Slot): boolean;
   /**
-   * Starts a slot from its beginning.
-   * @param deaths - dead versions before it on this stream.
-   * @param bank - null if the server sends no bank updates.
-   * @returns the record's version; OUTDATED for a version that may be dead.
+   * Starts a slot from its beginning, after `deaths` dead versions on this stream; `bank` is null if the
+   * server sends no bank updates. Returns the record's version; OUTDATED for one that may be dead.
    */
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   emitContent(update: RawContent): void;
-  /** @returns the request that all streams share; null while they differ or may be changing. */
+  /** The request that all streams share; null while they differ or may be changing. */
   request(): string | null;
   endSlot(record: SlotRecord, end: SlotEnd): void;
-  /** @param deaths - including this one. */
+  /** `deaths` includes this one. */
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void;
   /** Confirmed or finalized. */
   advanceSlot(update: RawSlot): void;
@@ -34,7 +31,7 @@ export type StreamReaderOptions = Readonly<{
   from: Slot | null;
   /** The newest slot at that time: a replay starts at or before it. */
   tip: Slot | null;
-  /** Also emit missing updates of emitted slots up to `tip`, and slots before the first one of the source. */
+  /** Also emit missing updates of emitted slots up to `tip`, and slots before the source's first one. */
   fillsIn: boolean;
   /** The request includes block messages, which mark complete slots. */
   seals: boolean;
@@ -44,11 +41,9 @@ export const OUTDATED = -1;
 
 type SlotView = {
   readonly record: SlotRecord;
-  /** Received from the beginning of the slot. */
   isComplete: boolean;
   /** Version of the record that this view counts for. */
   version: number;
-  /** Dead versions on this stream. */
   readonly deaths: number;
   isDone: boolean;
   meta: RawBlockMeta | null;
@@ -60,14 +55,14 @@ type SlotView = {
 };
 
 const VIEWS_MAX = 256;
-/** Slots ending without a bank update after which the server counts as sending none. */
+/** After this many slots without a bank update, the server counts as sending none. */
 const BANKLESS_SLOTS = 3;
-/** Confirmed slots without a block message after which the server counts as sending none. */
+/** After this many confirmed slots without a block message, the server counts as sending none. */
 const UNSEALED_SLOTS = 3;
 
 /**
  * Reads one stream of a server. Emits only slots that it receives completely, from bank creation or in a
- * replay, so that account writes stay in order. Updates of other slots are dropped.
+ * replay, so that account writes stay in order.
  */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
@@ -77,14 +72,12 @@ export class StreamReader {
   isReplaying = false;
   #sendsBanks = false;
   #ended = 0;
-  /** Consecutive slots without a block message. */
   #unsealed = 0;
   /** The server's request; null while a change is not acknowledged. */
   request: string | null = '';
   newest: Slot | null = null;
   /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;
-  /** Highest value that `slot` has had. */
   maxSlot: Slot | null = null;
 
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
@@ -106,7 +99,6 @@ export class StreamReader {
     return view?.record === record && isAuthoritative(view) && !view.isDone;
   }
 
-  /** Records a changed or acknowledged request: see `request`. */
   setRequest(request: string | null): void {
     if (request === this.request) return;
     this.request = request;
@@ -120,7 +112,6 @@ export class StreamReader {
     for (const view of this.#views.values()) if (!view.isDone) view.isComplete = false;
   }
 
-  /** Discards everything received. */
   reset(): void {
     this.#views.clear();
     this.#last = null;
@@ -328,7 +319,7 @@ const newView = (record: SlotRecord, deaths: number): SlotView => ({
   ownWrites: null,
 });
 
-/** Whether a view counts: it is complete and of the current version. */
+/** Whether the stream's version of the slot counts. */
 const isAuthoritative = ({ isComplete, version, record }: SlotView): boolean =>
   isComplete && version === record.version;
 

@@ -4,6 +4,7 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener, ResetReason } from '../../streams/geyser/geyser-source.ts';
+import { newer } from '../slots/newest-slot.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
@@ -13,7 +14,7 @@ import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } fro
 type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
-  /** The newest slot according to another source, such as polled nodes; null while unknown. */
+  /** From another source, such as polled nodes. */
   head?: () => ObservedSlot | null;
   /** A commitment of a slot before the first one, in ascending order. */
   onEarlierStatus?: (update: RawSlot) => void;
@@ -22,15 +23,15 @@ type UpdateMergeOptions = Readonly<{
   onWaiting: () => void;
 }>;
 
-/** Range of slots, both ends included, that no stream is about to send. */
+/** Both ends included. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
 const LOST_RANGES_MAX = 64;
 
 /**
- * Merges the updates of many streams and emits the first copy of each. A slot becomes `processed` when one
- * stream has sent it completely, and never before its parent. Later updates of the slot are dropped, except
- * those of requested replays.
+ * Merges many streams and emits the first copy of each update. A slot becomes `processed` when one stream has
+ * sent it completely, and never before its parent. Later updates of the slot are dropped, except those of
+ * requested replays.
  */
 export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
@@ -43,7 +44,6 @@ export class UpdateMerge implements UpdateSink {
   readonly #plausibility: SlotPlausibility;
   /** First slot of the source: nothing waits for earlier ones. */
   #first: Slot | null = null;
-  /** The newest slots before the first one by status. */
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
   #newestStarted: Slot | null = null;
@@ -64,7 +64,6 @@ export class UpdateMerge implements UpdateSink {
     return this.#newest ?? this.#first;
   }
 
-  /** The newest slot with a bank update or a replay; null for none. */
   get newestStarted(): Slot | null {
     return this.#newestStarted;
   }
@@ -150,8 +149,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   request(): string | null {
-    const requests = new Set<string | null>();
-    for (const reader of this.#readers) requests.add(reader.request);
+    const requests = new Set([...this.#readers].map(({ request }) => request));
     const [request = null] = requests;
     return requests.size === 1 ? request : null;
   }
@@ -213,13 +211,12 @@ export class UpdateMerge implements UpdateSink {
   }
 
   #isBeingSent(record: SlotRecord): boolean {
-    for (const reader of this.#readers) if (reader.isSending(record)) return true;
-    return false;
+    return [...this.#readers].some((reader) => reader.isSending(record));
   }
 
   /**
-   * Handles a start with a different number of deaths. A later version replaces the current one; an earlier
-   * one is used only if no stream sends the later one any more.
+   * A later version replaces the current one; an earlier one is used only if no stream sends the later one
+   * any more.
    */
   #restartSlot(record: SlotRecord, deaths: number): boolean {
     if (deaths < record.deaths && this.#isBeingSent(record)) return false;
@@ -246,21 +243,18 @@ export class UpdateMerge implements UpdateSink {
   }
 
   #mayStillArrive(slot: Slot): boolean {
-    for (const reader of this.#readers) if (reader.maySend(slot)) return true;
-    return false;
+    return [...this.#readers].some((reader) => reader.maySend(slot));
   }
 
   /** The slot after the newest settled one before `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
     let settledSlot: Slot | null = null;
     for (const record of this.#records.values()) {
-      if (record.isSettled && record.slot < slot && (settledSlot === null || record.slot > settledSlot))
-        settledSlot = record.slot;
+      if (record.isSettled && record.slot < slot) settledSlot = newer(settledSlot, record.slot);
     }
     return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
   }
 
-  /** Emits waiting slots whose parents are settled. */
   #settleWaiting(): void {
     for (let isDone = false; !isDone; ) {
       isDone = true;
@@ -301,7 +295,7 @@ export class UpdateMerge implements UpdateSink {
     if (record.level === 'finalized') this.#dropForks(record.slot);
   }
 
-  /** A status that the server omitted. @param createdAt - null for now. */
+  /** A status that the server omitted; at the current time without `createdAt`. */
   #statusOf(
     { slot, parent }: SlotRecord,
     status: Commitment | 'createdBank' | 'dead',
@@ -323,14 +317,9 @@ export class UpdateMerge implements UpdateSink {
 
   /** Slots up to this one were evicted or are far behind the newest; null for none. */
   #finishedUpTo(): Slot | null {
-    const newestStarted = this.#newestStarted;
-    const oldestAllowed =
-      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
-        ? null
-        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
-    return this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
-      ? oldestAllowed
-      : this.#evictedUpTo;
+    const newestStarted = this.#newestStarted ?? 0n;
+    const farBehind = newestStarted > JUMP_MAX_SLOTS ? slotOf(newestStarted - JUMP_MAX_SLOTS - 1n) : null;
+    return newer(this.#evictedUpTo, farBehind);
   }
 
   /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
@@ -338,10 +327,7 @@ export class UpdateMerge implements UpdateSink {
     if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
-  /**
-   * Discards all state.
-   * @param reason - `chain`: emitted slots were implausible, or the chain was reset.
-   */
+  /** Discards all state. With `chain`, emitted slots were implausible, or the chain was reset. */
   reset(reason: ResetReason): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -19,18 +20,15 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
 /**
- * Replays old slots with limited concurrency. Waiters of a queued replay share it, so each waits for at most
- * two replays; cancelled waiters are ignored. The number of streams that plans allow bounds the queue.
+ * Replays old slots. Waiters of a queued replay share it, so each waits for at most two replays; cancelled
+ * waiters are ignored. The number of streams that plans allow bounds the queue.
  */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
   #next: SharedBackfill | null = null;
 
-  /**
-   * @param max - concurrent replays.
-   * @param replay - replays from a slot on. Never rejects.
-   */
+  /** `replay` replays from a slot on, and never rejects. */
   constructor(max: number, replay: (from: Slot) => Promise<void>) {
     this.#semaphore = new Semaphore(max);
     this.#replay = replay;
@@ -58,11 +56,10 @@ export class Backfills {
 }
 
 export type YellowstoneSourceOptions = Readonly<{
-  /** All servers are subscribed at once. */
   nodes: readonly GeyserNode[];
-  /** Reads blocks where no server replays missing slots. */
+  /** For slots that no server replays. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  /** The newest slot according to another source; null while unknown. */
+  /** From another source. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -80,9 +77,9 @@ export interface YellowstoneListener extends GeyserListener {
 const CHECKS_PER_STALL = 10;
 
 /**
- * Merges the Yellowstone streams of all nodes for all consumers: one stream per node with the filters of all
- * consumers; the first copy of each update is emitted. Broken streams reconnect while the others continue;
- * missing slots are replayed, read from blocks, or reported lost.
+ * Merges the Yellowstone streams of all nodes for all consumers: one stream per node with the filters of all.
+ * Broken streams reconnect while the others continue; missing slots are replayed, read from blocks, or
+ * reported lost.
  */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
@@ -97,16 +94,13 @@ export class YellowstoneSource implements GeyserSource {
   readonly #end = new AbortController();
   /** Aborts replays when the last server is removed. */
   #replays = new AbortController();
-  /** Resolves with the first slot. */
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
   /** Resolves when servers have handled the current request: whether one accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
   /** Slots up to this one may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;
-  /** `performance.now()` of the last slot update of any server. */
   #progressAt = 0;
-  /** Whether no server has sent a slot for too long. */
   isDown = false;
 
   constructor(options: YellowstoneSourceOptions) {
@@ -150,12 +144,12 @@ export class YellowstoneSource implements GeyserSource {
     });
   }
 
-  /** Adds a consumer. Call before `start`. */
+  /** Call before `start`. */
   addListener(listener: YellowstoneListener): void {
     this.#listeners.add(listener);
   }
 
-  /** Opens the streams; idempotent. */
+  /** Idempotent. */
   start(): void {
     if (this.#timer !== null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
@@ -191,7 +185,6 @@ export class YellowstoneSource implements GeyserSource {
     };
   }
 
-  /** Adds filters that change often: see `updateFilters`. */
   addFilters(provider: () => SubscribeRequest): void {
     this.#filterMerger.addProvider(provider);
   }
@@ -208,8 +201,8 @@ export class YellowstoneSource implements GeyserSource {
   }
 
   /**
-   * Requests the changed filters of a provider, and starts the source.
-   * @returns whether a server accepted them and slots arrive; false after `openTimeoutMs`.
+   * Requests the changed filters of a provider, and starts the source. False without acceptance by a server
+   * or slots before `openTimeoutMs`.
    */
   async updateFilters(): Promise<boolean> {
     this.start();
@@ -220,7 +213,7 @@ export class YellowstoneSource implements GeyserSource {
     return isAccepted && !this.isDown;
   }
 
-  /** Replaces the servers; streams of unchanged nodes continue. Without servers, everything is reset. */
+  /** Streams of unchanged nodes continue. Without servers, everything is reset. */
   setNodes(nodes: readonly GeyserNode[]): void {
     const before = this.#connections;
     const isSwitch = this.hasServers !== nodes.length > 0;
@@ -238,7 +231,7 @@ export class YellowstoneSource implements GeyserSource {
     this.#merge.reset('source');
   }
 
-  /** Ends every stream without notifying listeners. */
+  /** Does not notify listeners. */
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#end.abort();
@@ -255,7 +248,6 @@ export class YellowstoneSource implements GeyserSource {
       log: this.#options.log,
       request: (scope) => this.#filterMerger.encode(scope),
       resumeAt: () => {
-        // First slot of a stream that replaces a broken one.
         const { newest } = this.#merge;
         if (newest === null) return null;
         const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
@@ -287,10 +279,8 @@ export class YellowstoneSource implements GeyserSource {
 
   async #firstSlot(): Promise<void> {
     if (this.#merge.first !== null) return;
-    const { promise: timeout, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#limits.openTimeoutMs);
-    await Promise.race([this.#started.promise, timeout]);
-    clearTimeout(timer);
+    const timeout = AbortSignal.timeout(this.#limits.openTimeoutMs);
+    await unlessAborted(this.#started.promise, timeout).catch(() => {});
   }
 
   /** Waits for connected servers only, unless all are down. */
@@ -339,7 +329,7 @@ export class YellowstoneSource implements GeyserSource {
 const allOf = async (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   (await Promise.all(accepted)).includes(true);
 
-/** Resolves with the first acceptance; false when there is none. */
+/** Resolves with the first acceptance. */
 const anyTrue = (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   Promise.any(accepted.map(async (each) => (await each) || Promise.reject(new Error('not accepted')))).catch(
     () => false,

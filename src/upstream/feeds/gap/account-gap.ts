@@ -5,6 +5,7 @@ import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
+import { newer } from '../../slots/newest-slot.ts';
 import { historyOf } from '../chain-reader.ts';
 import {
   contextValue,
@@ -13,7 +14,6 @@ import {
   GapTooLong,
   gapWindow,
   type NotificationDecision,
-  newer,
   SeenSlots,
   valueString,
 } from './gap-recovery.ts';

@@ -42,9 +42,6 @@ export class GapTooLong extends Error {
 type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
-/** The newer of two slots; null is unknown. */
-export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
-  a === null || b === null ? (a ?? b) : max(a, b);
 
 /**
  * Slots that cluster finality may trail a node's root. Source: Agave runtime/src/commitment.rs,

@@ -7,6 +7,7 @@ import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
+import { newer } from '../../slots/newest-slot.ts';
 import { historyOf } from '../chain-reader.ts';
 import { readSignatureStatuses } from '../signature-statuses.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type GapRecovery,
   gapWindow,
   type NotificationDecision,
-  newer,
   SeenSlots,
   valueString,
   withContext,

@@ -17,7 +17,7 @@ import type { Address } from '../../../solana/address.ts';
 import { Channel, type Member } from '../../../streams/geyser/channel.ts';
 import { compileFilters } from '../../../streams/geyser/filters/compile.ts';
 import type { GeyserSink } from '../../../streams/geyser/geyser-sink.ts';
-import type { FiltersSize } from '../../geyser/merge-filters.ts';
+import { type FiltersSize, named } from '../../geyser/merge-filters.ts';
 
 export class RefCountedMap<Key, Value> {
   readonly #entries = new Map<Key, { readonly value: Value; count: number }>();
@@ -119,9 +119,6 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
 
 const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
   (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
-
-const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
-  new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
 
 type RequestedFiltersOptions = Readonly<{
   programFiltersMax: number;

@@ -5,16 +5,10 @@ import type { TransactionUpdate } from '../../../protocol/geyser/update/transact
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+import { newer, newestOf } from '../../slots/newest-slot.ts';
 import type { EmittedTransactions } from '../block-stream.ts';
-import { newer } from '../gap/gap-recovery.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
-
-const newestOf = (slots: Iterable<Slot>): Slot | null => {
-  let newest: Slot | null = null;
-  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
-  return newest;
-};
 
 /**
  * At `processed`, transactions are emitted individually; at `confirmed` and `finalized`, per completed slot.
