@@ -67,11 +67,10 @@ type Losses = Readonly<{
 type DropReportOptions = Readonly<{
   counts: () => Losses;
   log: Logger;
-  intervalMs?: number;
 }>;
 
 const REPORT_INTERVAL_MS = 60_000;
-/** Number of drops per interval from which the report is a warning. */
+/** From this many drops per interval, the report is a warning. */
 const MANY = 1_000;
 
 /** Drops that occur in normal operation. */
@@ -83,7 +82,6 @@ function lossesOf(counts: Losses): Record<string, number> {
   return { ...Object.fromEntries(drops), unknownSenders, malformed, unknown, unresolved };
 }
 
-/** Periodically logs drops by reason. */
 export class DropReport {
   readonly #options: DropReportOptions;
   #before: Record<string, number>;
@@ -95,8 +93,7 @@ export class DropReport {
   }
 
   start(): void {
-    const { intervalMs = REPORT_INTERVAL_MS } = this.#options;
-    this.#timer ??= setInterval(() => this.report(), intervalMs).unref();
+    this.#timer ??= setInterval(() => this.#report(), REPORT_INTERVAL_MS).unref();
   }
 
   close(): void {
@@ -104,7 +101,7 @@ export class DropReport {
     this.#timer = null;
   }
 
-  report(): void {
+  #report(): void {
     const now = lossesOf(this.#options.counts());
     const dropped: Record<string, number> = {};
     let sum = 0;
@@ -115,8 +112,6 @@ export class DropReport {
     }
     this.#before = now;
     if (sum === 0) return;
-    const message = 'Shreds dropped';
-    if (sum >= MANY) this.#options.log.warn({ dropped }, message);
-    else this.#options.log.info({ dropped }, message);
+    this.#options.log[sum >= MANY ? 'warn' : 'info']({ dropped }, 'Shreds dropped');
   }
 }

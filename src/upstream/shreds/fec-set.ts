@@ -36,9 +36,9 @@ export class FecSet {
   #numData = 0;
   #numCode = 0;
   #isRecoveryTried = false;
-  /** Data shreds of incomplete batches. */
+  /** Data shreds whose batch is incomplete. */
   #waitingCount = 0;
-  /** Memory of this set and of its shreds in batches. */
+  /** Includes its shreds in batches. */
   bytes = 0;
 
   /** @param root - verified; null for legacy shreds. */
@@ -66,12 +66,11 @@ export class FecSet {
       : this.#numData > 0 && this.#code[leafIndex - this.#numData] !== undefined;
   }
 
-  /** Whether a merkle shred has the verified signature. */
+  /** Of a merkle shred. */
   isSigned(shred: Shred): boolean {
     return equal(this.signature, shred.bytes.subarray(0, SIGNATURE_BYTES));
   }
 
-  /** Whether a merkle shred is below the root. */
   proves({ layout, leafIndex, bytes }: Shred): boolean {
     const expected = layout.kind === 'data' ? this.#dataLayout : this.#codeLayout;
     if (layout !== expected || this.proven === null) return false;
@@ -106,13 +105,12 @@ export class FecSet {
     this.#codeCount++;
   }
 
-  /** A data shred was emitted with its batch. */
   releaseData(): void {
     this.#waitingCount--;
     if (this.isComplete) this.#freeBuffers();
   }
 
-  /** Frees code shreds, and data shreds once emitted. */
+  /** Data shreds stay until they are emitted. */
   #freeBuffers(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
@@ -136,8 +134,7 @@ export class FecSet {
 
   /**
    * Computes missing data shreds. Those of a merkle set are proven; those of a legacy set must be verified
-   * like received ones.
-   * @returns null if the result is not below the root: the leader signed a different tree.
+   * like received ones. Null if they are not below the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;

@@ -21,7 +21,7 @@ type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
   listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
-      /** Called after `onBatch`, with all transactions of the batch. */
+      /** All of the batch, after `onBatch`. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
     }>;
 }>;
@@ -49,7 +49,6 @@ function joinedKeys(
   return { bytes: joined, offsets: Array.from({ length: count }, (_, index) => index * KEY_BYTES) };
 }
 
-/** Encoded as protobuf on first use. */
 class BatchTransaction implements DeshredTransaction {
   readonly #batch: EntryBatch;
   readonly #loaded: LoadedAddresses;
@@ -98,7 +97,7 @@ class BatchTransaction implements DeshredTransaction {
   }
 }
 
-/** Reads batches of entries: emits each, then its transactions with their loaded addresses. */
+/** Emits each batch, then its transactions with their loaded addresses. */
 export class BatchReader {
   readonly #options: BatchReaderOptions;
   batches = 0;
@@ -141,7 +140,7 @@ export type ShredStageOptions = Readonly<{
   config: ShredsConfig;
   limits?: Partial<ShredLimits>;
   deshredLimits?: Partial<DeshredLimits>;
-  /** Reads the leader schedule, the shred version and lookup tables. */
+  /** For the leader schedule, the shred version and lookup tables. */
   reader: Pick<ChainReader, 'request'>;
   log: Logger;
 }>;
@@ -154,10 +153,9 @@ type ShredStageCounts = Readonly<{
   malformed: number;
   /** Of an unsupported version. */
   unknown: number;
-  /** Received from another source before. */
+  /** Received twice. */
   duplicates: number;
   unresolved: number;
-  /** Known lookup tables. */
   tables: number;
 }>;
 
@@ -170,7 +168,6 @@ export const standardRequest: SubscribeRequest = {
 /** An older slot is no reference for new shreds. */
 const NEWEST_MAX_AGE_MS = 5_000;
 
-/** Merges all sources of the shred stage and emits each item once. */
 export class ShredStage {
   readonly #merge: DeshredMerge;
   readonly #batches: BatchReader;
@@ -228,7 +225,6 @@ export class ShredStage {
     return this.#udp?.address ?? null;
   }
 
-  /** New verified shreds received over UDP. */
   get accepted(): number {
     return this.#deshredder.stats.accepted;
   }
@@ -256,7 +252,7 @@ export class ShredStage {
     this.#report.start();
   }
 
-  /** Processes updates of `standardRequest`; ignores others. */
+  /** Ignores updates other than those of `standardRequest`. */
   onUpdate(update: RawUpdate): void {
     if (update.kind === 'account') this.#tables.onAccount(update);
     else if (update.kind === 'slot') this.#emitSlot(update);

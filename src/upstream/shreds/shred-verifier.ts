@@ -12,9 +12,7 @@ import type { DeshredLimits } from './shreds-config.ts';
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
-  /** Indexes in the Merkle tree. */
   readonly leaves: number[];
-  /** Position in its size list. */
   index: number;
 };
 
@@ -44,7 +42,6 @@ class UnverifiedShreds {
     return this.#bytes;
   }
 
-  /** Size of the largest group; 0 for none. */
   get largest(): number {
     return this.#largest;
   }
@@ -57,10 +54,7 @@ class UnverifiedShreds {
     return this.#largest > 0 && this.#groups.get(claim)?.leaves.includes(leaf) === true;
   }
 
-  /**
-   * @param packet - copied.
-   * @returns the number of evicted packets.
-   */
+  /** Copies the packet. Returns the number of evicted ones. */
   add(claim: string, leaf: number, packet: Uint8Array): number {
     const group = this.#groups.get(claim) ?? this.#createGroup(claim);
     this.#removeFromSize(group);
@@ -86,7 +80,7 @@ class UnverifiedShreds {
     return group.packets;
   }
 
-  /** Removes a packet of a random largest group, so that an attacker cannot predict the order. */
+  /** Of a random largest group, so that an attacker cannot predict the order. */
   takeOne(): Uint8Array | undefined {
     const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];
@@ -163,7 +157,7 @@ class InvalidSignatureLimit {
     this.#at = now();
   }
 
-  /** Whether to verify a signature shared by this many shreds. */
+  /** Whether to verify a signature that so many shreds share. */
   allows(shreds: number): boolean {
     const reserve = Math.max(1, this.#max / (shreds + 1));
     if (this.#remaining >= reserve) return true;
@@ -198,8 +192,7 @@ const WAITING: VerificationResult = { kind: 'deferred', evicted: 0 };
 /**
  * Verifies that a shred is signed by the slot's leader. A merkle set needs one verification: its other shreds
  * only prove the same root. Invalid signatures are remembered and rate-limited; beyond the limit, shreds are
- * deferred, and those that share a claim with most others are verified first. Valid signatures are not
- * limited.
+ * deferred, and those that share a claim with most others are verified first.
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
@@ -250,7 +243,7 @@ export class ShredVerifier {
     return verify(bytes.subarray(0, SIGNATURE_BYTES), message, leader);
   }
 
-  /** Removes a deferred packet that may be verified now, one with a largest group; null for none. */
+  /** A deferred packet of a largest group, if it may be verified now. */
   takeWaiting(): Uint8Array | null {
     const { largest } = this.#unverified;
     if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;

@@ -11,9 +11,9 @@ export type UdpShredsConfig = Readonly<{
 }>;
 
 export type ShredServer = Readonly<{
-  /** Name in logs; not secret. */
+  /** In logs; not secret. */
   name: string;
-  /** http or https. May contain secrets. */
+  /** May contain secrets. */
   url: string;
   /** Request metadata, such as `x-token`. May contain secrets. */
   headers: Readonly<Record<string, string>>;
@@ -30,28 +30,29 @@ export type ShredsConfig = Readonly<{
   shredVersion: number | null;
 }>;
 
+/** Times in milliseconds. */
 export const deshredLimits = {
-  /** Maximum slots with shreds; above it, the leader with most slots loses one. */
+  /** Slots with shreds; above it, the leader with most slots loses one. */
   slotsMax: 64,
   /** Data shreds, and as many code shreds. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Maximum shreds in bytes; above it, the largest slot is evicted. */
+  /** Of shreds; above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   /**
-   * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
-   * is ahead excludes no other. The status of all slots in the window is remembered.
+   * Window around the newest plausible slot. At least as large below as above, so that a source that is ahead
+   * excludes no other. The status of all slots in the window is remembered.
    */
   slotsAheadMax: 256,
   slotsBehindMax: 256,
-  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
+  /** Without a verified shred for this long, the plausible slot is reset. */
   staleMs: 10_000,
-  /** Maximum packets with an unknown leader, in bytes; above it, the oldest is evicted. */
+  /** Packets with an unknown leader; above it, the oldest is evicted. */
   heldBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
   /** Invalid signatures verified per second, about 0.1 ms each; above it, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
-  /** Maximum deferred packets in bytes; above it, the longest-waiting are evicted. */
+  /** Above it, the longest-waiting packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,
 };
 
@@ -63,7 +64,7 @@ export const shredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   /** Tracked slots, for deduplication. */
   slotsTracked: 64,
-  /** Maximum tracked transactions per slot, and as many batches; above it, duplicates are possible. */
+  /** Transactions, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -75,17 +76,15 @@ export const shredLimits = {
   reconnectMaxMs: 10_000,
   /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
-  /** Maximum queued reads of unknown tables; above it, they are not requested. */
+  /** Queued reads; above it, unknown tables are not requested. */
   tablesWaitingMax: 10_000,
   /** Batching delay of table reads, 100 tables per request. */
   tablesGatherMs: 10,
-  /** Concurrent table requests. */
   tableReadsMax: 4,
   /** Pause before a missing or failed table is requested again. */
   tableAbsentMs: 10_000,
-  /** Poll interval of the epoch. */
   scheduleIntervalMs: 30_000,
-  /** Retry delay after a failed read; doubles with each failure. */
+  /** Doubles with each failure. */
   scheduleRetryMs: 500,
   scheduleRetryMaxMs: 30_000,
 };

@@ -6,13 +6,13 @@ const RECENT_SLOTS = 33;
 
 type SlotWindowOptions = Readonly<{
   limits: Pick<DeshredLimits, 'slotsAheadMax' | 'slotsBehindMax' | 'staleMs'>;
-  /** The newest slot from another source, such as polled nodes; null while unknown. */
+  /** From another source, such as polled nodes; null while unknown. */
   newestSlot: () => Slot | null;
 }>;
 
 /**
- * Window of plausible slots around the newest slot of another source, or else around the median of recently
- * started slots. Not the maximum: a leader may sign shreds of its far-future slots.
+ * Plausible slots: near the newest slot of another source, or else near the median of recently started slots.
+ * Not the maximum: a leader may sign shreds of its far-future slots.
  */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
@@ -28,7 +28,6 @@ export class SlotWindow {
     this.#behind = BigInt(options.limits.slotsBehindMax);
   }
 
-  /** The reference slot; null while unknown. */
   get newest(): Slot | null {
     return this.#options.newestSlot() ?? this.#median;
   }
@@ -50,7 +49,6 @@ export class SlotWindow {
     this.#lastShredAt = performance.now();
   }
 
-  /** The first shred of a slot was verified. */
   recordSlot(slot: Slot): void {
     this.#recentSlots.push(slot);
     if (this.#recentSlots.length > RECENT_SLOTS) this.#recentSlots.shift();

@@ -16,8 +16,7 @@ const othersAdvance = (
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
 /**
- * A node that jumped ahead implausibly fast has no vote while the others advance, even if there is only one
- * other.
+ * While the others advance, a node that jumped ahead implausibly fast has no vote, even against one other.
  */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
@@ -56,8 +55,8 @@ function faultOf(
 }
 
 /**
- * Compares each node with the responding ones, and with the shreds it received: getHealth may return ok
- * while a node does not replay.
+ * Compares each node with the responding ones and with the shreds it received: getHealth may return ok while
+ * a node does not replay.
  */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);

@@ -4,8 +4,8 @@ import type { Slot } from '../../solana/units.ts';
 export const OUTVOTE_MIN = 3;
 
 /**
- * Slot that nodes are compared with: the newest, unless a single node of three or more is too far ahead of
- * all others, so that one false report cannot exclude the rest.
+ * The slot that nodes are compared with: the newest, unless a single node of three or more is too far ahead,
+ * so that one false report cannot exclude the rest.
  */
 export function referenceSlot(slots: readonly Slot[], lagMaxSlots: number): Slot | null {
   const [top, second] = [...slots].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
