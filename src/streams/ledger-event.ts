@@ -24,7 +24,7 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
-/** State of an account after a transaction or slot. */
+/** After a transaction or slot. */
 export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
@@ -38,9 +38,9 @@ export type AccountEvent = Readonly<{
 }>;
 
 /**
- * Ledger events in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions,
- * accounts and entries; frozen and block; processed; later confirmed; later rooted. Sources that read
- * confirmed blocks omit what precedes. `at` is Unix milliseconds.
+ * In order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts and
+ * entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
+ * omit what precedes. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }

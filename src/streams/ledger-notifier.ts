@@ -22,16 +22,16 @@ import { TransactionNotification } from './notifier/transaction-notification.ts'
 
 export type LedgerNotifierOptions = PendingSlotsOptions &
   Readonly<{
-    /** Finds mints for `jsonParsed` accounts of a slot. */
+    /** For the mints of `jsonParsed` accounts. */
     lookup: (slot: Slot) => AccountLookup;
-    /** Status of a transaction that landed before the subscription; null if unknown. */
+    /** Of a transaction that landed before the subscription; null if unknown. */
     statusOf: (signature: Signature) => SignatureStatus | null;
     /**
-     * Whether `processed` accounts, programs, logs, transactions and signatures are emitted with each event, instead
-     * of when their slot becomes `processed`.
+     * Emits `processed` accounts, programs, logs, transactions and signatures with each event, instead of
+     * when their slot becomes `processed`.
      */
     intraSlot: boolean;
-    /** Stores events without subscribers, so that a new subscription receives slots that started before it. */
+    /** Stores events without subscribers: a new subscription then gets slots that started before it. */
     retainUnsubscribed: boolean;
     /** A slot was evicted because of a limit; subscriptions with pending notifications of it have failed. */
     onEvicted: (slot: Slot, failed: readonly Commitment[]) => void;
@@ -58,12 +58,12 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Converts ledger events into the notifications of all subscription kinds, as Agave does. Events of a slot are stored
- * until its commitment; `confirmed` and `finalized` then emit every slot up to the named one, each once, oldest first,
- * even if the root jumps. Events of dead or abandoned slots are not emitted at commitments that the slot never had. If
- * a limit evicts an unfinished slot, subscriptions with pending notifications of it fail.
- *
- * Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md §3.2 and, for `transaction`, §3.3.
+ * Converts ledger events into the notifications of all subscription kinds, as Agave does. Events of a slot
+ * are stored until its commitment; `confirmed` and `finalized` then emit every slot up to the named one, each
+ * once, oldest first, even if the root jumps. Events of dead or abandoned slots are not emitted at
+ * commitments that the slot never had. If a limit evicts an unfinished slot, subscriptions with pending
+ * notifications of it fail. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md §3.2
+ * and, for `transaction`, §3.3.
  */
 export class LedgerNotifier {
   readonly #options: LedgerNotifierOptions;
@@ -80,17 +80,14 @@ export class LedgerNotifier {
     this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
-  /**
-   * Adds a subscription. Equal ones stay separate, each with its listener.
-   * @returns ends it; idempotent.
-   */
+  /** Equal subscriptions stay separate, each with its listener. The returned function is idempotent. */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
       ? this.#watchers[subscription.commitment].add(subscription, listener)
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** Whether this kind has subscribers; other events can be omitted. */
+  /** Events of kinds without subscribers can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;
@@ -98,7 +95,7 @@ export class LedgerNotifier {
     return ascending.some((level) => !this.#at(level)[kind].isEmpty);
   }
 
-  /** Handles the next event; listeners are called synchronously. */
+  /** Calls listeners synchronously. */
   emit(event: LedgerEvent): void {
     if (event.kind !== 'confirmed') this.#slotWatchers.notify(event);
     switch (event.kind) {

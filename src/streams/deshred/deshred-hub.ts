@@ -21,7 +21,7 @@ import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 
-/** A transaction of the shred stage for filters. Most match no filter, so it is encoded on first use. */
+/** For filters: most transactions match none, so they are encoded on first use. */
 abstract class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;
@@ -57,7 +57,6 @@ abstract class LazyTransaction implements RawTransaction {
   }
 }
 
-/** Encoded for `Subscribe`: a `SubscribeUpdateTransaction` without meta. */
 class SubscribeTransaction extends LazyTransaction {
   #encoded: RawTransaction | null = null;
 
@@ -112,8 +111,8 @@ const SLOTS_COUNTED = 256;
 
 /**
  * Sends updates of the shred stage to the streams of three methods: `Subscribe`, transactions without meta;
- * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of entries.
- * No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
+ * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of
+ * entries. No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */
 export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #options: DeshredHubOptions;
@@ -122,8 +121,8 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
   /**
-   * Emitted transactions per slot: the index of the next one. Reconnecting clients deduplicate by slot and
-   * index. Source: yellowstone-grpc-client, `dedup.rs`.
+   * Index of the next transaction per slot: reconnecting clients deduplicate by slot and index. Source:
+   * yellowstone-grpc-client, `dedup.rs`.
    */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();

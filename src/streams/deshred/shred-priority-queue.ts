@@ -8,7 +8,7 @@ export type ShredPriorityOptions = Readonly<{
   accepted: () => number;
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: number;
-  /** Longest delay of the standard stage in milliseconds. */
+  /** Longest delay of the standard stage. */
   waitMaxMs: number;
 }>;
 
@@ -19,14 +19,13 @@ const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
 
 /**
  * Gives the shred stage priority. After a pause of the process, shreds and the updates of their transactions
- * are readable at once: updates are delayed until the tick's shreds have been processed and no more are
- * queued.
+ * are readable at once: updates wait until the tick's shreds were processed and no more are queued.
  */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;
   #waiting: QueuedEvent[] = [];
-  /** Reused to avoid allocation. */
+  /** Avoids allocation. */
   #reusable: QueuedEvent[] = [];
   #accepted = 0;
   #waitingSince = 0;

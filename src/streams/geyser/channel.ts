@@ -22,8 +22,8 @@ import type { GeyserSink } from './geyser-sink.ts';
 type AccountWatcher = Watcher<AccountRule>;
 
 /**
- * Index of account filters. Each filter is in one place: by address, by its equality conditions, by owner, or
- * in the list of filters that are checked with every account.
+ * Each filter is in one place: by address, by its equality conditions, by owner, or in the list of filters
+ * that are checked with every account.
  */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
@@ -85,13 +85,13 @@ class AccountIndex {
 /** Whether listed addresses suffice as the index; not with a cuckoo filter beside them. */
 const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;
 
-/** Index of the filters of all members, by kind of update. */
+/** Filters of all members, by kind of update. */
 class FilterIndex {
   readonly #owners = new TokenOwners();
   readonly #accounts = new AccountIndex();
   readonly #transactions = new TransactionIndex(this.#owners);
   readonly #statuses = new TransactionIndex(this.#owners);
-  /** Members with slot filters; below, those with filters of the other kinds. */
+  /** Members with filters of these kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();
@@ -123,16 +123,15 @@ class FilterIndex {
     this.#transactions.match(transaction, matches);
   }
 
-  /** Matches filters that request only the status of a transaction. */
+  /** Filters that request only the status. */
   matchStatus(transaction: RawTransaction, matches: Matches): void {
     this.#statuses.match(transaction, matches);
   }
 }
 
-/** A stream of a channel. */
 export interface Member {
   replace(filters: Filters): void;
-  /** Removes the stream; only pending block messages are still sent. Idempotent. */
+  /** Only pending block messages are still sent. Idempotent. */
   close(): void;
 }
 
@@ -147,17 +146,17 @@ export interface Member {
 export class Channel {
   readonly #index = new FilterIndex();
   readonly #matches = new Matches();
-  /** Tails of the account being emitted, by requested slices of its data. */
+  /** Of the account being emitted, by requested slices. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
   size = 0;
 
-  /** @param blocks - shared by all channels that may emit to the same stream. */
+  /** `blocks`: shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }
 
-  /** @returns a member without filters. */
+  /** The member has no filters yet. */
   add(sink: GeyserSink): Member {
     let memberFilters: MemberFilters | null = null;
     let isOpen = true;

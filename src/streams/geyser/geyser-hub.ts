@@ -20,7 +20,6 @@ import { type Level, levelOfStatus, type RawContent, type SlotContent } from './
 import { SlotStore } from './slot-store.ts';
 import { ChainView, respondUnary } from './unary-responses.ts';
 
-/** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
   source: { code: 'UNAVAILABLE', message: 'the update source changed; subscribe again' },
   chain: { code: 'DATA_LOSS', message: 'the chain was reset and earlier updates are void; subscribe again' },
@@ -53,7 +52,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 
-  /** Sets the source. Call before the first stream opens. */
+  /** Call before the first stream opens. */
   setSource(source: GeyserSource): void {
     this.#source = source;
   }

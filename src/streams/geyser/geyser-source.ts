@@ -9,7 +9,7 @@ export interface FilterSet {
   end(): void;
 }
 
-/** Source of updates; may emit only what filter sets request. */
+/** May emit only what filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as
@@ -26,16 +26,16 @@ export const unfilteredSource: GeyserSource = {
 };
 
 /**
- * `source`: another source takes over and may repeat or contradict earlier updates. `chain`: the next slots
- * may be far behind, or on another chain.
+ * `source`: another source may repeat or contradict earlier updates. `chain`: the next slots may be far
+ * behind, or on another chain.
  */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
   /**
-   * Updates of these slots, both included, are lost.
-   * @param kinds - lost kinds; with `slot`, the slot never becomes `processed`.
+   * These slots, both included, lack updates of the kinds; without `slot` updates, they never become
+   * `processed`.
    */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -15,15 +16,13 @@ import { type Level, levelOf } from './slot-content.ts';
 import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
 
 export type HubStreamLimits = Readonly<{
-  /** Timeout for the backfill of a replaying stream, in milliseconds. */
+  /** For the backfill of a replaying stream. */
   replayReadyTimeoutMs: number;
 }>;
 
 type HubStreamOptions = Readonly<{
   sink: GeyserSink;
-  /** By level. */
   channels: readonly [Channel, Channel, Channel];
-  /** Shared by all channels and replays. */
   blocks: BlockScheduler;
   replays: ReplayScheduler;
   slotStore: SlotStore;
@@ -32,7 +31,7 @@ type HubStreamOptions = Readonly<{
   onClosed: () => void;
 }>;
 
-/** One `Subscribe` stream: its filters, its channel and its replay. */
+/** One `Subscribe` stream. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   level: Level = 0;
@@ -41,7 +40,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Incremented per request; results for older ones are ignored. */
+  /** Of the request; results for older ones are ignored. */
   #generation = 0;
   #isOpen = true;
 
@@ -81,15 +80,10 @@ export class HubStream implements OpenedStream {
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
     // Later requests wait too.
-    const { ready } = filterSet;
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
-    try {
-      await Promise.race([ready, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const timeout = AbortSignal.timeout(this.#options.limits.replayReadyTimeoutMs);
+    await unlessAborted(filterSet.ready, timeout).catch(() => {
+      throw new Failure('UPSTREAM_UNAVAILABLE');
+    });
     if (generation !== this.#generation || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);

@@ -13,14 +13,13 @@ interface ReplayTask {
 }
 
 export type ReplaySchedulerLimits = Readonly<{
-  /** Concurrent replays; others wait until one catches up or its client stops reading. */
+  /** Others wait until one catches up or its client stops reading. */
   replaysMax: number;
 }>;
 
-/** Schedules replays round-robin: one slot of one replay per turn of the event loop. */
+/** Round-robin: one slot of one replay per turn of the event loop. */
 export class ReplayScheduler {
   readonly #limits: ReplaySchedulerLimits;
-  /** In order of execution. */
   readonly #active = new Set<ReplayTask>();
   readonly #waiting = new Set<ReplayTask>();
   #tick: NodeJS.Immediate | null = null;
@@ -64,7 +63,7 @@ export class ReplayScheduler {
 export type ReplayLimits = Readonly<{
   /** Unread bytes above which the replay pauses. */
   replayAheadBytes: number;
-  /** Pause before checking a slow client again, in milliseconds. */
+  /** Before checking a slow client again. */
   replayPauseMs: number;
 }>;
 
@@ -76,7 +75,6 @@ type ReplayOptions = Readonly<{
   sink: GeyserSink;
   limits: ReplayLimits;
   blocks: BlockScheduler;
-  /** Shared by all replays. */
   replays: ReplayScheduler;
   /** The replay is complete: the stream goes live in the same turn. */
   onCaughtUp: () => void;
@@ -100,7 +98,6 @@ const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, 
  */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
-  /** Feeds only this stream. */
   readonly #channel: Channel;
   readonly #member: Member;
   readonly #statusCounts = new Map<Slot, number>();
@@ -117,7 +114,7 @@ export class Replay implements ReplayTask {
     this.#member.replace(options.filters);
   }
 
-  /** Emits the first slot in a later turn. */
+  /** In a later turn. */
   start(): void {
     this.#options.replays.schedule(this);
   }
@@ -133,7 +130,7 @@ export class Replay implements ReplayTask {
     this.#options.replays.cancel(this);
   }
 
-  /** Emits the next slot. @returns whether it is ready for another. */
+  /** Emits the next slot. False if it is not ready for another. */
   runSlice(): boolean {
     if (this.#hasEnough()) {
       this.#wait();

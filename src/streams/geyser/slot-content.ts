@@ -24,13 +24,10 @@ const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
   finalized: 2,
 };
 
-/** Undefined for statuses that are no commitment. */
+/** Undefined if the status is no commitment. */
 export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];
 
-/**
- * Approximate heap bytes of an update besides its message. Measured in Node 24 with updates of a server's
- * stream.
- */
+/** Heap bytes of an update besides its message, measured in Node 24 with updates of a server's stream. */
 const OBJECT_BYTES: Readonly<Record<RawUpdate['kind'], number>> = {
   account: 1_000,
   transaction: 1_000,
@@ -48,15 +45,14 @@ const updateMemoryBytes = (update: RawUpdate): number =>
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NO_LEVEL = -1;
-/** Stored statuses per slot version; seven are usual. */
+/** Per slot version; seven are usual. */
 const STATUSES_MAX = 64;
 
-/** Updates of one slot, in order of arrival. */
+/** In order of arrival. */
 export class SlotContent {
   readonly slot: Slot;
   parent: Slot | null = null;
   readonly statuses: RawSlot[] = [];
-  /** Memory of all updates. */
   bytes = 0;
   level: Level | typeof NO_LEVEL = NO_LEVEL;
   #meta: RawBlockMeta | null = null;
@@ -93,14 +89,14 @@ export class SlotContent {
     this.bytes += updateMemoryBytes(meta);
   }
 
-  /** Stores a status for replays, up to the limit. */
+  /** For replays, up to the limit. */
   addStatus(status: RawSlot): void {
     if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
     this.statuses.push(status);
     this.bytes += updateMemoryBytes(status);
   }
 
-  /** Discards the content: a new version of the slot starts. */
+  /** A new version of the slot starts. */
   restart(): void {
     this.#content = [];
     this.#finalContent = null;
@@ -112,13 +108,13 @@ export class SlotContent {
     this.level = NO_LEVEL;
   }
 
-  /** Content for a commitment: the last write of each account. */
+  /** With the last write of each account. */
   finalContent(): readonly RawContent[] {
     this.#finalContent ??= lastWrites(this.#content);
     return this.#finalContent;
   }
 
-  /** The whole block; null without its meta. */
+  /** Null without its meta. */
   block(createdAt: Uint8Array): RawBlock | null {
     const { meta } = this;
     if (meta === null) return null;

@@ -2,18 +2,17 @@ import type { Slot } from '../../solana/units.ts';
 import { type Level, SlotContent } from './slot-content.ts';
 
 export type SlotStoreLimits = Readonly<{
-  /** Slots behind the newest that a replay may start at; 0 disables replay. */
+  /** Behind the newest slot; 0 disables replay. */
   replaySlots: number;
-  /** Memory of all slots. */
   replayMaxBytes: number;
-  /** Slots behind the newest that wait for their commitment; older ones never get it. */
+  /** Behind the newest slot; older ones never get their commitment. */
   waitingSlotsMax: number;
 }>;
 
-/** Additional slots ahead, as a multiple of the waiting ones. */
+/** Slots ahead, as a multiple of the waiting ones. */
 const AHEAD_SHARE = 2;
 
-/** Stores slots that wait for their commitment or may be replayed. */
+/** Slots that wait for their commitment or may be replayed. */
 export class SlotStore {
   readonly #limits: SlotStoreLimits;
   readonly #slots = new Map<Slot, SlotContent>();
@@ -43,14 +42,14 @@ export class SlotStore {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
 
-  /** Ascending, from a slot on. */
+  /** Ascending. */
   from(slot: Slot): SlotContent[] {
     return [...this.#slots.values()]
       .filter((content) => content.slot >= slot)
       .sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** The lowest slot that a replay may start at; null for none. */
+  /** Where a replay may start; null for none. */
   firstAvailable(): Slot | null {
     if (this.#limits.replaySlots === 0) return null;
     let first: Slot | null = null;
@@ -72,9 +71,8 @@ export class SlotStore {
   }
 
   /**
-   * Evicts finished slots, and the oldest beyond the limits.
-   * @param finalized - the newest finalized slot.
-   * @returns slots evicted before completion, ascending.
+   * Evicts finished slots, and the oldest beyond the limits. Returns slots evicted before completion,
+   * ascending.
    */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];

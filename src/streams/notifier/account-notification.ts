@@ -48,7 +48,7 @@ function uiAccount(
   };
 }
 
-/** An account after a slot, encoded once per encoding. */
+/** Encoded once per encoding. */
 export class AccountNotification {
   readonly slot: Slot;
   readonly address: Address;
@@ -75,8 +75,8 @@ export class AccountNotification {
   }
 
   /**
-   * `{context, value: {pubkey, account}}`; null for an unparseable token account in `jsonParsed`, which is
-   * omitted.
+   * `{context, value: {pubkey, account}}`; null, to omit it, for an unparseable token account in
+   * `jsonParsed`.
    */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);

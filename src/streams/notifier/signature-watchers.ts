@@ -17,7 +17,7 @@ type Watcher = {
 
 const RECEIVED = 'receivedSignature';
 
-/** Watchers by signature. Each is notified once. */
+/** Each watcher is notified once. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   /** Watchers whose transaction may have landed before they subscribed. */
@@ -57,7 +57,7 @@ export class SignatureWatchers {
     for (const watcher of watchers) this.#notifyOutcome(watcher, notification.statusResult());
   }
 
-  /** Notifies watchers of transactions in this or an earlier bank. */
+  /** Watchers of transactions in this or an earlier bank. */
   notifyLanded(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
     for (const watcher of this.#maybeLanded) {
       const status = statusOf(watcher.signature);

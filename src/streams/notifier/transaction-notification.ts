@@ -19,17 +19,10 @@ export type TransactionShape = Pick<
     name: string;
   }>;
 
-/** The encoding options of a subscription, without its filter. */
 export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
   const { dialect, encoding, details, rewards, maxVersion } = subscription;
-  return {
-    dialect,
-    encoding,
-    details,
-    rewards,
-    maxVersion,
-    name: [dialect, encoding, details, rewards, maxVersion].join(),
-  };
+  const name = [dialect, encoding, details, rewards, maxVersion].join();
+  return { dialect, encoding, details, rewards, maxVersion, name };
 }
 
 type TransactionSource = Readonly<{
@@ -53,7 +46,7 @@ function encode(
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
 /**
- * `{transaction?, signature, slot, transactionIndex}`. Null for a version that the client does not support.
+ * `{transaction?, signature, slot, transactionIndex}`; null for a version that the client does not support.
  */
 function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
   const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
@@ -101,10 +94,9 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** A transaction, encoded once per shape. */
+/** Encoded once per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
-  /** Index in the block. */
   readonly index: number;
   readonly executed: ExecutedTransaction;
   readonly isVote: boolean;
@@ -145,7 +137,7 @@ export class TransactionNotification {
     return this.#statusResult;
   }
 
-  /** In the shape of a public dialect (reference §3.3); null if that omits it. */
+  /** Null if the shape's dialect (reference §3.3) omits it. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;

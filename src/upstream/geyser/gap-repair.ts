@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { bytesKey } from '../../base/text/bytes-key.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
-import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -12,6 +12,7 @@ import type { Block } from '../../solana/block.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import { blockMetaOf } from '../../streams/geyser/ledger-updates.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { type EndpointConnection, UpdateStream } from './endpoint-connection.ts';
@@ -117,7 +118,7 @@ function replayOf(
 
 /** In stream order. Blocks contain neither account writes nor entries nor their counts. */
 export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
-  const { slot, parentSlot: parent, transactions, previousBlockhash: parentBlockhash } = block;
+  const { slot, parentSlot: parent, transactions } = block;
   const createdAt = encodeTimestamp(BigInt(Date.now()));
   const statusIs = (status: SlotStatus): RawSlot =>
     rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, createdAt);
@@ -128,11 +129,7 @@ export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | R
     const isVote = isSimpleVote(executed.transaction);
     yield rawTransaction({ slot, createdAt, info: { signature, isVote, executed, index } });
   }
-  const { blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
-  const executedTransactionCount = transactions.length;
-  const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
-  const counts = { parentBlockhash, executedTransactionCount, entriesCount: 0 };
-  yield rawBlockMeta({ kind: 'blockMeta', ...header, ...counts }, createdAt, null);
+  yield blockMetaOf(block, 0, createdAt);
   yield statusIs('processed');
   yield statusIs('confirmed');
 }

@@ -6,7 +6,7 @@ import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /**
- * A selected part of a block and the streams that wait for it. Streams with the same selection share its
+ * A selected part of a block, and the streams that wait for it: those with the same selection share its
  * bytes.
  */
 type BlockPart = {
@@ -21,26 +21,24 @@ type BlockTarget = Readonly<{
   message: PendingMessage;
 }>;
 
-/** A block that is not sent completely yet, and the messages queued behind it. */
+/** Not sent completely yet. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
-  /** Alternating names and tails of the queued messages. */
+  /** Messages queued behind it: names and tails alternate. */
   readonly after: Uint8Array[];
 };
 
 type OrderedSinkLimits = Readonly<{
-  /** Maximum incomplete blocks per stream; one more ends the stream. */
+  /** Incomplete blocks per stream; one more ends it. */
   blocksWaitingMax: number;
-  /** Maximum messages queued behind a block per stream; one more ends the stream. */
+  /** Messages queued behind blocks per stream; one more ends it. */
   behindBlocksMaxMessages: number;
-  /** Maximum bytes of these messages; above it, the next message ends the stream. */
+  /** Bytes of these messages; above it, the next one ends the stream. */
   behindBlocksMaxBytes: number;
 }>;
 
-/**
- * Keeps the messages of a stream in order while its blocks are sent later than the messages that follow them.
- */
+/** Keeps a stream in order while its blocks are sent later than the messages that follow them. */
 class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
   readonly #limits: OrderedSinkLimits;
@@ -53,7 +51,6 @@ class OrderedSink implements GeyserSink {
     this.#limits = limits;
   }
 
-  /** Whether a block is not sent completely yet. */
   get hasPendingBlock(): boolean {
     return this.#pendingBlocks.length > 0;
   }
@@ -84,7 +81,7 @@ class OrderedSink implements GeyserSink {
     this.#sink.lag(backlog);
   }
 
-  /** Adds a block; messages pushed meanwhile are queued behind it. @returns null if the stream was ended. */
+  /** Messages pushed meanwhile are queued behind the block. Null if the stream was ended. */
   expect(messages: readonly PendingMessage[]): PendingBlock | null {
     if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
       this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
@@ -99,12 +96,11 @@ class OrderedSink implements GeyserSink {
     return this.#pendingBlocks[0] === pendingBlock;
   }
 
-  /** The next block message to send; null for none. */
+  /** Of the next block; null for none. */
   next(): PendingMessage | null {
     return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
   }
 
-  /** Sends one message of the next block. */
   deliver(pendingBlock: PendingBlock, message: PendingMessage, tail: Uint8Array): void {
     message.isSent = true;
     pendingBlock.remaining -= 1;
@@ -114,14 +110,13 @@ class OrderedSink implements GeyserSink {
     this.#release(pendingBlock);
   }
 
-  /** Discards everything pending. */
   drop(): void {
     this.#pendingBlocks.length = 0;
     this.#bufferedMessages = 0;
     this.#bufferedBytes = 0;
   }
 
-  /** Ends a stream whose backlog exceeds a limit, counting the new message. */
+  /** The backlog exceeds a limit with the new message. */
   #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
     const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
@@ -144,7 +139,7 @@ class OrderedSink implements GeyserSink {
 
 export type BlockSchedulerLimits = OrderedSinkLimits &
   Readonly<{
-    /** Maximum milliseconds per event loop turn spent on blocks; the first message is always sent. */
+    /** Milliseconds per event loop turn spent on blocks; the first message is always sent. */
     blocksTimeSliceMs: number;
   }>;
 
@@ -155,7 +150,6 @@ export const blockSchedulerDefaults: BlockSchedulerLimits = {
   behindBlocksMaxBytes: 64 * 1024 * 1024,
 };
 
-/** A stream and its block filters. */
 export type BlockReader = Readonly<{
   sink: OrderedSink;
   choices: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
@@ -169,9 +163,9 @@ export type BlockReader = Readonly<{
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
-  /** Streams that wait for blocks; the next one first. */
+  /** The next one first. */
   readonly #queue = new Set<OrderedSink>();
-  /** Scheduled continuation in the next turn; null for none. */
+  /** The continuation in the next turn. */
   #tick: NodeJS.Immediate | null = null;
   #remainingMs = 0;
 
@@ -197,7 +191,6 @@ export class BlockScheduler {
     this.#sinks.get(sink)?.drop();
   }
 
-  /** Sends a block, now or in the following turns. */
   emit(block: RawBlock, readers: readonly BlockReader[]): void {
     const parts = new Map<string, BlockPart>();
     for (const { sink, choices } of readers) {
@@ -242,7 +235,7 @@ export class BlockScheduler {
   }
 }
 
-/** Sends a part to all streams that are ready for it; those with older pending blocks get it later. */
+/** Streams with older pending blocks get the part later. */
 function emitPart(part: BlockPart): void {
   const tail = blockTail(part.block, part.choice.of(part.block));
   const deferred: BlockTarget[] = [];

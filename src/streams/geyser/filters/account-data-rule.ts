@@ -2,10 +2,10 @@ import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** Bytes required at an offset of the data. */
+/** At an offset of the data. */
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
 
-/** Equality conditions of a filter, used as index key. */
+/** Of a filter; used as index key. */
 export type AccountEqualities = Readonly<{
   /** In order of offset; not empty. */
   memcmps: readonly EqualBytes[];
@@ -16,7 +16,6 @@ export type AccountEqualities = Readonly<{
 const inData = (left: EqualBytes, right: EqualBytes): number =>
   left.at - right.at || left.bytes.length - right.bytes.length;
 
-/** @returns null without equality conditions. */
 export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqualities | null {
   const memcmps: EqualBytes[] = [];
   let dataSize: number | null = null;

@@ -2,8 +2,7 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
 /**
- * Slices of account data: ascending, not overlapping.
- * @returns null for all data.
+ * Ascending and not overlapping; null for all data.
  * @throws InvalidFilter
  */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
