@@ -3,7 +3,7 @@ import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Subscription } from '../protocol/subscriptions.ts';
 
 export interface FeedListener {
-  /** `result`: raw JSON of `params.result`; shared and never modified. `isLast`: as for a signature. */
+  /** `result` is the raw JSON of `params.result`, shared and never modified. `isLast`: nothing follows. */
   onNotification(result: Buffer, isLast: boolean): void;
   /** The subscription failed; nothing follows. */
   onError(failure: Failure): void;

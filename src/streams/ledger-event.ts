@@ -24,7 +24,7 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
-/** After a transaction or slot. */
+/** State of an account after a transaction or slot. */
 export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;

@@ -22,9 +22,9 @@ import { TransactionNotification } from './notifier/transaction-notification.ts'
 
 export type LedgerNotifierOptions = PendingSlotsOptions &
   Readonly<{
-    /** For the mints of `jsonParsed` accounts. */
+    /** Finds the mints of `jsonParsed` accounts. */
     lookup: (slot: Slot) => AccountLookup;
-    /** Of a transaction that landed before the subscription; null if unknown. */
+    /** Finds a transaction that landed before the subscription. */
     statusOf: (signature: Signature) => SignatureStatus | null;
     /**
      * Emits `processed` accounts, programs, logs, transactions and signatures with each event, instead of

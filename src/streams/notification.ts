@@ -15,7 +15,10 @@ const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
 
-/** For all equal subscriptions: the result is encoded once, and clients with equal ids share a frame. */
+/**
+ * A notification of equal subscriptions: its result is encoded once, and clients with equal ids share a
+ * frame.
+ */
 export class Notification {
   readonly #head: Buffer;
   readonly #result: Buffer;

@@ -5,7 +5,6 @@ import type { Caller, Outcome } from '../protocol/request-handler.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Notification } from './notification.ts';
 
-/** From the plan of the connection's key. */
 export type SessionLimits = Readonly<{
   subscriptionsMax: number;
   messageMaxBytes: number;

@@ -2,7 +2,7 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Before execution: the data between two shreds that complete data. */
+/** Entries before execution: the data between two shreds that complete data. */
 export type EntryBatch = Readonly<{
   slot: Slot;
   /** Bincode `Vec<Entry>`, without padding. */
@@ -14,7 +14,7 @@ export type EntryBatch = Readonly<{
   at: bigint;
 }>;
 
-/** Before execution. Addresses of unknown lookup tables are omitted. */
+/** A transaction before execution. Addresses of unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
     /** Unix milliseconds, when its batch was complete or its source sent it. */

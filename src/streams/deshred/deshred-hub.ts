@@ -21,7 +21,7 @@ import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 
-/** For filters: most transactions match none, so they are encoded on first use. */
+/** Encoded on first use: most transactions match no filter. */
 abstract class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;

@@ -8,7 +8,7 @@ export type ShredPriorityOptions = Readonly<{
   accepted: () => number;
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: number;
-  /** Longest delay of the standard stage. */
+  /** Of the standard stage. */
   waitMaxMs: number;
 }>;
 
@@ -25,7 +25,6 @@ export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;
   #waiting: QueuedEvent[] = [];
-  /** Avoids allocation. */
   #reusable: QueuedEvent[] = [];
   #accepted = 0;
   #waitingSince = 0;

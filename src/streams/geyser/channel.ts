@@ -123,7 +123,7 @@ class FilterIndex {
     this.#transactions.match(transaction, matches);
   }
 
-  /** Filters that request only the status. */
+  /** For filters that request only the status of a transaction. */
   matchStatus(transaction: RawTransaction, matches: Matches): void {
     this.#statuses.match(transaction, matches);
   }
@@ -146,12 +146,12 @@ export interface Member {
 export class Channel {
   readonly #index = new FilterIndex();
   readonly #matches = new Matches();
-  /** Of the account being emitted, by requested slices. */
+  /** Tails of the account being emitted, by requested slices. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
   size = 0;
 
-  /** `blocks`: shared by all channels that may emit to the same stream. */
+  /** `blocks` is shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }

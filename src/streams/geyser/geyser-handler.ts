@@ -19,7 +19,7 @@ export interface OpenedStream {
 export interface StreamOpener {
   /** @throws GrpcError UNIMPLEMENTED for unsupported streams. */
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream;
-  /** Encoded. @throws GrpcError; InvalidProtobuf for a malformed request. */
+  /** Takes and returns encoded messages. @throws GrpcError; InvalidProtobuf for a malformed request. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
 }
 
@@ -42,7 +42,7 @@ export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 export interface GeyserStream {
   /** Latency matters: messages are not delayed for batching. */
   readonly isUrgent: boolean;
-  /** For decoding requests: larger ones would be rejected. */
+  /** Larger requests would be rejected. */
   readonly bounds: RequestBounds;
   /**
    * Applies a request, which replaces the previous one. Pings are handled by the caller. A `SubscribeEntries`
@@ -50,11 +50,11 @@ export interface GeyserStream {
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
-  /** Passed to the socket; called per batch, not per message. */
+  /** What was passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
-   * `bytes`: received, or by which decompression exceeds them. Returns milliseconds to pause reading;
-   * Infinity to end the stream.
+   * `bytes` are those received, or those by which decompression exceeds them. Returns milliseconds to pause
+   * reading; Infinity to end the stream.
    */
   recordReceived(messages: number, bytes: number): number;
   /** The client reads too slowly. */
@@ -77,7 +77,10 @@ export interface GeyserHandler {
    * NO_SHRED_STAGE.
    */
   admit(caller: Caller, rpc: UnaryRpc): void;
-  /** Encoded. @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf. */
+  /**
+   * Takes and returns encoded messages.
+   * @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf.
+   */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }
 

@@ -6,21 +6,21 @@ export type StreamBacklog = Readonly<{
   bytes: number;
   /** Incomplete blocks. */
   blocks?: number;
-  /** From the replay's next slot to the first stored one. */
+  /** Slots between the replay's next one and the first stored one. */
   slots?: number;
 }>;
 
 export interface GeyserSink {
   /**
-   * Two shared parts of a message, never modified afterwards: encoded `filters`, where equal ones share the
-   * bytes, empty for none; and the rest.
+   * A message in two shared parts, never modified afterwards. `names`: encoded `filters`; equal ones share
+   * the bytes.
    */
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Unread; without it, producers do not throttle. */
   readonly waitingBytes?: number;
   readonly waitingMessages?: number;
-  /** After the queued messages. */
+  /** Ends the stream after the queued messages. */
   end(status: GrpcStatus): void;
-  /** The client is slow: ends after the queued messages. */
+  /** The same for a slow client. */
   lag(backlog: StreamBacklog): void;
 }

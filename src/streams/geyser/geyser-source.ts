@@ -9,7 +9,7 @@ export interface FilterSet {
   end(): void;
 }
 
-/** May emit only what filter sets request. */
+/** A source may emit no more than what filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as
@@ -33,10 +33,7 @@ export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /**
-   * These slots, both included, lack updates of the kinds; without `slot` updates, they never become
-   * `processed`.
-   */
+  /** Updates of these slots, both included, are lost; with kind `slot`, they never become `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

@@ -16,7 +16,7 @@ import { type Level, levelOf } from './slot-content.ts';
 import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
 
 export type HubStreamLimits = Readonly<{
-  /** For the backfill of a replaying stream. */
+  /** Of the backfill of a replaying stream. */
   replayReadyTimeoutMs: number;
 }>;
 
@@ -31,7 +31,7 @@ type HubStreamOptions = Readonly<{
   onClosed: () => void;
 }>;
 
-/** One `Subscribe` stream. */
+/** One `Subscribe` stream: its filters, its channel and its replay. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   level: Level = 0;
@@ -40,7 +40,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Of the request; results for older ones are ignored. */
+  /** Incremented per request; results for older ones are ignored. */
   #generation = 0;
   #isOpen = true;
 

@@ -11,7 +11,7 @@ import { lamports, type Slot } from '../../solana/units.ts';
 import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
-/** Encoded once per millisecond. */
+/** Creation times of updates, encoded once per millisecond. */
 export class CreatedAt {
   #unixMs: bigint | null = null;
   #encoded: Uint8Array = new Uint8Array();
@@ -25,7 +25,7 @@ export class CreatedAt {
   }
 }
 
-/** Above the root; beyond it, the oldest is evicted. */
+/** Slots above the root; beyond it, the oldest is evicted. */
 const SLOTS_MAX = 1_024;
 
 /** A drained account. Source: solana-account, `AccountSharedData::default`. */
@@ -37,7 +37,7 @@ const DRAINED: Account = {
   rentEpoch: 0n,
 };
 
-/** Blocks do not contain the number of entries. */
+/** A block does not contain the number of its entries. */
 export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
   const { slot, blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
   const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
@@ -64,7 +64,7 @@ export class LedgerUpdates {
     this.#listener = listener;
   }
 
-  /** Its updates are emitted before this returns. */
+  /** The event's updates are emitted before this returns. */
   onEvent(event: LedgerEvent): void {
     const update = this.#updateOf(event);
     if (update !== null) this.#listener.onUpdate(update);

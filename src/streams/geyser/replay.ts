@@ -13,7 +13,7 @@ interface ReplayTask {
 }
 
 export type ReplaySchedulerLimits = Readonly<{
-  /** Others wait until one catches up or its client stops reading. */
+  /** Concurrent replays; others wait until one catches up or its client stops reading. */
   replaysMax: number;
 }>;
 
@@ -114,7 +114,7 @@ export class Replay implements ReplayTask {
     this.#member.replace(options.filters);
   }
 
-  /** In a later turn. */
+  /** Emits the first slot in a later turn. */
   start(): void {
     this.#options.replays.schedule(this);
   }

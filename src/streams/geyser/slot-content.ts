@@ -45,10 +45,10 @@ const updateMemoryBytes = (update: RawUpdate): number =>
 export type RawContent = RawAccount | RawTransaction | RawEntry;
 
 const NO_LEVEL = -1;
-/** Per slot version; seven are usual. */
+/** Stored statuses per slot version; seven are usual. */
 const STATUSES_MAX = 64;
 
-/** In order of arrival. */
+/** Updates of one slot, in order of arrival. */
 export class SlotContent {
   readonly slot: Slot;
   parent: Slot | null = null;
@@ -89,7 +89,7 @@ export class SlotContent {
     this.bytes += updateMemoryBytes(meta);
   }
 
-  /** For replays, up to the limit. */
+  /** Stores a status for replays. */
   addStatus(status: RawSlot): void {
     if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
     this.statuses.push(status);
@@ -108,7 +108,7 @@ export class SlotContent {
     this.level = NO_LEVEL;
   }
 
-  /** With the last write of each account. */
+  /** Only the last write of each account. */
   finalContent(): readonly RawContent[] {
     this.#finalContent ??= lastWrites(this.#content);
     return this.#finalContent;

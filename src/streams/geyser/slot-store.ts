@@ -2,10 +2,10 @@ import type { Slot } from '../../solana/units.ts';
 import { type Level, SlotContent } from './slot-content.ts';
 
 export type SlotStoreLimits = Readonly<{
-  /** Behind the newest slot; 0 disables replay. */
+  /** Slots behind the newest that a replay may start at; 0 disables replay. */
   replaySlots: number;
   replayMaxBytes: number;
-  /** Behind the newest slot; older ones never get their commitment. */
+  /** Slots behind the newest that wait for their commitment; older ones never get it. */
   waitingSlotsMax: number;
 }>;
 

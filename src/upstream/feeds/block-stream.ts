@@ -41,7 +41,7 @@ type ResumePoint = Readonly<{
   notBefore: Slot;
 }>;
 
-/** Joins the others after all slots that the other feed emitted. */
+/** A resumed subscription joins the others after all slots that the other feed emitted. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 

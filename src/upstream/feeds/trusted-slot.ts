@@ -4,7 +4,7 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 
 type NodeSlots = Readonly<{
   polled: Slot | null;
-  /** Newest of its connections. */
+  /** The newest slot of the node's connections. */
   observed: Slot | null;
 }>;
 

@@ -49,7 +49,7 @@ function oldestIn(message: string): Slot | null {
   return digits === undefined ? null : slotOf(BigInt(digits));
 }
 
-/** `unsupported`: by all servers. `unreachable`: a server was. */
+/** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
 export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
 /**

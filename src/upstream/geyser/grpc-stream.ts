@@ -96,7 +96,7 @@ function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<str
   };
 }
 
-/** A bidirectional stream on its own HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113. */
+/** Bidirectional gRPC stream on its own HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113. */
 export class GrpcStream {
   readonly #options: GrpcStreamOptions;
   readonly #listener: GrpcStreamListener;

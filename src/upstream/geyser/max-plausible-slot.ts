@@ -119,7 +119,7 @@ export class SlotPlausibility {
     this.#staleSince = null;
   }
 
-  /** Even if all streams are far from it. */
+  /** The head from the other source, even if all streams are far from it. */
   #freshHead(): ObservedSlot | null {
     const head = this.#options.head();
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;

@@ -62,7 +62,7 @@ export class RequestAcks {
     for (const waiter of this.#waiters) if (waiter.id !== 0 && waiter.id <= id) this.#settle(waiter, null);
   }
 
-  /** Waiters wait for the next request. */
+  /** The stream ended: waiters wait for the next request. */
   reset(): void {
     this.#markOpen = false;
     this.#stopSilenceTimer();

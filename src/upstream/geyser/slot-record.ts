@@ -38,7 +38,7 @@ export class SeenKeys {
   }
 
   /**
-   * Whether the count was lower; always true for an untracked key.
+   * Raises the count of a key. Returns whether it was lower; always true for an untracked key.
    * @param first - length in multiples of 4 bytes.
    * @param second - appended to the key.
    */

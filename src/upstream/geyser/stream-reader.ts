@@ -7,7 +7,7 @@ import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 export interface UpdateSink {
   /** @returns the record of a slot; null if the slot is finished. */
   record(slot: Slot): SlotRecord | null;
-  /** Before the first slot of the source. */
+  /** Whether a slot precedes the first one of the source. */
   isEarlier(slot: Slot): boolean;
   /**
    * Starts a slot from its beginning, after `deaths` dead versions on this stream; `bank` is null if the

@@ -59,7 +59,7 @@ export type YellowstoneSourceOptions = Readonly<{
   nodes: readonly GeyserNode[];
   /** For slots that no server replays. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  /** From another source. */
+  /** The newest slot of another source. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;

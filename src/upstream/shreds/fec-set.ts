@@ -38,7 +38,7 @@ export class FecSet {
   #isRecoveryTried = false;
   /** Data shreds whose batch is incomplete. */
   #waitingCount = 0;
-  /** Includes its shreds in batches. */
+  /** Memory, including its shreds in batches. */
   bytes = 0;
 
   /** @param root - verified; null for legacy shreds. */
@@ -66,7 +66,7 @@ export class FecSet {
       : this.#numData > 0 && this.#code[leafIndex - this.#numData] !== undefined;
   }
 
-  /** Of a merkle shred. */
+  /** Whether a merkle shred has the set's verified signature. */
   isSigned(shred: Shred): boolean {
     return equal(this.signature, shred.bytes.subarray(0, SIGNATURE_BYTES));
   }

@@ -49,7 +49,7 @@ export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: big
 const positionMax = (lists: readonly (readonly unknown[])[]): number =>
   lists.reduce((most, list) => list.reduce<number>((max, one) => Math.max(max, Number(one)), most), -1);
 
-/** `first`: of the epoch. Null if the node does not know the schedule, or if malformed. */
+/** `first` is the epoch's first slot. Null if malformed, or if the node does not know the schedule. */
 export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | null {
   const schedule: unknown = JSON.parse(json);
   if (typeof schedule !== 'object' || schedule === null) return null;
@@ -81,8 +81,8 @@ export function readShredVersion(json: string): number | null {
 }
 
 /**
- * For the previous, the current and, once known, the next epoch. Refreshed in the background; lookups never
- * wait.
+ * Leaders of the previous, the current and, once known, the next epoch. Refreshed in the background; lookups
+ * never wait.
  */
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;

@@ -22,7 +22,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   onMessage: (message: Message) => void;
 }>;
 
-/** Reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
+/** A stream that reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
 class ReconnectingStream<Message> {
   readonly #options: ReconnectingStreamOptions<Message>;
   #stream: MonitoredStream<Message> | null = null;
@@ -88,7 +88,9 @@ const REQUEST = encodeSubscribeDeshredRequest({
 });
 const PING = encodeSubscribeDeshredRequest({ ping: 1 });
 
-/** Transactions with their loaded addresses, and slots, but no entry batches. Source: geyser.proto. */
+/**
+ * Receives transactions with their loaded addresses, and slots, but no entry batches. Source: geyser.proto.
+ */
 export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDeshredUpdate>> {
   constructor({ listener, ...options }: ClientOptions<'onTransaction' | 'onSlot'>) {
     super({
@@ -115,7 +117,7 @@ export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDesh
 export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
 
-/** Entry batches without their shreds. Source: jito-labs/mev-protos, shredstream.proto. */
+/** Receives entry batches without their shreds. Source: jito-labs/mev-protos, shredstream.proto. */
 export class EntriesClient extends ReconnectingStream<ReturnType<typeof decodeEntryMessage>> {
   constructor({ listener, ...options }: ClientOptions<'onBatch'>) {
     super({

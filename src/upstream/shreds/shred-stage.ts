@@ -21,7 +21,7 @@ type BatchReaderOptions = Readonly<{
   tables: Pick<LookupTables, 'resolve'>;
   listener: Pick<DeshredListener, 'onBatch'> &
     Readonly<{
-      /** All of the batch, after `onBatch`. */
+      /** Called after `onBatch`, with all transactions of the batch. */
       transactions: (transactions: readonly DeshredTransaction[]) => void;
     }>;
 }>;

@@ -80,7 +80,7 @@ class UnverifiedShreds {
     return group.packets;
   }
 
-  /** Of a random largest group, so that an attacker cannot predict the order. */
+  /** Removes a packet of a random largest group, so that an attacker cannot predict the order. */
   takeOne(): Uint8Array | undefined {
     const largest = this.#bySize[this.#largest] as Group[];
     const group = largest[Math.floor(Math.random() * largest.length)];

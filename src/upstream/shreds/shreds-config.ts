@@ -37,7 +37,7 @@ export const deshredLimits = {
   /** Data shreds, and as many code shreds. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Of shreds; above it, the largest slot is evicted. */
+  /** Bytes of shreds; above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
   /**
    * Window around the newest plausible slot. At least as large below as above, so that a source that is ahead

@@ -54,7 +54,7 @@ function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedS
   return first.slot > second.slot || second.atMs > first.atMs ? second : first;
 }
 
-/** Read per call, recomputed when a node reports a slot. */
+/** Heads of one network: read per call, recomputed when a node reports a slot. */
 export class ChainHeads {
   readonly #heads: Record<Commitment, ObservedSlot | null> = {
     processed: null,

@@ -67,7 +67,7 @@ export function minContextSlotOf({ row, params }: Call): Slot | null {
   return text === null ? null : slotFrom(NUMBER_VALUE.exec(text)?.[1]);
 }
 
-/** In the first param. */
+/** Slot in the first param. */
 export const firstSlotOf = (params: Buffer | null): Slot | null =>
   params === null ? null : slotFrom(FIRST_SLOT.exec(params.toString('latin1', 0, VALUE_BYTES))?.[1]);
 
@@ -106,7 +106,7 @@ function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   return found === null ? null : slotIn(bytes, found.start, found.end);
 }
 
-/** At any position. */
+/** `context.slot` at any position. */
 export function contextSlot(result: Buffer): Slot | null {
   const atHead = leadingContextSlot(result);
   if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;

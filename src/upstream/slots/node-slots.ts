@@ -28,7 +28,10 @@ export class NodeSlots {
     this.#limits = limits;
   }
 
-  /** From a response. Older slots and implausible jumps are ignored; only a poll may report those. */
+  /**
+   * Records a slot from a response. Older slots and implausible jumps are ignored: only a poll may report
+   * them.
+   */
   observe(commitment: Commitment, slot: Slot, now: number): void {
     if (this.#isJump(slot, now)) return;
     const current = this[commitment];
@@ -39,7 +42,7 @@ export class NodeSlots {
     }
   }
 
-  /** A polled slot may also go back. */
+  /** Records a polled slot, which may also go back. */
   recordPoll(commitment: Commitment, slot: Slot, now: number): void {
     this.#update(commitment, slot, now);
     if (commitment !== 'processed') return;

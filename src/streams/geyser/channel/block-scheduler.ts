@@ -21,11 +21,11 @@ type BlockTarget = Readonly<{
   message: PendingMessage;
 }>;
 
-/** Not sent completely yet. */
+/** A block that is not sent completely yet. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
-  /** Messages queued behind it: names and tails alternate. */
+  /** Names and tails, in turn, of the messages queued behind it. */
   readonly after: Uint8Array[];
 };
 
@@ -96,7 +96,6 @@ class OrderedSink implements GeyserSink {
     return this.#pendingBlocks[0] === pendingBlock;
   }
 
-  /** Of the next block; null for none. */
   next(): PendingMessage | null {
     return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
   }
@@ -116,7 +115,7 @@ class OrderedSink implements GeyserSink {
     this.#bufferedBytes = 0;
   }
 
-  /** The backlog exceeds a limit with the new message. */
+  /** Ends a stream whose backlog exceeds a limit with the new message. */
   #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
     const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
@@ -163,7 +162,7 @@ export type BlockReader = Readonly<{
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
-  /** The next one first. */
+  /** Streams that wait for blocks; the next one first. */
   readonly #queue = new Set<OrderedSink>();
   /** The continuation in the next turn. */
   #tick: NodeJS.Immediate | null = null;

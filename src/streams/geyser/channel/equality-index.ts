@@ -13,7 +13,7 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** `piece`: key pieces before the compared range. */
+/** A compared range; `piece` counts the key pieces before it. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
 /** Equal for filters that compare the same fields. */
@@ -35,7 +35,7 @@ class KeyShape {
   readonly #pieces: number;
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
-  /** Keys of two shapes differ. */
+  /** Random, so that keys of two shapes differ. */
   readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
@@ -131,7 +131,7 @@ type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualiti
 export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualWatcher =>
   watcher.rule.equalities !== null;
 
-/** Of filters without an owner. */
+/** Stands for the owner's hash in filters without an owner. */
 const ANY_OWNER = 0;
 
 /**

@@ -24,7 +24,7 @@ export function sharedNames(names: readonly string[]): Uint8Array {
   return encoded;
 }
 
-/** Of sets of several names. */
+/** Limits of cached sets of several names. */
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
@@ -105,7 +105,7 @@ export class Matches {
   }
 }
 
-/** For as long as its filters stay the same. */
+/** Receiver of messages, for as long as its filters stay the same. */
 export class Listener {
   readonly sink: GeyserSink;
   /** Null for all data. */
@@ -135,7 +135,7 @@ export class FilterGroup {
   readonly listener: Listener;
   #count = 0;
   #first: GroupFilter | null = null;
-  /** Of the matched filters, if there are several. */
+  /** Ordinals of the matched filters, if there are several. */
   readonly #ordinals: Int32Array;
   readonly #names: NameSets;
 
@@ -204,7 +204,7 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   ownNames: Uint8Array | null = null;
   /** The last generation of matching that checked it. */
   matchedIn = 0;
-  /** In the indexes, 32 bytes each. */
+  /** Its keys in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
   /** Represents its owner in the index if it has only one: comparing this equals comparing the owner. */
   ownerShapes: object | null = null;

@@ -24,7 +24,6 @@ class SlotFilterGroup {
   }
 }
 
-/** As one group. */
 function watchers<Rule extends { name: string }>(
   listener: Listener,
   rules: readonly Rule[],
@@ -40,13 +39,13 @@ function watchers<Rule extends { name: string }>(
 const allNames = (names: readonly string[]): Uint8Array | null =>
   names.length === 0 ? null : sharedNames(names);
 
-/** Of one member of a channel, prepared for the index. */
+/** The filters of one member, prepared for the index. */
 export class MemberFilters {
   readonly listener: Listener;
   readonly accounts: readonly Watcher<AccountRule>[];
   readonly transactions: readonly Watcher<TransactionRule>[];
   readonly statuses: readonly Watcher<TransactionRule>[];
-  /** Null without filters of the kind, here and below; else encoded names. */
+  /** Encoded names; null without filters of the kind. */
   readonly slots: SlotFilterGroup | null;
   readonly blocksMeta: Uint8Array | null;
   readonly entry: Uint8Array | null;

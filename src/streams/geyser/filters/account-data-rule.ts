@@ -2,10 +2,9 @@ import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** At an offset of the data. */
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
 
-/** Of a filter; used as index key. */
+/** Equality conditions of a filter, used as index key. */
 export type AccountEqualities = Readonly<{
   /** In order of offset; not empty. */
   memcmps: readonly EqualBytes[];

@@ -44,14 +44,14 @@ export class AccountRule {
     return this.passesRest(account) && this.#namesAddress(account);
   }
 
-  /** Given that its address is listed. */
+  /** For an account whose address is listed. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#passesByContent(account);
   }
 
-  /** Given that its owner is listed. */
+  /** For an account whose owner is listed. */
   passesOfOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }

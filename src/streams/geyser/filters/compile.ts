@@ -21,7 +21,7 @@ export class SlotRule {
   readonly #hasInterslot: boolean;
   readonly #commitment: Commitment | null;
 
-  /** `commitment`: null if the stream has none. */
+  /** `commitment` is null if the stream has none. */
   constructor(name: string, filter: SlotsFilter, commitment: Commitment | null) {
     this.name = name;
     this.#isByCommitment = filter.filterByCommitment ?? false;

@@ -2,7 +2,7 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
 /**
- * Ascending and not overlapping; null for all data.
+ * Checks that slices ascend and do not overlap; null for all data.
  * @throws InvalidFilter
  */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {

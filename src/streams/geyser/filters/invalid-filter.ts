@@ -2,7 +2,7 @@ import type { FailureFacts } from '../../../protocol/errors.ts';
 import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
-/** With the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
+/** Has the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
   readonly facts: FailureFacts | undefined;
@@ -27,7 +27,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
 }
 
 /**
- * `what`: "filter" or "deshred filter".
+ * `what` is "filter" or "deshred filter".
  * @throws GrpcError INVALID_ARGUMENT in place of InvalidFilter.
  */
 export function orInvalidArgument<T>(what: string, compile: () => T): T {

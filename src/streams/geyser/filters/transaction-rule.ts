@@ -57,7 +57,7 @@ export class TransactionRule {
     return this.#passes(transaction, owners, false);
   }
 
-  /** Given that a key is in `include`. */
+  /** For a transaction with a key in `include`. */
   passesRest(transaction: RawTransaction, owners: TokenOwners): boolean {
     return this.#passes(transaction, owners, true);
   }

@@ -18,7 +18,7 @@ export type Gap = Readonly<{
   reader: ChainReader;
   limits: FeedLimits;
   signal: AbortSignal;
-  /** Of the new connection; they follow the gap fill. */
+  /** Notifications of the new connection, which follow the gap fill. */
   buffered: () => readonly Buffer[];
   emit: (result: Buffer, isLast?: boolean) => void;
 }>;

@@ -50,7 +50,7 @@ type ActiveSubscription = {
   readonly subscription: Subscription;
   readonly listener: FeedListener;
   cleanups: (() => void)[];
-  /** Since it was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
+  /** Slots completed since the subscription was acknowledged, up to ACCEPTED_AFTER_SLOTS. */
   slotsSeen: number;
 };
 

@@ -91,9 +91,9 @@ const emptySlot = (parent: Slot | null): SlotState => ({
 });
 
 type UpdateSequenceOptions = Readonly<{
-  /** Were complete before the first subscription. */
+  /** Slots up to this one were complete before the first subscription. */
   completeUpTo: Slot | null;
-  /** Above the root; beyond it, the oldest is evicted. */
+  /** Tracked slots above the root; beyond it, the oldest is evicted. */
   slotsMax: number;
   /** Roots of the evicted slot's descendants will be incomplete. */
   onEvicted: (slot: Slot) => void;
