@@ -11,8 +11,8 @@ export interface FeedListener {
 
 export interface Feed {
   /**
-   * Covers everything after the promise resolves; the listener may be called earlier. The returned function
-   * ends the subscription, and is idempotent.
+   * Covers everything after the promise resolves; may notify earlier. The returned function ends it,
+   * idempotently.
    * @throws Failure UPSTREAM_UNAVAILABLE; RpcError when a node rejects it.
    */
   open(subscription: Subscription, listener: FeedListener): Promise<() => void>;

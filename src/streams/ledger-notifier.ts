@@ -26,10 +26,7 @@ export type LedgerNotifierOptions = PendingSlotsOptions &
     lookup: (slot: Slot) => AccountLookup;
     /** Finds a transaction that landed before the subscription. */
     statusOf: (signature: Signature) => SignatureStatus | null;
-    /**
-     * Emits `processed` accounts, programs, logs, transactions and signatures with each event, instead of
-     * when their slot becomes `processed`.
-     */
+    /** Emits `processed` notifications with each event, instead of when their slot is `processed`. */
     intraSlot: boolean;
     /** Stores events without subscribers: a new subscription then gets slots that started before it. */
     retainUnsubscribed: boolean;

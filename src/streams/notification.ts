@@ -15,10 +15,7 @@ const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
 
-/**
- * A notification of equal subscriptions: its result is encoded once, and clients with equal ids share a
- * frame.
- */
+/** Equal subscriptions share the encoded result, and clients with equal ids a frame. */
 export class Notification {
   readonly #head: Buffer;
   readonly #result: Buffer;

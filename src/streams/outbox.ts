@@ -7,10 +7,7 @@ type Frame = Buffer | NotificationFrame;
 
 const BATCH_MAX_BYTES = 64 * 1024;
 
-/**
- * Joins frames into one write. The same frames usually go to many sockets in a row: they are joined once and
- * shared. The buffer is reused unless it is retained.
- */
+/** Joins frames, which usually go to many sockets in a row, once. The buffer is reused unless retained. */
 class WriteBatch {
   #frames: Frame[] = [];
   #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
@@ -188,10 +185,7 @@ export class Outbox {
     if (this.#frames.length > before) this.#pongAt = before;
   }
 
-  /**
-   * Until a response is read, the client may be behind by its size: it does not lag because of a large
-   * response.
-   */
+  /** Until it is read, the client may be behind by its size: a large response causes no lag. */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
     const limit = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;

@@ -120,10 +120,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
-  /**
-   * Index of the next transaction per slot: reconnecting clients deduplicate by slot and index. Source:
-   * yellowstone-grpc-client, `dedup.rs`.
-   */
+  /** Clients deduplicate by slot and index. Source: yellowstone-grpc-client, `dedup.rs`. */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 

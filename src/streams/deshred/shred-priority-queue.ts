@@ -18,8 +18,8 @@ const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
 };
 
 /**
- * Gives the shred stage priority. After a pause of the process, shreds and the updates of their transactions
- * are readable at once: updates wait until the tick's shreds were processed and no more are queued.
+ * After a pause of the process, shreds and the updates of their transactions are readable at once: updates
+ * wait until the tick's shreds were processed and no more are queued.
  */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;

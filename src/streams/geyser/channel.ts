@@ -21,10 +21,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/**
- * Each filter is in one place: by address, by its equality conditions, by owner, or in the list of filters
- * that are checked with every account.
- */
+/** Each filter is in one place: by address, equality conditions or owner, or checked with every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();

@@ -6,10 +6,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 /** A stream of a hub, without key or plan limits. */
 export interface OpenedStream {
-  /**
-   * Replaces the filters.
-   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers.
-   */
+  /** @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers. */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** Idempotent. */
   close(): void;
@@ -19,7 +16,7 @@ export interface OpenedStream {
 export interface StreamOpener {
   /** @throws GrpcError UNIMPLEMENTED for unsupported streams. */
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream;
-  /** Takes and returns encoded messages. @throws GrpcError; InvalidProtobuf for a malformed request. */
+  /** @throws GrpcError; InvalidProtobuf for a malformed request. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
 }
 
@@ -53,8 +50,8 @@ export interface GeyserStream {
   /** What was passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
   /**
-   * `bytes` are those received, or those by which decompression exceeds them. Returns milliseconds to pause
-   * reading; Infinity to end the stream.
+   * `bytes`: received, or added by decompression. Returns the pause in milliseconds; Infinity ends the
+   * stream.
    */
   recordReceived(messages: number, bytes: number): number;
   /** The client reads too slowly. */
@@ -72,15 +69,9 @@ export interface GeyserHandler {
    * CONNECTION_LIMIT.
    */
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream;
-  /**
-   * Checks permissions before the request is read. @throws Failure as `open` but for limits, and
-   * NO_SHRED_STAGE.
-   */
+  /** Before the request is read. @throws Failure as `open` but for limits, and NO_SHRED_STAGE. */
   admit(caller: Caller, rpc: UnaryRpc): void;
-  /**
-   * Takes and returns encoded messages.
-   * @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf.
-   */
+  /** @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf. */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }
 

@@ -12,8 +12,7 @@ export type StreamBacklog = Readonly<{
 
 export interface GeyserSink {
   /**
-   * A message in two shared parts, never modified afterwards. `names`: encoded `filters`; equal ones share
-   * the bytes.
+   * Two shared parts of a message, never modified. `names`: encoded `filters`; equal ones share the bytes.
    */
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Unread; without it, producers do not throttle. */

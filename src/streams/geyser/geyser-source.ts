@@ -25,10 +25,7 @@ export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/**
- * `source`: another source may repeat or contradict earlier updates. `chain`: the next slots may be far
- * behind, or on another chain.
- */
+/** `source`: updates may be repeated or contradicted. `chain`: slots may go back, or be of another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {

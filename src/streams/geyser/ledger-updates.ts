@@ -51,10 +51,7 @@ type SlotState = { parent: Slot | null; entries: number };
 
 type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
 
-/**
- * Converts ledger events into the updates of a Geyser plugin. Sources: yellowstone-grpc, `plugin/message.rs`;
- * reference solana-grpc.md §2.8.
- */
+/** As a Geyser plugin does. Sources: yellowstone-grpc, `plugin/message.rs`; reference solana-grpc.md §2.8. */
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
   readonly #createdAt = new CreatedAt();

@@ -92,10 +92,7 @@ const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, 
     return level === undefined ? [] : [[status, level] as const];
   });
 
-/**
- * Replays completed slots to one stream, no faster than it reads, until it goes live. Neither loses nor
- * duplicates updates at the join.
- */
+/** Replays to one stream, no faster than it reads, without loss or duplicates when it goes live. */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
   readonly #channel: Channel;

@@ -70,10 +70,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /**
-   * Evicts finished slots, and the oldest beyond the limits. Returns slots evicted before completion,
-   * ascending.
-   */
+  /** Evicts finished slots, and the oldest beyond the limits. Returns incomplete ones, ascending. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];

@@ -74,10 +74,7 @@ export class AccountNotification {
     return result;
   }
 
-  /**
-   * `{context, value: {pubkey, account}}`; null, to omit it, for an unparseable token account in
-   * `jsonParsed`.
-   */
+  /** `{context, value: {pubkey, account}}`; null omits an unparseable token account in `jsonParsed`. */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);
     if (existing !== undefined) return existing;

@@ -95,7 +95,7 @@ export class PendingSlots {
   }
 
   /**
-   * The slot and its ancestors, oldest first, except those that reached the level before. The chain never
+   * The slot and its ancestors, oldest first, without those that reached the level before. The chain never
    * abandons confirmed slots, so a root reaches all of them below it.
    */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {

@@ -45,9 +45,7 @@ function encode(
 
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
-/**
- * `{transaction?, signature, slot, transactionIndex}`; null for a version that the client does not support.
- */
+/** `{transaction?, signature, slot, transactionIndex}`; null for an unsupported version. */
 function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
   const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
   if ('unsupportedVersion' in encoded) return null;

@@ -67,10 +67,7 @@ export class BlockFollower {
     return close;
   }
 
-  /**
-   * Resumes a subscription of another feed: missed transactions first. Failures go to `onError`. Slots up to
-   * `opened` precede the subscription; null if unknown.
-   */
+  /** Missed transactions come first. Slots up to `opened` precede the subscription; null if unknown. */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
@@ -135,9 +132,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /**
-   * Keeps the slot subscription while there are subscribers. They fail without slots before `gapTimeoutMs`.
-   */
+  /** While there are subscribers. They fail without slots before `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;

@@ -53,10 +53,7 @@ const FAULTS_BEFORE_WARNING = 8;
 /** Slots before the start in which the last block is searched. */
 const START_REACH = 64n;
 
-/**
- * The blocks of a network at one commitment, each emitted once and in order: each block is the child of the
- * last one, regardless of node failures.
- */
+/** Each block is emitted once, and after its parent, regardless of node failures. */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
   readonly #notifier = new LedgerNotifier();

@@ -21,7 +21,7 @@ type BlockCacheOptions = Readonly<{
   idleMs: number;
 }>;
 
-/** LRU cache of decoded blocks and pending reads. */
+/** LRU cache. */
 export class BlockCache {
   readonly #options: BlockCacheOptions;
   readonly #blocks = new Map<Slot, { readonly read: Promise<Block>; bytes: number }>();
@@ -164,8 +164,8 @@ export class ChainReader {
   }
 
   /**
-   * The slots with a block, both ends included. Waits for a node that knows a block at or after the last
-   * slot: a node that is behind would return an incomplete list.
+   * The slots with a block, both ends included. Waits for a node that knows a block at or after `to`: a node
+   * that is behind would return an incomplete list.
    */
   async slots(
     from: Slot,
@@ -233,10 +233,7 @@ export class ChainReader {
     return block;
   }
 
-  /**
-   * Reads blocks in order, prefetching the next ones.
-   * @throws ReadError when a block's parent shows a hole in the list; as `block` does; AbortError.
-   */
+  /** Prefetches the next blocks. @throws ReadError when a block's parent shows a hole in the list. */
   async eachBlock(
     slots: readonly Slot[],
     signal: AbortSignal,

@@ -41,8 +41,8 @@ type Attachment = {
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
 /**
- * One subscription that survives connections. During a failover, notifications of the new connection are
- * buffered until the gap is filled, so that the listener gets everything once and in order.
+ * Survives connections. During a failover, notifications of the new connection are buffered until the gap is
+ * filled: the listener gets everything once and in order.
  */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
@@ -125,8 +125,8 @@ export class ContinuousSubscription {
   }
 
   /**
-   * Tries one node after the other until the deadline. With `isRejectionFinal`, fails when every node rejects
-   * the subscription; otherwise waits for one that accepts it.
+   * With `isRejectionFinal`, fails when every node rejects the subscription; otherwise waits for one that
+   * accepts it.
    */
   async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();

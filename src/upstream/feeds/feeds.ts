@@ -159,8 +159,7 @@ const noFeed = (network: Network): Failure =>
 const NO_FEED_RETRY_S = 60;
 
 /**
- * Creates the feed of a network: blocks and transactions from blocks, other kinds from PubSub, and the kinds
- * that the preferred feed serves from it while available.
+ * Blocks and transactions come from blocks, other kinds from PubSub, or all that it serves from `preferred`.
  */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;

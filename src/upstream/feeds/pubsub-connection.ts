@@ -70,10 +70,7 @@ const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boo
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/**
- * One WebSocket to a node. Subscribes to slots itself, so that slots show a stall, not the socket. Times are
- * `performance.now()`.
- */
+/** Subscribes to slots itself, so that slots show a stall, not the socket. Times are `performance.now()`. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
@@ -146,9 +143,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /**
-   * True once the node has sent a slot or rejected the slot subscription; false when the connection fails.
-   */
+  /** True once the node has sent a slot or rejected the slot subscription; false on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }
@@ -162,8 +157,7 @@ export class PubsubConnection {
   }
 
   /**
-   * Wait for `ready` first. A connection that received nothing before the timeout ends: the next attempt uses
-   * another.
+   * After `ready`. A connection without any message before the timeout ends: the next attempt uses another.
    */
   async subscribe(
     request: NodeSubscriptionRequest,

@@ -67,10 +67,7 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /**
-   * Resumes a subscription of another feed: missed notifications first. Failures go to `onError`.
-   * `before.gapRecovery` has seen everything that the other feed emitted.
-   */
+  /** Missed notifications come first. `before.gapRecovery` has seen what the other feed emitted. */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,

@@ -108,8 +108,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
 }
 
 /**
- * Reads a message of valid UTF-8; its parts are views of the bytes. Null if it is neither a notification nor
- * a response to one of our ids.
+ * Its parts are views of the bytes. Null if it is neither a notification nor a response to one of our ids.
  */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);

@@ -20,9 +20,9 @@ const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * For networks without a Geyser server: confirmed blocks, and accounts from PubSub. Limits: nothing before a
- * slot is confirmed; no entries and no dead slots; only the last write of an account per slot, without its
- * transaction, with a generated write version; only accounts named by address or owner.
+ * Confirmed blocks, and accounts from PubSub. Limits: nothing before a slot is confirmed; no entries and no
+ * dead slots; only the last write of an account per slot, without its transaction, with a generated write
+ * version; only accounts named by address or owner.
  */
 class PubsubFallback implements GeyserSource {
   readonly #options: ConfirmedBlockFollowerOptions;
@@ -114,7 +114,6 @@ class PubsubFallback implements GeyserSource {
 type CreateGeyserSourceOptions = Readonly<{
   yellowstone: YellowstoneSource;
   reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
-  /** For the PubSub fallback. */
   feed: Feed;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -130,7 +129,7 @@ export type ClosableGeyserSource = GeyserSource &
     setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
-/** Creates the source of gRPC streams: the network's Geyser servers, or the PubSub fallback. */
+/** The network's Geyser servers, or the PubSub fallback. */
 export function createGeyserSource(
   { yellowstone, reader, feed, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,

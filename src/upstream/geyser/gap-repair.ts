@@ -52,9 +52,7 @@ function oldestIn(message: string): Slot | null {
 /** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
 export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
-/**
- * Tries one server after the other, on separate streams: a server ends the stream when it rejects a replay.
- */
+/** On separate streams, since a server ends the stream when it rejects a replay. */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
   let result: ReplayResult = 'unsupported';
   const { connections, limits } = options;

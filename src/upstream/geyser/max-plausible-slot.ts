@@ -95,8 +95,8 @@ export class SlotPlausibility {
   }
 
   /**
-   * Records an update of a finished slot. True if only slots up to `finishedUpTo` were reported for
-   * `quietMs`: the newer ones were wrong, or the chain was reset.
+   * Whether only slots up to `finishedUpTo` were reported for `quietMs`: the newer ones were wrong, or the
+   * chain was reset.
    */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();

@@ -47,10 +47,7 @@ export const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<s
 
 const sorted = (addresses: Iterable<Address>): readonly Address[] => [...new Set(addresses)].sort();
 
-/**
- * Drops cuckoo filters, which are large and which servers may not support: the result matches more, never
- * less.
- */
+/** Drops cuckoo filters, which are large and may be unsupported: the result matches more, never less. */
 function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   const filters = [...(request.accounts?.values() ?? [])].map(({ cuckooAccounts, account, ...rest }) =>
     cuckooAccounts !== undefined || account === undefined ? rest : { ...rest, account },

@@ -6,7 +6,6 @@ class RequestRejected extends Error {
   override readonly name = 'RequestRejected';
 }
 
-/** Milliseconds. */
 type AckTimeouts = Readonly<{ ackTimeoutMs: number; openTimeoutMs: number }>;
 
 type Waiter = {
@@ -20,10 +19,7 @@ type Waiter = {
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/**
- * Waits for the acknowledgement of requests. Geyser sends none, so a ping follows each request; without an
- * answer, the request counts as accepted after `ackTimeoutMs`.
- */
+/** Geyser acknowledges no request, so a ping follows each; without an answer, it counts as accepted. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();

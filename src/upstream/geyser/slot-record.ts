@@ -37,11 +37,7 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /**
-   * Raises the count of a key. Returns whether it was lower; always true for an untracked key.
-   * @param first - length in multiples of 4 bytes.
-   * @param second - appended to the key.
-   */
+  /** Whether the count was lower; always for an untracked key. `first`: in multiples of 4 bytes. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
     const { low, high } = hash;
@@ -103,10 +99,7 @@ class WriteOrder {
     this.#wasEmitted = wasEmitted;
   }
 
-  /**
-   * Records a write and decides whether to emit it now.
-   * @param isAuthoritative - whether a stream still counts for the slot.
-   */
+  /** `isAuthoritative`: whether a stream still counts for the slot. */
   shouldEmit<V extends View>(
     view: V,
     update: RawAccount,
@@ -148,10 +141,7 @@ class WriteOrder {
   }
 }
 
-/**
- * `open`: being received. `waiting`: complete, but an earlier slot is not. `emitted`: emitted completely.
- * `lost`: given up.
- */
+/** `waiting`: complete, but an earlier slot is not. `lost`: given up. */
 type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
 
 export type RawContent = RawTransaction | RawAccount | RawEntry;
@@ -210,11 +200,7 @@ export class SlotRecord {
     return true;
   }
 
-  /**
-   * Whether the update is new.
-   * @param nth - ordinal of a write without a signature: write versions of different nodes are not
-   * comparable.
-   */
+  /** `nth`: of a write without a signature, since write versions of different nodes are not comparable. */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
       case 'transaction':

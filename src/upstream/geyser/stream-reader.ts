@@ -60,10 +60,7 @@ const BANKLESS_SLOTS = 3;
 /** After this many confirmed slots without a block message, the server counts as sending none. */
 const UNSEALED_SLOTS = 3;
 
-/**
- * Reads one stream of a server. Emits only slots that it receives completely, from bank creation or in a
- * replay, so that account writes stay in order.
- */
+/** Emits only slots that it receives completely, so that account writes stay in order. */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
   readonly #sink: UpdateSink;

@@ -214,10 +214,7 @@ export class UpdateMerge implements UpdateSink {
     return [...this.#readers].some((reader) => reader.isSending(record));
   }
 
-  /**
-   * A later version replaces the current one; an earlier one is used only if no stream sends the later one
-   * any more.
-   */
+  /** An earlier version is used only if no stream sends the later one any more. */
   #restartSlot(record: SlotRecord, deaths: number): boolean {
     if (deaths < record.deaths && this.#isBeingSent(record)) return false;
     this.#resetSlot(record, deaths, record.deadUpdate ?? this.#statusOf(record, 'dead', null));

@@ -20,8 +20,8 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
 /**
- * Replays old slots. Waiters of a queued replay share it, so each waits for at most two replays; cancelled
- * waiters are ignored. The number of streams that plans allow bounds the queue.
+ * Waiters of a queued replay share it, so each waits for at most two replays. The number of streams that
+ * plans allow bounds the queue.
  */
 export class Backfills {
   readonly #semaphore: Semaphore;
@@ -77,9 +77,8 @@ export interface YellowstoneListener extends GeyserListener {
 const CHECKS_PER_STALL = 10;
 
 /**
- * Merges the Yellowstone streams of all nodes for all consumers: one stream per node with the filters of all.
- * Broken streams reconnect while the others continue; missing slots are replayed, read from blocks, or
- * reported lost.
+ * Merges one stream per node, with the filters of all consumers. Broken streams reconnect while the others
+ * continue; missing slots are replayed, read from blocks, or reported lost.
  */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
@@ -200,10 +199,7 @@ export class YellowstoneSource implements GeyserSource {
     for (const connection of this.#connections) void connection.updateRequest();
   }
 
-  /**
-   * Requests the changed filters of a provider, and starts the source. False without acceptance by a server
-   * or slots before `openTimeoutMs`.
-   */
+  /** Requests the changed filters of a provider. False without acceptance or slots before `openTimeoutMs`. */
   async updateFilters(): Promise<boolean> {
     this.start();
     this.#filterMerger.markChanged();

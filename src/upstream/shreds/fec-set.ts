@@ -14,8 +14,8 @@ import {
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
 /**
- * The shreds of one erasure batch. Accepts only signed shreds: a merkle shred proven below the set's root, a
- * legacy shred with a verified signature.
+ * One erasure batch of signed shreds: merkle shreds proven below the set's root, or legacy shreds with a
+ * verified signature.
  */
 export class FecSet {
   readonly fecSetIndex: number;

@@ -80,10 +80,7 @@ export function readShredVersion(json: string): number | null {
   return mostCommon?.[0] ?? null;
 }
 
-/**
- * Leaders of the previous, the current and, once known, the next epoch. Refreshed in the background; lookups
- * never wait.
- */
+/** The previous, the current and, once known, the next epoch. Lookups never wait. */
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;
   readonly #epochs = new Map<Epoch, CachedLeaders>();

@@ -88,9 +88,7 @@ const REQUEST = encodeSubscribeDeshredRequest({
 });
 const PING = encodeSubscribeDeshredRequest({ ping: 1 });
 
-/**
- * Receives transactions with their loaded addresses, and slots, but no entry batches. Source: geyser.proto.
- */
+/** Transactions with their loaded addresses, and slots, but no entry batches. */
 export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDeshredUpdate>> {
   constructor({ listener, ...options }: ClientOptions<'onTransaction' | 'onSlot'>) {
     super({

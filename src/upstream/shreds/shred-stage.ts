@@ -146,14 +146,12 @@ export type ShredStageOptions = Readonly<{
 }>;
 
 type ShredStageCounts = Readonly<{
-  /** Null without UDP. */
   shreds: Readonly<DeshredStats> | null;
   unknownSenders: number;
   batches: number;
   malformed: number;
   /** Of an unsupported version. */
   unknown: number;
-  /** Received twice. */
   duplicates: number;
   unresolved: number;
   tables: number;
@@ -241,10 +239,7 @@ export class ShredStage {
     };
   }
 
-  /**
-   * Does not wait for servers and nodes: shreds are held until their leader is known.
-   * @throws socket errors such as EADDRINUSE.
-   */
+  /** Does not wait for servers and nodes. @throws socket errors such as EADDRINUSE. */
   async start(): Promise<void> {
     await this.#udp?.start();
     if (this.#udp !== null) void this.#schedule.start();

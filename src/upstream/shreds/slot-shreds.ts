@@ -26,10 +26,7 @@ class BatchRanges {
     return ((this.#flags[index] ?? 0) & PRESENT) !== 0;
   }
 
-  /**
-   * Adds a new shred, which ends a batch if `isDataComplete`. Returns the batches that it completes: its own,
-   * the next one, both, or none.
-   */
+  /** Returns the batches that a new shred completes: its own, the next one, both, or none. */
   add(index: number, isDataComplete: boolean): ShredRange[] {
     this.#reserve(index);
     this.#flags[index] = isDataComplete ? PRESENT | COMPLETE : PRESENT;

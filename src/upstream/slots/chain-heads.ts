@@ -34,10 +34,7 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/**
- * The newest slot the nodes can serve: of two nearby nodes the lower one, so that not one node alone has
- * reached it.
- */
+/** Of two nearby nodes the lower slot, so that not one node alone has reached it. */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedSlot | null {
   let first: ObservedSlot | null = null;
   let second: ObservedSlot | null = null;

@@ -15,9 +15,7 @@ const othersAdvance = (
   now: number,
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
-/**
- * While the others advance, a node that jumped ahead implausibly fast has no vote, even against one other.
- */
+/** While others advance, a node that jumped ahead implausibly fast has no vote. */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;
@@ -54,10 +52,7 @@ function faultOf(
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
-/**
- * Compares each node with the responding ones and with the shreds it received: getHealth may return ok while
- * a node does not replay.
- */
+/** Compares also with received shreds: getHealth may return ok while a node does not replay. */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
   const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);

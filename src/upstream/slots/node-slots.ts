@@ -28,10 +28,7 @@ export class NodeSlots {
     this.#limits = limits;
   }
 
-  /**
-   * Records a slot from a response. Older slots and implausible jumps are ignored: only a poll may report
-   * them.
-   */
+  /** Ignores older slots and implausible jumps, which only a poll may report. */
   observe(commitment: Commitment, slot: Slot, now: number): void {
     if (this.#isJump(slot, now)) return;
     const current = this[commitment];

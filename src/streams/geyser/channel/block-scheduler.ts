@@ -5,10 +5,7 @@ import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
-/**
- * A selected part of a block, and the streams that wait for it: those with the same selection share its
- * bytes.
- */
+/** Streams with the same selection share its bytes. */
 type BlockPart = {
   readonly block: RawBlock;
   readonly choice: BlockChoice;

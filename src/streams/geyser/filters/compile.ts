@@ -92,10 +92,7 @@ function compile(request: SubscribeRequest): Filters {
 export const compileFilters = (request: SubscribeRequest): Filters =>
   orInvalidArgument('filter', () => compile(request));
 
-/**
- * A `SubscribeDeshred` stream has no commitment.
- * @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text.
- */
+/** @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text. */
 export const compileDeshredFilters = (request: SubscribeDeshredRequest): Filters =>
   orInvalidArgument('deshred filter', () => ({
     commitment: null,

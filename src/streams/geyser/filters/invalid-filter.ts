@@ -26,10 +26,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
   }
 }
 
-/**
- * `what` is "filter" or "deshred filter".
- * @throws GrpcError INVALID_ARGUMENT in place of InvalidFilter.
- */
+/** Throws GrpcError INVALID_ARGUMENT in place of InvalidFilter. */
 export function orInvalidArgument<T>(what: string, compile: () => T): T {
   try {
     return compile();

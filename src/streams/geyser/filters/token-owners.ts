@@ -76,8 +76,8 @@ function keysOf(balances: readonly Balance[]): RawKeys {
 }
 
 /**
- * Owners of a transaction's token accounts, cached until the next transaction. Source: yellowstone-grpc-
- * geyser, `owners_in_any_balance`, `owners_with_changed_balance`.
+ * Cached until the next transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`,
+ * `owners_with_changed_balance`.
  */
 export class TokenOwners {
   #of: RawTransaction | null = null;

@@ -45,9 +45,8 @@ function sorted(value: JsonValue): JsonValue {
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
- * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
- * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
- * account, or when the gap is too long to check.
+ * Reads the state again and emits it if it differs from the last one and is not older. If nothing was emitted
+ * yet, emits it when a block of the gap may have written the account, or the gap is too long to check.
  */
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
@@ -113,9 +112,9 @@ export class AccountGap implements GapRecovery {
 const addressOf = valueString('pubkey') as (result: Buffer) => Address | null;
 
 /**
- * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
- * in their current state. Accounts buffered from the new connection are left to it. Runtime writes, such as
- * sysvars, are not recovered.
+ * Reads the accounts that the gap's blocks may have written, and emits those that match, once each in their
+ * current state. Accounts buffered from the new connection are left to it. Runtime writes, such as sysvars,
+ * are not recovered.
  */
 export class ProgramGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'program'>;

@@ -27,10 +27,7 @@ export type Gap = Readonly<{
 export interface GapRecovery {
   /** Decides about a live notification, and records it. */
   decide(result: Buffer): NotificationDecision;
-  /**
-   * Emits what was missed, in order. May be called again after a failure, with the same or a longer gap.
-   * @throws GapTooLong; as the reader does.
-   */
+  /** Emits what was missed, in order. May be called again for a longer gap. @throws GapTooLong */
   fill(gap: Gap): Promise<void>;
 }
 
@@ -52,8 +49,7 @@ const ROOT_TRAIL = 32n;
 /**
  * The slots in which notifications may be missing: from a margin before the newest emitted slot, where some
  * may have been pending. For lagging commitments, from `newestEmitted`, the newest slot of an emitted
- * notification, since a node has emitted everything up to its root.
- * @throws GapTooLong
+ * notification, since a node has emitted everything up to its root. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,

@@ -132,7 +132,6 @@ async function readBatch(
   });
 }
 
-/** Batches of single reads, by commitment and encoding. */
 const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher>>();
 
 function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery): ReadBatcher {
@@ -148,10 +147,7 @@ function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery):
   return batcher;
 }
 
-/**
- * Reads accounts in their current state, up to 100 per request. Single reads are batched with concurrent
- * ones.
- */
+/** Up to 100 accounts per request. Single reads are batched with concurrent ones. */
 export async function* readAccounts(
   reader: ChainReader,
   query: AccountQuery,

@@ -2,7 +2,6 @@ import type { Slot } from '../../../solana/units.ts';
 import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
-  /** Above it, `onOverflow` is called. */
   heldMax: number;
   /** A parent older than the remembered slots is not awaited. */
   slotsMax: number;
@@ -10,10 +9,7 @@ type GapQueueOptions = Readonly<{
   onOverflow: () => void;
 }>;
 
-/**
- * Keeps slots in order while the source repairs a gap: holds the updates above a missing slot until the
- * source has completed it or given it up.
- */
+/** Holds the updates above a missing slot until the source has completed it or given it up. */
 export class GapQueue {
   readonly #options: GapQueueOptions;
   readonly #started = new Set<Slot>();

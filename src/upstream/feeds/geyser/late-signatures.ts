@@ -19,9 +19,7 @@ type PendingSignature = {
   missed: number;
 };
 
-/**
- * Finds transactions that landed before their subscription, which no stream reports. One request at a time.
- */
+/** Finds transactions that landed before their subscription, which no stream reports. */
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
@@ -34,10 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /**
-   * Checks now, and at each slot of the commitment until the transaction reaches it. `emit` is called at most
-   * once.
-   */
+  /** Checks now, and at each slot until the transaction reaches the commitment. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

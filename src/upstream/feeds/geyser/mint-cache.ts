@@ -80,9 +80,8 @@ export class MintCache {
   }
 
   /**
-   * Fetches the mint of a token account if unknown, once at a time. Total waiting is limited to `mintWaitMs`
-   * per `mintRetryMs`; the fetch continues beyond it.
-   * @returns null when nothing is awaited; the promise never rejects.
+   * Fetches the account's mint if unknown. The wait is limited to `mintWaitMs` per `mintRetryMs`; the fetch
+   * continues beyond it. Null when nothing is awaited; never rejects.
    */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;

@@ -55,10 +55,7 @@ export class RefCountedMap<Key, Value> {
   }
 }
 
-/**
- * Kinds that a Geyser stream feeds. Not `slotsUpdates`: plugins do not report frozen banks; not `block`: it
- * costs far more than its transactions; not `vote`: gossip votes are not reported.
- */
+/** Not `slotsUpdates` (plugins report no frozen banks), `block` (too expensive), `vote` (not reported). */
 export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKind>([
   'account',
   'logs',
@@ -127,8 +124,8 @@ type RequestedFiltersOptions = Readonly<{
 }>;
 
 /**
- * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters and later in
- * the same slot does not is emitted in its matching state.
+ * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters, and later
+ * in the slot does not, is emitted in its matching state.
  */
 export class RequestedFilters {
   readonly #options: RequestedFiltersOptions;

@@ -10,9 +10,7 @@ import type { EmittedTransactions } from '../block-stream.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-/**
- * At `processed`, transactions are emitted individually; at `confirmed` and `finalized`, per completed slot.
- */
+/** `processed` transactions are emitted individually, others per completed slot. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
   readonly #slots: ReadonlyMap<Slot, SlotState>;
@@ -99,10 +97,7 @@ type UpdateSequenceOptions = Readonly<{
   onEvicted: (slot: Slot) => void;
 }>;
 
-/**
- * Converts the source's updates into ledger events, and tracks what was emitted. Drops what replays for gRPC
- * streams add to complete slots.
- */
+/** Converts updates into ledger events. Drops what replays for gRPC streams add to complete slots. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
