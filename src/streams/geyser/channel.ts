@@ -5,7 +5,6 @@ import type {
   RawBlock,
   RawBlockMeta,
   RawEntry,
-  RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
 import { type BlockReader, BlockScheduler } from './channel/block-scheduler.ts';
@@ -85,9 +84,10 @@ const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !
 /** Filters of all members, by kind of update. */
 class FilterIndex {
   readonly #owners = new TokenOwners();
-  readonly #accounts = new AccountIndex();
-  readonly #transactions = new TransactionIndex(this.#owners);
-  readonly #statuses = new TransactionIndex(this.#owners);
+  readonly accounts = new AccountIndex();
+  readonly transactions = new TransactionIndex(this.#owners);
+  /** Filters that request only the status of a transaction. */
+  readonly statuses = new TransactionIndex(this.#owners);
   /** Members with filters of these kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
@@ -95,9 +95,9 @@ class FilterIndex {
   readonly blocks = new Set<MemberFilters>();
 
   add(memberFilters: MemberFilters): void {
-    for (const watcher of memberFilters.accounts) this.#accounts.add(watcher);
-    for (const watcher of memberFilters.transactions) this.#transactions.add(watcher);
-    for (const watcher of memberFilters.statuses) this.#statuses.add(watcher);
+    for (const watcher of memberFilters.accounts) this.accounts.add(watcher);
+    for (const watcher of memberFilters.transactions) this.transactions.add(watcher);
+    for (const watcher of memberFilters.statuses) this.statuses.add(watcher);
     if (memberFilters.slots !== null) this.slots.add(memberFilters);
     if (memberFilters.blocksMeta !== null) this.blocksMeta.add(memberFilters);
     if (memberFilters.entry !== null) this.entry.add(memberFilters);
@@ -106,23 +106,10 @@ class FilterIndex {
 
   remove(memberFilters: MemberFilters): void {
     memberFilters.listener.isRemoved = true;
-    this.#accounts.remove(memberFilters.accounts);
-    this.#transactions.remove(memberFilters.transactions);
-    this.#statuses.remove(memberFilters.statuses);
+    this.accounts.remove(memberFilters.accounts);
+    this.transactions.remove(memberFilters.transactions);
+    this.statuses.remove(memberFilters.statuses);
     for (const set of [this.slots, this.blocksMeta, this.entry, this.blocks]) set.delete(memberFilters);
-  }
-
-  matchAccount(account: RawAccount, matches: Matches): void {
-    this.#accounts.match(account, matches);
-  }
-
-  matchTransaction(transaction: RawTransaction, matches: Matches): void {
-    this.#transactions.match(transaction, matches);
-  }
-
-  /** For filters that request only the status of a transaction. */
-  matchStatus(transaction: RawTransaction, matches: Matches): void {
-    this.#statuses.match(transaction, matches);
   }
 }
 
@@ -183,10 +170,10 @@ export class Channel {
         break;
       case 'transaction':
         this.#matches.start();
-        this.#index.matchTransaction(update, this.#matches);
+        this.#index.transactions.match(update, this.#matches);
         if (this.#matches.count > 0) this.#pushAll(update.tail);
         this.#matches.start();
-        this.#index.matchStatus(update, this.#matches);
+        this.#index.statuses.match(update, this.#matches);
         if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(update));
         break;
       case 'slot':
@@ -215,7 +202,7 @@ export class Channel {
   #emitAccount(account: RawAccount): void {
     const matches = this.#matches;
     matches.start();
-    this.#index.matchAccount(account, matches);
+    this.#index.accounts.match(account, matches);
     for (let group = matches.take(); group !== null; group = matches.take()) {
       const { listener } = group;
       const names = group.takeNames();

@@ -25,17 +25,10 @@ export function transactionShape(subscription: SubscriptionOf<'transaction'>): T
   return { dialect, encoding, details, rewards, maxVersion, name };
 }
 
-type TransactionSource = Readonly<{
-  slot: Slot;
-  index: number;
-  signature: Signature | undefined;
-  executed: ExecutedTransaction;
-}>;
-
 type Encoded = ReturnType<typeof encodeTransactionWithMeta>;
 
 function encode(
-  { executed }: TransactionSource,
+  { executed }: TransactionNotification,
   { encoding, details, rewards, maxVersion }: TransactionShape,
 ): Encoded {
   const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion, details, rewards);
@@ -46,7 +39,7 @@ function encode(
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
 /** `{transaction?, signature, slot, transactionIndex}`; null for an unsupported version. */
-function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+function heliusResult(source: TransactionNotification, shape: TransactionShape): Buffer | null {
   const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
   if ('unsupportedVersion' in encoded) return null;
   const { signature, slot, index } = source;
@@ -54,7 +47,7 @@ function heliusResult(source: TransactionSource, shape: TransactionShape): Buffe
 }
 
 /** `{context, value: {slot, signature?, transaction?, error?}}`. Source: richat src/pubsub/notification.rs. */
-function whirligigResult(source: TransactionSource, shape: TransactionShape): Buffer {
+function whirligigResult(source: TransactionNotification, shape: TransactionShape): Buffer {
   const { signature, slot } = source;
   const body = hasBody(shape) ? whirligigBody(encode(source, shape)) : {};
   return resultIn(slot, { slot, signature: shape.details === 'signatures' ? signature : undefined, ...body });

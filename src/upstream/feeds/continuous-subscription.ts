@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -105,19 +106,11 @@ export class ContinuousSubscription {
   }
 
   /** An attempt in progress at the deadline is abandoned. */
-  async #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
-    const timeout = Promise.withResolvers<never>();
-    const { openTimeoutMs } = this.#context.limits;
-    const timer = setTimeout(
-      () => timeout.reject(this.#unavailable('no node before the timeout')),
-      openTimeoutMs,
-    );
-    try {
-      return await Promise.race([attaching, timeout.promise]);
-    } finally {
-      clearTimeout(timer);
-      attaching.catch(() => {});
-    }
+  #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
+    const timeout = AbortSignal.timeout(this.#context.limits.openTimeoutMs);
+    return unlessAborted(attaching, timeout).catch((fault: unknown) => {
+      throw fault === timeout.reason ? this.#unavailable('no node before the timeout') : fault;
+    });
   }
 
   #position({ connection }: Attachment): SlotInfo | null {

@@ -21,11 +21,14 @@ export type SubscribeResponse = Readonly<
   | { kind: 'closed' }
 >;
 
+type Failure = Exclude<SubscribeResponse, { kind: 'opened' }>;
+
 type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  readonly waiting: ((response: SubscribeResponse) => void)[];
+  /** Resolves to null once acknowledged. */
+  readonly response: PromiseWithResolvers<Failure | null>;
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
 };
@@ -68,22 +71,15 @@ export class NodeSubscriptions {
   }
 
   /** The listener may be notified before the promise resolves. */
-  subscribe(
+  async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
   ): Promise<SubscribeResponse> {
     const key = keyOf(request);
     const entry = this.#byKey.get(key) ?? this.#sendSubscribe(key, request);
     entry.listeners.add(listener);
-    return new Promise((resolve) => {
-      const settle = (response: SubscribeResponse): void => {
-        if (response.kind === 'opened')
-          resolve({ kind: 'opened', close: () => this.#unsubscribe(entry, listener) });
-        else resolve(response);
-      };
-      if (entry.id === null) entry.waiting.push(settle);
-      else settle({ kind: 'opened', close: () => {} });
-    });
+    const failure = await entry.response.promise;
+    return failure ?? { kind: 'opened', close: () => this.#unsubscribe(entry, listener) };
   }
 
   handle(message: NodeMessage): void {
@@ -118,7 +114,8 @@ export class NodeSubscriptions {
 
   #sendSubscribe(key: string, request: NodeSubscriptionRequest): Entry {
     const id = nextRequestId();
-    const entry: Entry = { key, request, listeners: new Set(), waiting: [], id: null, timer: null };
+    const response: Entry['response'] = Promise.withResolvers();
+    const entry: Entry = { key, request, listeners: new Set(), response, id: null, timer: null };
     this.#byKey.set(key, entry);
     this.#byRequest.set(id, entry);
     entry.timer = setTimeout(() => {
@@ -155,14 +152,13 @@ export class NodeSubscriptions {
     } else {
       entry.id = id;
       this.#byId.set(id, entry);
-      this.#settle(entry, { kind: 'opened', close: () => {} });
+      this.#settle(entry, null);
     }
   }
 
-  #settle(entry: Entry, response: SubscribeResponse): void {
-    if (entry.timer !== null) clearTimeout(entry.timer);
-    entry.timer = null;
-    for (const settle of entry.waiting.splice(0)) settle(response);
+  #settle({ timer, response }: Entry, failure: Failure | null): void {
+    if (timer !== null) clearTimeout(timer);
+    response.resolve(failure);
   }
 
   #unsubscribe(entry: Entry, listener: NodeSubscriptionListener): void {

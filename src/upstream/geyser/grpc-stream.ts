@@ -52,12 +52,7 @@ function connectionFault(error: Error): string {
   return description === undefined ? code : `${description} (${code})`;
 }
 
-type Limits = Pick<
-  GrpcStreamLimits,
-  'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes'
->;
-
-export type GrpcStreamOptions = Limits &
+export type GrpcStreamOptions = Omit<GrpcStreamLimits, 'stallMs' | 'reconnectMs' | 'reconnectMaxMs'> &
   Readonly<{
     /** Its path prefixes the method. May contain secrets. */
     url: string;
@@ -66,11 +61,12 @@ export type GrpcStreamOptions = Limits &
     method: string;
   }>;
 
-interface GrpcStreamListener {
+export interface GrpcStreamListener<Message> {
+  /** The server accepted the stream. */
   onOpen(): void;
-  /** The buffer is never modified afterwards. */
-  onMessage(bytes: Buffer): void;
-  /** Called once. */
+  /** A buffer is never modified afterwards. */
+  onMessage(message: Message): void;
+  /** Called once, and not after `close`. */
   onEnd(status: GrpcStatus): void;
 }
 
@@ -99,7 +95,7 @@ function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<str
 /** Bidirectional gRPC stream on its own HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113. */
 export class GrpcStream {
   readonly #options: GrpcStreamOptions;
-  readonly #listener: GrpcStreamListener;
+  readonly #listener: GrpcStreamListener<Buffer>;
   readonly #frames: GrpcFrames;
   readonly #session: ClientHttp2Session;
   readonly #stream: ClientHttp2Stream;
@@ -117,7 +113,7 @@ export class GrpcStream {
     this.#read(true);
   };
 
-  constructor(options: GrpcStreamOptions, listener: GrpcStreamListener) {
+  constructor(options: GrpcStreamOptions, listener: GrpcStreamListener<Buffer>) {
     this.#options = options;
     this.#listener = listener;
     this.#frames = new GrpcFrames({ ...DECOMPRESSION_LIMITS, messageMaxBytes: options.messageMaxBytes });

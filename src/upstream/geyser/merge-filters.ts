@@ -7,6 +7,7 @@ import {
   type TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../solana/address.ts';
+import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/request-size.ts';
 import { requestedKinds } from '../../streams/geyser/filters/requested-kinds.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
@@ -158,19 +159,11 @@ export type FiltersSize = Readonly<{ filters: number; addresses: number }>;
 
 const UNLIMITED: Limits = { filtersMax: Number.POSITIVE_INFINITY, addressesMax: Number.POSITIVE_INFINITY };
 
-const countAll = (lists: readonly (readonly unknown[] | undefined)[]): number =>
-  lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-
 function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
   const accounts = mergeAccountFilters(requests.flatMap(accountsFilters), UNLIMITED);
   const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), UNLIMITED);
-  return {
-    filters: accounts.length + transactions.length,
-    addresses: countAll([
-      ...accounts.flatMap(({ account, owner }) => [account, owner]),
-      ...transactions.flatMap((one) => [one.accountInclude, one.accountExclude, one.accountRequired]),
-    ]),
-  };
+  const merged = { accounts: named('a', accounts), transactions: named('t', transactions) };
+  return { filters: filtersCount(merged), addresses: pubkeysCount(merged) };
 }
 
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
@@ -227,9 +220,7 @@ export class FilterMerger {
   }
 
   encode(scope: RequestScope): Buffer {
-    const existing = this.#encoded.get(scope);
-    if (existing !== undefined) return existing;
-    const encoded = Buffer.from(encodeSubscribeRequest(this.request(scope)));
+    const encoded = this.#encoded.get(scope) ?? Buffer.from(encodeSubscribeRequest(this.request(scope)));
     this.#encoded.set(scope, encoded);
     return encoded;
   }

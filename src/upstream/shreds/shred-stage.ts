@@ -9,7 +9,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { type DeshredStats, DropReport } from './deshred-stats.ts';
+import { DropReport } from './deshred-stats.ts';
 import { Deshredder } from './deshredder.ts';
 import { LeaderSchedule } from './leader-schedule.ts';
 import { type LoadedAddresses, LookupTables, lookupTableRequest } from './lookup-tables.ts';
@@ -145,18 +145,6 @@ export type ShredStageOptions = Readonly<{
   log: Logger;
 }>;
 
-type ShredStageCounts = Readonly<{
-  shreds: Readonly<DeshredStats> | null;
-  unknownSenders: number;
-  batches: number;
-  malformed: number;
-  /** Of an unsupported version. */
-  unknown: number;
-  duplicates: number;
-  unresolved: number;
-  tables: number;
-}>;
-
 /** Request for `onUpdate`: lookup table writes, and slots. */
 export const standardRequest: SubscribeRequest = {
   ...lookupTableRequest,
@@ -227,7 +215,8 @@ export class ShredStage {
     return this.#deshredder.stats.accepted;
   }
 
-  get counts(): ShredStageCounts {
+  /** Live counters. */
+  get counts() {
     const { batches, malformed, unknown } = this.#batches;
     return {
       shreds: this.#udp === null ? null : this.#deshredder.stats,

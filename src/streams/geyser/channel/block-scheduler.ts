@@ -171,11 +171,9 @@ export class BlockScheduler {
 
   ordered(sink: GeyserSink): OrderedSink {
     if (sink instanceof OrderedSink) return sink;
-    const existing = this.#sinks.get(sink);
-    if (existing !== undefined) return existing;
-    const created = new OrderedSink(sink, this.#limits);
-    this.#sinks.set(sink, created);
-    return created;
+    const ordered = this.#sinks.get(sink) ?? new OrderedSink(sink, this.#limits);
+    this.#sinks.set(sink, ordered);
+    return ordered;
   }
 
   hasPendingBlock(sink: GeyserSink): boolean {

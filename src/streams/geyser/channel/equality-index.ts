@@ -220,17 +220,13 @@ export class EqualityIndex {
 
   #sharedShape(equalities: AccountEqualities): SharedShape {
     const text = shapeText(equalities);
-    const existing = this.#shapes.get(text);
-    if (existing !== undefined) return existing;
-    const shared = { shape: new KeyShape(equalities), uses: 0 };
+    const shared = this.#shapes.get(text) ?? { shape: new KeyShape(equalities), uses: 0 };
     this.#shapes.set(text, shared);
     return shared;
   }
 
   #listOf(owner: Uint8Array): ShapeList {
-    const existing = this.#byOwner.get(owner, 0);
-    if (existing !== undefined) return existing;
-    const list = new ShapeList();
+    const list = this.#byOwner.get(owner, 0) ?? new ShapeList();
     this.#byOwner.set(owner, 0, list);
     return list;
   }

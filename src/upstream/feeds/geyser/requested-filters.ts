@@ -16,6 +16,7 @@ import type {
 import type { Address } from '../../../solana/address.ts';
 import { Channel, type Member } from '../../../streams/geyser/channel.ts';
 import { compileFilters } from '../../../streams/geyser/filters/compile.ts';
+import { pubkeysCount } from '../../../streams/geyser/filters/request-size.ts';
 import type { GeyserSink } from '../../../streams/geyser/geyser-sink.ts';
 import { type FiltersSize, named } from '../../geyser/merge-filters.ts';
 
@@ -113,9 +114,6 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
     ...(filter.tokenAccounts === 'none' ? {} : { tokenAccounts: filter.tokenAccounts }),
   };
 }
-
-const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
-  (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
 
 type RequestedFiltersOptions = Readonly<{
   programFiltersMax: number;
@@ -221,16 +219,17 @@ export class RequestedFilters {
   }
 
   #addTransactions(filter: TransactionsFilter): () => void {
+    const request: SubscribeRequest = { transactions: new Map([['t', filter]]) };
     return this.#transactions.add(
       JSON.stringify(filter),
       () => {
-        const member = this.#newMember({ transactions: new Map([['t', filter]]) });
-        this.#filteredAddresses += addressesIn(filter);
+        const member = this.#newMember(request);
+        this.#filteredAddresses += pubkeysCount(request);
         return { filter, member };
       },
       ({ member }) => {
         member.close();
-        this.#filteredAddresses -= addressesIn(filter);
+        this.#filteredAddresses -= pubkeysCount(request);
       },
     );
   }
