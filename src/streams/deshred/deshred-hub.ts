@@ -108,6 +108,7 @@ type Request = SubscribeRequest | SubscribeDeshredRequest;
 
 const NO_NAMES: Uint8Array = new Uint8Array();
 const SLOTS_COUNTED = 256;
+const NO_FILTERS = (): void => {};
 
 /**
  * Sends updates of the shred stage to the streams of three methods: `Subscribe`, transactions without meta;
@@ -158,7 +159,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   }
 
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
-    const stream = this.#createStream(rpc, sink, () => this.#streams.delete(stream));
+    const stream: HubStream = this.#createStream(rpc, sink, () => this.#streams.delete(stream));
     this.#streams.add(stream);
     return stream;
   }
@@ -188,14 +189,10 @@ export class DeshredHub implements DeshredListener, StreamOpener {
         );
       case 'SubscribeEntries':
         this.#entries.add(sink);
-        return new HubStream(
-          sink,
-          () => {},
-          () => {
-            this.#entries.delete(sink);
-            onClosed();
-          },
-        );
+        return hubStream(sink, NO_FILTERS, () => {
+          this.#entries.delete(sink);
+          onClosed();
+        });
     }
   }
 }
@@ -208,37 +205,30 @@ function memberStream(
 ): HubStream {
   const member = channel.add(sink);
   const replace = (request: Request): void => member.replace(compile(request));
-  return new HubStream(sink, replace, () => {
+  return hubStream(sink, replace, () => {
     member.close();
     onClosed();
   });
 }
 
-class HubStream implements OpenedStream {
-  readonly #sink: GeyserSink;
-  readonly #onRequest: (request: Request) => void;
-  readonly #onClose: () => void;
-  #isOpen = true;
+type HubStream = OpenedStream & Readonly<{ end: (status: GrpcStatus) => void }>;
 
-  constructor(sink: GeyserSink, onRequest: (request: Request) => void, onClose: () => void) {
-    this.#sink = sink;
-    this.#onRequest = onRequest;
-    this.#onClose = onClose;
-  }
-
-  async request(request: Request): Promise<void> {
-    if (this.#isOpen) this.#onRequest(request);
-  }
-
-  end(status: GrpcStatus): void {
-    if (!this.#isOpen) return;
-    this.close();
-    this.#sink.end(status);
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#onClose();
-  }
+function hubStream(sink: GeyserSink, onRequest: (request: Request) => void, onClose: () => void): HubStream {
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    onClose();
+  };
+  return {
+    async request(request) {
+      if (isOpen) onRequest(request);
+    },
+    end(status) {
+      if (!isOpen) return;
+      close();
+      sink.end(status);
+    },
+    close,
+  };
 }

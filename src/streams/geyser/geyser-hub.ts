@@ -48,7 +48,7 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#options = { ...geyserHubOptions, ...options };
     this.#slotStore = new SlotStore(this.#options);
     this.#blocks = new BlockScheduler(this.#options);
-    this.#replays = new ReplayScheduler(this.#options);
+    this.#replays = new ReplayScheduler(this.#options.replaysMax);
     this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 

@@ -9,16 +9,12 @@ import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
 import { requestedKinds } from './filters/requested-kinds.ts';
 import type { OpenedStream } from './geyser-handler.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
-import { Replay, type ReplayLimits, type ReplayScheduler } from './replay.ts';
+import { Replay, type ReplayScheduler } from './replay.ts';
 import { type Level, levelOf } from './slot-content.ts';
-import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
-
-export type HubStreamLimits = Readonly<{
-  /** Of the backfill of a replaying stream. */
-  replayReadyTimeoutMs: number;
-}>;
+import type { SlotStore } from './slot-store.ts';
 
 type HubStreamOptions = Readonly<{
   sink: GeyserSink;
@@ -27,7 +23,7 @@ type HubStreamOptions = Readonly<{
   replays: ReplayScheduler;
   slotStore: SlotStore;
   source: GeyserSource;
-  limits: HubStreamLimits & ReplayLimits & Pick<SlotStoreLimits, 'replaySlots'>;
+  limits: GeyserHubOptions;
   onClosed: () => void;
 }>;
 

@@ -3,6 +3,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import { type Level, levelOfStatus, type SlotContent } from './slot-content.ts';
 import type { SlotStore } from './slot-store.ts';
@@ -12,20 +13,15 @@ interface ReplayTask {
   runSlice(): boolean;
 }
 
-export type ReplaySchedulerLimits = Readonly<{
-  /** Concurrent replays; others wait until one catches up or its client stops reading. */
-  replaysMax: number;
-}>;
-
 /** Round-robin: one slot of one replay per turn of the event loop. */
 export class ReplayScheduler {
-  readonly #limits: ReplaySchedulerLimits;
+  readonly #replaysMax: number;
   readonly #active = new Set<ReplayTask>();
   readonly #waiting = new Set<ReplayTask>();
   #tick: NodeJS.Immediate | null = null;
 
-  constructor(limits: ReplaySchedulerLimits) {
-    this.#limits = limits;
+  constructor(replaysMax: number) {
+    this.#replaysMax = replaysMax;
   }
 
   /** Runs in the next turn at the earliest. */
@@ -42,7 +38,7 @@ export class ReplayScheduler {
 
   #fill(): void {
     for (const task of this.#waiting) {
-      if (this.#active.size >= this.#limits.replaysMax) break;
+      if (this.#active.size >= this.#replaysMax) break;
       this.#waiting.delete(task);
       this.#active.add(task);
     }
@@ -60,20 +56,13 @@ export class ReplayScheduler {
   }
 }
 
-export type ReplayLimits = Readonly<{
-  /** Unread bytes above which the replay pauses. */
-  replayAheadBytes: number;
-  /** Before checking a slow client again. */
-  replayPauseMs: number;
-}>;
-
 type ReplayOptions = Readonly<{
   from: Slot;
   level: Level;
   filters: Filters;
   slotStore: SlotStore;
   sink: GeyserSink;
-  limits: ReplayLimits;
+  limits: Pick<GeyserHubOptions, 'replayAheadBytes' | 'replayPauseMs'>;
   blocks: BlockScheduler;
   replays: ReplayScheduler;
   /** The replay is complete: the stream goes live in the same turn. */

@@ -1,13 +1,8 @@
 import type { Slot } from '../../solana/units.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import { type Level, SlotContent } from './slot-content.ts';
 
-export type SlotStoreLimits = Readonly<{
-  /** Slots behind the newest that a replay may start at; 0 disables replay. */
-  replaySlots: number;
-  replayMaxBytes: number;
-  /** Slots behind the newest that wait for their commitment; older ones never get it. */
-  waitingSlotsMax: number;
-}>;
+type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' | 'waitingSlotsMax'>;
 
 /** Slots ahead, as a multiple of the waiting ones. */
 const AHEAD_SHARE = 2;

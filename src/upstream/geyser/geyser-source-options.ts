@@ -2,10 +2,13 @@
 export const geyserSourceOptions = {
   /** `union`: the merged filters of all streams. `full`: everything, always. */
   demand: 'union' as 'union' | 'full',
+  /** Until the server accepts the stream. */
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
+  /** Before and after decompression. */
   messageMaxBytes: 128 * 1024 * 1024,
+  /** HTTP/2 flow control of the stream and of the connection. */
   windowBytes: 16 * 1024 * 1024,
   /** Batching delay of request changes: servers reject frequent requests. */
   requestDelayMs: 20,
@@ -20,9 +23,11 @@ export const geyserSourceOptions = {
    * subscriptions; above it, filter sets are rejected.
    */
   addressesMax: 20_000,
+  /** A stream ends without a new slot for this long. */
   stallMs: 5_000,
   /** Without a slot from any server for this long, WebSocket subscriptions fail over. */
   downMaxMs: 15_000,
+  /** Doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 2_000,
   /** Slots before the oldest incomplete one at which the replay after a disconnect starts. */

@@ -2,22 +2,19 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/status.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** Limits of a gRPC client stream. Times in milliseconds, sizes in bytes. */
-export type GrpcStreamLimits = Readonly<{
-  /** From connect until the server accepts the stream. */
-  connectTimeoutMs: number;
-  pingIntervalMs: number;
-  pongTimeoutMs: number;
-  /** Before and after decompression. */
-  messageMaxBytes: number;
-  /** Flow control of the stream and of the connection. */
-  windowBytes: number;
-  stallMs: number;
-  /** Doubles with each failure. */
-  reconnectMs: number;
-  reconnectMaxMs: number;
-}>;
+export type GrpcStreamLimits = Pick<
+  GeyserSourceOptions,
+  | 'connectTimeoutMs'
+  | 'pingIntervalMs'
+  | 'pongTimeoutMs'
+  | 'messageMaxBytes'
+  | 'windowBytes'
+  | 'stallMs'
+  | 'reconnectMs'
+  | 'reconnectMaxMs'
+>;
 
 /** TLS certificate error codes. Sources: OpenSSL x509_vfy.h; Node.js, `tls`. */
 const certificateFaults: Readonly<Record<string, string>> = {

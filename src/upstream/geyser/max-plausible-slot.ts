@@ -1,5 +1,6 @@
 import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
+import type { StreamReader } from './stream-reader.ts';
 
 /** Slots that a server may be ahead of all emitted ones, or behind the first: minutes. */
 export const JUMP_MAX_SLOTS = 500n;
@@ -12,18 +13,12 @@ const SLOTS_PER_SECOND = 100;
 /** An older head is ignored. */
 const HEAD_MAX_AGE_MS = 5_000;
 
-type StreamPosition = Readonly<{
-  /** Last reported; null for none, or during a replay. */
-  slot: Slot | null;
-  maxSlot: Slot | null;
-}>;
-
 type SlotPlausibilityOptions = Readonly<{
   /** After this long without a plausible slot, a distant one is accepted. */
   quietMs: number;
   /** From another source, such as polled nodes. */
   head: () => ObservedSlot | null;
-  streams: ReadonlySet<StreamPosition>;
+  streams: ReadonlySet<Pick<StreamReader, 'slot' | 'maxSlot'>>;
 }>;
 
 const sinceOf = ({ atMs }: ObservedSlot): bigint =>

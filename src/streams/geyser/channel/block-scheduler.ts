@@ -1,6 +1,7 @@
 import { blockTail } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
+import { type GeyserHubOptions, geyserHubOptions } from '../geyser-hub-options.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
@@ -26,24 +27,15 @@ type PendingBlock = {
   readonly after: Uint8Array[];
 };
 
-type OrderedSinkLimits = Readonly<{
-  /** Incomplete blocks per stream; one more ends it. */
-  blocksWaitingMax: number;
-  /** Messages queued behind blocks per stream; one more ends it. */
-  behindBlocksMaxMessages: number;
-  /** Bytes of these messages; above it, the next one ends the stream. */
-  behindBlocksMaxBytes: number;
-}>;
-
 /** Keeps a stream in order while its blocks are sent later than the messages that follow them. */
 class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
-  readonly #limits: OrderedSinkLimits;
+  readonly #limits: BlockSchedulerLimits;
   readonly #pendingBlocks: PendingBlock[] = [];
   #bufferedMessages = 0;
   #bufferedBytes = 0;
 
-  constructor(sink: GeyserSink, limits: OrderedSinkLimits) {
+  constructor(sink: GeyserSink, limits: BlockSchedulerLimits) {
     this.#sink = sink;
     this.#limits = limits;
   }
@@ -133,18 +125,10 @@ class OrderedSink implements GeyserSink {
   }
 }
 
-export type BlockSchedulerLimits = OrderedSinkLimits &
-  Readonly<{
-    /** Milliseconds per event loop turn spent on blocks; the first message is always sent. */
-    blocksTimeSliceMs: number;
-  }>;
-
-export const blockSchedulerDefaults: BlockSchedulerLimits = {
-  blocksTimeSliceMs: 5,
-  blocksWaitingMax: 64,
-  behindBlocksMaxMessages: 250_000,
-  behindBlocksMaxBytes: 64 * 1024 * 1024,
-};
+export type BlockSchedulerLimits = Pick<
+  GeyserHubOptions,
+  'blocksTimeSliceMs' | 'blocksWaitingMax' | 'behindBlocksMaxMessages' | 'behindBlocksMaxBytes'
+>;
 
 export type BlockReader = Readonly<{
   sink: OrderedSink;
@@ -166,7 +150,7 @@ export class BlockScheduler {
   #remainingMs = 0;
 
   constructor(limits: Partial<BlockSchedulerLimits> = {}) {
-    this.#limits = { ...blockSchedulerDefaults, ...limits };
+    this.#limits = { ...geyserHubOptions, ...limits };
   }
 
   ordered(sink: GeyserSink): OrderedSink {
