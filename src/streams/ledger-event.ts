@@ -62,3 +62,5 @@ export type LedgerEvent = Readonly<
   | { kind: 'rooted'; slot: Slot; at: bigint }
   | { kind: 'vote'; vote: GossipVote }
 >;
+
+export type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;

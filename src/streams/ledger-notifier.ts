@@ -5,7 +5,7 @@ import type { AccountLookup } from '../solana/parsed/account/parsed-account.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Slot } from '../solana/units.ts';
 import type { FeedListener } from './feed.ts';
-import type { LedgerEvent } from './ledger-event.ts';
+import type { EventOf, LedgerEvent } from './ledger-event.ts';
 import { AccountNotification } from './notifier/account-notification.ts';
 import { BlockNotification } from './notifier/block-watchers.ts';
 import { CommitmentWatchers } from './notifier/commitment-watchers.ts';
@@ -44,7 +44,6 @@ const ledgerNotifierDefaults: LedgerNotifierOptions = {
   entriesMax: 1_000_000,
 };
 
-type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
 type CommitmentLevel = Exclude<Level, typeof levels.none>;
 
 const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {

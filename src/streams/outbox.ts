@@ -73,7 +73,6 @@ export class FlushScheduler {
     this.#minIntervalMs = minIntervalMs;
   }
 
-  /** Scheduling twice flushes twice. */
   schedule(one: Flushable): void {
     if (this.#scheduled.push(one) !== 1) return;
     const remainingMs =
@@ -206,7 +205,6 @@ export class Outbox {
     this.#pongAt = -1;
   }
 
-  /** A full socket is written on drain. */
   flush(): void {
     this.#isFlushScheduled = false;
     if (this.#frames.length === 0 || this.#socket.writableNeedDrain) return;

@@ -8,7 +8,6 @@ export type ShredPriorityOptions = Readonly<{
   accepted: () => number;
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: number;
-  /** Of the standard stage. */
   waitMaxMs: number;
 }>;
 

@@ -36,7 +36,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Incremented per request; results for older ones are ignored. */
+  /** Results for older requests are ignored. */
   #generation = 0;
   #isOpen = true;
 

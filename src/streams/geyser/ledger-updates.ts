@@ -4,11 +4,10 @@ import { rawBlockMeta, rawEntry, rawSlot } from '../../protocol/geyser/encode/ra
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlockMeta, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
-import type { Account } from '../../solana/account/account.ts';
 import type { Block } from '../../solana/block.ts';
-import { programs } from '../../solana/programs.ts';
-import { lamports, type Slot } from '../../solana/units.ts';
-import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { AccountEvent, EventOf, LedgerEvent } from '../ledger-event.ts';
+import { EMPTY_ACCOUNT } from '../notifier/account-notification.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
 /** Creation times of updates, encoded once per millisecond. */
@@ -28,15 +27,6 @@ export class CreatedAt {
 /** Slots above the root; beyond it, the oldest is evicted. */
 const SLOTS_MAX = 1_024;
 
-/** A drained account. Source: solana-account, `AccountSharedData::default`. */
-const DRAINED: Account = {
-  lamports: lamports(0),
-  data: new Uint8Array(),
-  owner: programs.system,
-  executable: false,
-  rentEpoch: 0n,
-};
-
 /** A block does not contain the number of its entries. */
 export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
   const { slot, blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
@@ -49,8 +39,6 @@ export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8
 
 type SlotState = { parent: Slot | null; entries: number };
 
-type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
-
 /** As a Geyser plugin does. Sources: yellowstone-grpc, `plugin/message.rs`; reference solana-grpc.md §2.8. */
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
@@ -61,7 +49,6 @@ export class LedgerUpdates {
     this.#listener = listener;
   }
 
-  /** The event's updates are emitted before this returns. */
   onEvent(event: LedgerEvent): void {
     const update = this.#updateOf(event);
     if (update !== null) this.#listener.onUpdate(update);
@@ -134,7 +121,7 @@ export class LedgerUpdates {
 
 const writeOf = ({ address, account, writeVersion, signature }: AccountEvent) => ({
   address,
-  account: account ?? DRAINED,
+  account: account ?? EMPTY_ACCOUNT,
   writeVersion,
   signature,
 });

@@ -19,8 +19,8 @@ export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ 
 /** Replaces data too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
-/** A missing account. Source: solana-account, `AccountSharedData::default`. */
-const EMPTY_ACCOUNT: Account = {
+/** A missing or drained account. Source: solana-account, `AccountSharedData::default`. */
+export const EMPTY_ACCOUNT: Account = {
   lamports: lamports(0),
   data: new Uint8Array(),
   owner: programs.system,

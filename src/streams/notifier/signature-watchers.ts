@@ -57,7 +57,6 @@ export class SignatureWatchers {
     for (const watcher of watchers) this.#notifyOutcome(watcher, notification.statusResult());
   }
 
-  /** Watchers of transactions in this or an earlier bank. */
   notifyLanded(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
     for (const watcher of this.#maybeLanded) {
       const status = statusOf(watcher.signature);

@@ -37,7 +37,6 @@ function indexKeysOf({ required, include }: TransactionFilter): readonly Address
 }
 
 export class TransactionWatchers {
-  /** Without a signature or address. */
   readonly #others = new Set<Watcher>();
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   readonly #byKey: Readonly<Record<TokenAccountMode, WatchIndex<Address, Watcher>>> = {

@@ -20,7 +20,6 @@ type SlotFeed = Readonly<{
 
 type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
   Readonly<{
-    /** Its slots trigger block reads. */
     pubsub: SlotFeed;
   }>;
 

@@ -50,7 +50,6 @@ const STRIDE = 50n;
 const FULL_STRIDE_BLOCKS = 10;
 /** Consecutive failures before a warning: a node may lack a block for a few slots. */
 const FAULTS_BEFORE_WARNING = 8;
-/** Slots before the start in which the last block is searched. */
 const START_REACH = 64n;
 
 /** Each block is emitted once, and after its parent, regardless of node failures. */
@@ -153,7 +152,6 @@ export class BlockStream {
       // The node's list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       const { slot } = block;
-      // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
       for (const resumed of this.#resumed) {
         const { subscription, watcher, emitted } = resumed;
         if (emitted.newest === null || block.slot > emitted.newest) {

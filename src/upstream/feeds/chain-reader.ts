@@ -21,7 +21,6 @@ type BlockCacheOptions = Readonly<{
   idleMs: number;
 }>;
 
-/** LRU cache. */
 export class BlockCache {
   readonly #options: BlockCacheOptions;
   readonly #blocks = new Map<Slot, { readonly read: Promise<Block>; bytes: number }>();
@@ -149,7 +148,6 @@ export class ChainReader {
     this.#readSemaphore = new Semaphore(options.limits.blockReadsMax);
   }
 
-  /** @throws ReadError for an error response; Failure without a response. */
   async request(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
     const { network, pool } = this.#options;
     const call = { network, method, row: methods[method], params: Buffer.from(writeJson(params)) };

@@ -53,13 +53,11 @@ export class ContinuousSubscription {
   readonly #onClose: () => void;
   readonly #end = new AbortController();
   #attachment: Attachment | null = null;
-  /** Live notifications during a gap fill; null otherwise. */
   #buffered: Buffer[] | null = null;
   #opened: SlotInfo | null = null;
   /** A lost connection triggers a failover. */
   #isAttached = false;
 
-  /** @param onClose - called once. */
   constructor(
     context: SubscriptionContext,
     subscription: PubsubSubscription,

@@ -20,7 +20,6 @@ import type { SlotInfo } from './pubsub-message.ts';
 interface PositionedFeed extends Feed {
   /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null;
-  /** As `EmittedTransactions.upTo`. */
   emittedUpTo(commitment: Commitment): Slot | null;
   /** Snapshot of the emitted transactions, also while a subscription fails. */
   emittedTransactions(): EmittedTransactions;
@@ -29,7 +28,6 @@ interface PositionedFeed extends Feed {
 type FailoverOptions<Opened, Position> = Readonly<{
   opened: () => Opened;
   lastPosition: () => Position;
-  /** @returns a function that ends the subscription. */
   resume: (opened: Opened | null, lastPosition: Position) => () => void;
 }>;
 
@@ -138,7 +136,6 @@ export type NetworkFeed = Feed &
   Readonly<{
     /** Subscriptions fail over without loss. */
     setNodes(nodes: readonly NodeConfig[]): void;
-    /** Does not notify listeners. */
     close(): void;
   }>;
 

@@ -20,16 +20,13 @@ export const feedLimits = {
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
   failoversMax: 64,
-  /** To attach to another node and to fill the gap. */
   gapTimeoutMs: 120_000,
-  /** Longest gap that is filled, in slots. */
   gapBlocksMax: 600,
   /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
   gapMarginSlots: 8,
   gapFillsMax: 16,
   /** Notifications per subscription buffered during a gap fill. */
   heldMax: 20_000,
-  /** Remembered messages per subscription, for deduplication. */
   seenMax: 20_000,
   blockCacheMax: 64,
   blockCacheMaxBytes: 128 * 1024 * 1024,

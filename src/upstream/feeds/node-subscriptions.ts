@@ -38,9 +38,7 @@ type NodeSubscriptionsOptions = Readonly<{
   ackTimeoutMs: number;
   /** Whether the bytes contain the node's host or a credential. */
   isRevealing: (bytes: Buffer) => boolean;
-  /** Notifications with an implausible slot are dropped. */
   isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
-  /** The node assigned one id to two subscriptions. */
   onDuplicateId: () => void;
 }>;
 
@@ -70,7 +68,6 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
-  /** The listener may be notified before the promise resolves. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,

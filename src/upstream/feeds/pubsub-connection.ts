@@ -83,7 +83,6 @@ export class PubsubConnection {
   #end: ConnectionEnd | null = null;
   /** The handshake is complete. Tracked here because a failed socket no longer reports CONNECTING. */
   #isUp = false;
-  /** Slots up to this one need no check. */
   #plausibleUpTo: Slot | null = null;
   retryAfterMs: number | null = null;
   /** Null before the first, or if the node sends none. */
@@ -181,7 +180,6 @@ export class PubsubConnection {
     return new Promise((resolve) => this.#slotResolvers.push(resolve));
   }
 
-  /** Terminates the socket without a closing handshake. */
   end(end: ConnectionEnd, detail: string | null = null): void {
     if (this.#end !== null) return;
     this.#end = end;

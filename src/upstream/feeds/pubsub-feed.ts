@@ -79,7 +79,6 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /** Ends everything without notifying listeners. */
   close(): void {
     this.#isClosed = true;
     for (const continuous of [...this.#open]) continuous.close();

@@ -28,24 +28,28 @@ export type PubsubNodesOptions = Readonly<{
 }>;
 
 /** Times are `performance.now()`. */
-type NodeEntry = {
+class NodeEntry {
   readonly node: NodeConfig;
-  readonly connections: Set<PubsubConnection>;
+  readonly connections = new Set<PubsubConnection>();
   /** Consecutive failed connections and unacknowledged requests. */
-  failures: number;
-  failedAt: number;
-  backoffUntil: number;
-  rejectsHandshake: boolean;
-};
+  failures = 0;
+  failedAt = Number.NEGATIVE_INFINITY;
+  backoffUntil = 0;
+  rejectsHandshake = false;
 
-const newEntry = (node: NodeConfig): NodeEntry => ({
-  node,
-  connections: new Set(),
-  failures: 0,
-  failedAt: Number.NEGATIVE_INFINITY,
-  backoffUntil: 0,
-  rejectsHandshake: false,
-});
+  constructor(node: NodeConfig) {
+    this.node = node;
+  }
+
+  /** Subscriptions on all connections. */
+  get load(): number {
+    return [...this.connections].reduce((sum, { load }) => sum + load, 0);
+  }
+
+  get newestSlot(): Slot | null {
+    return newestOf([...this.connections].map(({ lastSlot }) => lastSlot?.slot ?? null));
+  }
+}
 
 export type NodeSubscribeResult = Readonly<{
   node: string;
@@ -62,13 +66,6 @@ const POLL_FRESH_MS = 30_000;
 const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
-const observedSlot = ({ connections }: NodeEntry): Slot | null =>
-  newestOf([...connections].map(({ lastSlot }) => lastSlot?.slot ?? null));
-
-const loadOf = ({ connections }: NodeEntry): number =>
-  [...connections].reduce((sum, connection) => sum + connection.load, 0);
-
-/** Chooses and connects the PubSub nodes of one network, and ends stalled connections. */
 export class PubsubNodes {
   readonly #options: PubsubNodesOptions;
   #entries: readonly NodeEntry[] = [];
@@ -103,7 +100,7 @@ export class PubsubNodes {
     const before = this.#entries;
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
-      .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
+      .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? new NodeEntry(node));
     // Disconnected last, because their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
@@ -137,7 +134,6 @@ export class PubsubNodes {
     }
   }
 
-  /** Until the next node is available. */
   backoffRemainingMs(): number {
     const now = performance.now();
     return Math.max(0, Math.min(...this.#entries.map(({ backoffUntil }) => backoffUntil - now)));
@@ -177,7 +173,7 @@ export class PubsubNodes {
         const entry = entries.get(name);
         return {
           polled: polledSlot(statuses.get(name)),
-          observed: entry === undefined ? null : observedSlot(entry),
+          observed: entry?.newestSlot ?? null,
         };
       });
     return trustedSlot(slots, this.#options.limits.lagMaxSlots);
@@ -209,7 +205,7 @@ export class PubsubNodes {
     );
     const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
     return candidates.reduce<NodeEntry | null>(
-      (best, entry) => (best === null || loadOf(entry) < loadOf(best) ? entry : best),
+      (best, entry) => (best === null || entry.load < best.load ? entry : best),
       null,
     );
   }
@@ -270,7 +266,7 @@ export class PubsubNodes {
       });
       return connection;
     } catch {
-      // The error message may contain the address.
+      // Not the error's message, which may contain the address.
       log.warn(this.#facts(entry), 'Invalid upstream PubSub address or header');
       entry.rejectsHandshake = true;
       this.#backOff(entry);

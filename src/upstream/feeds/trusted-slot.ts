@@ -4,7 +4,6 @@ import { referenceSlot } from '../slots/reference-slot.ts';
 
 type NodeSlots = Readonly<{
   polled: Slot | null;
-  /** The newest slot of the node's connections. */
   observed: Slot | null;
 }>;
 

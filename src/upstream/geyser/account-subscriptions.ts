@@ -55,7 +55,6 @@ export function namedAccounts(request: SubscribeRequest): NamedAccounts {
 
 type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
-  /** More subscriptions are rejected. */
   subscriptionsMax: number;
   retryMs: number;
   emit: (account: RawAccount) => void;
@@ -74,7 +73,6 @@ export type Watch = Readonly<{
   subscriptions: ReadonlyMap<string, AccountSubscription>;
   /** Resolves when nodes have acknowledged them. Never rejects. */
   opened: Promise<void>;
-  /** Call once. */
   end: () => void;
 }>;
 

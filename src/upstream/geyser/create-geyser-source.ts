@@ -121,7 +121,6 @@ type CreateGeyserSourceOptions = Readonly<{
 
 export type ClosableGeyserSource = GeyserSource &
   Readonly<{
-    /** Does not notify the listener. */
     close(): void;
     /** False while the PubSub fallback is active. `setNodes` may change it. */
     isGeyser: boolean;
@@ -129,7 +128,6 @@ export type ClosableGeyserSource = GeyserSource &
     setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
-/** The network's Geyser servers, or the PubSub fallback. */
 export function createGeyserSource(
   { yellowstone, reader, feed, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,

@@ -23,9 +23,7 @@ type UpdateStreamOptions = Readonly<{
 interface UpdateStreamListener {
   onOpen(): void;
   onPong(id: number): void;
-  /** After the reader got an update about a slot's progress. */
   onSlot(): void;
-  /** Once, and not after `close`. */
   onEnd(status: GrpcStatus): void;
 }
 
@@ -85,9 +83,7 @@ type EndpointConnectionOptions = Readonly<{
   /** `from`: first replayed slot. `seals`: the request includes block messages, which mark complete slots. */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
   removeReader: (reader: StreamReader) => void;
-  /** An update about a slot's progress arrived. */
   onProgress: () => void;
-  /** The server rejected the request after it had acknowledged it. */
   onRejected: () => void;
 }>;
 

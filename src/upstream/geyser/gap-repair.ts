@@ -40,7 +40,6 @@ type ReplayRange = Readonly<{
 
 type Outcome = Readonly<{
   code: 'complete' | 'ignored' | GrpcCode;
-  /** The server's oldest slot, if reported. */
   oldest: Slot | null;
 }>;
 

@@ -2,7 +2,6 @@
 export const geyserSourceOptions = {
   /** `union`: the merged filters of all streams. `full`: everything, always. */
   demand: 'union' as 'union' | 'full',
-  /** Until the server accepts the stream. */
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
@@ -38,7 +37,6 @@ export const geyserSourceOptions = {
   backfillTimeoutMs: 30_000,
   fillTimeoutMs: 30_000,
   fillSlotsMax: 600,
-  /** Tracked slots, for deduplication. */
   slotsMax: 512,
   /** Tracked updates per slot; updates beyond it may be duplicated. */
   slotUpdatesMax: 1_000_000,

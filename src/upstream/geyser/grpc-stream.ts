@@ -102,7 +102,6 @@ export class GrpcStream {
   #status: GrpcStatus | null = null;
   #isEnded = false;
   #isPaused = false;
-  /** Waits for a decompression time slice. */
   #isQueued = false;
   #endStatus: GrpcStatus | null = null;
   readonly #readQueued = (): void => {
@@ -140,7 +139,6 @@ export class GrpcStream {
     if (!this.#isEnded) this.#stream.end();
   }
 
-  /** Stops reading; flow control slows the server. */
   pause(): void {
     this.#isPaused = true;
     this.#stream.pause();
@@ -151,7 +149,6 @@ export class GrpcStream {
     if (!this.#isQueued) this.#stream.resume();
   }
 
-  /** Does not notify the listener. */
   close(): void {
     this.#finish();
   }
@@ -223,7 +220,6 @@ export class GrpcStream {
     this.#pongTimer = null;
   }
 
-  /** Ends the stream after queued messages have been read. */
   #endAfterRead(status: GrpcStatus): void {
     if (this.#isQueued) this.#endStatus ??= status;
     else this.#end(status);

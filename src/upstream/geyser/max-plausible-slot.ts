@@ -6,7 +6,6 @@ import type { StreamReader } from './stream-reader.ts';
 export const JUMP_MAX_SLOTS = 500n;
 /** The same relative to a trusted head: about 30 s, plus a fast chain's progress between polls. */
 const AHEAD_SLOTS = 64n;
-/** Usual distance of two servers at the head. */
 const NEAR_SLOTS = 8n;
 /** Upper bound of a chain's speed; some local chains are fast. */
 const SLOTS_PER_SECOND = 100;
@@ -34,7 +33,7 @@ export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
   #newest: Slot | null = null;
   #updatedAt = 0;
-  /** Slots that one of several servers may advance; grows with time. */
+  /** Slots that one of several servers may advance. */
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
   #outlier: Slot | null = null;

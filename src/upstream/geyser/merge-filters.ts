@@ -11,7 +11,7 @@ import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/request
 import { requestedKinds } from '../../streams/geyser/filters/requested-kinds.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** Scopes of the request, for servers that reject the exact one. */
+/** For servers that reject the exact request. */
 export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
 

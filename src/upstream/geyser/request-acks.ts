@@ -40,7 +40,6 @@ export class RequestAcks {
     });
   }
 
-  /** Returns the id of the ping to send after the request. */
   startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;

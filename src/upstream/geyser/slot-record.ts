@@ -28,7 +28,6 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** Beyond `max` keys, untracked ones count as new. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -75,7 +74,8 @@ export class SeenKeys {
   }
 }
 
-type View = object;
+/** A slot as one stream sends it; not authoritative once it no longer counts. */
+type View = Readonly<{ isAuthoritative: boolean }>;
 
 type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
 type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
@@ -99,13 +99,7 @@ class WriteOrder {
     this.#wasEmitted = wasEmitted;
   }
 
-  /** `isAuthoritative`: whether a stream still counts for the slot. */
-  shouldEmit<V extends View>(
-    view: V,
-    update: RawAccount,
-    isNew: boolean,
-    isAuthoritative: (other: V) => boolean,
-  ): boolean {
+  shouldEmit(view: View, update: RawAccount, isNew: boolean): boolean {
     if (update.signature === null) return isNew;
     const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];
     const last = this.#last.get(account);
@@ -116,7 +110,7 @@ class WriteOrder {
     }
     if (isNew || this.#dropBuffered(account, (buffered) => buffered.write === write)) {
       const isBehind = last === undefined ? this.#wasEmitted : !last.sources.has(view);
-      if (isBehind && [...(last?.sources ?? [])].some((other) => isAuthoritative(other as V))) {
+      if (isBehind && [...(last?.sources ?? [])].some(({ isAuthoritative }) => isAuthoritative)) {
         this.#buffered.set(account, [...(this.#buffered.get(account) ?? []), { view, write, update }]);
         return false;
       }
@@ -153,7 +147,6 @@ export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
-  /** Highest commitment reported by any server. */
   level: Commitment = 'processed';
   end: SlotEnd | null = null;
   blockhash = '';

@@ -14,7 +14,6 @@ import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } fro
 type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
-  /** From another source, such as polled nodes. */
   head?: () => ObservedSlot | null;
   /** A commitment of a slot before the first one, in ascending order. */
   onEarlierStatus?: (update: RawSlot) => void;
@@ -42,7 +41,7 @@ export class UpdateMerge implements UpdateSink {
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
-  /** First slot of the source: nothing waits for earlier ones. */
+  /** Nothing waits for earlier slots. */
   #first: Slot | null = null;
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
@@ -355,24 +354,19 @@ export class UpdateMerge implements UpdateSink {
       if (highest === null || record.slot > highest.slot) highest = record;
     }
     if (lowest === null || highest === null) return;
-    if (head !== null && highest.slot - head > head - lowest.slot) this.#evictAhead(highest);
-    else this.#evictOldest(lowest);
-  }
-
-  /** Evicts an implausible slot; it starts again when the chain reaches it. */
-  #evictAhead(record: SlotRecord): void {
-    this.#records.delete(record.slot);
-    this.#pendingLevels.delete(record.slot);
-    this.#waiting.delete(record);
-    record.state = 'lost';
-  }
-
-  #evictOldest(oldest: SlotRecord): void {
-    this.#records.delete(oldest.slot);
-    this.#pendingLevels.delete(oldest.slot);
-    if (this.#evictedUpTo === null || oldest.slot > this.#evictedUpTo) this.#evictedUpTo = oldest.slot;
-    if (!this.#waiting.delete(oldest)) return;
-    this.#options.listener.onLost(oldest.slot, oldest.slot, updateKinds);
+    const isAhead = head !== null && highest.slot - head > head - lowest.slot;
+    const evicted = isAhead ? highest : lowest;
+    this.#records.delete(evicted.slot);
+    this.#pendingLevels.delete(evicted.slot);
+    const wasWaiting = this.#waiting.delete(evicted);
+    if (isAhead) {
+      // An implausible slot starts again when the chain reaches it.
+      evicted.state = 'lost';
+      return;
+    }
+    this.#evictedUpTo = newer(this.#evictedUpTo, evicted.slot);
+    if (!wasWaiting) return;
+    this.#options.listener.onLost(evicted.slot, evicted.slot, updateKinds);
     this.#settleWaiting();
   }
 }

@@ -57,9 +57,7 @@ export class Backfills {
 
 export type YellowstoneSourceOptions = Readonly<{
   nodes: readonly GeyserNode[];
-  /** For slots that no server replays. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  /** The newest slot of another source. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -91,7 +89,6 @@ export class YellowstoneSource implements GeyserSource {
   #connections: readonly EndpointConnection[] = [];
   readonly #backfills: Backfills;
   readonly #end = new AbortController();
-  /** Aborts replays when the last server is removed. */
   #replays = new AbortController();
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
@@ -148,7 +145,6 @@ export class YellowstoneSource implements GeyserSource {
     this.#listeners.add(listener);
   }
 
-  /** Idempotent. */
   start(): void {
     if (this.#timer !== null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
@@ -227,7 +223,6 @@ export class YellowstoneSource implements GeyserSource {
     this.#merge.reset('source');
   }
 
-  /** Does not notify listeners. */
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#end.abort();
@@ -325,7 +320,6 @@ export class YellowstoneSource implements GeyserSource {
 const allOf = async (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   (await Promise.all(accepted)).includes(true);
 
-/** Resolves with the first acceptance. */
 const anyTrue = (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   Promise.any(accepted.map(async (each) => (await each) || Promise.reject(new Error('not accepted')))).catch(
     () => false,

@@ -11,7 +11,6 @@ const noDrops = () => ({
   /** Outside the window around the newest plausible slot. */
   slotAhead: 0,
   slotBehind: 0,
-  /** Complete or evicted slot. */
   slotClosed: 0,
   /** A verified shred has the index, or the set is complete. */
   duplicate: 0,
@@ -33,7 +32,6 @@ export type DropReason = keyof ReturnType<typeof noDrops>;
 
 export const noStats = () => ({
   packets: 0,
-  /** Verified new shreds. */
   accepted: 0,
   drops: noDrops(),
   /** Packets that waited for the slot's leader. */
@@ -50,7 +48,6 @@ export const noStats = () => ({
   markers: 0,
   malformedBatches: 0,
   slotsCompleted: 0,
-  /** Slots evicted before completion. */
   slotsGivenUp: 0,
 });
 

@@ -11,10 +11,8 @@ import { type DeshredLimits, deshredLimits } from './shreds-config.ts';
 import { type CompleteBatch, SlotShreds } from './slot-shreds.ts';
 import { SlotWindow } from './slot-window.ts';
 
-/** Approximate overhead per packet. */
 const OVERHEAD_BYTES = 200;
 
-/** Packets of slots with an unknown leader. */
 class PendingPackets {
   readonly #bytesMax: number;
   #packets: { slot: Slot; packet: Uint8Array }[] = [];
@@ -49,7 +47,6 @@ class PendingPackets {
     return evicted;
   }
 
-  /** In arrival order. */
   takeKnown(isKnown: (slot: Slot) => boolean): Uint8Array[] {
     const all = this.#packets.slice(this.#first);
     const slots = new Map<Slot, boolean>();

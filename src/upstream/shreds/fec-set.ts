@@ -27,12 +27,10 @@ export class FecSet {
   readonly chainedRoot: Uint8Array | null;
   readonly #dataLayout: ShredLayout;
   readonly #codeLayout: ShredLayout;
-  /** By index among data and code shreds. */
   readonly #data: (Uint8Array | undefined)[] = [];
   readonly #code: (Uint8Array | undefined)[] = [];
   #dataCount = 0;
   #codeCount = 0;
-  /** 0 until a code shred is received. */
   #numData = 0;
   #numCode = 0;
   #isRecoveryTried = false;

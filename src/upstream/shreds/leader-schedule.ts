@@ -142,7 +142,6 @@ export class LeaderSchedule {
     this.#timer.unref();
   }
 
-  /** Whether everything required is known. */
   async #read(): Promise<boolean> {
     try {
       const info = readEpochInfo(await this.#request('getEpochInfo', [processed]));

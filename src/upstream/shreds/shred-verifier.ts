@@ -16,7 +16,6 @@ type Group = {
   index: number;
 };
 
-/** Approximate overhead per packet and per group. */
 const PACKET_OVERHEAD_BYTES = 200;
 const GROUP_OVERHEAD_BYTES = 800;
 
@@ -123,7 +122,6 @@ class UnverifiedShreds {
     if (size > this.#largest) this.#largest = size;
   }
 
-  /** Swaps in the last group of the size. */
   #removeFromSize(group: Group): void {
     const groups = this.#bySize[group.packets.length] as Group[];
     const last = groups.pop() as Group;
@@ -148,7 +146,6 @@ class InvalidSignatureLimit {
   #remaining: number;
   #at: number;
 
-  /** @param now - monotonic milliseconds. */
   constructor(perSecond: number, now: () => number) {
     this.#perMs = perSecond / 1_000;
     this.#max = Math.max(1, this.#perMs * BURST_MS);
@@ -200,7 +197,6 @@ export class ShredVerifier {
   readonly #unverified: UnverifiedShreds;
   signatures = 0;
 
-  /** @param now - monotonic milliseconds. */
   constructor(
     limits: Pick<DeshredLimits, 'rejectedMax' | 'invalidSignaturesPerSecondMax' | 'deferredBytesMax'>,
     now: () => number = () => performance.now(),

@@ -1,7 +1,5 @@
 export type UdpShredsConfig = Readonly<{
-  /** IPv4 or IPv6. */
   host: string;
-  /** 0 for any free port. */
   port: number;
   /**
    * Accepted addresses and networks ("203.0.113.7", "10.0.0.0/8"); none accepts all. Addresses can be
@@ -11,7 +9,6 @@ export type UdpShredsConfig = Readonly<{
 }>;
 
 export type ShredServer = Readonly<{
-  /** In logs; not secret. */
   name: string;
   /** May contain secrets. */
   url: string;
@@ -62,7 +59,6 @@ export type DeshredLimits = Readonly<typeof deshredLimits>;
 export const shredLimits = {
   /** Requested UDP receive buffer; the kernel may grant less. */
   receiveBufferBytes: 8 * 1024 * 1024,
-  /** Tracked slots, for deduplication. */
   slotsTracked: 64,
   /** Transactions, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
@@ -78,7 +74,6 @@ export const shredLimits = {
   tablesMax: 8_192,
   /** Queued reads; above it, unknown tables are not requested. */
   tablesWaitingMax: 10_000,
-  /** Batching delay of table reads, 100 tables per request. */
   tablesGatherMs: 10,
   tableReadsMax: 4,
   /** Pause before a missing or failed table is requested again. */

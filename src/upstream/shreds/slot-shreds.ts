@@ -76,7 +76,6 @@ export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
 export class SlotShreds {
   readonly slot: Slot;
-  /** 32 bytes. */
   readonly leader: Uint8Array;
   readonly #sets = new Map<number, FecSet>();
   readonly #ranges = new BatchRanges();
@@ -85,7 +84,6 @@ export class SlotShreds {
   readonly #checkedEarly = new Set<number>();
   /** Those of them that were emitted. */
   readonly #emittedEarly = new Set<number>();
-  /** -1 while unknown. */
   #lastIndex = -1;
   parent: Slot | null = null;
   bytes = 0;

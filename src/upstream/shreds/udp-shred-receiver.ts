@@ -42,7 +42,6 @@ export class UdpShredReceiver {
   packets = 0;
   rejected = 0;
 
-  /** @throws RangeError for an invalid sender. */
   constructor(options: UdpShredReceiverOptions) {
     this.#options = options;
     const { senders } = options.config;
@@ -72,7 +71,6 @@ export class UdpShredReceiver {
     this.#warnSmallBuffer(socket);
   }
 
-  /** Idempotent. */
   async close(): Promise<void> {
     const socket = this.#socket;
     this.#socket = null;

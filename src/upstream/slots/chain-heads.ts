@@ -73,7 +73,6 @@ export class ChainHeads {
     return now - this.#readAt[commitment] < withinMs;
   }
 
-  /** @param nodes - healthy serving nodes. */
   update(nodes: readonly NodeHealth[]): void {
     // Drops nodes that advanced implausibly fast and a single outlier.
     const steady = nodes.filter(({ slots }) => !slots.isSuspect);

@@ -96,6 +96,12 @@ function find(bytes: Buffer, at: number, name: string): MemberSearch | null {
   return end < 0 || search.start < 0 ? null : search;
 }
 
+/** Raw value of a member; null if the bytes are no object with such a member. */
+export function memberOf(bytes: Buffer, name: string): Buffer | null {
+  const found = find(bytes, 0, name);
+  return found === null ? null : bytes.subarray(found.start, found.end);
+}
+
 function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
   const text = bytes.toString('latin1', start, Math.min(end, start + 24));
   return SLOT_TEXT.test(text) ? slotFrom(text) : null;

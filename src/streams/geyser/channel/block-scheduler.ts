@@ -19,7 +19,6 @@ type BlockTarget = Readonly<{
   message: PendingMessage;
 }>;
 
-/** A block that is not sent completely yet. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
@@ -145,7 +144,6 @@ export class BlockScheduler {
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
   /** Streams that wait for blocks; the next one first. */
   readonly #queue = new Set<OrderedSink>();
-  /** The continuation in the next turn. */
   #tick: NodeJS.Immediate | null = null;
   #remainingMs = 0;
 

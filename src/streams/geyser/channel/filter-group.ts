@@ -5,7 +5,6 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { slicesKey } from '../filters/data-slices.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
-/** A few hundred bytes each. */
 const ENCODED_SETS_MAX = 4096;
 /** Longer encodings are rare and not shared. */
 const SHARED_MAX_BYTES = 256;
@@ -30,7 +29,6 @@ const BYTES_MAX = 64 * 1024;
 
 /** Encoded names of filters that match together. */
 class NameSets {
-  /** By ordinal. */
   readonly #names: readonly string[];
   readonly #sets = new Map<number, Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>>();
   #bytes = 0;

@@ -107,10 +107,7 @@ export class TransactionIndex {
   #matchWatcher(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
     if (!matches.isNew(watcher)) return;
     const { rule } = watcher;
-    const passes = isByInclude(rule)
-      ? rule.passesRest(transaction, this.#owners)
-      : rule.passes(transaction, this.#owners);
-    if (passes) matches.add(watcher);
+    if (rule.passes(transaction, this.#owners, isByInclude(rule))) matches.add(watcher);
   }
 
   #tablesOf(rule: TransactionRule): readonly Table[] {

@@ -13,7 +13,6 @@ export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo 
 /** Smaller sets are compared linearly: most filters have one address, and tables are large. */
 const COMPARED_MAX = 4;
 
-/** Distinct, in input order. */
 export class AddressSet {
   /** 32 bytes each. */
   readonly addresses: readonly Uint8Array[];

@@ -53,16 +53,8 @@ export class TransactionRule {
     return this.#failed === null || this.#failed === hasFailed;
   }
 
-  passes(transaction: RawTransaction, owners: TokenOwners): boolean {
-    return this.#passes(transaction, owners, false);
-  }
-
-  /** For a transaction with a key in `include`. */
-  passesRest(transaction: RawTransaction, owners: TokenOwners): boolean {
-    return this.#passes(transaction, owners, true);
-  }
-
-  #passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
+  /** `isIncluded`: a key of the transaction is in `include`. */
+  passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
     if (!this.passesStatus(transaction.isVote, transaction.err !== null)) return false;
     if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
     const { keys } = transaction;

@@ -146,7 +146,6 @@ export class ProgramGap implements GapRecovery {
     const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
     this.#filledTo = newer(this.#filledTo, this.#newestSlot);
     const slots = await gap.reader.slots(from, to, historyOf(commitment), gap.signal);
-    // Accounts written in the gap after they were last emitted.
     const missed = new Set<Address>();
     await gap.reader.eachBlock(
       slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),

@@ -1,19 +1,17 @@
-import { MALFORMED, scanObject } from '../../../base/json-scan.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
+import { memberOf } from '../../slots/context-slot.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 
 export type NotificationDecision = 'pass' | 'last' | 'drop';
 
-/** A period of a subscription without a connection. */
 export type Gap = Readonly<{
   /** Chain position when the subscription was opened. */
   opened: SlotInfo;
   /** Last position of the previous connection. */
   from: SlotInfo;
-  /** First position of the new connection. */
   to: SlotInfo;
   reader: ChainReader;
   limits: FeedLimits;
@@ -25,7 +23,6 @@ export type Gap = Readonly<{
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
 export interface GapRecovery {
-  /** Decides about a live notification, and records it. */
   decide(result: Buffer): NotificationDecision;
   /** Emits what was missed, in order. May be called again for a longer gap. @throws GapTooLong */
   fill(gap: Gap): Promise<void>;
@@ -69,26 +66,7 @@ export function gapWindow(
   return { from: (start < firstMissing ? start : firstMissing) as Slot, to: end };
 }
 
-const DEPTH_MAX = 256;
-
-function noteMember(
-  target: { bytes: Buffer; members: Map<string, Buffer> },
-  nameStart: number,
-  nameEnd: number,
-  from: number,
-  to: number,
-): void {
-  target.members.set(target.bytes.toString('latin1', nameStart, nameEnd), target.bytes.subarray(from, to));
-}
-
-export function rawMembers(bytes: Buffer): ReadonlyMap<string, Buffer> {
-  const members = new Map<string, Buffer>();
-  const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
-  return end === MALFORMED ? new Map() : members;
-}
-
-export const contextValue = (result: Buffer): Buffer =>
-  rawMembers(result).get('value') ?? Buffer.from('null');
+export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value') ?? Buffer.from('null');
 
 /** Agave writes an address or signature within this many bytes. */
 const HEAD_BYTES = 80;
@@ -99,7 +77,7 @@ export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
     const at = result.subarray(0, HEAD_BYTES).indexOf(prefix);
-    if (at < 0) return rawMembers(contextValue(result)).get(name)?.toString('latin1').slice(1, -1) ?? null;
+    if (at < 0) return memberOf(contextValue(result), name)?.toString('latin1').slice(1, -1) ?? null;
     const start = at + prefix.length;
     const end = result.indexOf(QUOTE, start);
     return end < 0 ? null : result.toString('latin1', start, end);

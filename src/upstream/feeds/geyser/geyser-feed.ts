@@ -169,7 +169,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return this.#emittedBeforeFailure?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
-  /** Does not notify listeners. */
   close(): void {
     for (const subscription of [...this.#subscriptions]) this.#remove(subscription);
   }

@@ -58,7 +58,6 @@ function dataOf(result: JsonValue): Uint8Array | null {
   return Buffer.from(data[0], 'base64');
 }
 
-/** Caches the scale of mints that token accounts refer to. */
 export class MintCache {
   readonly #options: MintCacheOptions;
   readonly #cached: Lru<Address, Readonly<{ scale: MintScale | null; until: number }>>;
@@ -112,7 +111,6 @@ export class MintCache {
       const scale = data === null ? null : decodeMintScale(data);
       this.#cached.set(mint, { scale, until: performance.now() + (scale === null ? mintMaxAgeMs : age) });
     } catch {
-      // Keeps the previous scale.
       const scale = this.#cached.get(mint)?.scale ?? null;
       this.#cached.set(mint, { scale, until: performance.now() + mintRetryMs });
       log.warn({ mint }, 'Failed to fetch a mint; its token accounts are shown without amounts');

@@ -117,7 +117,6 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
 
 type RequestedFiltersOptions = Readonly<{
   programFiltersMax: number;
-  /** Whether servers accept that many filters. */
   fits: (size: FiltersSize) => boolean;
 }>;
 

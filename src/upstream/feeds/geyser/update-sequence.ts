@@ -71,22 +71,18 @@ const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
-type SlotState = {
+class SlotState {
   parent: Slot | null;
-  isCreated: boolean;
+  isCreated = false;
   /** Emitted completely. */
-  isWhole: boolean;
-  isConfirmed: boolean;
-  readonly signatures: Set<Signature>;
-};
+  isWhole = false;
+  isConfirmed = false;
+  signatures = new Set<Signature>();
 
-const emptySlot = (parent: Slot | null): SlotState => ({
-  parent,
-  isCreated: false,
-  isWhole: false,
-  isConfirmed: false,
-  signatures: new Set(),
-});
+  constructor(parent: Slot | null) {
+    this.parent = parent;
+  }
+}
 
 type UpdateSequenceOptions = Readonly<{
   /** Slots up to this one were complete before the first subscription. */
@@ -158,7 +154,7 @@ export class UpdateSequence {
   #slotState(slot: Slot): SlotState {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
-    const state = emptySlot(null);
+    const state = new SlotState(null);
     this.#slots.set(slot, state);
     if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
     if (this.#slots.size > this.#options.slotsMax) this.#evictOldest();
@@ -193,7 +189,7 @@ export class UpdateSequence {
         return state.parent === null ? [] : this.#createdEvents(slot, state, at);
       case 'dead':
         // A dead slot may be repaired and replayed.
-        this.#slots.set(slot, emptySlot(state.parent));
+        this.#slots.set(slot, new SlotState(state.parent));
         return [{ kind: 'dead', slot, err: deadError ?? '', at }];
       case 'processed': {
         const created = this.#createdEvents(slot, state, at);
