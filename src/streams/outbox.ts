@@ -50,10 +50,7 @@ interface Flushable {
   flush(): void;
 }
 
-/**
- * Flushes outboxes once per turn of the event loop, so that everything for a socket in a turn is one write. A
- * microtask would run after each read and join less.
- */
+/** One write per socket and turn of the event loop. A microtask would run after each read and join less. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;

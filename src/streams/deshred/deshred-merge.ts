@@ -14,8 +14,7 @@ type DeshredMergeLimits = Readonly<{
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
 /**
- * Emits the first copy of each item. Batches are compared by bytes, since not every source knows their
- * shreds; sources may split them differently without duplicating transactions.
+ * Batches are compared by bytes: not every source knows their shreds, and sources may split them differently.
  */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;

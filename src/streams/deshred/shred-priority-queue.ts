@@ -16,10 +16,7 @@ const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
   waitMaxMs: 100,
 };
 
-/**
- * After a pause of the process, shreds and the updates of their transactions are readable at once: updates
- * wait until the tick's shreds were processed and no more are queued.
- */
+/** After a pause, shreds and their transactions are readable at once: updates wait for the tick's shreds. */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;

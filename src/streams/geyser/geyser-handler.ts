@@ -49,10 +49,7 @@ export interface GeyserStream {
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** What was passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
-  /**
-   * `bytes`: received, or added by decompression. Returns the pause in milliseconds; Infinity ends the
-   * stream.
-   */
+  /** `bytes` may come from decompression. Returns the pause in milliseconds; Infinity ends the stream. */
   recordReceived(messages: number, bytes: number): number;
   /** The client reads too slowly. */
   recordLagged?(): void;

@@ -11,9 +11,7 @@ export type StreamBacklog = Readonly<{
 }>;
 
 export interface GeyserSink {
-  /**
-   * Two shared parts of a message, never modified. `names`: encoded `filters`; equal ones share the bytes.
-   */
+  /** Two shared parts of a message, never modified. Equal `names`, encoded `filters`, share the bytes. */
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Unread; without it, producers do not throttle. */
   readonly waitingBytes?: number;

@@ -48,10 +48,7 @@ export class HubStream implements OpenedStream {
     return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
-  /**
-   * @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE, Failure UPSTREAM_UNAVAILABLE, and rejections
-   * of the source; the stream must then be closed.
-   */
+  /** @throws GrpcError; Failure; rejections of the source. The stream must then be closed. */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const subscribeRequest = request as SubscribeRequest;
     const filters = compileFilters(subscribeRequest);

@@ -71,10 +71,7 @@ type ReplayOptions = Readonly<{
   onLagged: (slots: bigint) => void;
 }>;
 
-/**
- * Only the three commitments are replayed, as in the plugin: reconnecting clients treat a created bank as a
- * new version of the slot and would emit everything twice.
- */
+/** Only commitments, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);

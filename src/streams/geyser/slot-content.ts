@@ -127,10 +127,7 @@ export class SlotContent {
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/**
- * Writes arrive in order, since accounts are locked while written, unless one stream's write versions say
- * otherwise. Write versions of different nodes are not comparable.
- */
+/** Writes arrive in order, since accounts are locked, unless one stream's write versions say otherwise. */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

@@ -94,10 +94,7 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /**
-   * The slot and its ancestors, oldest first, without those that reached the level before. The chain never
-   * abandons confirmed slots, so a root reaches all of them below it.
-   */
+  /** Oldest first. The chain never abandons confirmed slots, so a root reaches all of them below it. */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;

@@ -161,10 +161,7 @@ export class ChainReader {
     return slotOf(BigInt(body.toString('latin1')));
   }
 
-  /**
-   * The slots with a block, both ends included. Waits for a node that knows a block at or after `to`: a node
-   * that is behind would return an incomplete list.
-   */
+  /** Both ends included. Waits for a node that knows a block from `to` on: others would omit slots. */
   async slots(
     from: Slot,
     to: Slot,

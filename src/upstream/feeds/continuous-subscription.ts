@@ -41,10 +41,7 @@ type Attachment = {
 
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
-/**
- * Survives connections. During a failover, notifications of the new connection are buffered until the gap is
- * filled: the listener gets everything once and in order.
- */
+/** During a failover, buffers notifications until the gap is filled: each arrives once and in order. */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
   readonly #listener: FeedListener;
@@ -73,8 +70,7 @@ export class ContinuousSubscription {
   }
 
   /**
-   * @throws RpcError when nodes reject the subscription; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or
-   * OVERLOADED when all connections are full.
+   * @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED when all nodes are full.
    */
   async open(): Promise<void> {
     const { limits } = this.#context;
@@ -115,10 +111,7 @@ export class ContinuousSubscription {
     return connection === null ? null : this.#context.nodes.position(connection);
   }
 
-  /**
-   * With `isRejectionFinal`, fails when every node rejects the subscription; otherwise waits for one that
-   * accepts it.
-   */
+  /** Without `isRejectionFinal`, waits for a node that accepts the subscription. */
   async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
     let rejection: RpcError | null = null;

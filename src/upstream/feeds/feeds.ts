@@ -155,9 +155,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/**
- * Blocks and transactions come from blocks, other kinds from PubSub, or all that it serves from `preferred`.
- */
+/** Blocks feed blocks and transactions, PubSub other kinds, and `preferred` all that it serves. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

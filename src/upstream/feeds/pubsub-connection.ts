@@ -155,9 +155,7 @@ export class PubsubConnection {
     return this.#subscriptions.size;
   }
 
-  /**
-   * After `ready`. A connection without any message before the timeout ends: the next attempt uses another.
-   */
+  /** Call after `ready`. Ends the connection if it received nothing before the timeout. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,

@@ -49,10 +49,7 @@ export class PubsubFeed {
     return this.#context.nodes.networkPosition();
   }
 
-  /**
-   * @throws RpcError when every node rejects it; Failure UPSTREAM_UNAVAILABLE without a reachable node or
-   * after `close`, MESSAGE_TOO_LARGE beyond the nodes' limit, OVERLOADED when all connections are full.
-   */
+  /** @throws as `ContinuousSubscription.open`; Failure UPSTREAM_UNAVAILABLE after `close`. */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#context;
     if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });

@@ -107,9 +107,7 @@ function readAny(bytes: Buffer): NodeMessage | null {
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }
 
-/**
- * Its parts are views of the bytes. Null if it is neither a notification nor a response to one of our ids.
- */
+/** Its parts are views. Null for neither a notification nor a response to one of our ids. */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 

@@ -68,10 +68,7 @@ export class ConfirmedBlockFollower {
     return this.#started.promise;
   }
 
-  /**
-   * Emits an account with the block of its slot, or at once if that block was emitted. Beyond
-   * `waitingAccountsMax`, those of the longest-waiting slot are dropped and reported lost with their block.
-   */
+  /** With the block of its slot, or at once after it. Beyond `waitingAccountsMax`, accounts are lost. */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {

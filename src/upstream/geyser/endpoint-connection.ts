@@ -35,8 +35,7 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
 
   constructor({ node, limits, log, reader }: UpdateStreamOptions, listener: UpdateStreamListener) {
     const { grpc: url, headers = {}, name } = node;
-    // Identifies this stream: write versions are comparable only within it, since a restarted server counts from
-    // zero.
+    // Write versions are comparable only within this stream: a restarted server counts from zero.
     const origin = {};
     super(
       {

@@ -17,10 +17,7 @@ export const geyserSourceOptions = {
   openTimeoutMs: 3_000,
   /** Above it, WebSocket subscriptions are rejected, and broader filters replace those of gRPC streams. */
   filtersMax: 100,
-  /**
-   * Above it, all updates of that kind are requested. With the PubSub fallback: account and program
-   * subscriptions; above it, filter sets are rejected.
-   */
+  /** Above it, all updates of a kind are requested; with the PubSub fallback, filter sets are rejected. */
   addressesMax: 20_000,
   /** A stream ends without a new slot for this long. */
   stallMs: 5_000,

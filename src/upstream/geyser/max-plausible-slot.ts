@@ -89,8 +89,7 @@ export class SlotPlausibility {
   }
 
   /**
-   * Whether only slots up to `finishedUpTo` were reported for `quietMs`: the newer ones were wrong, or the
-   * chain was reset.
+   * Whether for `quietMs` only finished slots were reported: newer ones were wrong, or the chain was reset.
    */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();

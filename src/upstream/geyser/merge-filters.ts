@@ -168,10 +168,7 @@ function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
 
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
 
-/**
- * Merges the requests of all consumers into one, at `processed` and with complete data. It may match more
- * than they requested, never less; they filter again.
- */
+/** The merged request may match more than the consumers requested, never less: they filter again. */
 export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();

@@ -17,10 +17,7 @@ const ROWS_FIRST = 64;
 /** Random key per process, so that clients cannot provoke collisions. */
 const hash = new HalfSipHash(randomBytes(8));
 
-/**
- * Counters by byte keys, 12 bytes each. A key is identified by a 64-bit keyed hash: with 10,000 keys per
- * slot, about one collision in 10^11 slots. Allocates nothing per key.
- */
+/** Counts 64-bit keyed hashes: with 10,000 keys per slot, about one collision in 10^11 slots. */
 export class SeenKeys {
   readonly #max: number;
   /** Rows of two hash words and a count; count 0 marks a free row. */

@@ -19,10 +19,7 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/**
- * Waiters of a queued replay share it, so each waits for at most two replays. The number of streams that
- * plans allow bounds the queue.
- */
+/** Waiters of a queued replay share it, so each waits for at most two. Plans bound the queue. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
@@ -75,8 +72,7 @@ export interface YellowstoneListener extends GeyserListener {
 const CHECKS_PER_STALL = 10;
 
 /**
- * Merges one stream per node, with the filters of all consumers. Broken streams reconnect while the others
- * continue; missing slots are replayed, read from blocks, or reported lost.
+ * One stream per node, with the filters of all consumers; missing slots are replayed, read, or reported lost.
  */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;

@@ -120,10 +120,7 @@ export class Deshredder {
     };
   }
 
-  /**
-   * Never throws. Calls the listener synchronously, or later when a flood of invalid signatures defers
-   * verification. The packet is not retained.
-   */
+  /** Never throws or retains the packet. Calls the listener synchronously, or later during a flood. */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
     this.#drop(this.#processPacket(packet, this.#options.unverified === 'hold'));
@@ -259,10 +256,7 @@ export class Deshredder {
     while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
-  /**
-   * Of the leader with most open slots, the farthest from the newest: a leader that signs shreds of many
-   * future slots displaces only its own.
-   */
+  /** The farthest slot of the leader with most: one that signs many future slots displaces only its own. */
   #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));

@@ -13,10 +13,7 @@ import {
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/**
- * One erasure batch of signed shreds: merkle shreds proven below the set's root, or legacy shreds with a
- * verified signature.
- */
+/** An erasure batch. Merkle shreds are proven below its root; legacy shreds are verified one by one. */
 export class FecSet {
   readonly fecSetIndex: number;
   /** All shreds of a merkle set share it. */

@@ -178,8 +178,7 @@ export class LookupTables {
   }
 
   /**
-   * All or none, since instructions index into the whole list. Null if a table is unknown or lacks an address
-   * usable in the slot. Source: agave accounts-db `load_lookup_table_addresses`.
+   * All or none, since instructions index into the whole list. Source: agave `load_lookup_table_addresses`.
    */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];

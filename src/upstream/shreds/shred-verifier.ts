@@ -136,8 +136,7 @@ class UnverifiedShreds {
 const BURST_MS = 250;
 
 /**
- * Rate limit of invalid signatures. The less remains, the more shreds must share a signature before it is
- * verified: forged single shreds exhaust only the share of single shreds.
+ * The less remains, the more shreds must share a signature: forged single shreds exhaust only their share.
  */
 class InvalidSignatureLimit {
   readonly #perMs: number;

@@ -1,10 +1,7 @@
 export type UdpShredsConfig = Readonly<{
   host: string;
   port: number;
-  /**
-   * Accepted addresses and networks ("203.0.113.7", "10.0.0.0/8"); none accepts all. Addresses can be
-   * spoofed: only the leader's signature authenticates a shred.
-   */
+  /** Addresses and networks; none accepts all. They can be spoofed: only signatures authenticate shreds. */
   senders: readonly string[];
 }>;
 
@@ -36,10 +33,7 @@ export const deshredLimits = {
   fecSetsPerSlotMax: 2_048,
   /** Bytes of shreds; above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
-  /**
-   * Window around the newest plausible slot. At least as large below as above, so that a source that is ahead
-   * excludes no other. The status of all slots in the window is remembered.
-   */
+  /** At least as large below as above, so that a source that is ahead excludes no other. */
   slotsAheadMax: 256,
   slotsBehindMax: 256,
   /** Without a verified shred for this long, the plausible slot is reset. */

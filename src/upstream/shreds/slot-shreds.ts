@@ -10,10 +10,7 @@ const FIRST_CAPACITY = 1_024;
 /** Both ends included; the last shred completes the batch. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
-/**
- * Finds complete batches among a slot's data shreds. Adjacent shreds without a batch end in between form a
- * run; both ends of a run store the other end, so that adding a shred takes constant time.
- */
+/** Adjacent shreds of a batch form a run whose ends store each other: adding takes constant time. */
 class BatchRanges {
   #flags = new Uint8Array(FIRST_CAPACITY);
   #otherEnd = new Int32Array(FIRST_CAPACITY);

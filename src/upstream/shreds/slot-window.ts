@@ -10,10 +10,7 @@ type SlotWindowOptions = Readonly<{
   newestSlot: () => Slot | null;
 }>;
 
-/**
- * Plausible slots: near the newest slot of another source, or else near the median of recently started slots.
- * Not the maximum: a leader may sign shreds of its far-future slots.
- */
+/** Near another source's newest slot, or the median of recent ones: a leader may sign far-future slots. */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
   readonly #ahead: bigint;

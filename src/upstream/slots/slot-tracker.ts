@@ -9,10 +9,7 @@ export type ObservedSlot = Readonly<{
 }>;
 
 export interface SlotTracker {
-  /**
-   * Newest slot that more than one node can serve; `finalized` counts replayed blocks only. Null if unknown,
-   * or without a healthy node. Called per request: does not allocate.
-   */
+  /** A slot that more than one node can serve. Called per request: does not allocate. */
   slotAt(network: Network, commitment: Commitment): ObservedSlot | null;
 }
 

@@ -22,10 +22,7 @@ const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =
 
 let shapeCount = 0;
 
-/**
- * The fields that a filter compares for equality, without their values. Only the hash of a key is stored, so
- * a match must be checked with the account itself.
- */
+/** The fields that a filter compares. Only the hash of a key is stored, so a match must be checked. */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;

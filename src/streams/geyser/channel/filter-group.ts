@@ -185,10 +185,7 @@ function sortFirst(values: Int32Array, count: number): void {
 
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
-/**
- * One filter of a group in the indexes. Most filters have one key and serve as their own chain entry, so that
- * a match touches few memory locations.
- */
+/** Most filters have one key and serve as their own chain entry: a match touches few memory locations. */
 export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly rule: Rule;
   readonly group: FilterGroup;

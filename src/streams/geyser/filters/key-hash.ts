@@ -18,11 +18,7 @@ const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
-/**
- * Extends the hash of a key, below 2^25, by more bytes. Universal like `hashAddress`, because clients choose
- * the keys.
- * @param piece - pieces in the previous parts.
- */
+/** Universal like `hashAddress`, because clients choose the keys. `piece`: pieces in the previous parts. */
 export function hashBytes(
   hash: number,
   piece: number,

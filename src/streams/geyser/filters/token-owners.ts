@@ -75,10 +75,7 @@ function keysOf(balances: readonly Balance[]): RawKeys {
   return { bytes, offsets };
 }
 
-/**
- * Cached until the next transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`,
- * `owners_with_changed_balance`.
- */
+/** Cached until the next transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`. */
 export class TokenOwners {
   #of: RawTransaction | null = null;
   #balances: Balances | null = null;

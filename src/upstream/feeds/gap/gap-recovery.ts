@@ -37,10 +37,7 @@ type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
 
-/**
- * Slots that cluster finality may trail a node's root. Source: Agave runtime/src/commitment.rs,
- * `highest_super_majority_root`.
- */
+/** How far cluster finality may trail a root. Source: Agave, `highest_super_majority_root`. */
 const ROOT_TRAIL = 32n;
 
 /**

@@ -78,10 +78,7 @@ export class MintCache {
     };
   }
 
-  /**
-   * Fetches the account's mint if unknown. The wait is limited to `mintWaitMs` per `mintRetryMs`; the fetch
-   * continues beyond it. Null when nothing is awaited; never rejects.
-   */
+  /** Waits for an unknown mint, up to `mintWaitMs` per `mintRetryMs`; null when nothing is awaited. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;

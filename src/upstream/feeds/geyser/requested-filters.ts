@@ -120,10 +120,7 @@ type RequestedFiltersOptions = Readonly<{
   fits: (size: FiltersSize) => boolean;
 }>;
 
-/**
- * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters, and later
- * in the slot does not, is emitted in its matching state.
- */
+/** An account that matches a program's filters and later does not, is emitted in its matching state. */
 export class RequestedFilters {
   readonly #options: RequestedFiltersOptions;
   readonly #accounts = new RefCountedMap<Address, Member>();
