@@ -5,7 +5,6 @@ import type { Subscription } from '../protocol/subscriptions.ts';
 export interface FeedListener {
   /** `result` is the raw JSON of `params.result`, shared and never modified. `isLast`: nothing follows. */
   onNotification(result: Buffer, isLast: boolean): void;
-  /** The subscription failed; nothing follows. */
   onError(failure: Failure): void;
 }
 

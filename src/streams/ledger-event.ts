@@ -24,7 +24,6 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
-/** State of an account after a transaction or slot. */
 export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
@@ -46,7 +45,6 @@ export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
   | { kind: 'completed'; slot: Slot; at: bigint }
   | { kind: 'created'; slot: Slot; parent: Slot; root: Slot; at: bigint }
-  /** A transaction was received and not executed yet. */
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent

@@ -65,7 +65,6 @@ export class FlushScheduler {
     this.#reusable = scheduled;
   };
 
-  /** 0 flushes every turn. */
   constructor(minIntervalMs = 0) {
     this.#minIntervalMs = minIntervalMs;
   }
@@ -95,12 +94,11 @@ const EMPTY = Buffer.alloc(0);
 
 const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
-/** Responses may exceed the queue limit by this factor before the client lags. */
+/** Limits the lag that responses permit. */
 const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);
 
-/** Shared by all sockets of the event loop. */
 const flushScheduler = new FlushScheduler();
 const lastBatch = new WriteBatch();
 
@@ -153,7 +151,6 @@ export class Outbox {
     return this.memoryBytes > this.#options.queueMaxBytes;
   }
 
-  /** The frame must not be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
     if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) {

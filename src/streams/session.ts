@@ -5,13 +5,9 @@ import type { Caller, Outcome } from '../protocol/request-handler.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Notification } from './notification.ts';
 
-export type SessionLimits = Readonly<{
-  subscriptionsMax: number;
-  messageMaxBytes: number;
-}>;
+export type SessionLimits = Readonly<{ subscriptionsMax: number; messageMaxBytes: number }>;
 
 export interface Subscriber {
-  /** `isLast`: nothing follows. */
   onNotification(notification: Notification, isLast: boolean): void;
   onError(failure: Failure): void;
 }
@@ -46,10 +42,8 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Applies limits and metering, without credits, to input that is not a call.
-   * @param fault - why it is invalid; null if it is valid.
-   * @param idBytes - of the id of the error response; null without a response.
-   * @returns the error to send: its fault or a rejection; null for none.
+   * Limits and meters input that is not a call. Without a response, `idBytes` is null. Returns the error to
+   * send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
   /** `method`: a `…Subscribe` of protocol/subscriptions.ts. `params`: raw JSON. */
@@ -66,15 +60,13 @@ export interface Session {
   setBacklog?(backlog: Backlog): void;
   /** The client was disconnected: it reads too slowly. */
   recordLagged?(): void;
-  /** Ends every subscription; the connection still counts until `close`. */
   end(): void;
   close(): void;
 }
 
 export interface WebSocketHandler {
   /**
-   * Checks a key and takes a connection permit of its plan.
-   * @param onEnd - called once when the key becomes invalid (revoked, expired, disabled) or its rules exclude the caller.
+   * Takes a connection permit. `onEnd` is called once when the key or its rules exclude the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

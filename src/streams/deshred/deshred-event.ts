@@ -30,7 +30,6 @@ export type DeshredSlot = Readonly<{
   at: bigint;
 }>;
 
-/** Receives each item of the shred stage once. */
 export interface DeshredListener {
   /** Not called for sources without batches. Precedes the batch's transactions. */
   onBatch(batch: EntryBatch): void;

@@ -99,10 +99,7 @@ class SubscribeDeshredTransaction extends LazyTransaction {
   }
 }
 
-type DeshredHubOptions = Readonly<{
-  /** Response of GetVersion, as JSON text. */
-  version: string;
-}>;
+type DeshredHubOptions = Readonly<{ version: string }>;
 
 type Request = SubscribeRequest | SubscribeDeshredRequest;
 

@@ -13,9 +13,7 @@ type DeshredMergeLimits = Readonly<{
 
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
-/**
- * Batches are compared by bytes: not every source knows their shreds, and sources may split them differently.
- */
+/** Batches are compared by bytes: not every source knows their shreds or splits them equally. */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
   readonly #slots: Lru<Slot, SlotState>;

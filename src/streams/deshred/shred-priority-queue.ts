@@ -3,18 +3,17 @@ import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
-export type ShredPriorityOptions = Readonly<{
-  /** Accepted shreds so far: invalid ones must not delay the standard stage. */
-  accepted: () => number;
+const shredPriorityOptions = {
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
-  shredsPerTick: number;
-  waitMaxMs: number;
-}>;
-
-const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
   shredsPerTick: 8,
   waitMaxMs: 100,
 };
+
+export type ShredPriorityOptions = Readonly<typeof shredPriorityOptions> &
+  Readonly<{
+    /** Accepted shreds so far: invalid ones must not delay the standard stage. */
+    accepted: () => number;
+  }>;
 
 /** After a pause, shreds and their transactions are readable at once: updates wait for the tick's shreds. */
 export class ShredPriorityQueue implements GeyserListener {

@@ -120,12 +120,9 @@ export interface Member {
 }
 
 /**
- * Streams with the same commitment. Emits each update to the streams whose filters match, found by index, so
- * that the cost depends on the matches and not on the number of filters.
- *
- * Message parts that only some streams need (slices of account data, transaction statuses, blocks) are
- * encoded for the first of them and shared. Blocks may be sent later; messages behind them on the same stream
- * are delayed too.
+ * Streams of one commitment. The cost of an update depends on its matches, not on the number of filters.
+ * Parts that only some streams need are encoded for the first of them and shared. Blocks may be sent later;
+ * messages behind them on the same stream are delayed too.
  */
 export class Channel {
   readonly #index = new FilterIndex();

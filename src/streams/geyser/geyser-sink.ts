@@ -4,7 +4,6 @@ export type StreamBacklog = Readonly<{
   messages: number;
   /** Encoded messages only: block messages are encoded when they are sent. */
   bytes: number;
-  /** Incomplete blocks. */
   blocks?: number;
   /** Slots between the replay's next one and the first stored one. */
   slots?: number;

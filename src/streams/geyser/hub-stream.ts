@@ -27,7 +27,6 @@ type HubStreamOptions = Readonly<{
   onClosed: () => void;
 }>;
 
-/** One `Subscribe` stream: its filters, its channel and its replay. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   level: Level = 0;
@@ -72,7 +71,6 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
-    // Later requests wait too.
     const timeout = AbortSignal.timeout(this.#options.limits.replayReadyTimeoutMs);
     await unlessAborted(filterSet.ready, timeout).catch(() => {
       throw new Failure('UPSTREAM_UNAVAILABLE');

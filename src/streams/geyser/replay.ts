@@ -24,13 +24,11 @@ export class ReplayScheduler {
     this.#replaysMax = replaysMax;
   }
 
-  /** Runs in the next turn at the earliest. */
   schedule(task: ReplayTask): void {
     this.#waiting.add(task);
     this.#fill();
   }
 
-  /** Idempotent. */
   cancel(task: ReplayTask): void {
     this.#waiting.delete(task);
     if (this.#active.delete(task)) this.#fill();
@@ -97,7 +95,6 @@ export class Replay implements ReplayTask {
     this.#member.replace(options.filters);
   }
 
-  /** Emits the first slot in a later turn. */
   start(): void {
     this.#options.replays.schedule(this);
   }
@@ -107,13 +104,11 @@ export class Replay implements ReplayTask {
     this.#level = level;
   }
 
-  /** Idempotent. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#options.replays.cancel(this);
   }
 
-  /** Emits the next slot. False if it is not ready for another. */
   runSlice(): boolean {
     if (this.#hasEnough()) {
       this.#wait();

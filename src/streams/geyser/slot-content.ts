@@ -48,7 +48,6 @@ const NO_LEVEL = -1;
 /** Stored statuses per slot version; seven are usual. */
 const STATUSES_MAX = 64;
 
-/** Updates of one slot, in order of arrival. */
 export class SlotContent {
   readonly slot: Slot;
   parent: Slot | null = null;
@@ -89,7 +88,6 @@ export class SlotContent {
     this.bytes += updateMemoryBytes(meta);
   }
 
-  /** Stores a status for replays. */
   addStatus(status: RawSlot): void {
     if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
     this.statuses.push(status);
@@ -123,7 +121,6 @@ export class SlotContent {
   }
 }
 
-/** Whether a later write is older by its node's write version. */
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 

@@ -7,7 +7,6 @@ type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' |
 /** Slots ahead, as a multiple of the waiting ones. */
 const AHEAD_SHARE = 2;
 
-/** Slots that wait for their commitment or may be replayed. */
 export class SlotStore {
   readonly #limits: SlotStoreLimits;
   readonly #slots = new Map<Slot, SlotContent>();
@@ -37,7 +36,6 @@ export class SlotStore {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
 
-  /** Ascending. */
   from(slot: Slot): SlotContent[] {
     return [...this.#slots.values()]
       .filter((content) => content.slot >= slot)
@@ -54,7 +52,7 @@ export class SlotStore {
     return first;
   }
 
-  /** A slot and its ancestors below a level, oldest first. */
+  /** Including the slot; oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);

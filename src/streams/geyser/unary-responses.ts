@@ -26,7 +26,6 @@ type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint 
 
 type TrackedBlock = ChainBlock & { level: Level | -1 };
 
-/** The newest blocks, for unary calls. */
 export class ChainView {
   readonly #blocks = new Map<Slot, TrackedBlock>();
   readonly #byHash = new Map<string, TrackedBlock>();
@@ -43,7 +42,6 @@ export class ChainView {
     if (this.#blocks.size > BLOCKS_MAX) this.#remove(this.#blocks.values().next().value);
   }
 
-  /** The slot and its ancestors reached a level. */
   advance(slot: Slot, level: Level): void {
     const newest = this.#newestSlot[level];
     if (newest === null || slot > newest) this.#newestSlot[level] = slot;
@@ -88,7 +86,6 @@ export class ChainView {
 
 type ChainState = Readonly<{
   chain: ChainView;
-  /** JSON text. */
   version: string;
   /** Where a stream may start; null for none. */
   firstAvailable: Slot | null;

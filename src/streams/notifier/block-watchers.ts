@@ -10,11 +10,7 @@ import type { FeedListener } from '../feed.ts';
 import { resultIn } from './account-notification.ts';
 import { WatchIndex } from './account-watchers.ts';
 
-type BlockShape = TransactionView &
-  Readonly<{
-    /** Equal for equal shapes. */
-    name: string;
-  }>;
+type BlockShape = TransactionView & Readonly<{ name: string }>;
 
 function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
   const { encoding, details, rewards, maxVersion } = subscription;
@@ -39,7 +35,6 @@ export class BlockNotification {
     return this.#resultFor(shape.name, this.block, shape);
   }
 
-  /** Only the transactions that mention an address. */
   resultMentioning(
     address: Address,
     transactions: readonly ExecutedTransaction[],

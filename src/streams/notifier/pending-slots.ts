@@ -7,7 +7,6 @@ import type { TransactionNotification } from './transaction-notification.ts';
 export const levels = { none: 0, processed: 1, confirmed: 2, finalized: 3 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
-/** Events of a slot that are not emitted at all commitments yet. */
 export class PendingSlot {
   readonly slot: Slot;
   /** Null if not reported: the slot is assumed to be on the chain. */
@@ -18,7 +17,6 @@ export class PendingSlot {
   /** Blocks were watched when the slot began. */
   expectsBlock = false;
   block: BlockNotification | null = null;
-  /** The last state of each account. */
   readonly accounts = new Map<Address, AccountNotification>();
   readonly transactions: TransactionNotification[] = [];
   #isCreated = false;
@@ -47,12 +45,14 @@ export class PendingSlot {
   }
 }
 
-export type PendingSlotsOptions = Readonly<{
+export const pendingSlotsOptions = {
   /** Between creation and root; above it, the oldest is evicted and reported. */
-  slotsMax: number;
+  slotsMax: 512,
   /** Accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
-  entriesMax: number;
-}>;
+  entriesMax: 1_000_000,
+};
+
+type PendingSlotsOptions = Readonly<typeof pendingSlotsOptions>;
 
 const bySlot = (a: PendingSlot, b: PendingSlot): number => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0);
 
@@ -81,7 +81,6 @@ export class PendingSlots {
     return pending;
   }
 
-  /** One more account or transaction of a slot. */
   count(pending: PendingSlot): void {
     this.#entryCount++;
     if (this.#entryCount > this.#options.entriesMax) this.#evictOldest(pending);

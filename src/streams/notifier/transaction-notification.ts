@@ -14,10 +14,7 @@ export type TransactionShape = Pick<
   SubscriptionOf<'transaction'>,
   'dialect' | 'encoding' | 'details' | 'rewards' | 'maxVersion'
 > &
-  Readonly<{
-    /** Equal for equal shapes. */
-    name: string;
-  }>;
+  Readonly<{ name: string }>;
 
 export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
   const { dialect, encoding, details, rewards, maxVersion } = subscription;
@@ -122,7 +119,6 @@ export class TransactionNotification {
     return this.#logsResult;
   }
 
-  /** `{context, value: {err}}`. */
   statusResult(): Buffer {
     this.#statusResult ??= resultIn(this.slot, { err: this.executed.meta.err });
     return this.#statusResult;

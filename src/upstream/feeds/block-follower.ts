@@ -26,9 +26,8 @@ type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
 const PAUSE_MS = 200;
 
 /**
- * Feeds `block` and `transaction` subscriptions with getBlocks and getBlock on each new slot. Works without
- * blockSubscribe and misses no block when nodes fail. At `processed`, a transaction is emitted when its block
- * is confirmed, where history starts.
+ * Reads blocks on each new slot: works without blockSubscribe and misses no block when nodes fail. At
+ * `processed`, a transaction is emitted when its block is confirmed, where history starts.
  */
 export class BlockFollower {
   readonly #pubsub: SlotFeed;

@@ -69,9 +69,7 @@ export class ContinuousSubscription {
     this.#gapRecovery = gapRecovery;
   }
 
-  /**
-   * @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED when all nodes are full.
-   */
+  /** @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED if all nodes are full. */
   async open(): Promise<void> {
     const { limits } = this.#context;
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {

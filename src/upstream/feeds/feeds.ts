@@ -17,7 +17,10 @@ import { type FeedLimits, feedLimits } from './limits.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 
-interface PositionedFeed extends Feed {
+/** A feed that takes precedence over PubSub for the kinds it serves. */
+export interface PreferredFeed extends Feed {
+  serves(kind: SubscriptionKind): boolean;
+  close(): void;
   /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null;
   emittedUpTo(commitment: Commitment): Slot | null;
@@ -62,7 +65,7 @@ async function openWith<Opened, Position>(
 }
 
 type PreferredSubscriptionOptions = Readonly<{
-  preferred: PositionedFeed;
+  preferred: PreferredFeed;
   pubsub: PubsubFeed;
   gapRecovery: GapRecovery;
   onFailover: () => void;
@@ -94,7 +97,7 @@ function openPreferred(
 }
 
 type PreferredTransactionsOptions = Readonly<{
-  preferred: PositionedFeed;
+  preferred: PreferredFeed;
   blocks: BlockFollower;
   onFailover: () => void;
 }>;
@@ -114,12 +117,6 @@ function openPreferredTransactions(
       return blocks.resume(subscription, listener, { emitted, opened });
     },
   });
-}
-
-/** A feed that takes precedence over PubSub for the kinds it serves. */
-export interface PreferredFeed extends PositionedFeed {
-  serves(kind: SubscriptionKind): boolean;
-  close(): void;
 }
 
 type FeedOptions = Readonly<{

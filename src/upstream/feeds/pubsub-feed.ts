@@ -11,9 +11,8 @@ import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**
- * Feeds subscriptions from the nodes' PubSub. When a connection closes, stalls or lags, they fail over to
- * other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a gap is
- * filled from confirmed blocks, so forks in it are not emitted.
+ * When a connection closes, stalls or lags, its subscriptions fail over and the gap is read through the pool
+ * (gap/). At `processed`, a gap is filled from confirmed blocks, so forks in it are not emitted.
  */
 export class PubsubFeed {
   readonly #context: SubscriptionContext;

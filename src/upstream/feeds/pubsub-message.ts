@@ -3,10 +3,7 @@ import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-sc
 import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
-/**
- * Scans PubSub messages of nodes without parsing results, which are forwarded as received. Source: reference
- * solana-json-rpc.md §3.1.
- */
+/** Results are not parsed but forwarded as received. Source: reference solana-json-rpc.md §3.1. */
 
 /** The number, or the raw JSON if it is no safe integer. */
 export type NodeSubscriptionId = number | string;

@@ -2,10 +2,7 @@ import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { newer } from '../slots/newest-slot.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
 
-type NodeSlots = Readonly<{
-  polled: Slot | null;
-  observed: Slot | null;
-}>;
+type NodeSlots = Readonly<{ polled: Slot | null; observed: Slot | null }>;
 
 /** Slots that a notification may be ahead of the node's own last slot: minutes. */
 const LEAD_MAX_SLOTS = 500n;

@@ -38,10 +38,7 @@ type ReplayRange = Readonly<{
   fillsIn: boolean;
 }>;
 
-type Outcome = Readonly<{
-  code: 'complete' | 'ignored' | GrpcCode;
-  oldest: Slot | null;
-}>;
+type Outcome = Readonly<{ code: 'complete' | 'ignored' | GrpcCode; oldest: Slot | null }>;
 
 function oldestIn(message: string): Slot | null {
   const [, digits] = /last available: (\d{1,19})/.exec(message) ?? [];

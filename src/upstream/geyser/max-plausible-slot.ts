@@ -24,10 +24,9 @@ const sinceOf = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
- * Decides which slots are plausible. With a known head that some stream is near: slots near the head.
- * Otherwise: slots near the emitted ones; a single server may jump, one of several may advance only at chain
- * speed. After a quiet period, as when all servers were down, the second slot near the same distant position
- * is accepted.
+ * With a known head that some stream is near: slots near the head. Otherwise: slots near the emitted ones; a
+ * single server may jump, one of several may advance only at chain speed. After a quiet period, the second
+ * slot near the same distant position is accepted.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
@@ -88,9 +87,7 @@ export class SlotPlausibility {
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
-  /**
-   * Whether for `quietMs` only finished slots were reported: newer ones were wrong, or the chain was reset.
-   */
+  /** Whether only finished slots came for `quietMs`: newer ones were wrong, or the chain was reset. */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
     const before = this.#staleSince;

@@ -163,9 +163,9 @@ export class StreamReader {
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(view, update) : 1;
     if (nth === 0) return;
     const isNew = record.addUpdate(update, nth);
-    if (update.kind !== 'account' || record.writeOrder === null) {
-      if (isNew) this.#sink.emitContent(update);
-    } else if (record.writeOrder.shouldEmit(view, update, isNew)) this.#sink.emitContent(update);
+    const { writeOrder } = record;
+    const isOrdered = update.kind === 'account' && writeOrder !== null;
+    if (isOrdered ? writeOrder.shouldEmit(view, update, isNew) : isNew) this.#sink.emitContent(update);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {

@@ -45,10 +45,9 @@ export class Backfills {
 
   async #start({ waiters }: SharedBackfill): Promise<void> {
     this.#next = null;
-    let oldest: Slot | null = null;
-    for (const { from, isCancelled } of waiters)
-      if (!isCancelled && (oldest === null || from < oldest)) oldest = from;
-    if (oldest !== null) await this.#replay(oldest);
+    const starts = waiters.filter(({ isCancelled }) => !isCancelled).map(({ from }) => from);
+    if (starts.length > 0)
+      await this.#replay(starts.reduce((oldest, from) => (from < oldest ? from : oldest)));
   }
 }
 
@@ -71,9 +70,7 @@ export interface YellowstoneListener extends GeyserListener {
 
 const CHECKS_PER_STALL = 10;
 
-/**
- * One stream per node, with the filters of all consumers; missing slots are replayed, read, or reported lost.
- */
+/** One stream per node, with all filters; missing slots are replayed, read from blocks, or reported lost. */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
   readonly #limits: GeyserSourceOptions;

@@ -61,10 +61,7 @@ type Losses = Readonly<{
   unresolved: number;
 }>;
 
-type DropReportOptions = Readonly<{
-  counts: () => Losses;
-  log: Logger;
-}>;
+type DropReportOptions = Readonly<{ counts: () => Losses; log: Logger }>;
 
 const REPORT_INTERVAL_MS = 60_000;
 /** From this many drops per interval, the report is a warning. */

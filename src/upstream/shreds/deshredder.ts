@@ -75,9 +75,8 @@ const VERIFY_INTERVAL_MS = 5;
 const VERIFY_BATCH = 16;
 
 /**
- * Assembles entry batches from shreds in any order. Shreds without the leader's signature affect only the
- * statistics: they take no index and no memory. Sources: agave ledger, `blockstore.rs`; jito shredstream-
- * proxy, `deshred.rs`.
+ * Shreds without the leader's signature affect only the statistics: they take no index and no memory.
+ * Sources: agave ledger, `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
  */
 export class Deshredder {
   readonly #options: DeshredderOptions;

@@ -135,9 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/**
- * The less remains, the more shreds must share a signature: forged single shreds exhaust only their share.
- */
+/** The less remains, the more shreds must share a signature: forged ones exhaust only their share. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;

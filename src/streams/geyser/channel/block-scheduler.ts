@@ -7,11 +7,7 @@ import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
 /** Streams with the same selection share its bytes. */
-type BlockPart = {
-  readonly block: RawBlock;
-  readonly choice: BlockChoice;
-  targets: BlockTarget[];
-};
+type BlockPart = { readonly block: RawBlock; readonly choice: BlockChoice; targets: BlockTarget[] };
 
 type BlockTarget = Readonly<{
   sink: OrderedSink;
@@ -142,7 +138,6 @@ export type BlockReader = Readonly<{
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
-  /** Streams that wait for blocks; the next one first. */
   readonly #queue = new Set<OrderedSink>();
   #tick: NodeJS.Immediate | null = null;
   #remainingMs = 0;
@@ -162,7 +157,6 @@ export class BlockScheduler {
     return this.#sinks.get(sink)?.hasPendingBlock === true;
   }
 
-  /** The stream has ended or restarts elsewhere: discards its pending messages. */
   drop(sink: GeyserSink): void {
     this.#sinks.get(sink)?.drop();
   }

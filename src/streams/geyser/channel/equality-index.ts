@@ -73,7 +73,6 @@ class KeyShape {
 
 type SharedShape = { readonly shape: KeyShape; uses: number };
 
-/** `filters`: the owner's filters with the shape. */
 type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
@@ -147,7 +146,6 @@ export class EqualityIndex {
   readonly #anyOwner = new ShapeList();
   readonly #chains = new Map<number, ChainHead<AccountRule>>();
 
-  /** 0 once all filters are removed. */
   get size(): number {
     return this.#byOwner.size + this.#shapes.size + this.#chains.size;
   }

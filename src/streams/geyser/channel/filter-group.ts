@@ -9,7 +9,6 @@ const ENCODED_SETS_MAX = 4096;
 /** Longer encodings are rare and not shared. */
 const SHARED_MAX_BYTES = 256;
 
-/** Encoded name sets by their bytes as text. */
 const encodedSets = new Lru<string, Uint8Array>(ENCODED_SETS_MAX);
 
 /** Streams whose filters have equal names share the bytes, so that a server recognizes repeated messages. */
@@ -23,11 +22,9 @@ export function sharedNames(names: readonly string[]): Uint8Array {
   return encoded;
 }
 
-/** Limits of cached sets of several names. */
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
-/** Encoded names of filters that match together. */
 class NameSets {
   readonly #names: readonly string[];
   readonly #sets = new Map<number, Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>>();
@@ -72,7 +69,6 @@ function isSame(existing: Int32Array, ordinals: Int32Array, count: number): bool
   return true;
 }
 
-/** The filter groups that match one update; reused for each. */
 export class Matches {
   readonly #groups: (FilterGroup | null)[] = [];
   count = 0;
@@ -94,7 +90,6 @@ export class Matches {
     if (group.addMatch(watcher)) this.#groups[this.count++] = group;
   }
 
-  /** Removes one matched group; null if none is left. */
   take(): FilterGroup | null {
     if (this.count === 0) return null;
     const group = this.#groups[--this.count] as FilterGroup;
@@ -108,7 +103,6 @@ export class Listener {
   readonly sink: GeyserSink;
   /** Null for all data. */
   readonly slices: readonly DataSlice[] | null;
-  /** Equal for equal slices. */
   readonly slicesKey: string;
   isRemoved = false;
 
@@ -155,7 +149,6 @@ export class FilterGroup {
     return false;
   }
 
-  /** The names of the matched filters, at least one. Clears the matches. */
   takeNames(): Uint8Array {
     const count = this.#count;
     this.#count = 0;
@@ -191,7 +184,6 @@ export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly group: FilterGroup;
   readonly watcher = this;
   next: ChainEntry<Rule> | null = null;
-  /** Entries in the chain that starts here. */
   count = 1;
   /** The last sweep that visited the chain. */
   sweptBy = 0;

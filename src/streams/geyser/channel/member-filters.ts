@@ -39,7 +39,6 @@ function watchers<Rule extends { name: string }>(
 const allNames = (names: readonly string[]): Uint8Array | null =>
   names.length === 0 ? null : sharedNames(names);
 
-/** The filters of one member, prepared for the index. */
 export class MemberFilters {
   readonly listener: Listener;
   readonly accounts: readonly Watcher<AccountRule>[];

@@ -8,7 +8,6 @@ type TransactionWatcher = Watcher<TransactionRule>;
 
 const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
-/** Filters without a key, by their vote and failure conditions. */
 class UnkeyedWatchers {
   /** By `listIndex`; a filter without such conditions is in all lists. */
   #lists: TransactionWatcher[][] = [[], [], [], []];
@@ -34,9 +33,8 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * By signature, by a required key, or by their included keys. Filters without any are checked with every
- * transaction whose status they accept. Filters that count token account owners as keys are indexed by owner
- * too.
+ * By signature, by a required key, or by included keys. Others are checked with every transaction whose
+ * status they accept. Filters that count token account owners as keys are indexed by owner too.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;

@@ -4,7 +4,6 @@ import type { ChainEntry, Watcher } from './filter-group.ts';
 /** Holds the chain's length and last sweep. */
 export type ChainHead<Rule> = ChainEntry<Rule> & { count: number; sweptBy: number };
 
-/** A chain of one. */
 export const chainHead = <Rule>(watcher: Watcher<Rule>): ChainHead<Rule> =>
   watcher.isOwnEntry ? watcher : { watcher, next: null, count: 1, sweptBy: 0 };
 

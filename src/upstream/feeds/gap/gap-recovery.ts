@@ -111,10 +111,10 @@ export class SeenSlots {
   }
 
   #evictOldest(): void {
-    for (const [name, slot] of this.#slots) {
-      this.#slots.delete(name);
-      if (slot > this.evictedUpTo) this.evictedUpTo = slot;
-      return;
-    }
+    const [oldest] = this.#slots;
+    if (oldest === undefined) return;
+    const [name, slot] = oldest;
+    this.#slots.delete(name);
+    this.evictedUpTo = max(this.evictedUpTo, slot);
   }
 }

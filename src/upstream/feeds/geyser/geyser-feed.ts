@@ -66,11 +66,9 @@ const isAccountSubscription = ({ subscription: { kind } }: ActiveSubscription): 
   kind === 'account' || kind === 'program';
 
 /**
- * Feeds WebSocket subscriptions from the Yellowstone source. At `processed`, events are emitted as they
- * arrive, even before the slot is complete; at `confirmed` and `finalized`, when the slot reaches the
- * commitment. Slots stay in order while the source repairs a gap. Account subscriptions fail when a gap is
- * repaired from blocks, which lack account writes. All subscriptions fail when slots are lost or every
- * server is down; those with pending notifications fail when their slot is evicted before it is rooted.
+ * At `processed`, emits events as they arrive, even before the slot is complete. Account subscriptions fail
+ * when a gap is repaired from blocks, which lack account writes. All fail when slots are lost or every server
+ * is down; those with pending notifications fail when their slot is evicted before it is rooted.
  */
 export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #limits: GeyserLimits;
@@ -144,7 +142,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     await this.#fetchRoot();
     if (!this.#subscriptions.has(active)) throw new Failure('UPSTREAM_UNAVAILABLE');
     active.cleanups.push(this.#parsed.add(subscription));
-    active.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(active)));
+    const notified: FeedListener = {
+      onNotification: (result, isLast) => this.#notify(active, result, isLast),
+      onError: (failure) => this.#fail([active], failure),
+    };
+    active.cleanups.push(this.#notifier.add(subscription, notified));
     if (!(await this.#source.updateFilters())) {
       this.#remove(active);
       throw new Failure('UPSTREAM_UNAVAILABLE');
@@ -233,13 +235,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
         'Failed to read the root slot; it is estimated until the stream reports one',
       );
     }
-  }
-
-  #listenerOf(subscription: ActiveSubscription): FeedListener {
-    return {
-      onNotification: (result, isLast) => this.#notify(subscription, result, isLast),
-      onError: (failure) => this.#fail([subscription], failure),
-    };
   }
 
   #notify(subscription: ActiveSubscription, result: Buffer, isLast: boolean): void {
