@@ -99,8 +99,6 @@ class SubscribeDeshredTransaction extends LazyTransaction {
   }
 }
 
-type DeshredHubOptions = Readonly<{ version: string }>;
-
 type Request = SubscribeRequest | SubscribeDeshredRequest;
 
 const NO_NAMES: Uint8Array = new Uint8Array();
@@ -113,7 +111,8 @@ const NO_FILTERS = (): void => {};
  * entries. No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */
 export class DeshredHub implements DeshredListener, StreamOpener {
-  readonly #options: DeshredHubOptions;
+  /** Response of GetVersion, as JSON text. */
+  readonly #version: string;
   readonly #subscribe = new Channel();
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
@@ -122,8 +121,8 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 
-  constructor(options: Partial<DeshredHubOptions> = {}) {
-    this.#options = { version: '{}', ...options };
+  constructor({ version = '{}' }: Readonly<{ version?: string }> = {}) {
+    this.#version = version;
   }
 
   get size(): number {
@@ -164,7 +163,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   /** @throws GrpcError UNIMPLEMENTED for chain queries; InvalidProtobuf. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
-    if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
+    if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#version);
     // There is no replay.
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
     throw new GrpcError('UNIMPLEMENTED', 'method disabled');

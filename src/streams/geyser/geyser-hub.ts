@@ -143,12 +143,8 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #emitLifecycle(status: RawSlot): void {
     const content = this.#slotStore.getOrCreate(status.slot);
     if (content === null) return;
-    if (
-      status.status === 'createdBank' &&
-      content.statuses.some(({ status: previousStatus }) => previousStatus === 'dead')
-    ) {
-      content.restart();
-    }
+    const wasDead = content.statuses.some((previous) => previous.status === 'dead');
+    if (status.status === 'createdBank' && wasDead) content.restart();
     content.parent ??= status.parent;
     content.addStatus(status);
     if (!this.#isPast(status.slot, 0)) this.#emitAll(status);

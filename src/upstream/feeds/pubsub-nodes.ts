@@ -169,13 +169,10 @@ export class PubsubNodes {
     const names = [...new Set([...statuses.keys(), ...entries.keys()])];
     const slots = names
       .filter((name) => statuses.get(name)?.state !== 'wrong-chain')
-      .map((name) => {
-        const entry = entries.get(name);
-        return {
-          polled: polledSlot(statuses.get(name)),
-          observed: entry?.newestSlot ?? null,
-        };
-      });
+      .map((name) => ({
+        polled: polledSlot(statuses.get(name)),
+        observed: entries.get(name)?.newestSlot ?? null,
+      }));
     return trustedSlot(slots, this.#options.limits.lagMaxSlots);
   }
 

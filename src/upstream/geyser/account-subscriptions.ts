@@ -143,9 +143,8 @@ export class AccountSubscriptions {
     }
     if (count <= max) return;
     this.#log.warn({ requested: requested.size, count, max }, 'PubSub account subscription limit reached');
-    if (requested.size > max)
-      throw new Failure('FILTER_LIMIT', { facts: { of: 'accounts and owners', max } });
-    throw new Failure('OVERLOADED', { facts: { of: 'accounts and owners', max } });
+    const code = requested.size > max ? 'FILTER_LIMIT' : 'OVERLOADED';
+    throw new Failure(code, { facts: { of: 'accounts and owners', max } });
   }
 
   #startSubscription(key: string, subscription: Subscription): AccountSubscription {
@@ -186,8 +185,8 @@ export class AccountSubscriptions {
 
   async #reopenLater(accountSubscription: AccountSubscription): Promise<void> {
     accountSubscription.end = null;
-    const pause = withJitter(this.#options.retryMs);
-    await sleep(pause, undefined, { signal: this.#end.signal }).catch(() => {});
+    const { signal } = this.#end;
+    await sleep(withJitter(this.#options.retryMs), undefined, { signal }).catch(() => {});
     if (!accountSubscription.isClosed) await this.#open(accountSubscription);
   }
 
@@ -215,12 +214,8 @@ export class AccountSubscriptions {
       accountJson = keyed.account;
     }
     this.#version++;
-    const write = {
-      address,
-      account: readAccount(accountJson),
-      writeVersion: this.#version,
-      signature: null,
-    };
+    const account = readAccount(accountJson);
+    const write = { address, account, writeVersion: this.#version, signature: null };
     const createdAt = encodeTimestamp(BigInt(Date.now()));
     return rawAccount({ slot, createdAt, write, isStartup: false });
   }

@@ -190,8 +190,7 @@ export class GapRepair {
       }
       await this.#tryOnce(remaining, triedMs);
       if (merge.missingRange(performance.now()) === null) return;
-      const pause = withJitter(PAUSE_MS);
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await sleep(withJitter(PAUSE_MS), undefined, { signal }).catch(() => {});
     }
   }
 

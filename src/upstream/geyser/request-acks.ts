@@ -24,7 +24,7 @@ export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();
   #id = FIRST_ID;
-  #markOpen = false;
+  #isOpen = false;
   #silenceTimer: NodeJS.Timeout | null = null;
 
   constructor(limits: AckTimeouts) {
@@ -43,13 +43,13 @@ export class RequestAcks {
   startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
-    if (this.#markOpen) this.#startSilenceTimer();
+    if (this.#isOpen) this.#startSilenceTimer();
     return this.#id;
   }
 
   /** From now on, no answer within `ackTimeoutMs` means acceptance. */
   markOpen(): void {
-    this.#markOpen = true;
+    this.#isOpen = true;
     this.#startSilenceTimer();
   }
 
@@ -59,7 +59,7 @@ export class RequestAcks {
 
   /** The stream ended: waiters wait for the next request. */
   reset(): void {
-    this.#markOpen = false;
+    this.#isOpen = false;
     this.#stopSilenceTimer();
     for (const waiter of this.#waiters) waiter.id = 0;
   }

@@ -4,7 +4,7 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener, ResetReason } from '../../streams/geyser/geyser-source.ts';
-import { newer } from '../slots/newest-slot.ts';
+import { newer, newestOf } from '../slots/newest-slot.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
@@ -244,11 +244,9 @@ export class UpdateMerge implements UpdateSink {
 
   /** The slot after the newest settled one before `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
-    let settledSlot: Slot | null = null;
-    for (const record of this.#records.values()) {
-      if (record.isSettled && record.slot < slot) settledSlot = newer(settledSlot, record.slot);
-    }
-    return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
+    const settled = [...this.#records.values()].filter((record) => record.isSettled && record.slot < slot);
+    const newest = newestOf(settled.map((record) => record.slot));
+    return newest === null ? (this.#first ?? slot) : slotOf(newest + 1n);
   }
 
   #settleWaiting(): void {

@@ -96,10 +96,8 @@ export class Deshredder {
     this.#options = options;
     this.#limits = { ...deshredLimits, ...options.limits };
     this.#listener = listener;
-    this.#window = new SlotWindow({
-      limits: this.#limits,
-      newestSlot: options.newestSlot ?? (() => null),
-    });
+    const { newestSlot = () => null } = options;
+    this.#window = new SlotWindow({ limits: this.#limits, newestSlot });
     this.#pending = new PendingPackets(this.#limits.heldBytesMax);
     this.#verifier = new ShredVerifier(this.#limits);
   }

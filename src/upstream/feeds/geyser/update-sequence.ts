@@ -127,13 +127,12 @@ export class UpdateSequence {
   eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
     if (this.root !== null && slot <= this.root) return [];
-    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized')) {
-      const status = update.status;
-      if (status === 'confirmed') {
-        const state = this.#slots.get(slot);
-        if (state !== undefined) state.isConfirmed = true;
-        return [{ kind: 'confirmed', slot, at }];
-      }
+    if (update.kind === 'slot' && update.status === 'confirmed') {
+      const state = this.#slots.get(slot);
+      if (state !== undefined) state.isConfirmed = true;
+      return [{ kind: 'confirmed', slot, at }];
+    }
+    if (update.kind === 'slot' && update.status === 'finalized') {
       this.root = slot;
       for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
       return [{ kind: 'rooted', slot, at }];
