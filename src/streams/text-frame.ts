@@ -9,7 +9,7 @@ function headBytes(length: number): number {
 
 export const frameBytes = (length: number): number => headBytes(length) + length;
 
-/** Of an unmasked text frame. Returns the offset of the text. Source: RFC 6455 §5.2. */
+/** Writes the head of an unmasked text frame. Returns the offset of the text. Source: RFC 6455 §5.2. */
 export function writeFrameHead(target: Buffer, at: number, length: number): number {
   const head = headBytes(length);
   target[at] = FIN_TEXT;

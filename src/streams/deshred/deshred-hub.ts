@@ -164,7 +164,6 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
     if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#version);
-    // There is no replay.
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
     throw new GrpcError('UNIMPLEMENTED', 'method disabled');
   }

@@ -20,7 +20,6 @@ export interface GeyserSource {
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }
 
-/** Emits everything regardless of requests. */
 export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };

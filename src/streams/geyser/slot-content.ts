@@ -24,7 +24,6 @@ const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
   finalized: 2,
 };
 
-/** Undefined if the status is no commitment. */
 export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];
 
 /** Heap bytes of an update besides its message, measured in Node 24 with updates of a server's stream. */
@@ -112,7 +111,6 @@ export class SlotContent {
     return this.#finalContent;
   }
 
-  /** Null without its meta. */
   block(createdAt: Uint8Array): RawBlock | null {
     const { meta } = this;
     if (meta === null) return null;

@@ -93,7 +93,7 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /** Oldest first. The chain never abandons confirmed slots, so a root reaches all of them below it. */
+  /** Ascending. The chain never abandons confirmed slots, so a root reaches all of them below it. */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;

@@ -20,7 +20,7 @@ const RECEIVED = 'receivedSignature';
 /** Each watcher is notified once. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
-  /** Watchers whose transaction may have landed before they subscribed. */
+  /** Their transaction may have landed before they subscribed. */
   readonly #maybeLanded = new Set<Watcher>();
 
   get isEmpty(): boolean {

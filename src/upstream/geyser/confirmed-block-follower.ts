@@ -68,7 +68,7 @@ export class ConfirmedBlockFollower {
     return this.#started.promise;
   }
 
-  /** With the block of its slot, or at once after it. Beyond `waitingAccountsMax`, accounts are lost. */
+  /** Emits it with its block, or at once after that. Beyond `waitingAccountsMax`, accounts are lost. */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {

@@ -1,4 +1,4 @@
-/** Options of the Geyser source. Times in milliseconds, sizes in bytes. */
+/** Times in milliseconds, sizes in bytes. */
 export const geyserSourceOptions = {
   /** `union`: the merged filters of all streams. `full`: everything, always. */
   demand: 'union' as 'union' | 'full',

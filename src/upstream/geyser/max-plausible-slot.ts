@@ -97,7 +97,8 @@ export class SlotPlausibility {
 
   /** Whether all known positions and the head are below a slot; false if none is known. */
   isBehind(slot: Slot): boolean {
-    const positions = [this.#freshHead()?.slot ?? null, ...[...this.#options.streams].map((s) => s.maxSlot)];
+    const reported = [...this.#options.streams].map(({ maxSlot }) => maxSlot);
+    const positions = [this.#freshHead()?.slot ?? null, ...reported];
     const known = positions.filter((position) => position !== null);
     return known.length > 0 && known.every((position) => position < slot);
   }

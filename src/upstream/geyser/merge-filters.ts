@@ -241,7 +241,7 @@ export class FilterMerger {
       ...(transactions.length === 0
         ? {}
         : { transactions: named('t', isBroad ? [{}] : byKey(transactions)) }),
-      ...(this.kinds.has('entry') ? { entry: ['e'] } : {}),
+      ...(requests.some((each) => requestedKinds(each).has('entry')) ? { entry: ['e'] } : {}),
       ...(scope === 'exact' ? { blocks: counts } : {}),
     };
   }

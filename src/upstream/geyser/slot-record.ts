@@ -96,6 +96,7 @@ class WriteOrder {
     this.#wasEmitted = wasEmitted;
   }
 
+  /** Records a write and decides whether to emit it now. */
   shouldEmit(view: View, update: RawAccount, isNew: boolean): boolean {
     if (update.signature === null) return isNew;
     const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];

@@ -33,8 +33,8 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * By signature, by a required key, or by included keys. Others are checked with every transaction whose
- * status they accept. Filters that count token account owners as keys are indexed by owner too.
+ * Filters by signature, by a required key, or by included keys. Others are checked with every transaction
+ * whose status they accept. Filters that count token account owners as keys are indexed by owner too.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;
