@@ -24,7 +24,6 @@ export type GossipVote = Readonly<{
   signature: Signature;
 }>;
 
-/** State of an account after a transaction or slot. */
 export type AccountEvent = Readonly<{
   kind: 'account';
   slot: Slot;
@@ -38,15 +37,14 @@ export type AccountEvent = Readonly<{
 }>;
 
 /**
- * Ledger events in order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions,
- * accounts and entries; frozen and block; processed; later confirmed; later rooted. Sources that read
- * confirmed blocks omit what precedes. `at` is Unix milliseconds.
+ * In order (reference solana-json-rpc.md §3.2, last lines). Per slot: created; transactions, accounts and
+ * entries; frozen and block; processed; later confirmed; later rooted. Sources that read confirmed blocks
+ * omit what precedes. `at` is Unix milliseconds.
  */
 export type LedgerEvent = Readonly<
   | { kind: 'firstShred'; slot: Slot; at: bigint }
   | { kind: 'completed'; slot: Slot; at: bigint }
   | { kind: 'created'; slot: Slot; parent: Slot; root: Slot; at: bigint }
-  /** A transaction was received and not executed yet. */
   | { kind: 'received'; signature: Signature; slot: Slot }
   | { kind: 'transaction'; slot: Slot; index: number; executed: ExecutedTransaction; isVote: boolean }
   | AccountEvent
@@ -62,3 +60,5 @@ export type LedgerEvent = Readonly<
   | { kind: 'rooted'; slot: Slot; at: bigint }
   | { kind: 'vote'; vote: GossipVote }
 >;
+
+export type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;

@@ -5,7 +5,7 @@ import type { AccountLookup } from '../solana/parsed/account/parsed-account.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Slot } from '../solana/units.ts';
 import type { FeedListener } from './feed.ts';
-import type { LedgerEvent } from './ledger-event.ts';
+import type { EventOf, LedgerEvent } from './ledger-event.ts';
 import { AccountNotification } from './notifier/account-notification.ts';
 import { BlockNotification } from './notifier/block-watchers.ts';
 import { CommitmentWatchers } from './notifier/commitment-watchers.ts';
@@ -14,40 +14,27 @@ import {
   levels,
   type PendingSlot,
   PendingSlots,
-  type PendingSlotsOptions,
+  pendingSlotsOptions,
 } from './notifier/pending-slots.ts';
 import type { SignatureStatus } from './notifier/signature-watchers.ts';
 import { SlotWatchers } from './notifier/slot-watchers.ts';
 import { TransactionNotification } from './notifier/transaction-notification.ts';
 
-export type LedgerNotifierOptions = PendingSlotsOptions &
-  Readonly<{
-    /** Finds mints for `jsonParsed` accounts of a slot. */
-    lookup: (slot: Slot) => AccountLookup;
-    /** Status of a transaction that landed before the subscription; null if unknown. */
-    statusOf: (signature: Signature) => SignatureStatus | null;
-    /**
-     * Whether `processed` accounts, programs, logs, transactions and signatures are emitted with each event, instead
-     * of when their slot becomes `processed`.
-     */
-    intraSlot: boolean;
-    /** Stores events without subscribers, so that a new subscription receives slots that started before it. */
-    retainUnsubscribed: boolean;
-    /** A slot was evicted because of a limit; subscriptions with pending notifications of it have failed. */
-    onEvicted: (slot: Slot, failed: readonly Commitment[]) => void;
-  }>;
-
-const ledgerNotifierDefaults: LedgerNotifierOptions = {
-  lookup: () => ({}),
-  statusOf: () => null,
+const ledgerNotifierOptions = {
+  ...pendingSlotsOptions,
+  lookup: (_slot: Slot): AccountLookup => ({}),
+  /** Finds a transaction that landed before the subscription. */
+  statusOf: (_signature: Signature): SignatureStatus | null => null,
+  /** Emits `processed` notifications with each event, instead of when their slot is `processed`. */
   intraSlot: false,
+  /** Stores events without subscribers: a new subscription then gets slots that started before it. */
   retainUnsubscribed: false,
-  onEvicted: () => {},
-  slotsMax: 512,
-  entriesMax: 1_000_000,
+  /** A slot was evicted because of a limit; subscriptions with pending notifications of it have failed. */
+  onEvicted: (_slot: Slot, _failed: readonly Commitment[]): void => {},
 };
 
-type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
+export type LedgerNotifierOptions = Readonly<typeof ledgerNotifierOptions>;
+
 type CommitmentLevel = Exclude<Level, typeof levels.none>;
 
 const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
@@ -58,12 +45,10 @@ const commitmentAt: Readonly<Record<CommitmentLevel, Commitment>> = {
 const ascending: readonly CommitmentLevel[] = [levels.processed, levels.confirmed, levels.finalized];
 
 /**
- * Converts ledger events into the notifications of all subscription kinds, as Agave does. Events of a slot are stored
- * until its commitment; `confirmed` and `finalized` then emit every slot up to the named one, each once, oldest first,
- * even if the root jumps. Events of dead or abandoned slots are not emitted at commitments that the slot never had. If
- * a limit evicts an unfinished slot, subscriptions with pending notifications of it fail.
- *
- * Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md §3.2 and, for `transaction`, §3.3.
+ * Converts ledger events into Agave's notifications. `confirmed` and `finalized` emit every slot up to the
+ * named one, each once, oldest first, even if the root jumps. Dead or abandoned slots are not emitted at
+ * commitments that they never had. Sources: Agave rpc/src/rpc_subscriptions.rs; reference solana-json-rpc.md
+ * §3.2 and, for `transaction`, §3.3.
  */
 export class LedgerNotifier {
   readonly #options: LedgerNotifierOptions;
@@ -76,21 +61,18 @@ export class LedgerNotifier {
   };
 
   constructor(options: Partial<LedgerNotifierOptions> = {}) {
-    this.#options = { ...ledgerNotifierDefaults, ...options };
+    this.#options = { ...ledgerNotifierOptions, ...options };
     this.#slots = new PendingSlots(this.#options, (pending) => this.#evict(pending));
   }
 
-  /**
-   * Adds a subscription. Equal ones stay separate, each with its listener.
-   * @returns ends it; idempotent.
-   */
+  /** Equal subscriptions stay separate, each with its listener. The returned function is idempotent. */
   add(subscription: Subscription, listener: FeedListener): () => void {
     return 'commitment' in subscription
       ? this.#watchers[subscription.commitment].add(subscription, listener)
       : this.#slotWatchers[subscription.kind].add(listener);
   }
 
-  /** Whether this kind has subscribers; other events can be omitted. */
+  /** Events of kinds without subscribers can be omitted. */
   hasSubscribers(kind: SubscriptionKind): boolean {
     if (kind === 'slot' || kind === 'slotsUpdates' || kind === 'root' || kind === 'vote') {
       return !this.#slotWatchers[kind].isEmpty;
@@ -98,7 +80,6 @@ export class LedgerNotifier {
     return ascending.some((level) => !this.#at(level)[kind].isEmpty);
   }
 
-  /** Handles the next event; listeners are called synchronously. */
   emit(event: LedgerEvent): void {
     if (event.kind !== 'confirmed') this.#slotWatchers.notify(event);
     switch (event.kind) {
@@ -141,7 +122,6 @@ export class LedgerNotifier {
     return this.#watchers[commitmentAt[level]];
   }
 
-  /** Fails the subscriptions with pending notifications of an evicted slot. */
   #evict(pending: PendingSlot): void {
     const emittedLevel = this.#options.intraSlot
       ? Math.max(pending.emittedLevel, levels.processed)

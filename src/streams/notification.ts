@@ -1,7 +1,6 @@
 import { digitCount } from '../base/text/short-bytes.ts';
 import { frameBytes, writeFrameHead } from './text-frame.ts';
 
-/** Text before the result, by notification method. */
 const heads = new Map<string, Buffer>();
 
 function headOf(method: string): Buffer {
@@ -12,24 +11,17 @@ function headOf(method: string): Buffer {
   return head;
 }
 
-/** Text between the result and the subscription id. */
 const MIDDLE = Buffer.from(',"subscription":');
 const ZERO = 0x30;
 const BRACE = 0x7d;
 
-/**
- * One notification for all equal subscriptions: the result is encoded once, and clients with equal ids share
- * a frame.
- */
+/** Equal subscriptions share the encoded result, and clients with equal ids a frame. */
 export class Notification {
   readonly #head: Buffer;
   readonly #result: Buffer;
   #lastFrame: NotificationFrame | null = null;
 
-  /**
-   * @param method - such as `accountNotification`, see protocol/subscriptions.ts.
-   * @param result - raw JSON of `params.result`.
-   */
+  /** `method` is such as `accountNotification`; `result` is the raw JSON of `params.result`. */
   constructor(method: string, result: Buffer) {
     this.#head = headOf(method);
     this.#result = result;
@@ -41,7 +33,7 @@ export class Notification {
   }
 }
 
-/** A notification as a WebSocket frame for one subscription id. Encoded only when its batch is written. */
+/** A WebSocket frame for one subscription id. Encoded only when its batch is written. */
 export class NotificationFrame {
   readonly id: number;
   readonly length: number;
@@ -59,7 +51,7 @@ export class NotificationFrame {
     this.length = frameBytes(this.#textBytes);
   }
 
-  /** Shared bytes of the frame; must not be modified. */
+  /** Shared; must not be modified. */
   get bytes(): Buffer {
     if (this.#bytes === null) {
       this.#bytes = Buffer.allocUnsafe(this.length);

@@ -7,10 +7,7 @@ type Frame = Buffer | NotificationFrame;
 
 const BATCH_MAX_BYTES = 64 * 1024;
 
-/**
- * Joins frames into one write. The same frames usually go to many sockets in a row: they are joined once and
- * shared. The buffer is reused unless it is retained.
- */
+/** Joins frames, which usually go to many sockets in a row, once. The buffer is reused unless retained. */
 class WriteBatch {
   #frames: Frame[] = [];
   #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
@@ -18,10 +15,7 @@ class WriteBatch {
   #end = 0;
   #joined: Buffer = this.#slab.subarray(0, 0);
 
-  /**
-   * @param bytes - total size, at most BATCH_MAX_BYTES.
-   * @returns the batch, read-only; valid until the next call unless retained.
-   */
+  /** `bytes`: total size, at most BATCH_MAX_BYTES. The batch is valid until the next call unless retained. */
   join(frames: readonly Frame[], bytes: number): Buffer {
     if (this.#isLast(frames)) return this.#joined;
     if (this.#start + bytes > this.#slab.length) {
@@ -40,7 +34,7 @@ class WriteBatch {
     return this.#joined;
   }
 
-  /** Keeps the last batch: a socket has not written all of it. */
+  /** A socket has not written all of the last batch. */
   retain(): void {
     this.#start = this.#end;
   }
@@ -56,15 +50,11 @@ interface Flushable {
   flush(): void;
 }
 
-/**
- * Flushes scheduled outboxes once per turn of the event loop, so that everything for a socket in a turn is
- * one write. A microtask would run after each read and join less.
- */
+/** One write per socket and turn of the event loop. A microtask would run after each read and join less. */
 export class FlushScheduler {
   readonly #minIntervalMs: number;
   #flushedAt = 0;
   #scheduled: Flushable[] = [];
-  /** Reused to avoid allocation. */
   #reusable: Flushable[] = [];
   readonly #flush = (): void => {
     if (this.#minIntervalMs > 0) this.#flushedAt = performance.now();
@@ -75,12 +65,10 @@ export class FlushScheduler {
     this.#reusable = scheduled;
   };
 
-  /** @param minIntervalMs - minimum interval of flushes; 0 flushes every turn. */
   constructor(minIntervalMs = 0) {
     this.#minIntervalMs = minIntervalMs;
   }
 
-  /** Schedules a flush in this turn. Scheduling twice flushes twice. */
   schedule(one: Flushable): void {
     if (this.#scheduled.push(one) !== 1) return;
     const remainingMs =
@@ -97,29 +85,27 @@ export type OutboxOptions = Readonly<{
 
 export const outboxDefaults: OutboxOptions = { queueMaxBytes: 8 * 1024 * 1024 };
 
-/** Data that the client has not read. */
 export type SendBacklog = Readonly<{ bytes: number; messages: number }>;
 
-/** Approximate memory per queued frame, so that tiny frames count too. */
+/** Memory per queued frame, so that tiny frames count too. */
 const FRAME_OVERHEAD_BYTES = 200;
 
 const EMPTY = Buffer.alloc(0);
 
 const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
-/** Responses may exceed the queue limit by this factor before the client lags. */
+/** Limits the lag that responses permit. */
 const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);
 
-/** Shared by all sockets of the event loop. */
 const flushScheduler = new FlushScheduler();
 const lastBatch = new WriteBatch();
 
 /**
- * Bounded queue of frames for one socket. Holds frames by reference; frames of a turn leave in one write.
- * Others may write whole frames to the socket, such as pongs, which overtake the queue. Call `finish` before
- * a close frame.
+ * Bounded queue for one socket. Holds frames by reference; frames of a turn leave in one write. Others may
+ * write whole frames to the socket, such as pongs, which overtake the queue. Call `finish` before a close
+ * frame.
  */
 export class Outbox {
   readonly #socket: Writable;
@@ -131,17 +117,13 @@ export class Outbox {
   #bytes = 0;
   /** Index of the queued pong; -1 for none. */
   #pongAt = -1;
-  /** Queued bytes of responses. */
   #responseBytes = 0;
   #isFlushScheduled = false;
   #isOpen = true;
   /** Left in the socket's buffer by the last write. */
   #unsent: SendBacklog = NO_BACKLOG;
 
-  /**
-   * @param socket - after the handshake.
-   * @param onLagging - called once, when the queue overflows; nothing is sent afterwards.
-   */
+  /** `onLagging` is called once, when the queue overflows; nothing is sent afterwards. */
   constructor(socket: Writable, options: OutboxOptions, onLagging: (backlog: SendBacklog) => void) {
     this.#socket = socket;
     this.#copiesImmediately = socket instanceof Socket;
@@ -161,7 +143,6 @@ export class Outbox {
     return this.#frames.length + this.#unsent.messages;
   }
 
-  /** Approximate memory of the queue. */
   get memoryBytes(): number {
     return this.queuedBytes + this.queuedMessages * FRAME_OVERHEAD_BYTES;
   }
@@ -170,15 +151,11 @@ export class Outbox {
     return this.memoryBytes > this.#options.queueMaxBytes;
   }
 
-  /** Queues a frame, which must not be modified afterwards. */
   push(frame: Frame): void {
     if (!this.#isOpen) return;
     if (this.#weight() > this.#options.queueMaxBytes + this.#responseBytes) {
-      const { bytes, messages } = this.#unsent;
-      const backlog = {
-        bytes: this.#bytes + bytes + frame.length,
-        messages: this.#frames.length + messages + 1,
-      };
+      const bytes = this.#bytes + this.#unsent.bytes + frame.length;
+      const backlog = { bytes, messages: this.queuedMessages + 1 };
       this.drop();
       this.#onLagging(backlog);
     } else {
@@ -201,10 +178,7 @@ export class Outbox {
     if (this.#frames.length > before) this.#pongAt = before;
   }
 
-  /**
-   * Queues a response. Until it is read, the client may be behind by its size: it does not lag because of a
-   * large response.
-   */
+  /** Until it is read, the client may be behind by its size: a large response causes no lag. */
   pushResponse(frame: Buffer): void {
     if (!this.#isOpen) return;
     const limit = this.#options.queueMaxBytes * RESPONSE_QUEUE_FACTOR;
@@ -225,7 +199,6 @@ export class Outbox {
     this.#pongAt = -1;
   }
 
-  /** Writes the queue unless the socket is full; then it is written on drain. */
   flush(): void {
     this.#isFlushScheduled = false;
     if (this.#frames.length === 0 || this.#socket.writableNeedDrain) return;

@@ -5,20 +5,14 @@ import type { Caller, Outcome } from '../protocol/request-handler.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import type { Notification } from './notification.ts';
 
-/** Limits of one connection, from the plan of its key. */
-export type SessionLimits = Readonly<{
-  subscriptionsMax: number;
-  messageMaxBytes: number;
-}>;
+export type SessionLimits = Readonly<{ subscriptionsMax: number; messageMaxBytes: number }>;
 
 export interface Subscriber {
-  /** `isLast`: the subscription ends with this notification. */
   onNotification(notification: Notification, isLast: boolean): void;
-  /** The subscription failed. */
   onError(failure: Failure): void;
 }
 
-/** An opened subscription. Emits nothing before `start`, so that the acknowledgement goes first. */
+/** Emits nothing before `start`, so that the acknowledgement goes first. */
 export interface OpenSubscription {
   start(): void;
   /** Idempotent. */
@@ -31,7 +25,6 @@ export type SubscribeOutcome = Readonly<
   | { opened: null; error: Failure | RpcError }
 >;
 
-/** Data queued for a slow client. */
 export interface Backlog {
   readonly queuedMessages: number;
   readonly queuedBytes: number;
@@ -49,42 +42,31 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Applies limits and metering, without credits, to input that is not a call.
-   * @param fault - why it is invalid; null if it is valid.
-   * @param idBytes - size of the id of the error response; null without a response.
-   * @returns the error to send: its fault or a rejection; null for none.
+   * Limits and meters input that is not a call. Without a response, `idBytes` is null. Returns the error to
+   * send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
-  /**
-   * @param method - a `…Subscribe` of protocol/subscriptions.ts.
-   * @param params - raw JSON, null when absent.
-   */
+  /** `method`: a `…Subscribe` of protocol/subscriptions.ts. `params`: raw JSON. */
   subscribe(
     method: string,
     params: Buffer | null,
     bytesIn: number,
     subscriber: Subscriber,
   ): Promise<SubscribeOutcome>;
-  /** Counts notification bytes passed to the socket; called per batch, not per message. */
+  /** Bytes passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
-  /**
-   * Counts received messages.
-   * @returns milliseconds to pause reading; Infinity to close the connection.
-   */
+  /** Returns milliseconds to pause reading; Infinity to close the connection. */
   recordReceived(messages: number, bytes: number): number;
   setBacklog?(backlog: Backlog): void;
-  /** The client was disconnected because it reads too slowly. */
+  /** The client was disconnected: it reads too slowly. */
   recordLagged?(): void;
-  /** Ends every subscription; the connection still counts until `close`. */
   end(): void;
-  /** Ends the session and releases its connection permit. */
   close(): void;
 }
 
 export interface WebSocketHandler {
   /**
-   * Checks a key and takes a connection permit of its plan.
-   * @param onEnd - called once when the key becomes invalid (revoked, expired, disabled) or its rules exclude the caller.
+   * Takes a connection permit. `onEnd` is called once when the key or its rules exclude the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

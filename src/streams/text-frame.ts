@@ -9,11 +9,7 @@ function headBytes(length: number): number {
 
 export const frameBytes = (length: number): number => headBytes(length) + length;
 
-/**
- * Writes the head of an unmasked, unfragmented text frame. Source: RFC 6455 §5.2.
- * @param length - of the text in bytes.
- * @returns the offset of the text.
- */
+/** Writes the head of an unmasked text frame. Returns the offset of the text. Source: RFC 6455 §5.2. */
 export function writeFrameHead(target: Buffer, at: number, length: number): number {
   const head = headBytes(length);
   target[at] = FIN_TEXT;

@@ -15,7 +15,6 @@ import { uploadLimits } from '../../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../../src/servers/rpc/options.ts';
 import { webSocketOptions } from '../../src/servers/websocket/server.ts';
-import { blockSchedulerDefaults } from '../../src/streams/geyser/channel/block-scheduler.ts';
 import { geyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 
@@ -79,9 +78,9 @@ export const documentedLimits: Readonly<Record<string, Readonly<Record<string, s
     'Open calls per connection': number(grpcServerOptions.streamsPerConnectionMax),
     'Queued messages per stream': number(grpcServerOptions.queueMaxMessages),
     'Queued bytes per stream': bytes(grpcServerOptions.queueMaxBytes),
-    'Unfinished blocks per stream': number(blockSchedulerDefaults.blocksWaitingMax),
-    'Messages queued behind them': number(blockSchedulerDefaults.behindBlocksMaxMessages),
-    'Bytes queued behind them': bytes(blockSchedulerDefaults.behindBlocksMaxBytes),
+    'Unfinished blocks per stream': number(geyserHubOptions.blocksWaitingMax),
+    'Messages queued behind them': number(geyserHubOptions.behindBlocksMaxMessages),
+    'Bytes queued behind them': bytes(geyserHubOptions.behindBlocksMaxBytes),
     'Messages per second and key': number(messageRateOptions.messagesPerSecond),
     'Slots available to `from_slot`': number(geyserHubOptions.replaySlots),
   },

@@ -2,7 +2,7 @@ import type { DeshredTransactionUpdate } from '../../protocol/geyser/read-deshre
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Entries of one batch, before execution: the data between two shreds that complete data. */
+/** Entries before execution: the data between two shreds that complete data. */
 export type EntryBatch = Readonly<{
   slot: Slot;
   /** Bincode `Vec<Entry>`, without padding. */
@@ -17,7 +17,7 @@ export type EntryBatch = Readonly<{
 /** A transaction before execution. Addresses of unknown lookup tables are omitted. */
 export type DeshredTransaction = Omit<DeshredTransactionUpdate, 'kind'> &
   Readonly<{
-    /** When its batch was complete or its source sent it, Unix milliseconds. */
+    /** Unix milliseconds, when its batch was complete or its source sent it. */
     at: bigint;
   }>;
 
@@ -30,7 +30,6 @@ export type DeshredSlot = Readonly<{
   at: bigint;
 }>;
 
-/** Receives each item of the shred stage once. */
 export interface DeshredListener {
   /** Not called for sources without batches. Precedes the batch's transactions. */
   onBatch(batch: EntryBatch): void;

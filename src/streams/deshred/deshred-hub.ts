@@ -21,7 +21,7 @@ import { CreatedAt } from '../geyser/ledger-updates.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 import { shredStageRequest } from './shred-stage-request.ts';
 
-/** A transaction of the shred stage for filters. Most match no filter, so it is encoded on first use. */
+/** Encoded on first use: most transactions match no filter. */
 abstract class LazyTransaction implements RawTransaction {
   readonly kind = 'transaction';
   readonly err = null;
@@ -57,7 +57,6 @@ abstract class LazyTransaction implements RawTransaction {
   }
 }
 
-/** Encoded for `Subscribe`: a `SubscribeUpdateTransaction` without meta. */
 class SubscribeTransaction extends LazyTransaction {
   #encoded: RawTransaction | null = null;
 
@@ -100,36 +99,30 @@ class SubscribeDeshredTransaction extends LazyTransaction {
   }
 }
 
-type DeshredHubOptions = Readonly<{
-  /** Response of GetVersion, as JSON text. */
-  version: string;
-}>;
-
 type Request = SubscribeRequest | SubscribeDeshredRequest;
 
 const NO_NAMES: Uint8Array = new Uint8Array();
 const SLOTS_COUNTED = 256;
+const NO_FILTERS = (): void => {};
 
 /**
  * Sends updates of the shred stage to the streams of three methods: `Subscribe`, transactions without meta;
- * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of entries.
- * No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
+ * `SubscribeDeshred`, transactions with loaded addresses and shred indexes; `SubscribeEntries`, batches of
+ * entries. No replay. Sources: geyser.proto; jito-labs/mev-protos, shredstream.proto.
  */
 export class DeshredHub implements DeshredListener, StreamOpener {
-  readonly #options: DeshredHubOptions;
+  /** Response of GetVersion, as JSON text. */
+  readonly #version: string;
   readonly #subscribe = new Channel();
   readonly #deshred = new Channel();
   readonly #entries = new Set<GeyserSink>();
   readonly #streams = new Set<HubStream>();
-  /**
-   * Emitted transactions per slot: the index of the next one. Reconnecting clients deduplicate by slot and
-   * index. Source: yellowstone-grpc-client, `dedup.rs`.
-   */
+  /** Clients deduplicate by slot and index. Source: yellowstone-grpc-client, `dedup.rs`. */
   readonly #transactionCounts = new Lru<Slot, number>(SLOTS_COUNTED);
   readonly #createdAt = new CreatedAt();
 
-  constructor(options: Partial<DeshredHubOptions> = {}) {
-    this.#options = { version: '{}', ...options };
+  constructor({ version = '{}' }: Readonly<{ version?: string }> = {}) {
+    this.#version = version;
   }
 
   get size(): number {
@@ -162,7 +155,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   }
 
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream {
-    const stream = this.#createStream(rpc, sink, () => this.#streams.delete(stream));
+    const stream: HubStream = this.#createStream(rpc, sink, () => this.#streams.delete(stream));
     this.#streams.add(stream);
     return stream;
   }
@@ -170,8 +163,7 @@ export class DeshredHub implements DeshredListener, StreamOpener {
   /** @throws GrpcError UNIMPLEMENTED for chain queries; InvalidProtobuf. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array {
     if (rpc === 'Ping') return encodePongResponse(decodePingRequest(request));
-    if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#options.version);
-    // There is no replay.
+    if (rpc === 'GetVersion') return encodeGetVersionResponse(this.#version);
     if (rpc === 'SubscribeReplayInfo') return encodeSubscribeReplayInfoResponse(null);
     throw new GrpcError('UNIMPLEMENTED', 'method disabled');
   }
@@ -192,14 +184,10 @@ export class DeshredHub implements DeshredListener, StreamOpener {
         );
       case 'SubscribeEntries':
         this.#entries.add(sink);
-        return new HubStream(
-          sink,
-          () => {},
-          () => {
-            this.#entries.delete(sink);
-            onClosed();
-          },
-        );
+        return hubStream(sink, NO_FILTERS, () => {
+          this.#entries.delete(sink);
+          onClosed();
+        });
     }
   }
 }
@@ -212,37 +200,30 @@ function memberStream(
 ): HubStream {
   const member = channel.add(sink);
   const replace = (request: Request): void => member.replace(compile(request));
-  return new HubStream(sink, replace, () => {
+  return hubStream(sink, replace, () => {
     member.close();
     onClosed();
   });
 }
 
-class HubStream implements OpenedStream {
-  readonly #sink: GeyserSink;
-  readonly #onRequest: (request: Request) => void;
-  readonly #onClose: () => void;
-  #isOpen = true;
+type HubStream = OpenedStream & Readonly<{ end: (status: GrpcStatus) => void }>;
 
-  constructor(sink: GeyserSink, onRequest: (request: Request) => void, onClose: () => void) {
-    this.#sink = sink;
-    this.#onRequest = onRequest;
-    this.#onClose = onClose;
-  }
-
-  async request(request: Request): Promise<void> {
-    if (this.#isOpen) this.#onRequest(request);
-  }
-
-  end(status: GrpcStatus): void {
-    if (!this.#isOpen) return;
-    this.close();
-    this.#sink.end(status);
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#onClose();
-  }
+function hubStream(sink: GeyserSink, onRequest: (request: Request) => void, onClose: () => void): HubStream {
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    onClose();
+  };
+  return {
+    async request(request) {
+      if (isOpen) onRequest(request);
+    },
+    end(status) {
+      if (!isOpen) return;
+      close();
+      sink.end(status);
+    },
+    close,
+  };
 }

@@ -6,24 +6,18 @@ import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredSlot, DeshredTransaction, EntryBatch } from './deshred-event.ts';
 
 type DeshredMergeLimits = Readonly<{
-  /** Tracked slots, least recently used first out. */
   slotsTracked: number;
-  /** Maximum tracked transactions per slot, and as many batches; above it, duplicates are possible. */
+  /** Transactions, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: number;
 }>;
 
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
-/**
- * Merges several sources: emits the first copy of each transaction, batch and status. Batches are compared by
- * bytes, since not every source knows their shreds; sources may split them differently without duplicating
- * transactions.
- */
+/** Batches are compared by bytes: not every source knows their shreds or splits them equally. */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
   readonly #slots: Lru<Slot, SlotState>;
   readonly #seenMax: number;
-  /** Transactions dropped as duplicates. */
   duplicates = 0;
 
   constructor(listener: DeshredListener, { slotsTracked, seenPerSlotMax }: DeshredMergeLimits) {
@@ -43,9 +37,7 @@ export class DeshredMerge implements DeshredListener {
     else this.duplicates++;
   }
 
-  /**
-   * The transactions of one batch, in order. Repetitions within a batch are emitted: no valid block has them.
-   */
+  /** One batch, in order. Repetitions within it are emitted: no valid block has them. */
   onTransactions(batch: readonly DeshredTransaction[]): void {
     const isNew = batch.map(
       ({ slot, signature }) => !this.#slotState(slot).signatures.has(bytesKey(signature)),

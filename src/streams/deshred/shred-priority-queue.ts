@@ -3,30 +3,23 @@ import type { GeyserListener, ResetReason } from '../geyser/geyser-source.ts';
 
 type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReason;
 
-export type ShredPriorityOptions = Readonly<{
-  /** Accepted shreds so far: invalid ones must not delay the standard stage. */
-  accepted: () => number;
+const shredPriorityOptions = {
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
-  shredsPerTick: number;
-  /** Longest delay of the standard stage in milliseconds. */
-  waitMaxMs: number;
-}>;
-
-const shredPriorityOptions: Omit<ShredPriorityOptions, 'accepted'> = {
   shredsPerTick: 8,
   waitMaxMs: 100,
 };
 
-/**
- * Gives the shred stage priority. After a pause of the process, shreds and the updates of their transactions
- * are readable at once: updates are delayed until the tick's shreds have been processed and no more are
- * queued.
- */
+export type ShredPriorityOptions = Readonly<typeof shredPriorityOptions> &
+  Readonly<{
+    /** Accepted shreds so far: invalid ones must not delay the standard stage. */
+    accepted: () => number;
+  }>;
+
+/** After a pause, shreds and their transactions are readable at once: updates wait for the tick's shreds. */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;
   #waiting: QueuedEvent[] = [];
-  /** Reused to avoid allocation. */
   #reusable: QueuedEvent[] = [];
   #accepted = 0;
   #waitingSince = 0;

@@ -8,7 +8,6 @@ import { GrpcError } from '../../protocol/grpc/status.ts';
 /** Filter name that reconnecting clients add. Source: yellowstone-grpc client, reconnect. */
 const RECONNECT_FILTER = '__autoreconnect';
 
-/** Request fields without updates before execution. */
 const unsupportedFields = {
   accounts: 'accounts',
   transactionsStatus: 'transactions_status',

@@ -5,7 +5,6 @@ import type {
   RawBlock,
   RawBlockMeta,
   RawEntry,
-  RawTransaction,
   RawUpdate,
 } from '../../protocol/geyser/raw-update.ts';
 import { type BlockReader, BlockScheduler } from './channel/block-scheduler.ts';
@@ -21,10 +20,7 @@ import type { GeyserSink } from './geyser-sink.ts';
 
 type AccountWatcher = Watcher<AccountRule>;
 
-/**
- * Index of account filters. Each filter is in one place: by address, by its equality conditions, by owner, or
- * in the list of filters that are checked with every account.
- */
+/** Each filter is in one place: by address, equality conditions or owner, or checked with every account. */
 class AccountIndex {
   readonly #byAddress = new WatchTable<AccountRule>();
   readonly #byEquality = new EqualityIndex();
@@ -85,22 +81,23 @@ class AccountIndex {
 /** Whether listed addresses suffice as the index; not with a cuckoo filter beside them. */
 const isByAddress = ({ addresses, cuckoo }: AccountRule): boolean => addresses !== null && cuckoo === null;
 
-/** Index of the filters of all members, by kind of update. */
+/** Filters of all members, by kind of update. */
 class FilterIndex {
   readonly #owners = new TokenOwners();
-  readonly #accounts = new AccountIndex();
-  readonly #transactions = new TransactionIndex(this.#owners);
-  readonly #statuses = new TransactionIndex(this.#owners);
-  /** Members with slot filters; below, those with filters of the other kinds. */
+  readonly accounts = new AccountIndex();
+  readonly transactions = new TransactionIndex(this.#owners);
+  /** Filters that request only the status of a transaction. */
+  readonly statuses = new TransactionIndex(this.#owners);
+  /** Members with filters of these kinds. */
   readonly slots = new Set<MemberFilters>();
   readonly blocksMeta = new Set<MemberFilters>();
   readonly entry = new Set<MemberFilters>();
   readonly blocks = new Set<MemberFilters>();
 
   add(memberFilters: MemberFilters): void {
-    for (const watcher of memberFilters.accounts) this.#accounts.add(watcher);
-    for (const watcher of memberFilters.transactions) this.#transactions.add(watcher);
-    for (const watcher of memberFilters.statuses) this.#statuses.add(watcher);
+    for (const watcher of memberFilters.accounts) this.accounts.add(watcher);
+    for (const watcher of memberFilters.transactions) this.transactions.add(watcher);
+    for (const watcher of memberFilters.statuses) this.statuses.add(watcher);
     if (memberFilters.slots !== null) this.slots.add(memberFilters);
     if (memberFilters.blocksMeta !== null) this.blocksMeta.add(memberFilters);
     if (memberFilters.entry !== null) this.entry.add(memberFilters);
@@ -109,55 +106,38 @@ class FilterIndex {
 
   remove(memberFilters: MemberFilters): void {
     memberFilters.listener.isRemoved = true;
-    this.#accounts.remove(memberFilters.accounts);
-    this.#transactions.remove(memberFilters.transactions);
-    this.#statuses.remove(memberFilters.statuses);
+    this.accounts.remove(memberFilters.accounts);
+    this.transactions.remove(memberFilters.transactions);
+    this.statuses.remove(memberFilters.statuses);
     for (const set of [this.slots, this.blocksMeta, this.entry, this.blocks]) set.delete(memberFilters);
-  }
-
-  matchAccount(account: RawAccount, matches: Matches): void {
-    this.#accounts.match(account, matches);
-  }
-
-  matchTransaction(transaction: RawTransaction, matches: Matches): void {
-    this.#transactions.match(transaction, matches);
-  }
-
-  /** Matches filters that request only the status of a transaction. */
-  matchStatus(transaction: RawTransaction, matches: Matches): void {
-    this.#statuses.match(transaction, matches);
   }
 }
 
-/** A stream of a channel. */
 export interface Member {
   replace(filters: Filters): void;
-  /** Removes the stream; only pending block messages are still sent. Idempotent. */
+  /** Only pending block messages are still sent. Idempotent. */
   close(): void;
 }
 
 /**
- * Streams with the same commitment. Emits each update to the streams whose filters match, found by index, so
- * that the cost depends on the matches and not on the number of filters.
- *
- * Message parts that only some streams need (slices of account data, transaction statuses, blocks) are
- * encoded for the first of them and shared. Blocks may be sent later; messages behind them on the same stream
- * are delayed too.
+ * Streams of one commitment. The cost of an update depends on its matches, not on the number of filters.
+ * Parts that only some streams need are encoded for the first of them and shared. Blocks may be sent later;
+ * messages behind them on the same stream are delayed too.
  */
 export class Channel {
   readonly #index = new FilterIndex();
   readonly #matches = new Matches();
-  /** Tails of the account being emitted, by requested slices of its data. */
+  /** Tails of the account being emitted, by requested slices. */
   readonly #slicedTails = new Map<string, Uint8Array>();
   readonly #blocks: BlockScheduler;
   size = 0;
 
-  /** @param blocks - shared by all channels that may emit to the same stream. */
+  /** `blocks` is shared by all channels that may emit to the same stream. */
   constructor(blocks = new BlockScheduler()) {
     this.#blocks = blocks;
   }
 
-  /** @returns a member without filters. */
+  /** The member has no filters yet. */
   add(sink: GeyserSink): Member {
     let memberFilters: MemberFilters | null = null;
     let isOpen = true;
@@ -187,10 +167,10 @@ export class Channel {
         break;
       case 'transaction':
         this.#matches.start();
-        this.#index.matchTransaction(update, this.#matches);
+        this.#index.transactions.match(update, this.#matches);
         if (this.#matches.count > 0) this.#pushAll(update.tail);
         this.#matches.start();
-        this.#index.matchStatus(update, this.#matches);
+        this.#index.statuses.match(update, this.#matches);
         if (this.#matches.count > 0) this.#pushAll(transactionStatusTail(update));
         break;
       case 'slot':
@@ -219,7 +199,7 @@ export class Channel {
   #emitAccount(account: RawAccount): void {
     const matches = this.#matches;
     matches.start();
-    this.#index.matchAccount(account, matches);
+    this.#index.accounts.match(account, matches);
     for (let group = matches.take(); group !== null; group = matches.take()) {
       const { listener } = group;
       const names = group.takeNames();

@@ -4,26 +4,19 @@ import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/g
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 
-/** A hub's view of a stream, without key or plan limits. */
+/** A stream of a hub, without key or plan limits. */
 export interface OpenedStream {
-  /**
-   * Replaces the filters of the stream.
-   * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers.
-   */
+  /** @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL with the texts of other Geyser servers. */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** Idempotent. */
   close(): void;
 }
 
-/** A hub: distributes events to many streams. */
+/** Distributes events to many streams. */
 export interface StreamOpener {
   /** @throws GrpcError UNIMPLEMENTED for unsupported streams. */
   open(rpc: StreamRpc, sink: GeyserSink): OpenedStream;
-  /**
-   * @param request - encoded.
-   * @returns the encoded response.
-   * @throws GrpcError; InvalidProtobuf for a malformed request.
-   */
+  /** @throws GrpcError; InvalidProtobuf for a malformed request. */
   unary(rpc: UnaryRpc, request: Uint8Array): Uint8Array;
 }
 
@@ -46,7 +39,7 @@ export type StreamRpc = 'Subscribe' | 'SubscribeDeshred' | 'SubscribeEntries';
 export interface GeyserStream {
   /** Latency matters: messages are not delayed for batching. */
   readonly isUrgent: boolean;
-  /** Limits for decoding requests: larger ones would be rejected. */
+  /** Larger requests would be rejected. */
   readonly bounds: RequestBounds;
   /**
    * Applies a request, which replaces the previous one. Pings are handled by the caller. A `SubscribeEntries`
@@ -54,43 +47,31 @@ export interface GeyserStream {
    * @throws GrpcError INVALID_ARGUMENT, OUT_OF_RANGE …, Failure: both end the stream.
    */
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
-  /** Counts messages and bytes passed to the socket; called per batch, not per message. */
+  /** What was passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
-  /**
-   * Counts received messages.
-   * @param bytes - received, or the bytes by which decompression exceeds them.
-   * @returns milliseconds to pause reading; Infinity to end the stream.
-   */
+  /** `bytes` may come from decompression. Returns the pause in milliseconds; Infinity ends the stream. */
   recordReceived(messages: number, bytes: number): number;
-  /** The client was disconnected because it reads too slowly. */
+  /** The client reads too slowly. */
   recordLagged?(): void;
-  /** Closes the stream and releases its permit. Idempotent. */
+  /** Releases the permit. Idempotent. */
   close(): void;
 }
 
 export interface GeyserHandler {
   /**
-   * Opens a stream: checks the key and acquires a stream permit.
-   * @param onEnd - called at most once, when the key is no longer valid.
+   * Checks the key and acquires a stream permit. `onEnd` is called at most once, when the key is no longer
+   * valid.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, METHOD_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED,
    * CONNECTION_LIMIT.
    */
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream;
-  /**
-   * Checks permissions before the request is read. @throws Failure as `open` but for limits, and
-   * NO_SHRED_STAGE.
-   */
+  /** Before the request is read. @throws Failure as `open` but for limits, and NO_SHRED_STAGE. */
   admit(caller: Caller, rpc: UnaryRpc): void;
-  /**
-   * @param request - encoded.
-   * @returns the encoded response.
-   * @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf.
-   */
+  /** @throws Failure as `open`; GrpcError with Yellowstone's messages; InvalidProtobuf. */
   unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Handler without keys and plan limits, like a node. */
 export class UnauthenticatedHandler implements GeyserHandler {
   readonly #opener: StreamOpener;
 

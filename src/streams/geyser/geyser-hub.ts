@@ -20,7 +20,6 @@ import { type Level, levelOfStatus, type RawContent, type SlotContent } from './
 import { SlotStore } from './slot-store.ts';
 import { ChainView, respondUnary } from './unary-responses.ts';
 
-/** Status that ends streams on a reset. */
 const resetStatuses: Readonly<Record<ResetReason, GrpcStatus>> = {
   source: { code: 'UNAVAILABLE', message: 'the update source changed; subscribe again' },
   chain: { code: 'DATA_LOSS', message: 'the chain was reset and earlier updates are void; subscribe again' },
@@ -49,11 +48,11 @@ export class GeyserHub implements GeyserListener, StreamOpener {
     this.#options = { ...geyserHubOptions, ...options };
     this.#slotStore = new SlotStore(this.#options);
     this.#blocks = new BlockScheduler(this.#options);
-    this.#replays = new ReplayScheduler(this.#options);
+    this.#replays = new ReplayScheduler(this.#options.replaysMax);
     this.#channels = [new Channel(this.#blocks), new Channel(this.#blocks), new Channel(this.#blocks)];
   }
 
-  /** Sets the source. Call before the first stream opens. */
+  /** Call before the first stream opens. */
   setSource(source: GeyserSource): void {
     this.#source = source;
   }
@@ -144,12 +143,8 @@ export class GeyserHub implements GeyserListener, StreamOpener {
   #emitLifecycle(status: RawSlot): void {
     const content = this.#slotStore.getOrCreate(status.slot);
     if (content === null) return;
-    if (
-      status.status === 'createdBank' &&
-      content.statuses.some(({ status: previousStatus }) => previousStatus === 'dead')
-    ) {
-      content.restart();
-    }
+    const wasDead = content.statuses.some((previous) => previous.status === 'dead');
+    if (status.status === 'createdBank' && wasDead) content.restart();
     content.parent ??= status.parent;
     content.addStatus(status);
     if (!this.#isPast(status.slot, 0)) this.#emitAll(status);

@@ -9,7 +9,7 @@ export interface FilterSet {
   end(): void;
 }
 
-/** Source of updates; may emit only what filter sets request. */
+/** A source may emit no more than what filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as
@@ -20,23 +20,16 @@ export interface GeyserSource {
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }
 
-/** Emits everything regardless of requests. */
 export const unfilteredSource: GeyserSource = {
   subscribe: () => ({ ready: Promise.resolve(), end: () => {} }),
 };
 
-/**
- * `source`: another source takes over and may repeat or contradict earlier updates. `chain`: the next slots
- * may be far behind, or on another chain.
- */
+/** `source`: updates may be repeated or contradicted. `chain`: slots may go back, or be of another chain. */
 export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /**
-   * Updates of these slots, both included, are lost.
-   * @param kinds - lost kinds; with `slot`, the slot never becomes `processed`.
-   */
+  /** Updates of these slots, both included, are lost; with kind `slot`, they never become `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

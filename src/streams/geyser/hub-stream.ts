@@ -1,63 +1,32 @@
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
-import type {
-  BlocksFilter,
-  SubscribeDeshredRequest,
-  SubscribeRequest,
-} from '../../protocol/geyser/subscribe-request.ts';
+import type { SubscribeDeshredRequest, SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import { GrpcError, type GrpcStatus } from '../../protocol/grpc/status.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';
 import type { Channel, Member } from './channel.ts';
 import { compileFilters, type Filters } from './filters/compile.ts';
+import { requestedKinds } from './filters/requested-kinds.ts';
 import type { OpenedStream } from './geyser-handler.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import type { FilterSet, GeyserSource } from './geyser-source.ts';
-import { Replay, type ReplayLimits, type ReplayScheduler } from './replay.ts';
+import { Replay, type ReplayScheduler } from './replay.ts';
 import { type Level, levelOf } from './slot-content.ts';
-import type { SlotStore, SlotStoreLimits } from './slot-store.ts';
-
-const has = (filters: Readonly<{ size: number }> | undefined): boolean => (filters?.size ?? 0) > 0;
-
-/** Update kinds that serve a request; blocks are assembled from them. */
-function requestedKinds(request: SubscribeRequest): ReadonlySet<RawUpdate['kind']> {
-  const { accounts, slots, transactions, transactionsStatus, blocks, blocksMeta, entry } = request;
-  const anyBlock = (test: (filter: BlocksFilter) => boolean): boolean =>
-    [...(blocks?.values() ?? [])].some(test);
-  const requested: readonly (readonly [RawUpdate['kind'], boolean])[] = [
-    ['account', has(accounts) || anyBlock(({ includeAccounts }) => includeAccounts === true)],
-    [
-      'transaction',
-      has(transactions) ||
-        has(transactionsStatus) ||
-        anyBlock(({ includeTransactions }) => includeTransactions !== false),
-    ],
-    ['entry', (entry?.length ?? 0) > 0 || anyBlock(({ includeEntries }) => includeEntries === true)],
-    ['blockMeta', (blocksMeta?.length ?? 0) > 0 || has(blocks)],
-    ['slot', has(slots)],
-  ];
-  return new Set(requested.filter(([, isRequested]) => isRequested).map(([kind]) => kind));
-}
-
-export type HubStreamLimits = Readonly<{
-  /** Timeout for the backfill of a replaying stream, in milliseconds. */
-  replayReadyTimeoutMs: number;
-}>;
+import type { SlotStore } from './slot-store.ts';
 
 type HubStreamOptions = Readonly<{
   sink: GeyserSink;
-  /** By level. */
   channels: readonly [Channel, Channel, Channel];
-  /** Shared by all channels and replays. */
   blocks: BlockScheduler;
   replays: ReplayScheduler;
   slotStore: SlotStore;
   source: GeyserSource;
-  limits: HubStreamLimits & ReplayLimits & Pick<SlotStoreLimits, 'replaySlots'>;
+  limits: GeyserHubOptions;
   onClosed: () => void;
 }>;
 
-/** One `Subscribe` stream: its filters, its channel and its replay. */
 export class HubStream implements OpenedStream {
   readonly #options: HubStreamOptions;
   level: Level = 0;
@@ -66,7 +35,7 @@ export class HubStream implements OpenedStream {
   #filters: Filters | null = null;
   #filterSet: FilterSet | null = null;
   #replay: Replay | null = null;
-  /** Incremented per request; results for older ones are ignored. */
+  /** Results for older requests are ignored. */
   #generation = 0;
   #isOpen = true;
 
@@ -78,10 +47,7 @@ export class HubStream implements OpenedStream {
     return [...kinds].some((kind) => this.#kinds.has(kind));
   }
 
-  /**
-   * @throws GrpcError INVALID_ARGUMENT, INTERNAL, OUT_OF_RANGE, Failure UPSTREAM_UNAVAILABLE, and rejections
-   * of the source; the stream must then be closed.
-   */
+  /** @throws GrpcError; Failure; rejections of the source. The stream must then be closed. */
   async request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void> {
     const subscribeRequest = request as SubscribeRequest;
     const filters = compileFilters(subscribeRequest);
@@ -105,16 +71,10 @@ export class HubStream implements OpenedStream {
     }
     // The whole replay restarts.
     this.#options.blocks.drop(this.#options.sink);
-    // Later requests wait too.
-    const { ready } = filterSet;
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const giveUp = (): void => reject(new Failure('UPSTREAM_UNAVAILABLE'));
-    const timer = setTimeout(giveUp, this.#options.limits.replayReadyTimeoutMs);
-    try {
-      await Promise.race([ready, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const timeout = AbortSignal.timeout(this.#options.limits.replayReadyTimeoutMs);
+    await unlessAborted(filterSet.ready, timeout).catch(() => {
+      throw new Failure('UPSTREAM_UNAVAILABLE');
+    });
     if (generation !== this.#generation || !this.#isOpen) return;
     this.#checkReplay(from);
     this.#replayFrom(from, filters);

@@ -2,21 +2,19 @@ import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
 import { rawAccount } from '../../protocol/geyser/encode/raw-account.ts';
 import { rawBlockMeta, rawEntry, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
-import type { RawUpdate } from '../../protocol/geyser/raw-update.ts';
+import type { RawBlockMeta, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import type { SlotStatus } from '../../protocol/geyser/update/slot.ts';
-import type { Account } from '../../solana/account/account.ts';
 import type { Block } from '../../solana/block.ts';
-import { programs } from '../../solana/programs.ts';
-import { lamports, type Slot } from '../../solana/units.ts';
-import type { AccountEvent, LedgerEvent } from '../ledger-event.ts';
+import type { Slot } from '../../solana/units.ts';
+import type { AccountEvent, EventOf, LedgerEvent } from '../ledger-event.ts';
+import { EMPTY_ACCOUNT } from '../notifier/account-notification.ts';
 import type { GeyserListener } from './geyser-source.ts';
 
-/** Creation time of updates, encoded once per millisecond. */
+/** Creation times of updates, encoded once per millisecond. */
 export class CreatedAt {
   #unixMs: bigint | null = null;
   #encoded: Uint8Array = new Uint8Array();
 
-  /** `google.protobuf.Timestamp`. */
   of(unixMs: bigint): Uint8Array {
     if (unixMs !== this.#unixMs) {
       this.#unixMs = unixMs;
@@ -26,44 +24,31 @@ export class CreatedAt {
   }
 }
 
-type LedgerUpdatesOptions = Readonly<{
-  /** Maximum tracked slots above the root; above it, the oldest entry is evicted. */
-  slotsMax: number;
-  /** Unix milliseconds. */
-  now: () => number;
-}>;
+/** Slots above the root; beyond it, the oldest is evicted. */
+const SLOTS_MAX = 1_024;
 
-const ledgerUpdatesDefaults: LedgerUpdatesOptions = { slotsMax: 1_024, now: Date.now };
-
-/** A drained account. Source: solana-account, `AccountSharedData::default`. */
-const DRAINED: Account = {
-  lamports: lamports(0),
-  data: new Uint8Array(),
-  owner: programs.system,
-  executable: false,
-  rentEpoch: 0n,
-};
+/** A block does not contain the number of its entries. */
+export function blockMetaOf(block: Block, entriesCount: number, createdAt: Uint8Array): RawBlockMeta {
+  const { slot, blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
+  const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
+  const parentBlockhash = block.previousBlockhash;
+  const executedTransactionCount = block.transactions.length;
+  const meta = { ...header, parentBlockhash, executedTransactionCount, entriesCount };
+  return rawBlockMeta({ kind: 'blockMeta', ...meta }, createdAt, null);
+}
 
 type SlotState = { parent: Slot | null; entries: number };
 
-type EventOf<Kind extends LedgerEvent['kind']> = Extract<LedgerEvent, { kind: Kind }>;
-
-/**
- * Converts ledger events into the updates of a Geyser plugin. Source: yellowstone-grpc, `plugin/message.rs`;
- * reference solana-grpc.md §2.8.
- */
+/** As a Geyser plugin does. Sources: yellowstone-grpc, `plugin/message.rs`; reference solana-grpc.md §2.8. */
 export class LedgerUpdates {
   readonly #listener: GeyserListener;
-  readonly #options: LedgerUpdatesOptions;
   readonly #createdAt = new CreatedAt();
   readonly #slots = new Map<Slot, SlotState>();
 
-  constructor(listener: GeyserListener, options: Partial<LedgerUpdatesOptions> = {}) {
+  constructor(listener: GeyserListener) {
     this.#listener = listener;
-    this.#options = { ...ledgerUpdatesDefaults, ...options };
   }
 
-  /** Handles the next event; its updates are emitted before this returns. */
   onEvent(event: LedgerEvent): void {
     const update = this.#updateOf(event);
     if (update !== null) this.#listener.onUpdate(update);
@@ -102,7 +87,7 @@ export class LedgerUpdates {
   }
 
   #now(): Uint8Array {
-    return this.#createdAt.of(BigInt(this.#options.now()));
+    return this.#createdAt.of(BigInt(Date.now()));
   }
 
   #status(slot: Slot, status: SlotStatus, deadError: string | null = null): RawUpdate {
@@ -121,19 +106,7 @@ export class LedgerUpdates {
   #blockMeta(block: Block): RawUpdate {
     const state = this.#slotState(block.slot);
     state.parent ??= block.parentSlot;
-    const { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot } = block;
-    return rawBlockMeta(
-      {
-        kind: 'blockMeta',
-        ...{ slot, blockhash, rewards, blockTime, blockHeight, parentSlot },
-        numRewardPartitions: numRewardPartitions ?? null,
-        parentBlockhash: block.previousBlockhash,
-        executedTransactionCount: block.transactions.length,
-        entriesCount: state.entries,
-      },
-      this.#now(),
-      null,
-    );
+    return blockMetaOf(block, state.entries, this.#now());
   }
 
   #slotState(slot: Slot): SlotState {
@@ -141,16 +114,14 @@ export class LedgerUpdates {
     if (existing !== undefined) return existing;
     const created: SlotState = { parent: null, entries: 0 };
     this.#slots.set(slot, created);
-    if (this.#slots.size > this.#options.slotsMax) {
-      this.#slots.delete(this.#slots.keys().next().value ?? slot);
-    }
+    if (this.#slots.size > SLOTS_MAX) this.#slots.delete(this.#slots.keys().next().value ?? slot);
     return created;
   }
 }
 
 const writeOf = ({ address, account, writeVersion, signature }: AccountEvent) => ({
   address,
-  account: account ?? DRAINED,
+  account: account ?? EMPTY_ACCOUNT,
   writeVersion,
   signature,
 });

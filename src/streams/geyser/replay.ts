@@ -3,6 +3,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { BlockScheduler } from './channel/block-scheduler.ts';
 import { Channel, type Member } from './channel.ts';
 import type { Filters } from './filters/compile.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import type { GeyserSink } from './geyser-sink.ts';
 import { type Level, levelOfStatus, type SlotContent } from './slot-content.ts';
 import type { SlotStore } from './slot-store.ts';
@@ -12,30 +13,22 @@ interface ReplayTask {
   runSlice(): boolean;
 }
 
-export type ReplaySchedulerLimits = Readonly<{
-  /** Concurrent replays; others wait until one catches up or its client stops reading. */
-  replaysMax: number;
-}>;
-
-/** Schedules replays round-robin: one slot of one replay per turn of the event loop. */
+/** Round-robin: one slot of one replay per turn of the event loop. */
 export class ReplayScheduler {
-  readonly #limits: ReplaySchedulerLimits;
-  /** In order of execution. */
+  readonly #replaysMax: number;
   readonly #active = new Set<ReplayTask>();
   readonly #waiting = new Set<ReplayTask>();
   #tick: NodeJS.Immediate | null = null;
 
-  constructor(limits: ReplaySchedulerLimits) {
-    this.#limits = limits;
+  constructor(replaysMax: number) {
+    this.#replaysMax = replaysMax;
   }
 
-  /** Runs in the next turn at the earliest. */
   schedule(task: ReplayTask): void {
     this.#waiting.add(task);
     this.#fill();
   }
 
-  /** Idempotent. */
   cancel(task: ReplayTask): void {
     this.#waiting.delete(task);
     if (this.#active.delete(task)) this.#fill();
@@ -43,7 +36,7 @@ export class ReplayScheduler {
 
   #fill(): void {
     for (const task of this.#waiting) {
-      if (this.#active.size >= this.#limits.replaysMax) break;
+      if (this.#active.size >= this.#replaysMax) break;
       this.#waiting.delete(task);
       this.#active.add(task);
     }
@@ -61,22 +54,14 @@ export class ReplayScheduler {
   }
 }
 
-export type ReplayLimits = Readonly<{
-  /** Unread bytes above which the replay pauses. */
-  replayAheadBytes: number;
-  /** Pause before checking a slow client again, in milliseconds. */
-  replayPauseMs: number;
-}>;
-
 type ReplayOptions = Readonly<{
   from: Slot;
   level: Level;
   filters: Filters;
   slotStore: SlotStore;
   sink: GeyserSink;
-  limits: ReplayLimits;
+  limits: Pick<GeyserHubOptions, 'replayAheadBytes' | 'replayPauseMs'>;
   blocks: BlockScheduler;
-  /** Shared by all replays. */
   replays: ReplayScheduler;
   /** The replay is complete: the stream goes live in the same turn. */
   onCaughtUp: () => void;
@@ -84,23 +69,16 @@ type ReplayOptions = Readonly<{
   onLagged: (slots: bigint) => void;
 }>;
 
-/**
- * Only the three commitments are replayed, as in the plugin: reconnecting clients treat a created bank as a
- * new version of the slot and would emit everything twice.
- */
+/** Only commitments, as in the plugin: on a created bank, reconnecting clients emit the slot again. */
 const commitmentsOf = ({ statuses }: SlotContent): readonly (readonly [RawSlot, Level])[] =>
   statuses.flatMap((status) => {
     const level = levelOfStatus(status.status);
     return level === undefined ? [] : [[status, level] as const];
   });
 
-/**
- * Replays completed slots to one stream, no faster than it reads, until it goes live. Neither loses nor
- * duplicates updates at the join.
- */
+/** Replays to one stream, no faster than it reads, without loss or duplicates when it goes live. */
 export class Replay implements ReplayTask {
   readonly #options: ReplayOptions;
-  /** Feeds only this stream. */
   readonly #channel: Channel;
   readonly #member: Member;
   readonly #statusCounts = new Map<Slot, number>();
@@ -117,7 +95,6 @@ export class Replay implements ReplayTask {
     this.#member.replace(options.filters);
   }
 
-  /** Emits the first slot in a later turn. */
   start(): void {
     this.#options.replays.schedule(this);
   }
@@ -127,13 +104,11 @@ export class Replay implements ReplayTask {
     this.#level = level;
   }
 
-  /** Idempotent. */
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#options.replays.cancel(this);
   }
 
-  /** Emits the next slot. @returns whether it is ready for another. */
   runSlice(): boolean {
     if (this.#hasEnough()) {
       this.#wait();

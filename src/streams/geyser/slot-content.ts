@@ -24,13 +24,9 @@ const levelByStatus: Readonly<Partial<Record<SlotStatus, Level>>> = {
   finalized: 2,
 };
 
-/** Undefined for statuses that are no commitment. */
 export const levelOfStatus = (status: SlotStatus): Level | undefined => levelByStatus[status];
 
-/**
- * Approximate heap bytes of an update besides its message. Measured in Node 24 with updates of a server's
- * stream.
- */
+/** Heap bytes of an update besides its message, measured in Node 24 with updates of a server's stream. */
 const OBJECT_BYTES: Readonly<Record<RawUpdate['kind'], number>> = {
   account: 1_000,
   transaction: 1_000,
@@ -51,12 +47,10 @@ const NO_LEVEL = -1;
 /** Stored statuses per slot version; seven are usual. */
 const STATUSES_MAX = 64;
 
-/** Updates of one slot, in order of arrival. */
 export class SlotContent {
   readonly slot: Slot;
   parent: Slot | null = null;
   readonly statuses: RawSlot[] = [];
-  /** Memory of all updates. */
   bytes = 0;
   level: Level | typeof NO_LEVEL = NO_LEVEL;
   #meta: RawBlockMeta | null = null;
@@ -93,14 +87,13 @@ export class SlotContent {
     this.bytes += updateMemoryBytes(meta);
   }
 
-  /** Stores a status for replays, up to the limit. */
   addStatus(status: RawSlot): void {
     if (this.statuses.length >= STATUSES_MAX && levelOfStatus(status.status) === undefined) return;
     this.statuses.push(status);
     this.bytes += updateMemoryBytes(status);
   }
 
-  /** Discards the content: a new version of the slot starts. */
+  /** A new version of the slot starts. */
   restart(): void {
     this.#content = [];
     this.#finalContent = null;
@@ -112,13 +105,12 @@ export class SlotContent {
     this.level = NO_LEVEL;
   }
 
-  /** Content for a commitment: the last write of each account. */
+  /** Only the last write of each account. */
   finalContent(): readonly RawContent[] {
     this.#finalContent ??= lastWrites(this.#content);
     return this.#finalContent;
   }
 
-  /** The whole block; null without its meta. */
   block(createdAt: Uint8Array): RawBlock | null {
     const { meta } = this;
     if (meta === null) return null;
@@ -127,14 +119,10 @@ export class SlotContent {
   }
 }
 
-/** Whether a later write is older by its node's write version. */
 const isOlder = (update: RawAccount, existing: RawAccount): boolean =>
   update.origin === existing.origin && update.writeVersion < existing.writeVersion;
 
-/**
- * Writes arrive in order, since accounts are locked while written, unless one stream's write versions say
- * otherwise. Write versions of different nodes are not comparable.
- */
+/** Writes arrive in order, since accounts are locked, unless one stream's write versions say otherwise. */
 function lastWrites(content: readonly RawContent[]): readonly RawContent[] {
   const last = new Map<string, RawAccount>();
   let writes = 0;

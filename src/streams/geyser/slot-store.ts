@@ -1,19 +1,12 @@
 import type { Slot } from '../../solana/units.ts';
+import type { GeyserHubOptions } from './geyser-hub-options.ts';
 import { type Level, SlotContent } from './slot-content.ts';
 
-export type SlotStoreLimits = Readonly<{
-  /** Slots behind the newest that a replay may start at; 0 disables replay. */
-  replaySlots: number;
-  /** Memory of all slots. */
-  replayMaxBytes: number;
-  /** Slots behind the newest that wait for their commitment; older ones never get it. */
-  waitingSlotsMax: number;
-}>;
+type SlotStoreLimits = Pick<GeyserHubOptions, 'replaySlots' | 'replayMaxBytes' | 'waitingSlotsMax'>;
 
-/** Additional slots ahead, as a multiple of the waiting ones. */
+/** Slots ahead, as a multiple of the waiting ones. */
 const AHEAD_SHARE = 2;
 
-/** Stores slots that wait for their commitment or may be replayed. */
 export class SlotStore {
   readonly #limits: SlotStoreLimits;
   readonly #slots = new Map<Slot, SlotContent>();
@@ -43,14 +36,13 @@ export class SlotStore {
     if (this.#newest === null || slot > this.#newest) this.#newest = slot;
   }
 
-  /** Ascending, from a slot on. */
   from(slot: Slot): SlotContent[] {
     return [...this.#slots.values()]
       .filter((content) => content.slot >= slot)
       .sort((a, b) => (a.slot < b.slot ? -1 : 1));
   }
 
-  /** The lowest slot that a replay may start at; null for none. */
+  /** Where a replay may start; null for none. */
   firstAvailable(): Slot | null {
     if (this.#limits.replaySlots === 0) return null;
     let first: Slot | null = null;
@@ -60,7 +52,7 @@ export class SlotStore {
     return first;
   }
 
-  /** A slot and its ancestors below a level, oldest first. */
+  /** Including the slot; oldest first. */
   ancestors(slot: Slot, level: Level): SlotContent[] {
     const chain: SlotContent[] = [];
     let next = this.#slots.get(slot);
@@ -71,11 +63,7 @@ export class SlotStore {
     return chain.reverse();
   }
 
-  /**
-   * Evicts finished slots, and the oldest beyond the limits.
-   * @param finalized - the newest finalized slot.
-   * @returns slots evicted before completion, ascending.
-   */
+  /** Evicts finished slots, and the oldest beyond the limits. Returns incomplete ones, ascending. */
   prune(finalized: Slot | null): SlotContent[] {
     if (this.#newest === null) return [];
     const unfinished: SlotContent[] = [];

@@ -19,21 +19,20 @@ import { type Level, levelOf } from './slot-content.ts';
 
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
-/** Maximum stored blocks, including forks: more than a blockhash lives. */
+/** Including forks: more than a blockhash lives. */
 const BLOCKS_MAX = 400;
 
 type ChainBlock = Readonly<{ slot: Slot; blockhash: string; blockHeight: bigint }>;
 
 type TrackedBlock = ChainBlock & { level: Level | -1 };
 
-/** The newest blocks, for unary calls. */
 export class ChainView {
   readonly #blocks = new Map<Slot, TrackedBlock>();
   readonly #byHash = new Map<string, TrackedBlock>();
   readonly #newestSlot: [Slot | null, Slot | null, Slot | null] = [null, null, null];
   readonly #newestBlock: [TrackedBlock | null, TrackedBlock | null, TrackedBlock | null] = [null, null, null];
 
-  /** Adds a block, replacing one of an earlier version of the slot. Blocks without a height are ignored. */
+  /** Replaces one of an earlier version of the slot. Blocks without a height are ignored. */
   add({ slot, blockhash, blockHeight }: RawBlockMeta): void {
     if (blockHeight === null) return;
     this.#remove(this.#blocks.get(slot));
@@ -43,7 +42,6 @@ export class ChainView {
     if (this.#blocks.size > BLOCKS_MAX) this.#remove(this.#blocks.values().next().value);
   }
 
-  /** The slot and its ancestors reached a level. */
   advance(slot: Slot, level: Level): void {
     const newest = this.#newestSlot[level];
     if (newest === null || slot > newest) this.#newestSlot[level] = slot;
@@ -54,19 +52,15 @@ export class ChainView {
     if (newestBlock === null || slot >= newestBlock.slot) this.#newestBlock[level] = block;
   }
 
-  /** null while unknown. */
   slot(commitment: Commitment): Slot | null {
     return this.#newestSlot[levelOf(commitment)];
   }
 
-  /** null while unknown. */
   block(commitment: Commitment): ChainBlock | null {
     return this.#newestBlock[levelOf(commitment)];
   }
 
-  /**
-   * Whether a transaction with the blockhash may still land; null if too few blocks are known to exclude it.
-   */
+  /** Whether a transaction with the blockhash may still land; null if too few blocks are known. */
   isBlockhashValid(blockhash: string, commitment: Commitment): boolean | null {
     const level = levelOf(commitment);
     const newest = this.#newestBlock[level];
@@ -92,9 +86,8 @@ export class ChainView {
 
 type ChainState = Readonly<{
   chain: ChainView;
-  /** JSON text. */
   version: string;
-  /** The lowest slot that a stream may start at; null for none. */
+  /** Where a stream may start; null for none. */
   firstAvailable: Slot | null;
 }>;
 
@@ -122,29 +115,18 @@ function respondLatestBlockhash(request: Uint8Array, { chain }: ChainState): Uin
   });
 }
 
-function respondBlockHeight(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const commitment = decodeCommitmentRequest(request);
-  return encodeGetBlockHeightResponse(requireAvailable(chain.block(commitment)).blockHeight);
-}
-
-function respondSlot(request: Uint8Array, { chain }: ChainState): Uint8Array {
-  const commitment = decodeCommitmentRequest(request);
-  return encodeGetSlotResponse(requireAvailable(chain.slot(commitment)));
-}
-
 const handlers: Readonly<Record<UnaryRpc, (request: Uint8Array, state: ChainState) => Uint8Array>> = {
   SubscribeReplayInfo: (_request, { firstAvailable }) => encodeSubscribeReplayInfoResponse(firstAvailable),
   Ping: (request) => encodePongResponse(decodePingRequest(request)),
   GetLatestBlockhash: respondLatestBlockhash,
-  GetBlockHeight: respondBlockHeight,
-  GetSlot: respondSlot,
+  GetBlockHeight: (request, { chain }) =>
+    encodeGetBlockHeightResponse(requireAvailable(chain.block(decodeCommitmentRequest(request))).blockHeight),
+  GetSlot: (request, { chain }) =>
+    encodeGetSlotResponse(requireAvailable(chain.slot(decodeCommitmentRequest(request)))),
   IsBlockhashValid: respondIsBlockhashValid,
   GetVersion: (_request, { version }) => encodeGetVersionResponse(version),
 };
 
-/**
- * Response to a unary call about the chain.
- * @throws GrpcError INTERNAL while too few blocks are known; InvalidProtobuf.
- */
+/** @throws GrpcError INTERNAL while too few blocks are known; InvalidProtobuf. */
 export const respondUnary = (rpc: UnaryRpc, request: Uint8Array, state: ChainState): Uint8Array =>
   handlers[rpc](request, state);

@@ -19,8 +19,8 @@ export const resultIn = (slot: Slot, value: WritableJson): Buffer => resultOf({ 
 /** Replaces data too long for base58. Source: Agave account-decoder/src/lib.rs. */
 const TOO_LARGE_FOR_BASE58 = 'error: data too large for bs58 encoding';
 
-/** A missing account. Source: solana-account, `AccountSharedData::default`. */
-const EMPTY_ACCOUNT: Account = {
+/** A missing or drained account. Source: solana-account, `AccountSharedData::default`. */
+export const EMPTY_ACCOUNT: Account = {
   lamports: lamports(0),
   data: new Uint8Array(),
   owner: programs.system,
@@ -48,7 +48,7 @@ function uiAccount(
   };
 }
 
-/** An account after a slot, encoded once per encoding. */
+/** Encoded once per encoding. */
 export class AccountNotification {
   readonly slot: Slot;
   readonly address: Address;
@@ -74,10 +74,7 @@ export class AccountNotification {
     return result;
   }
 
-  /**
-   * `{context, value: {pubkey, account}}`; null for an unparseable token account in `jsonParsed`, which is
-   * omitted.
-   */
+  /** `{context, value: {pubkey, account}}`; null omits an unparseable token account in `jsonParsed`. */
   keyedResult(encoding: AccountEncoding): Buffer | null {
     const existing = this.#keyedResults.get(encoding);
     if (existing !== undefined) return existing;

@@ -4,7 +4,6 @@ import type { AccountEncoding } from '../../solana/encoding/ui-account.ts';
 import type { FeedListener } from '../feed.ts';
 import type { AccountNotification } from './account-notification.ts';
 
-/** Watchers by key, so that an event finds its watchers directly. */
 export class WatchIndex<Key, Watcher> {
   readonly #byKey = new Map<Key, Set<Watcher>>();
 

@@ -10,13 +10,8 @@ import type { FeedListener } from '../feed.ts';
 import { resultIn } from './account-notification.ts';
 import { WatchIndex } from './account-watchers.ts';
 
-type BlockShape = TransactionView &
-  Readonly<{
-    /** Equal for equal shapes. */
-    name: string;
-  }>;
+type BlockShape = TransactionView & Readonly<{ name: string }>;
 
-/** The encoding options of a subscription, without its filter. */
 function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
   const { encoding, details, rewards, maxVersion } = subscription;
   const name = [encoding, details, rewards, maxVersion].join();
@@ -27,7 +22,7 @@ function blockShape(subscription: SubscriptionOf<'block'>): BlockShape {
 const blockUpdate = (slot: Slot, block: WritableJson, err: WritableJson): Buffer =>
   resultIn(slot, { slot, block, err });
 
-/** A block, encoded once per shape. */
+/** Encoded once per shape. */
 export class BlockNotification {
   readonly block: Block;
   readonly #results = new Map<string, Buffer>();
@@ -40,7 +35,6 @@ export class BlockNotification {
     return this.#resultFor(shape.name, this.block, shape);
   }
 
-  /** Only the transactions that mention an address. */
   resultMentioning(
     address: Address,
     transactions: readonly ExecutedTransaction[],
@@ -64,7 +58,6 @@ export class BlockNotification {
 
 type Watcher = Readonly<{ shape: BlockShape; listener: FeedListener }>;
 
-/** Watchers of blocks, complete or filtered by a mentioned address. */
 export class BlockWatchers {
   readonly #all = new Set<Watcher>();
   readonly #byMention = new WatchIndex<Address, Watcher>();
@@ -94,15 +87,12 @@ export class BlockWatchers {
     }
   }
 
-  /**
-   * Reports an unavailable block. Watchers of mentions are not notified, since the block may contain none.
-   */
+  /** An unavailable block. Watchers of mentions are not notified, since it may contain none. */
   notifyMissing(slot: Slot): void {
     for (const { listener } of this.#all)
       listener.onNotification(blockUpdate(slot, null, 'BlockStoreError'), false);
   }
 
-  /** The block's transactions by the watched address that they mention. */
   #mentioned({ block }: BlockNotification): Map<Address, ExecutedTransaction[]> {
     const mentioned = new Map<Address, ExecutedTransaction[]>();
     for (const executed of block.transactions) {

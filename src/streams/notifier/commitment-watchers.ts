@@ -13,7 +13,6 @@ import { TransactionWatchers } from './transaction-watchers.ts';
 
 type CommittedSubscription = Extract<Subscription, { commitment: unknown }>;
 
-/** All watchers at one commitment, by kind of subscription. */
 export class CommitmentWatchers {
   readonly account = new AccountWatchers();
   readonly program = new ProgramWatchers();

@@ -4,14 +4,12 @@ import type { AccountNotification } from './account-notification.ts';
 import type { BlockNotification } from './block-watchers.ts';
 import type { TransactionNotification } from './transaction-notification.ts';
 
-/** Emitted level of a slot: `none`, or the highest emitted commitment. */
 export const levels = { none: 0, processed: 1, confirmed: 2, finalized: 3 } as const;
 export type Level = (typeof levels)[keyof typeof levels];
 
-/** Events of a slot that are not emitted at all commitments yet. */
 export class PendingSlot {
   readonly slot: Slot;
-  /** null if not reported: the slot is then assumed to be on the chain. */
+  /** Null if not reported: the slot is assumed to be on the chain. */
   parent: Slot | null = null;
   emittedLevel: Level = levels.none;
   /** Level reached before the slot was complete; emitted once it is. */
@@ -19,7 +17,6 @@ export class PendingSlot {
   /** Blocks were watched when the slot began. */
   expectsBlock = false;
   block: BlockNotification | null = null;
-  /** The last state of each account. */
   readonly accounts = new Map<Address, AccountNotification>();
   readonly transactions: TransactionNotification[] = [];
   #isCreated = false;
@@ -38,7 +35,7 @@ export class PendingSlot {
     this.#isFrozen = true;
   }
 
-  /** Whether the slot is complete. The end of a slot is not reported if its beginning was not. */
+  /** The end of a slot is not reported if its beginning was not. */
   get isComplete(): boolean {
     return this.#isFrozen || !this.#isCreated;
   }
@@ -48,23 +45,24 @@ export class PendingSlot {
   }
 }
 
-export type PendingSlotsOptions = Readonly<{
-  /** Maximum slots between creation and root; above it, the oldest is evicted and reported. */
-  slotsMax: number;
-  /** Maximum accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
-  entriesMax: number;
-}>;
+export const pendingSlotsOptions = {
+  /** Between creation and root; above it, the oldest is evicted and reported. */
+  slotsMax: 512,
+  /** Accounts and transactions in all slots; above it, the oldest slot is evicted and reported. */
+  entriesMax: 1_000_000,
+};
+
+type PendingSlotsOptions = Readonly<typeof pendingSlotsOptions>;
 
 const bySlot = (a: PendingSlot, b: PendingSlot): number => (a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0);
 
-/** The slots between creation and root, with their parents. */
 export class PendingSlots {
   readonly #options: PendingSlotsOptions;
   readonly #onEvicted: (pending: PendingSlot) => void;
   readonly #slots = new Map<Slot, PendingSlot>();
   #entryCount = 0;
 
-  /** @param onEvicted - called with a slot that is evicted before it is finished. */
+  /** `onEvicted` gets each slot that is evicted before it is finished. */
   constructor(options: PendingSlotsOptions, onEvicted: (pending: PendingSlot) => void) {
     this.#options = options;
     this.#onEvicted = onEvicted;
@@ -74,7 +72,6 @@ export class PendingSlots {
     return this.#slots.get(slot);
   }
 
-  /** Returns the slot, adding it if needed. */
   getOrCreate(slot: Slot): PendingSlot {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
@@ -84,7 +81,6 @@ export class PendingSlots {
     return pending;
   }
 
-  /** Counts one more account or transaction of a slot. */
   count(pending: PendingSlot): void {
     this.#entryCount++;
     if (this.#entryCount > this.#options.entriesMax) this.#evictOldest(pending);
@@ -97,10 +93,7 @@ export class PendingSlots {
     this.#entryCount -= pending.size;
   }
 
-  /**
-   * The slots that reach a level together with a slot: the slot and its ancestors, oldest first, except those
-   * that reached it before. The chain never abandons confirmed slots, so a root reaches all of them below it.
-   */
+  /** Ascending. The chain never abandons confirmed slots, so a root reaches all of them below it. */
   slotsReaching(slot: Slot, level: Level): PendingSlot[] {
     const ancestors = new Set<Slot>([slot]);
     let next = this.#slots.get(slot)?.parent ?? null;
@@ -117,14 +110,13 @@ export class PendingSlots {
     return reaching.sort(bySlot);
   }
 
-  /** Removes the slots up to a root: fully emitted or abandoned. Those with a due level stay. */
+  /** Up to a root, slots are fully emitted or abandoned. Those with a due level stay. */
   removeFinished(root: Slot): void {
     for (const pending of this.#slots.values()) {
       if (pending.slot <= root && pending.dueLevel <= pending.emittedLevel) this.remove(pending.slot);
     }
   }
 
-  /** Evicts the oldest slot other than the one being filled. */
   #evictOldest(except: PendingSlot): void {
     let oldest: PendingSlot | null = null;
     for (const pending of this.#slots.values()) {

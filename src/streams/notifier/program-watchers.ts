@@ -66,7 +66,7 @@ class ProgramGroup {
   }
 }
 
-/** Watchers by program. An account that changed its owner is not notified. */
+/** An account that changed its owner is not notified. */
 export class ProgramWatchers {
   readonly #byProgram = new Map<Address, ProgramGroup>();
 

@@ -17,10 +17,10 @@ type Watcher = {
 
 const RECEIVED = 'receivedSignature';
 
-/** Watchers by signature. Each is notified once. */
+/** Each watcher is notified once. */
 export class SignatureWatchers {
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
-  /** Watchers whose transaction may have landed before they subscribed. */
+  /** Their transaction may have landed before they subscribed. */
   readonly #maybeLanded = new Set<Watcher>();
 
   get isEmpty(): boolean {
@@ -57,7 +57,6 @@ export class SignatureWatchers {
     for (const watcher of watchers) this.#notifyOutcome(watcher, notification.statusResult());
   }
 
-  /** Notifies watchers of transactions in this or an earlier bank. */
   notifyLanded(slot: Slot, statusOf: (signature: Signature) => SignatureStatus | null): void {
     for (const watcher of this.#maybeLanded) {
       const status = statusOf(watcher.signature);

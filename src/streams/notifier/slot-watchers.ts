@@ -61,7 +61,6 @@ const voteJson = ({ votePubkey, slots, hash, timestamp, signature }: GossipVote)
   signature,
 });
 
-/** Watchers of slots and votes, without commitment or context. */
 export class SlotWatchers {
   readonly slot = new WatcherSet();
   readonly slotsUpdates = new WatcherSet();

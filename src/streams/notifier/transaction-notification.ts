@@ -14,35 +14,18 @@ export type TransactionShape = Pick<
   SubscriptionOf<'transaction'>,
   'dialect' | 'encoding' | 'details' | 'rewards' | 'maxVersion'
 > &
-  Readonly<{
-    /** Equal for equal shapes. */
-    name: string;
-  }>;
+  Readonly<{ name: string }>;
 
-/** The encoding options of a subscription, without its filter. */
 export function transactionShape(subscription: SubscriptionOf<'transaction'>): TransactionShape {
   const { dialect, encoding, details, rewards, maxVersion } = subscription;
-  return {
-    dialect,
-    encoding,
-    details,
-    rewards,
-    maxVersion,
-    name: [dialect, encoding, details, rewards, maxVersion].join(),
-  };
+  const name = [dialect, encoding, details, rewards, maxVersion].join();
+  return { dialect, encoding, details, rewards, maxVersion, name };
 }
-
-type TransactionSource = Readonly<{
-  slot: Slot;
-  index: number;
-  signature: Signature | undefined;
-  executed: ExecutedTransaction;
-}>;
 
 type Encoded = ReturnType<typeof encodeTransactionWithMeta>;
 
 function encode(
-  { executed }: TransactionSource,
+  { executed }: TransactionNotification,
   { encoding, details, rewards, maxVersion }: TransactionShape,
 ): Encoded {
   const encoded = encodeTransactionWithMeta(executed, encoding, maxVersion, details, rewards);
@@ -52,10 +35,8 @@ function encode(
 
 const hasBody = ({ details }: TransactionShape): boolean => details === 'full' || details === 'accounts';
 
-/**
- * `{transaction?, signature, slot, transactionIndex}`. Null for a version that the client does not support.
- */
-function heliusResult(source: TransactionSource, shape: TransactionShape): Buffer | null {
+/** `{transaction?, signature, slot, transactionIndex}`; null for an unsupported version. */
+function heliusResult(source: TransactionNotification, shape: TransactionShape): Buffer | null {
   const encoded: Encoded = hasBody(shape) ? encode(source, shape) : { json: undefined };
   if ('unsupportedVersion' in encoded) return null;
   const { signature, slot, index } = source;
@@ -63,7 +44,7 @@ function heliusResult(source: TransactionSource, shape: TransactionShape): Buffe
 }
 
 /** `{context, value: {slot, signature?, transaction?, error?}}`. Source: richat src/pubsub/notification.rs. */
-function whirligigResult(source: TransactionSource, shape: TransactionShape): Buffer {
+function whirligigResult(source: TransactionNotification, shape: TransactionShape): Buffer {
   const { signature, slot } = source;
   const body = hasBody(shape) ? whirligigBody(encode(source, shape)) : {};
   return resultIn(slot, { slot, signature: shape.details === 'signatures' ? signature : undefined, ...body });
@@ -101,10 +82,9 @@ function tokenOwners(
   return balances.flatMap(({ owner }) => owner ?? []);
 }
 
-/** A transaction, encoded once per shape. */
+/** Encoded once per shape. */
 export class TransactionNotification {
   readonly slot: Slot;
-  /** Index in the block. */
   readonly index: number;
   readonly executed: ExecutedTransaction;
   readonly isVote: boolean;
@@ -139,13 +119,12 @@ export class TransactionNotification {
     return this.#logsResult;
   }
 
-  /** `{context, value: {err}}`. */
   statusResult(): Buffer {
     this.#statusResult ??= resultIn(this.slot, { err: this.executed.meta.err });
     return this.#statusResult;
   }
 
-  /** In the shape of a public dialect (reference §3.3); null if that omits it. */
+  /** Null if the shape's dialect (reference §3.3) omits it. */
   result(shape: TransactionShape): Buffer | null {
     const existing = this.#results.get(shape.name);
     if (existing !== undefined) return existing;

@@ -30,15 +30,13 @@ function matchesFilter(filter: TransactionFilter, notification: TransactionNotif
   return required.every((address) => keys.has(address)) && !exclude.some((address) => keys.has(address));
 }
 
-/** Addresses of which a matching transaction mentions at least one; null for any transaction. */
+/** A matching transaction mentions at least one of these; null for any transaction. */
 function indexKeysOf({ required, include }: TransactionFilter): readonly Address[] | null {
   if (required.length > 0) return required.slice(0, 1);
   return include.length > 0 ? include : null;
 }
 
-/** Transaction watchers, by signature or by the filter's addresses. */
 export class TransactionWatchers {
-  /** Watchers without a signature or address. */
   readonly #others = new Set<Watcher>();
   readonly #bySignature = new WatchIndex<Signature, Watcher>();
   readonly #byKey: Readonly<Record<TokenAccountMode, WatchIndex<Address, Watcher>>> = {
@@ -86,7 +84,6 @@ export class TransactionWatchers {
     }
   }
 
-  /** Watchers that may match, each once. */
   #candidates(notification: TransactionNotification): ReadonlySet<Watcher> {
     const candidates = new Set(this.#others);
     if (notification.signature !== undefined)

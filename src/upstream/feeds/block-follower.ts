@@ -10,28 +10,24 @@ import {
   type BlockSubscription,
   type EmittedTransactions,
 } from './block-stream.ts';
+import { historyOf } from './chain-reader.ts';
 import { readSlotInfo } from './pubsub-message.ts';
 
-/** Source of new slots. */
 type SlotFeed = Readonly<{
   open: (subscription: SubscriptionOf<'slot'>, listener: FeedListener) => Promise<() => void>;
-  /** The newest trusted slot; null while unknown. */
   networkSlot: () => Slot | null;
 }>;
 
 type BlockFollowerOptions = Omit<BlockStreamOptions, 'commitment'> &
   Readonly<{
-    /** Its slots trigger block reads. */
     pubsub: SlotFeed;
   }>;
 
-/** Pause before resubscribing to slots. */
 const PAUSE_MS = 200;
 
 /**
- * Feeds `block` and `transaction` subscriptions with getBlocks and getBlock on each new slot. Works without
- * blockSubscribe and misses no block when nodes fail. A `transaction` subscription at `processed` is notified
- * when its block is confirmed, where history starts.
+ * Reads blocks on each new slot: works without blockSubscribe and misses no block when nodes fail. At
+ * `processed`, a transaction is emitted when its block is confirmed, where history starts.
  */
 export class BlockFollower {
   readonly #pubsub: SlotFeed;
@@ -41,7 +37,6 @@ export class BlockFollower {
   /** Streams resumed after another feed, by commitment and first slot. */
   readonly #resumed = new Map<string, BlockStream>();
   readonly #end = new AbortController();
-  /** The slot subscription while there are subscribers. */
   #slots: Promise<() => void> | null = null;
 
   constructor({ pubsub, ...options }: BlockFollowerOptions) {
@@ -51,11 +46,7 @@ export class BlockFollower {
     this.#finalized = new BlockStream({ ...options, commitment: 'finalized' });
   }
 
-  /**
-   * Subscribes to blocks from now on.
-   * @returns a function that ends the subscription.
-   * @throws Failure when no node sends slots or answers, or after `close`.
-   */
+  /** @throws Failure when no node sends slots or answers, or after `close`. */
   async open(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     this.#throwIfClosed();
     const stream = subscription.commitment === 'finalized' ? this.#finalized : this.#confirmed;
@@ -74,20 +65,14 @@ export class BlockFollower {
     return close;
   }
 
-  /**
-   * Resumes a subscription of another feed: missed transactions first. Failures are reported through
-   * `onError`.
-   * @param emitted - transactions that the other feed emitted.
-   * @param opened - slots up to this one precede the subscription; null if unknown.
-   * @returns a function that ends the subscription.
-   */
+  /** Missed transactions come first. Slots up to `opened` precede the subscription; null if unknown. */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
     { emitted, opened }: Readonly<{ emitted: EmittedTransactions; opened: Slot | null }>,
   ): () => void {
     if (this.#end.signal.aborted) return () => {};
-    const commitment = subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
+    const commitment = historyOf(subscription.commitment);
     const upTo = emitted.upTo(commitment) ?? opened;
     if (upTo === null) {
       // Opens a subscription that emitted nothing yet, at the tip.
@@ -145,10 +130,7 @@ export class BlockFollower {
     if (this.#isEmpty) this.#unsubscribeFromSlots();
   }
 
-  /**
-   * Keeps the slot subscription while there are subscribers; fails them when no node sends slots before
-   * `gapTimeoutMs`.
-   */
+  /** While there are subscribers. They fail without slots before `gapTimeoutMs`. */
   async #maintainSlots(): Promise<void> {
     const { signal } = this.#end;
     const deadline = performance.now() + this.#options.limits.gapTimeoutMs;

@@ -17,9 +17,8 @@ import type { FeedLimits } from './limits.ts';
 
 /** Snapshot of the transactions that a feed emitted, for the feed that resumes after it. */
 export interface EmittedTransactions {
-  /** The newest slot with an emitted transaction; null for none. */
   readonly newest: Slot | null;
-  /** Slots up to this one were emitted completely at the commitment, or precede the feed; null for none. */
+  /** Slots up to this one were emitted completely at the commitment, or precede the feed. */
   upTo(commitment: Commitment): Slot | null;
   has(commitment: Commitment, slot: Slot, signature: Signature): boolean;
 }
@@ -36,30 +35,24 @@ export type BlockStreamOptions = Readonly<{
 
 type Watcher = { readonly listener: FeedListener; end: () => void };
 
-/** State of a subscription that another feed started. */
 type ResumePoint = Readonly<{
   emitted: EmittedTransactions;
   /** Slots up to this one precede the subscription. */
   notBefore: Slot;
 }>;
 
-/** A resumed subscription, which joins the others after all slots that the other feed emitted. */
+/** A resumed subscription joins the others after all slots that the other feed emitted. */
 type ResumedSubscription = ResumePoint &
   Readonly<{ subscription: SubscriptionOf<'transaction'>; watcher: Watcher }>;
 
-/** Slots per getBlocks request. */
 const STRIDE = 50n;
 /** With more blocks than this in a stride, there may be more after it. */
 const FULL_STRIDE_BLOCKS = 10;
 /** Consecutive failures before a warning: a node may lack a block for a few slots. */
 const FAULTS_BEFORE_WARNING = 8;
-/** Slots before the start in which the last block is searched. */
 const START_REACH = 64n;
 
-/**
- * The blocks of a network at one commitment, each emitted once and in order: each block is the child of the
- * last one, regardless of node failures.
- */
+/** Each block is emitted once, and after its parent, regardless of node failures. */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
   readonly #notifier = new LedgerNotifier();
@@ -71,7 +64,6 @@ export class BlockStream {
   #start: Slot | null = null;
   #isRunning = false;
   #isRerunRequested = false;
-  /** Consecutive failed steps. */
   #faults = 0;
 
   constructor(options: BlockStreamOptions) {
@@ -82,11 +74,7 @@ export class BlockStream {
     return this.#watchers.size === 0;
   }
 
-  /**
-   * Subscribes to blocks that reach the commitment from now on.
-   * @returns a function that ends the subscription.
-   * @throws as the reader does when it cannot read the tip.
-   */
+  /** Blocks that reach the commitment from now on. @throws as the reader does when it cannot read the tip. */
   async add(subscription: BlockSubscription, listener: FeedListener): Promise<() => void> {
     const tip = this.#last ?? (await this.#options.reader.slot(this.#options.commitment));
     this.#last ??= tip;
@@ -95,10 +83,6 @@ export class BlockStream {
     return () => this.#remove(watcher);
   }
 
-  /**
-   * Resumes a subscription after another feed.
-   * @returns a function that ends the subscription.
-   */
   resume(
     subscription: SubscriptionOf<'transaction'>,
     listener: FeedListener,
@@ -113,10 +97,7 @@ export class BlockStream {
     return () => this.#remove(watcher);
   }
 
-  /**
-   * Reads new blocks, unless a read is in progress.
-   * @param tip - the network's newest slot.
-   */
+  /** Reads new blocks up to the network's tip, unless a read is in progress. */
   async advance(tip: Slot): Promise<void> {
     this.#isRerunRequested = true;
     if (this.#isRunning) return;
@@ -128,7 +109,6 @@ export class BlockStream {
         this.#faults = 0;
       } catch (fault) {
         const { network, commitment, log } = this.#options;
-        // Warns once per series of failures.
         const level = ++this.#faults === FAULTS_BEFORE_WARNING ? 'warn' : 'debug';
         log[level]({ network, commitment, cause: String(fault) }, 'Failed to read blocks');
       }
@@ -172,7 +152,6 @@ export class BlockStream {
       // The node's list omits a block.
       if (block.parentSlot !== this.#last) throw new ReadError('getBlocks', 0);
       const { slot } = block;
-      // Emits what another feed missed. After its newest slot, a resumed subscription joins the others.
       for (const resumed of this.#resumed) {
         const { subscription, watcher, emitted } = resumed;
         if (emitted.newest === null || block.slot > emitted.newest) {
@@ -206,7 +185,7 @@ export class BlockStream {
     return this.isEmpty ? null : found;
   }
 
-  /** Slots with the blocks after the last one; a whole stride may be skipped. */
+  /** Slots of the blocks after the last one; a whole stride may be skipped. */
   async #next(last: Slot, tip: Slot): Promise<readonly Slot[]> {
     const { reader, commitment } = this.#options;
     const near = await reader.availableSlots(slotOf(last + 1n), slotOf(last + STRIDE), commitment);

@@ -17,11 +17,10 @@ type BlockCacheOptions = Readonly<{
   blocksMax: number;
   /** The newest block is kept regardless of its size. */
   bytesMax: number;
-  /** Clears the cache after this long without a read. */
+  /** Without a read for this long, the cache is cleared. */
   idleMs: number;
 }>;
 
-/** LRU cache of decoded blocks and pending reads. */
 export class BlockCache {
   readonly #options: BlockCacheOptions;
   readonly #blocks = new Map<Slot, { readonly read: Promise<Block>; bytes: number }>();
@@ -85,15 +84,14 @@ export class BlockCache {
   }
 }
 
-/**
- * Sends a request to the network's nodes.
- * @returns the raw result.
- * @throws on an error response or without a response.
- */
+/** Returns the raw result. @throws on an error response or without a response. */
 export type RequestFn = (method: MethodName, params: WritableJson, signal?: AbortSignal) => Promise<Buffer>;
 
 /** Agave serves blocks from `confirmed` on. */
 export type HistoryCommitment = 'confirmed' | 'finalized';
+
+export const historyOf = (commitment: Commitment): HistoryCommitment =>
+  commitment === 'finalized' ? 'finalized' : 'confirmed';
 
 type ChainReaderOptions = Readonly<{
   network: Network;
@@ -116,7 +114,6 @@ export class ReadError extends Error {
 const VERSION_MAX = 255;
 /** getBlocks looks this far beyond the last slot, to detect a node that is behind. */
 const REACH = 64n;
-/** Backoff before a node that is behind is queried again. */
 const BACKOFF_MS = 150;
 
 const CACHE_IDLE_MS = 30_000;
@@ -124,7 +121,6 @@ const CACHE_IDLE_MS = 30_000;
 const isSlotList = (value: JsonValue): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isSafeInteger(one));
 
-/** Yields to the event loop between slices. */
 async function readInTimeSlices(body: Buffer, slot: Slot): Promise<DecodedBlock> {
   const reading = readBlockSteps(body, slot);
   for (;;) {
@@ -152,10 +148,6 @@ export class ChainReader {
     this.#readSemaphore = new Semaphore(options.limits.blockReadsMax);
   }
 
-  /**
-   * The raw result of a method.
-   * @throws ReadError for an error response; Failure without a response.
-   */
   async request(method: MethodName, params: WritableJson, signal?: AbortSignal): Promise<Buffer> {
     const { network, pool } = this.#options;
     const call = { network, method, row: methods[method], params: Buffer.from(writeJson(params)) };
@@ -169,11 +161,7 @@ export class ChainReader {
     return slotOf(BigInt(body.toString('latin1')));
   }
 
-  /**
-   * The slots with a block, both ends included. Waits for a node that knows a block at or after the last
-   * slot: a node that is behind would return an incomplete list.
-   * @throws as `request` does; AbortError.
-   */
+  /** Both ends included. Waits for a node that knows a block from `to` on: others would omit slots. */
   async slots(
     from: Slot,
     to: Slot,
@@ -210,10 +198,7 @@ export class ChainReader {
     return list.map((one) => slotOf(one));
   }
 
-  /**
-   * A confirmed block, cached since confirmed blocks do not change.
-   * @throws as `request` does; MalformedJson.
-   */
+  /** Cached, since confirmed blocks do not change. */
   block(slot: Slot): Promise<Block> {
     const cached = this.#blockCache.get(slot);
     if (cached !== undefined) return cached;
@@ -243,10 +228,7 @@ export class ChainReader {
     return block;
   }
 
-  /**
-   * Reads blocks in order, prefetching the next ones.
-   * @throws as `block` does; AbortError; ReadError when a block's parent shows a hole in the list.
-   */
+  /** Prefetches the next blocks. @throws ReadError when a block's parent shows a hole in the list. */
   async eachBlock(
     slots: readonly Slot[],
     signal: AbortSignal,

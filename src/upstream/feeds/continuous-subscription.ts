@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -8,7 +9,7 @@ import { upstreamParams } from '../../protocol/pubsub/topic-key.ts';
 import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { FeedListener } from '../../streams/feed.ts';
 import type { ChainReader } from './chain-reader.ts';
-import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
+import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
 import { type Gap, type GapRecovery, GapTooLong } from './gap/gap-recovery.ts';
 import type { FeedLimits } from './limits.ts';
 import type { NodeSubscriptionListener, NodeSubscriptionRequest } from './node-subscriptions.ts';
@@ -21,13 +22,11 @@ export type SubscriptionContext = Readonly<{
   nodes: PubsubNodes;
   reader: ChainReader;
   failoverSemaphore: Semaphore;
-  /** Limits concurrent gap fills. */
   fillSemaphore: Semaphore;
   limits: FeedLimits;
   log: Logger;
 }>;
 
-/** Initial backoff between attempts to attach or to fill a gap. */
 const BACKOFF_MS = 200;
 const PAUSE_MAX_MS = 2_000;
 
@@ -42,10 +41,7 @@ type Attachment = {
 
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
-/**
- * One subscription that survives connections. During a failover, notifications of the new connection are
- * buffered until the gap is filled, so that the listener receives everything once and in order.
- */
+/** During a failover, buffers notifications until the gap is filled: each arrives once and in order. */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
   readonly #listener: FeedListener;
@@ -54,23 +50,17 @@ export class ContinuousSubscription {
   readonly #onClose: () => void;
   readonly #end = new AbortController();
   #attachment: Attachment | null = null;
-  /** Live notifications during a gap fill; null otherwise. */
   #buffered: Buffer[] | null = null;
-  /** Chain position when the subscription was opened; null if unknown. */
   #opened: SlotInfo | null = null;
   /** A lost connection triggers a failover. */
   #isAttached = false;
 
-  /**
-   * @param onClose - called once.
-   * @param gapRecovery - state of the feed that had the subscription before.
-   */
   constructor(
     context: SubscriptionContext,
     subscription: PubsubSubscription,
+    gapRecovery: GapRecovery,
     listener: FeedListener,
     onClose: () => void,
-    gapRecovery: GapRecovery = createGapRecovery(subscription, context.limits.seenMax),
   ) {
     this.#context = context;
     this.#listener = listener;
@@ -79,11 +69,7 @@ export class ContinuousSubscription {
     this.#gapRecovery = gapRecovery;
   }
 
-  /**
-   * Attaches to a node.
-   * @throws RpcError when nodes reject the subscription; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, or
-   * OVERLOADED when all connections are full.
-   */
+  /** @throws RpcError; Failure MESSAGE_TOO_LARGE, UPSTREAM_UNAVAILABLE, OVERLOADED if all nodes are full. */
   async open(): Promise<void> {
     const { limits } = this.#context;
     if (this.#request.params.length + REQUEST_ENVELOPE_BYTES > limits.requestMaxBytes) {
@@ -97,11 +83,7 @@ export class ContinuousSubscription {
     if (isDetached(attachment)) void this.#failOver(this.#position(attachment));
   }
 
-  /**
-   * Resumes after another feed, as after a lost connection.
-   * @param opened - chain position when that feed opened the subscription.
-   * @param from - the newest slot that it completed.
-   */
+  /** Resumes after another feed, as after a lost connection; `from` is the newest slot that it completed. */
   resume(opened: SlotInfo | null, from: SlotInfo | null): void {
     this.#opened = opened;
     void this.#failOver(from);
@@ -116,30 +98,18 @@ export class ContinuousSubscription {
   }
 
   /** An attempt in progress at the deadline is abandoned. */
-  async #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
-    const timeout = Promise.withResolvers<never>();
-    const { openTimeoutMs } = this.#context.limits;
-    const timer = setTimeout(
-      () => timeout.reject(this.#unavailable('no node before the timeout')),
-      openTimeoutMs,
-    );
-    try {
-      return await Promise.race([attaching, timeout.promise]);
-    } finally {
-      clearTimeout(timer);
-      attaching.catch(() => {});
-    }
+  #withOpenTimeout(attaching: Promise<Attachment>): Promise<Attachment> {
+    const timeout = AbortSignal.timeout(this.#context.limits.openTimeoutMs);
+    return unlessAborted(attaching, timeout).catch((fault: unknown) => {
+      throw fault === timeout.reason ? this.#unavailable('no node before the timeout') : fault;
+    });
   }
 
   #position({ connection }: Attachment): SlotInfo | null {
     return connection === null ? null : this.#context.nodes.position(connection);
   }
 
-  /**
-   * Tries one node after the other until the deadline.
-   * @param isRejectionFinal - fail when every node rejects the subscription; otherwise keep waiting for one
-   * that accepts it.
-   */
+  /** Without `isRejectionFinal`, waits for a node that accepts the subscription. */
   async #attach(deadline: number, isRejectionFinal: boolean): Promise<Attachment> {
     const tried = new Set<string>();
     let rejection: RpcError | null = null;
@@ -162,7 +132,6 @@ export class ContinuousSubscription {
     throw this.#unavailable(rejection);
   }
 
-  /** Fails at once when all connections are full or every node rejects the handshake. */
   #throwIfNoNodeAccepts(): void {
     const { nodes, network } = this.#context;
     if (nodes.isFull) throw new Failure('OVERLOADED', { facts: { network } });
@@ -233,7 +202,7 @@ export class ContinuousSubscription {
     return new Failure('UPSTREAM_UNAVAILABLE', { facts: { network: this.#context.network }, cause });
   }
 
-  /** Fails over to another connection and fills the gap. Never rejects. */
+  /** Never rejects. */
   async #failOver(from: SlotInfo | null): Promise<void> {
     const { failoverSemaphore, limits } = this.#context;
     const deadline = performance.now() + limits.gapTimeoutMs;
@@ -305,5 +274,4 @@ export class ContinuousSubscription {
   }
 }
 
-/** Size of a request beyond its parameters. */
 const REQUEST_ENVELOPE_BYTES = 100;

@@ -17,23 +17,20 @@ import { type FeedLimits, feedLimits } from './limits.ts';
 import { PubsubFeed } from './pubsub-feed.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 
-interface PositionedFeed extends Feed {
+/** A feed that takes precedence over PubSub for the kinds it serves. */
+export interface PreferredFeed extends Feed {
+  serves(kind: SubscriptionKind): boolean;
+  close(): void;
   /** The newest completed slot, also while subscriptions fail; null for none. */
   position(): SlotInfo | null;
-  /**
-   * Transactions of slots up to this one were emitted at the commitment, or precede the feed; null for none.
-   */
   emittedUpTo(commitment: Commitment): Slot | null;
   /** Snapshot of the emitted transactions, also while a subscription fails. */
   emittedTransactions(): EmittedTransactions;
 }
 
 type FailoverOptions<Opened, Position> = Readonly<{
-  /** Position when the feed opened the subscription. */
   opened: () => Opened;
-  /** Position when the feed failed it. */
   lastPosition: () => Position;
-  /** @returns a function that ends the subscription. */
   resume: (opened: Opened | null, lastPosition: Position) => () => void;
 }>;
 
@@ -68,17 +65,13 @@ async function openWith<Opened, Position>(
 }
 
 type PreferredSubscriptionOptions = Readonly<{
-  preferred: PositionedFeed;
+  preferred: PreferredFeed;
   pubsub: PubsubFeed;
   gapRecovery: GapRecovery;
   onFailover: () => void;
 }>;
 
-/**
- * Opens a subscription on the preferred feed and fails over to PubSub, which emits what was missed, once.
- * @returns a function that ends the subscription.
- * @throws as the preferred feed's `open` does.
- */
+/** Fails over to PubSub, which emits what was missed, once. */
 function openPreferred(
   { preferred, pubsub, gapRecovery, onFailover }: PreferredSubscriptionOptions,
   subscription: PubsubSubscription,
@@ -91,7 +84,7 @@ function openPreferred(
     onError: (failure) => listener.onError(failure),
   };
   return openWith(preferred, subscription, filtered, {
-    // Before its first slot, use the position of the nodes.
+    // The position of the nodes, before its first slot.
     opened: () => preferred.position() ?? pubsub.position(),
     lastPosition: () => preferred.position(),
     resume(opened, from) {
@@ -104,16 +97,12 @@ function openPreferred(
 }
 
 type PreferredTransactionsOptions = Readonly<{
-  preferred: PositionedFeed;
+  preferred: PreferredFeed;
   blocks: BlockFollower;
   onFailover: () => void;
 }>;
 
-/**
- * The same for a `transaction` subscription, which fails over to blocks; at `processed` it then emits
- * confirmed transactions.
- * @throws as the preferred feed's `open` does.
- */
+/** Fails over to blocks; a `processed` subscription then gets confirmed transactions. */
 function openPreferredTransactions(
   { preferred, blocks, onFailover }: PreferredTransactionsOptions,
   subscription: SubscriptionOf<'transaction'>,
@@ -130,15 +119,8 @@ function openPreferredTransactions(
   });
 }
 
-/** A feed that takes precedence over PubSub for the kinds it serves. */
-export interface PreferredFeed extends PositionedFeed {
-  serves(kind: SubscriptionKind): boolean;
-  close(): void;
-}
-
 type FeedOptions = Readonly<{
   network: Network;
-  /** Source of gap fills. */
   pool: RpcDispatcher & Readonly<{ status: () => readonly NodeFeedStatus[] }>;
   nodes: readonly NodeConfig[];
   preferred?: PreferredFeed | null;
@@ -149,9 +131,8 @@ type FeedOptions = Readonly<{
 
 export type NetworkFeed = Feed &
   Readonly<{
-    /** Replaces the nodes; subscriptions fail over without loss. */
+    /** Subscriptions fail over without loss. */
     setNodes(nodes: readonly NodeConfig[]): void;
-    /** Ends everything at once without notifying listeners. */
     close(): void;
   }>;
 
@@ -171,10 +152,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/**
- * Creates the feed of a network: blocks and transactions from blocks, other kinds from PubSub, and the kinds
- * that the preferred feed serves from it while available.
- */
+/** Blocks feed blocks and transactions, PubSub other kinds, and `preferred` all that it serves. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };
@@ -193,10 +171,6 @@ export function createFeed(options: FeedOptions): NetworkFeed {
     },
   });
 
-  const openPlain = (subscription: Subscription, listener: FeedListener): Promise<() => void> =>
-    isBlockBased(subscription) ? blocks.open(subscription, listener) : pubsub.open(subscription, listener);
-
-  /** Fails over to PubSub when the preferred feed gives up. */
   const openFrom = (
     feed: PreferredFeed,
     subscription: Subscription,
@@ -227,7 +201,8 @@ export function createFeed(options: FeedOptions): NetworkFeed {
         }
       }
       try {
-        return await openPlain(subscription, listener);
+        if (isBlockBased(subscription)) return await blocks.open(subscription, listener);
+        return await pubsub.open(subscription, listener);
       } catch (fault) {
         throw toFeedError(network, fault);
       }

@@ -8,12 +8,9 @@ export const feedLimits = {
   pingIntervalMs: 5_000,
   pongTimeoutMs: 5_000,
   ackTimeoutMs: 4_000,
-  /**
-   * Timeout of `open`: longer than one node may take, shorter than clients wait, including a failed Geyser
-   * attempt.
-   */
+  /** Longer than one node may take, shorter than clients wait, including a failed Geyser attempt. */
   openTimeoutMs: 9_000,
-  /** Maximum subscriptions per connection; above it, another connection opens. */
+  /** Above it, another connection opens. */
   connectionSubscriptionsMax: 1_000,
   nodeConnectionsMax: 8,
   /** A connection ends when it reports no new slot for this long while the network advances. */
@@ -22,24 +19,18 @@ export const feedLimits = {
   /** Backoff after a failed connection; doubles with each failure. */
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
-  /** Maximum concurrent failovers of subscriptions to another node. */
   failoversMax: 64,
-  /** Time to attach to another node and to fill the gap. */
   gapTimeoutMs: 120_000,
-  /** Longest gap that is filled, in slots. */
   gapBlocksMax: 600,
   /** A gap starts this many slots before the newest emitted one, which may not have been confirmed. */
   gapMarginSlots: 8,
   gapFillsMax: 16,
   /** Notifications per subscription buffered during a gap fill. */
   heldMax: 20_000,
-  /** Remembered messages per subscription, for deduplication. */
   seenMax: 20_000,
   blockCacheMax: 64,
-  /** Size of the cached blocks, as received. */
   blockCacheMaxBytes: 128 * 1024 * 1024,
   blockReadsMax: 4,
-  /** Lag after which block subscriptions fail. */
   followerLagMaxSlots: 600,
 };
 

@@ -7,7 +7,6 @@ import { type NodeMessage, type NodeSubscriptionId, subscriptionId } from './pub
 export interface NodeSubscriptionListener {
   /** @param result - raw `params.result`, a view of the received bytes. */
   onNotification(result: Buffer): void;
-  /** The connection ended. */
   onLost(): void;
 }
 
@@ -19,15 +18,17 @@ export type SubscribeResponse = Readonly<
   | { kind: 'rejected'; error: RpcError }
   /** No acknowledgement before the timeout, or one that contains a secret. */
   | { kind: 'timeout' }
-  /** The connection ended. */
   | { kind: 'closed' }
 >;
+
+type Failure = Exclude<SubscribeResponse, { kind: 'opened' }>;
 
 type Entry = {
   readonly key: string;
   readonly request: NodeSubscriptionRequest;
   readonly listeners: Set<NodeSubscriptionListener>;
-  readonly waiting: ((response: SubscribeResponse) => void)[];
+  /** Resolves to null once acknowledged. */
+  readonly response: PromiseWithResolvers<Failure | null>;
   id: NodeSubscriptionId | null;
   timer: NodeJS.Timeout | null;
 };
@@ -37,14 +38,14 @@ type NodeSubscriptionsOptions = Readonly<{
   ackTimeoutMs: number;
   /** Whether the bytes contain the node's host or a credential. */
   isRevealing: (bytes: Buffer) => boolean;
-  /** Notifications with an implausible slot are dropped. */
   isCredible: (kind: SubscriptionKind, result: Buffer) => boolean;
-  /** The node assigned one id to two subscriptions. */
   onDuplicateId: () => void;
 }>;
 
-/** Remembered requests without a timely acknowledgement. */
+/** Remembered timed-out requests, whose late acknowledgement is unsubscribed. */
 const OVERDUE_MAX = 1_000;
+
+const keyOf = ({ kind, params }: NodeSubscriptionRequest): string => `${kind} ${params.toString('latin1')}`;
 
 function rpcError(body: Buffer): RpcError {
   const { code, message, data } = parseJson(body.toString('utf8')) as Record<string, WritableJson>;
@@ -56,7 +57,6 @@ export class NodeSubscriptions {
   readonly #options: NodeSubscriptionsOptions;
   readonly #byKey = new Map<string, Entry>();
   readonly #byRequest = new Map<number, Entry>();
-  /** Timed-out requests: a late acknowledgement is unsubscribed. */
   readonly #overdue: number[] = [];
   readonly #byId = new Map<NodeSubscriptionId, Entry>();
 
@@ -68,23 +68,15 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
-  /** Subscribes, or joins an equal subscription. The listener may be notified before the promise resolves. */
-  subscribe(
+  async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
   ): Promise<SubscribeResponse> {
-    const key = `${request.kind} ${request.params.toString('latin1')}`;
+    const key = keyOf(request);
     const entry = this.#byKey.get(key) ?? this.#sendSubscribe(key, request);
     entry.listeners.add(listener);
-    return new Promise((resolve) => {
-      const settle = (response: SubscribeResponse): void => {
-        if (response.kind === 'opened')
-          resolve({ kind: 'opened', close: () => this.#unsubscribe(entry, listener) });
-        else resolve(response);
-      };
-      if (entry.id === null) entry.waiting.push(settle);
-      else settle({ kind: 'opened', close: () => {} });
-    });
+    const failure = await entry.response.promise;
+    return failure ?? { kind: 'opened', close: () => this.#unsubscribe(entry, listener) };
   }
 
   handle(message: NodeMessage): void {
@@ -100,7 +92,7 @@ export class NodeSubscriptions {
 
   /** The node ended a subscription itself, as with a signature; its id is free. */
   endedByNode(request: NodeSubscriptionRequest): void {
-    const entry = this.#byKey.get(`${request.kind} ${request.params.toString('latin1')}`);
+    const entry = this.#byKey.get(keyOf(request));
     if (entry !== undefined) this.#remove(entry);
   }
 
@@ -119,7 +111,8 @@ export class NodeSubscriptions {
 
   #sendSubscribe(key: string, request: NodeSubscriptionRequest): Entry {
     const id = nextRequestId();
-    const entry: Entry = { key, request, listeners: new Set(), waiting: [], id: null, timer: null };
+    const response: Entry['response'] = Promise.withResolvers();
+    const entry: Entry = { key, request, listeners: new Set(), response, id: null, timer: null };
     this.#byKey.set(key, entry);
     this.#byRequest.set(id, entry);
     entry.timer = setTimeout(() => {
@@ -156,14 +149,13 @@ export class NodeSubscriptions {
     } else {
       entry.id = id;
       this.#byId.set(id, entry);
-      this.#settle(entry, { kind: 'opened', close: () => {} });
+      this.#settle(entry, null);
     }
   }
 
-  #settle(entry: Entry, response: SubscribeResponse): void {
-    if (entry.timer !== null) clearTimeout(entry.timer);
-    entry.timer = null;
-    for (const settle of entry.waiting.splice(0)) settle(response);
+  #settle({ timer, response }: Entry, failure: Failure | null): void {
+    if (timer !== null) clearTimeout(timer);
+    response.resolve(failure);
   }
 
   #unsubscribe(entry: Entry, listener: NodeSubscriptionListener): void {

@@ -5,7 +5,7 @@ import type { NodeConfig } from '../node.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
 import { contextSlot } from '../slots/context-slot.ts';
-import { newer } from './gap/gap-recovery.ts';
+import { newer } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
 import {
   type NodeSubscriptionListener,
@@ -50,13 +50,10 @@ export type ConnectionEnd =
   | 'closed by us';
 
 type PubsubConnectionOptions = Readonly<{
-  /** Has a `ws` address. */
   node: NodeConfig;
   limits: FeedLimits;
   maxPlausibleSlot: () => Slot | null;
-  /**
-   * Called once. @param detail - code of a network or TLS error, or the HTTP status of a rejected handshake.
-   */
+  /** Called once, with the code of a network or TLS error, or the HTTP status of a rejected handshake. */
   onEnd: (end: ConnectionEnd, detail: string | null) => void;
 }>;
 
@@ -67,19 +64,13 @@ function codeOf(fault: Error & { code?: unknown }): string | null {
   return typeof fault.code === 'string' && ERROR_CODE.test(fault.code) ? fault.code : null;
 }
 
-/**
- * HTTP parse errors count as rejection; connect failures and timeouts do not. For other handshake errors, ws
- * sets no code.
- */
+/** HTTP parse errors count as rejection. For handshake errors other than timeouts, ws sets no code. */
 const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boolean =>
   typeof code === 'string' ? code.startsWith('HPE_') : !message.includes('timed out');
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/**
- * One WebSocket to a node's PubSub. Subscribes to slots itself, so that stalls are detected by slots rather
- * than by the socket. Times are `performance.now()`.
- */
+/** Subscribes to slots itself, so that slots show a stall, not the socket. Times are `performance.now()`. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;
@@ -92,15 +83,11 @@ export class PubsubConnection {
   #end: ConnectionEnd | null = null;
   /** The handshake is complete. Tracked here because a failed socket no longer reports CONNECTING. */
   #isUp = false;
-  /** Slots up to this one need no check. */
   #plausibleUpTo: Slot | null = null;
-  /** From the Retry-After header of a rejected handshake. */
   retryAfterMs: number | null = null;
-  /** The newest reported slot; null before the first, or if the node sends none. */
+  /** Null before the first, or if the node sends none. */
   lastSlot: SlotInfo | null = null;
-  /** Whether the node accepted the slot subscription. */
   sendsSlots = false;
-  /** Time of the last newer slot. */
   progressAt = performance.now();
 
   constructor(options: PubsubConnectionOptions) {
@@ -136,16 +123,10 @@ export class PubsubConnection {
     socket.on('pong', () => {
       this.#receivedAt = performance.now();
     });
-    socket.on('error', (fault) =>
-      this.end(
-        this.#isUp
-          ? 'closed by the node'
-          : isHandshakeRejected(fault)
-            ? 'handshake rejected'
-            : 'connect failed',
-        codeOf(fault),
-      ),
-    );
+    socket.on('error', (fault) => {
+      const failed = isHandshakeRejected(fault) ? 'handshake rejected' : 'connect failed';
+      this.end(this.#isUp ? 'closed by the node' : failed, codeOf(fault));
+    });
     socket.on('unexpected-response', (_, { statusCode = 0, headers }) => {
       this.retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, Date.now());
       // A response that is no handshake; 5xx comes from a proxy of a node that is restarting.
@@ -161,10 +142,7 @@ export class PubsubConnection {
     this.#startTimer = setTimeout(() => this.#handleStartTimeout(), limits.handshakeTimeoutMs);
   }
 
-  /**
-   * Resolves to true once the node has sent a slot or rejected the slot subscription, to false when the
-   * connection fails.
-   */
+  /** True once the node has sent a slot or rejected the slot subscription; false on failure. */
   get ready(): Promise<boolean> {
     return this.#ready.promise;
   }
@@ -173,16 +151,11 @@ export class PubsubConnection {
     return this.#end !== null;
   }
 
-  /** Subscriptions, including the slot subscription. */
   get load(): number {
     return this.#subscriptions.size;
   }
 
-  /**
-   * Subscribes. A connection that received nothing before the timeout ends, so that the next attempt uses
-   * another.
-   * @returns `closed` at once when the connection has ended. Wait for `ready` first.
-   */
+  /** Call after `ready`. Ends the connection if it received nothing before the timeout. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -199,13 +172,12 @@ export class PubsubConnection {
     this.#subscriptions.endedByNode(request);
   }
 
-  /** The next reported slot; null when the connection ends first. */
+  /** Null when the connection ends first. */
   nextSlot(): Promise<SlotInfo | null> {
     if (this.#end !== null) return Promise.resolve(null);
     return new Promise((resolve) => this.#slotResolvers.push(resolve));
   }
 
-  /** Terminates the socket without a closing handshake. */
   end(end: ConnectionEnd, detail: string | null = null): void {
     if (this.#end !== null) return;
     this.#end = end;

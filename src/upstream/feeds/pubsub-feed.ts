@@ -5,15 +5,14 @@ import type { FeedListener } from '../../streams/feed.ts';
 import type { NodeConfig } from '../node.ts';
 import type { ChainReader } from './chain-reader.ts';
 import { ContinuousSubscription, type SubscriptionContext } from './continuous-subscription.ts';
-import type { PubsubSubscription } from './gap/create-gap-recovery.ts';
+import { createGapRecovery, type PubsubSubscription } from './gap/create-gap-recovery.ts';
 import type { GapRecovery } from './gap/gap-recovery.ts';
 import type { SlotInfo } from './pubsub-message.ts';
 import { PubsubNodes, type PubsubNodesOptions } from './pubsub-nodes.ts';
 
 /**
- * Feeds subscriptions from the nodes' PubSub. When a connection closes, stalls or lags, its subscriptions
- * fail over to other nodes and the gap is read through the pool; gap/ implements this per kind. At `processed`, a
- * gap is filled from confirmed blocks, so forks in it are not emitted.
+ * When a connection closes, stalls or lags, its subscriptions fail over and the gap is read through the pool
+ * (gap/). At `processed`, a gap is filled from confirmed blocks, so forks in it are not emitted.
  */
 export class PubsubFeed {
   readonly #context: SubscriptionContext;
@@ -37,35 +36,24 @@ export class PubsubFeed {
     return this.#context.nodes.any;
   }
 
-  /** Replaces the nodes; subscriptions on removed ones fail over. */
   setNodes(nodes: readonly NodeConfig[]): void {
     if (!this.#isClosed) this.#context.nodes.setNodes(nodes);
   }
 
-  /** The newest trusted slot; null while unknown. */
   networkSlot(): Slot | null {
     return this.#context.nodes.networkSlot();
   }
 
-  /** Estimated position of the network; null while unknown. */
   position(): SlotInfo | null {
     return this.#context.nodes.networkPosition();
   }
 
-  /**
-   * Opens a subscription.
-   * @returns a function that ends it.
-   * @throws RpcError when every node rejects it; Failure UPSTREAM_UNAVAILABLE without a reachable node or
-   * after `close`, MESSAGE_TOO_LARGE beyond the nodes' request limit, OVERLOADED when all connections are
-   * full.
-   */
+  /** @throws as `ContinuousSubscription.open`; Failure UPSTREAM_UNAVAILABLE after `close`. */
   async open(subscription: PubsubSubscription, listener: FeedListener): Promise<() => void> {
     const { nodes, network } = this.#context;
     if (!nodes.any || this.#isClosed) throw new Failure('UPSTREAM_UNAVAILABLE', { facts: { network } });
-    const continuous = new ContinuousSubscription(this.#context, subscription, listener, () =>
-      this.#open.delete(continuous),
-    );
-    this.#open.add(continuous);
+    const gapRecovery = createGapRecovery(subscription, this.#context.limits.seenMax);
+    const continuous = this.#add(subscription, gapRecovery, listener);
     try {
       await continuous.open();
     } catch (fault) {
@@ -75,34 +63,33 @@ export class PubsubFeed {
     return () => continuous.close();
   }
 
-  /**
-   * Resumes a subscription of another feed: missed notifications first. Failures are reported through
-   * `onError`.
-   * @param before.gapRecovery - has seen everything that the other feed emitted.
-   * @returns a function that ends the subscription.
-   */
+  /** Missed notifications come first. `before.gapRecovery` has seen what the other feed emitted. */
   resume(
     subscription: PubsubSubscription,
     listener: FeedListener,
     before: Readonly<{ gapRecovery: GapRecovery; opened: SlotInfo | null; from: SlotInfo | null }>,
   ): () => void {
     if (this.#isClosed) return () => {};
-    const continuous = new ContinuousSubscription(
-      this.#context,
-      subscription,
-      listener,
-      () => this.#open.delete(continuous),
-      before.gapRecovery,
-    );
-    this.#open.add(continuous);
+    const continuous = this.#add(subscription, before.gapRecovery, listener);
     continuous.resume(before.opened, before.from);
     return () => continuous.close();
   }
 
-  /** Ends everything without notifying listeners. */
   close(): void {
     this.#isClosed = true;
     for (const continuous of [...this.#open]) continuous.close();
     this.#context.nodes.close();
+  }
+
+  #add(
+    subscription: PubsubSubscription,
+    gapRecovery: GapRecovery,
+    listener: FeedListener,
+  ): ContinuousSubscription {
+    const added = new ContinuousSubscription(this.#context, subscription, gapRecovery, listener, () =>
+      this.#open.delete(added),
+    );
+    this.#open.add(added);
+    return added;
   }
 }

@@ -3,10 +3,7 @@ import { MALFORMED, scanObject, skipSpace, skipString } from '../../base/json-sc
 import { type Slot, slot } from '../../solana/units.ts';
 import { errorCodeOf } from '../response/parse-response.ts';
 
-/**
- * Scans PubSub messages of nodes without parsing results, which are forwarded as received. Source: reference
- * solana-json-rpc.md §3.1.
- */
+/** Results are not parsed but forwarded as received. Source: reference solana-json-rpc.md §3.1. */
 
 /** The number, or the raw JSON if it is no safe integer. */
 export type NodeSubscriptionId = number | string;
@@ -23,7 +20,7 @@ const HEAD = Buffer.from('{"jsonrpc":"2.0","method":"');
 const PARAMS = Buffer.from(',"params":');
 const OBJECT_CLOSE = 0x7d;
 
-/** Byte ranges of selected members of an object; -1 if absent. */
+/** Byte ranges of an object's members; -1 if absent. */
 class Spans {
   readonly bytes: Buffer;
   readonly names: readonly Buffer[];
@@ -74,7 +71,7 @@ function notificationOf(payload: Spans): NodeMessage | null {
   return result === null || id === null ? null : { kind: 'notification', id: subscriptionId(id), result };
 }
 
-/** Single pass for Agave's member order; null for anything else. */
+/** Single pass for Agave's member order. */
 function readNotification(bytes: Buffer): NodeMessage | null {
   if (!isAt(bytes, 0, Math.min(HEAD.length, bytes.length), HEAD)) return null;
   const at = skipString(bytes, HEAD.length - 1);
@@ -107,17 +104,13 @@ function readAny(bytes: Buffer): NodeMessage | null {
   return scanObject(bytes, params, DEPTH_MAX, payload, note) === MALFORMED ? null : notificationOf(payload);
 }
 
-/**
- * Reads one message; its parts are views of the bytes.
- * @param bytes - valid UTF-8.
- * @returns null if it is neither a notification nor a response to one of our ids.
- */
+/** Its parts are views. Null for neither a notification nor a response to one of our ids. */
 export const readNodeMessage = (bytes: Buffer): NodeMessage | null =>
   readNotification(bytes) ?? readAny(bytes);
 
 const DIGITS = /^\d{1,20}$/;
 
-/** Null if the bytes are no rootNotification result. */
+/** Null for anything but a rootNotification result. */
 export function readRoot(result: Buffer): Slot | null {
   const text = result.toString('latin1');
   return DIGITS.test(text) ? slot(BigInt(text)) : null;
@@ -130,7 +123,7 @@ const isSlot = (value: unknown): value is number | bigint =>
   (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) ||
   (typeof value === 'bigint' && value >= 0n);
 
-/** Null if the bytes are no slotNotification result. */
+/** Null for anything but a slotNotification result. */
 export function readSlotInfo(result: Buffer): SlotInfo | null {
   const info = parseJson(result.toString('utf8'));
   if (info === null || typeof info !== 'object' || Array.isArray(info)) return null;

@@ -6,7 +6,7 @@ import { exponentialBackoff } from '../exponential-backoff.ts';
 import type { NodeState } from '../health/node-state.ts';
 import type { NodeConfig } from '../node.ts';
 import type { NodeFeedStatus } from '../node-status.ts';
-import { newer } from './gap/gap-recovery.ts';
+import { newestOf } from '../slots/newest-slot.ts';
 import type { FeedLimits } from './limits.ts';
 import type {
   NodeSubscriptionListener,
@@ -21,31 +21,35 @@ export type PubsubNodesOptions = Readonly<{
   network: Network;
   /** Nodes without a `ws` address are ignored. */
   nodes: readonly NodeConfig[];
-  /** Status of the pool's nodes, all networks. */
+  /** Of the nodes of all networks. */
   status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;
 }>;
 
 /** Times are `performance.now()`. */
-type NodeEntry = {
+class NodeEntry {
   readonly node: NodeConfig;
-  readonly connections: Set<PubsubConnection>;
+  readonly connections = new Set<PubsubConnection>();
   /** Consecutive failed connections and unacknowledged requests. */
-  failures: number;
-  failedAt: number;
-  backoffUntil: number;
-  rejectsHandshake: boolean;
-};
+  failures = 0;
+  failedAt = Number.NEGATIVE_INFINITY;
+  backoffUntil = 0;
+  rejectsHandshake = false;
 
-const newEntry = (node: NodeConfig): NodeEntry => ({
-  node,
-  connections: new Set(),
-  failures: 0,
-  failedAt: Number.NEGATIVE_INFINITY,
-  backoffUntil: 0,
-  rejectsHandshake: false,
-});
+  constructor(node: NodeConfig) {
+    this.node = node;
+  }
+
+  /** Subscriptions on all connections. */
+  get load(): number {
+    return [...this.connections].reduce((sum, { load }) => sum + load, 0);
+  }
+
+  get newestSlot(): Slot | null {
+    return newestOf([...this.connections].map(({ lastSlot }) => lastSlot?.slot ?? null));
+  }
+}
 
 export type NodeSubscribeResult = Readonly<{
   node: string;
@@ -57,22 +61,11 @@ export type NodeSubscribeResult = Readonly<{
 const ROOT_DISTANCE = 32n;
 const WATCHES_PER_STALL = 10;
 const RETRY_AFTER_MAX_MS = 60_000;
-/** Older poll results are ignored. */
 const POLL_FRESH_MS = 30_000;
 
 const polledSlot = (status: NodeFeedStatus | undefined): Slot | null =>
   status === undefined || (status.silentMs ?? POLL_FRESH_MS) >= POLL_FRESH_MS ? null : status.slot;
 
-const observedSlot = ({ connections }: NodeEntry): Slot | null =>
-  [...connections].reduce<Slot | null>(
-    (observed, { lastSlot }) => newer(observed, lastSlot?.slot ?? null),
-    null,
-  );
-
-const loadOf = ({ connections }: NodeEntry): number =>
-  [...connections].reduce((sum, connection) => sum + connection.load, 0);
-
-/** Chooses and connects the PubSub nodes of one network, and ends stalled connections. */
 export class PubsubNodes {
   readonly #options: PubsubNodesOptions;
   #entries: readonly NodeEntry[] = [];
@@ -103,12 +96,11 @@ export class PubsubNodes {
     return this.#entries.length > 0;
   }
 
-  /** Replaces the nodes. Subscriptions on removed ones fail over. */
   setNodes(nodes: readonly NodeConfig[]): void {
     const before = this.#entries;
     this.#entries = nodes
       .filter((node) => typeof node.ws === 'string')
-      .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? newEntry(node));
+      .map((node) => before.find((entry) => isDeepStrictEqual(entry.node, node)) ?? new NodeEntry(node));
     // Disconnected last, because their subscriptions immediately look for another node.
     const removed = before.filter((entry) => !this.#entries.includes(entry));
     for (const { connections } of removed) {
@@ -116,11 +108,7 @@ export class PubsubNodes {
     }
   }
 
-  /**
-   * Subscribes on the best node.
-   * @param excluded - names of nodes already tried.
-   * @returns null when no node is available.
-   */
+  /** Subscribes on the best node not in `excluded`. Returns null when none is available. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,
@@ -146,13 +134,11 @@ export class PubsubNodes {
     }
   }
 
-  /** Milliseconds until the next node is available; 0 if one is. */
   backoffRemainingMs(): number {
     const now = performance.now();
     return Math.max(0, Math.min(...this.#entries.map(({ backoffUntil }) => backoffUntil - now)));
   }
 
-  /** Whether all connections of all usable nodes are full. */
   get isFull(): boolean {
     const now = performance.now();
     const usable = this.#entries.filter(
@@ -166,32 +152,27 @@ export class PubsubNodes {
     return entries.length > 0 && entries.every(({ rejectsHandshake }) => rejectsHandshake);
   }
 
-  /** Position of a connection, or that of the network if the node sends no slots. */
+  /** The network's if the node sends no slots. */
   position(connection: PubsubConnection): SlotInfo | null {
     return connection.lastSlot ?? this.networkPosition();
   }
 
-  /** Estimated position of the network; null while unknown. */
   networkPosition(): SlotInfo | null {
     const slot = this.networkSlot();
     if (slot === null) return null;
     return { slot, parent: slot, root: slotOf(slot > ROOT_DISTANCE ? slot - ROOT_DISTANCE : 0n) };
   }
 
-  /** The newest trusted slot; null while unknown. */
   networkSlot(): Slot | null {
     const statuses = this.#statusByName();
     const entries = new Map(this.#entries.map((entry) => [entry.node.name, entry]));
     const names = [...new Set([...statuses.keys(), ...entries.keys()])];
     const slots = names
       .filter((name) => statuses.get(name)?.state !== 'wrong-chain')
-      .map((name) => {
-        const entry = entries.get(name);
-        return {
-          polled: polledSlot(statuses.get(name)),
-          observed: entry === undefined ? null : observedSlot(entry),
-        };
-      });
+      .map((name) => ({
+        polled: polledSlot(statuses.get(name)),
+        observed: entries.get(name)?.newestSlot ?? null,
+      }));
     return trustedSlot(slots, this.#options.limits.lagMaxSlots);
   }
 
@@ -202,7 +183,7 @@ export class PubsubNodes {
       connection.end('closed by us');
   }
 
-  /** Chooses the least loaded node, preferring healthy nodes without a recent failure. */
+  /** The least loaded node, preferring healthy ones without a recent failure. */
   #choose(excluded: ReadonlySet<string>): NodeEntry | null {
     if (this.#stopped) return null;
     const now = performance.now();
@@ -221,7 +202,7 @@ export class PubsubNodes {
     );
     const candidates = [reliable, usable, open].find(({ length }) => length > 0) ?? [];
     return candidates.reduce<NodeEntry | null>(
-      (best, entry) => (best === null || loadOf(entry) < loadOf(best) ? entry : best),
+      (best, entry) => (best === null || entry.load < best.load ? entry : best),
       null,
     );
   }
@@ -250,7 +231,6 @@ export class PubsubNodes {
     return [...connections].some(({ load }) => load < connectionSubscriptionsMax);
   }
 
-  /** A connection with free capacity, or a new one; null when the node is full or its address is invalid. */
   #connectionOf(entry: NodeEntry): PubsubConnection | null {
     const { connectionSubscriptionsMax, nodeConnectionsMax } = this.#options.limits;
     for (const connection of entry.connections) {
@@ -259,7 +239,6 @@ export class PubsubNodes {
     return entry.connections.size < nodeConnectionsMax ? this.#connect(entry) : null;
   }
 
-  /** @returns null for an invalid address or header, which counts as a failure. */
   #connect(entry: NodeEntry): PubsubConnection | null {
     const connection = this.#dial(entry);
     if (connection === null) return null;
@@ -284,7 +263,7 @@ export class PubsubNodes {
       });
       return connection;
     } catch {
-      // The error message may contain the address.
+      // Not the error's message, which may contain the address.
       log.warn(this.#facts(entry), 'Invalid upstream PubSub address or header');
       entry.rejectsHandshake = true;
       this.#backOff(entry);
@@ -307,7 +286,6 @@ export class PubsubNodes {
     );
   }
 
-  /** @param requestedMs - from Retry-After. */
   #backOff(entry: NodeEntry, requestedMs: number | null = null): void {
     const { reconnectMs, reconnectMaxMs } = this.#options.limits;
     // All connections of a node that fails end at once: count one failure.
@@ -335,7 +313,7 @@ export class PubsubNodes {
     return this.#hasBetter(entry, reference) ? 'lagging' : null;
   }
 
-  /** A lagging connection is kept until another node is known to be better. */
+  /** A lagging connection is kept until another node is better. */
   #hasBetter(laggard: NodeEntry, reference: Slot): boolean {
     const lag = BigInt(this.#options.limits.lagMaxSlots);
     const isGood = ({ lastSlot }: PubsubConnection): boolean =>

@@ -10,11 +10,7 @@ export type LandedStatus = Readonly<{
   hasCommitment: (commitment: Commitment) => boolean;
 }>;
 
-/**
- * Parses a getSignatureStatuses result.
- * @returns the context slot, and the statuses in request order; null for unknown signatures.
- * @throws for a malformed result.
- */
+/** Statuses are in request order; null for unknown signatures. @throws for a malformed result. */
 export function readSignatureStatuses(body: Buffer): { slot: Slot; statuses: (LandedStatus | null)[] } {
   const { context, value } = objectOf(parseJson(body.toString('utf8')), 'response');
   const statuses = listOf(value, 'statuses').map((status) => {

@@ -1,12 +1,8 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
+import { newer } from '../slots/newest-slot.ts';
 import { referenceSlot } from '../slots/reference-slot.ts';
-import { newer } from './gap/gap-recovery.ts';
 
-type NodeSlots = Readonly<{
-  polled: Slot | null;
-  /** The newest slot reported by its connections. */
-  observed: Slot | null;
-}>;
+type NodeSlots = Readonly<{ polled: Slot | null; observed: Slot | null }>;
 
 /** Slots that a notification may be ahead of the node's own last slot: minutes. */
 const LEAD_MAX_SLOTS = 500n;
@@ -28,12 +24,7 @@ export function trustedSlot(nodes: readonly NodeSlots[], lagMaxSlots: number): S
   );
 }
 
-/**
- * The highest slot that a connection may plausibly report.
- * @param observed.last - the connection's last slot.
- * @param observed.network - the network's trusted slot.
- * @returns null while nothing is known.
- */
+/** The highest slot that a connection may plausibly report; null while nothing is known. */
 export function maxPlausibleSlot(
   observed: Readonly<{ last: Slot | null; polled: Slot | null; network: Slot | null }>,
 ): Slot | null {

@@ -17,11 +17,10 @@ import { contextValue } from '../feeds/gap/gap-recovery.ts';
 import { contextSlot } from '../slots/context-slot.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
 
-/** Accounts of a request that PubSub can be subscribed to. */
 type NamedAccounts = Readonly<{
   addresses: ReadonlySet<Address>;
   owners: ReadonlySet<Address>;
-  /** Whether the request also matches accounts by cuckoo filter, by data, or without any filter. */
+  /** The request also matches accounts by cuckoo filter, by data, or without any filter. */
   hasUnnamed: boolean;
 }>;
 
@@ -37,7 +36,7 @@ function filtersOf({ accounts, blocks }: SubscribeRequest): AccountsFilter[] {
   return filters;
 }
 
-/** The accounts that a request names. May match more than the request, never less. */
+/** May match more than the request, never less. */
 export function namedAccounts(request: SubscribeRequest): NamedAccounts {
   const [addresses, owners] = [new Set<Address>(), new Set<Address>()];
   let hasUnnamed = false;
@@ -56,9 +55,7 @@ export function namedAccounts(request: SubscribeRequest): NamedAccounts {
 
 type AccountSubscriptionsOptions = Readonly<{
   feed: Feed;
-  /** More subscriptions are rejected. */
   subscriptionsMax: number;
-  /** Delay before a failed subscription reopens. */
   retryMs: number;
   emit: (account: RawAccount) => void;
   log: Logger;
@@ -74,9 +71,8 @@ type AccountSubscription = {
 
 export type Watch = Readonly<{
   subscriptions: ReadonlyMap<string, AccountSubscription>;
-  /** Resolves when nodes have acknowledged the subscriptions. Never rejects. */
+  /** Resolves when nodes have acknowledged them. Never rejects. */
   opened: Promise<void>;
-  /** Call once. */
   end: () => void;
 }>;
 
@@ -106,9 +102,7 @@ export class AccountSubscriptions {
   }
 
   /**
-   * Adds the accounts of a request.
-   * @param replaced - ends once this watch exists: its exclusive subscriptions do not count against the
-   * limit.
+   * `replaced` ends once this watch exists: what only it needs does not count against the limit.
    * @throws Failure FILTER_LIMIT when the request alone exceeds the limit, OVERLOADED when it does together
    * with others.
    */
@@ -149,9 +143,8 @@ export class AccountSubscriptions {
     }
     if (count <= max) return;
     this.#log.warn({ requested: requested.size, count, max }, 'PubSub account subscription limit reached');
-    if (requested.size > max)
-      throw new Failure('FILTER_LIMIT', { facts: { of: 'accounts and owners', max } });
-    throw new Failure('OVERLOADED', { facts: { of: 'accounts and owners', max } });
+    const code = requested.size > max ? 'FILTER_LIMIT' : 'OVERLOADED';
+    throw new Failure(code, { facts: { of: 'accounts and owners', max } });
   }
 
   #startSubscription(key: string, subscription: Subscription): AccountSubscription {
@@ -192,8 +185,8 @@ export class AccountSubscriptions {
 
   async #reopenLater(accountSubscription: AccountSubscription): Promise<void> {
     accountSubscription.end = null;
-    const pause = withJitter(this.#options.retryMs);
-    await sleep(pause, undefined, { signal: this.#end.signal }).catch(() => {});
+    const { signal } = this.#end;
+    await sleep(withJitter(this.#options.retryMs), undefined, { signal }).catch(() => {});
     if (!accountSubscription.isClosed) await this.#open(accountSubscription);
   }
 
@@ -221,12 +214,8 @@ export class AccountSubscriptions {
       accountJson = keyed.account;
     }
     this.#version++;
-    const write = {
-      address,
-      account: readAccount(accountJson),
-      writeVersion: this.#version,
-      signature: null,
-    };
+    const account = readAccount(accountJson);
+    const write = { address, account, writeVersion: this.#version, signature: null };
     const createdAt = encodeTimestamp(BigInt(Date.now()));
     return rawAccount({ slot, createdAt, write, isStartup: false });
   }

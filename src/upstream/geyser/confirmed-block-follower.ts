@@ -7,7 +7,7 @@ import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 import type { Feed } from '../../streams/feed.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
 import { type ChainReader, ReadError } from '../feeds/chain-reader.ts';
-import { readSlotInfo } from '../feeds/pubsub-message.ts';
+import { readRoot, readSlotInfo } from '../feeds/pubsub-message.ts';
 import { updatesOf } from './gap-repair.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { RateLimitedLogger } from './rate-limited-logger.ts';
@@ -24,14 +24,11 @@ export type ConfirmedBlockFollowerOptions = Readonly<{
 
 /** Minimum slots per getBlocks request: there may be newer slots than the node has reported. */
 const STRIDE = 64n;
-/** Slots before the tip in which the last confirmed block is searched. */
+/** Slots before the tip among which the last confirmed block is. */
 const START_REACH = 64n;
 const accountsOnly: ReadonlySet<RawUpdate['kind']> = new Set(['account']);
 
-/**
- * Emits the confirmed blocks of a network and the accounts passed to `emitAccount`. Reads getBlocks and
- * getBlock on each new slot.
- */
+/** Emits the confirmed blocks of a network and the accounts passed to `emitAccount`. */
 export class ConfirmedBlockFollower {
   readonly #options: ConfirmedBlockFollowerOptions;
   readonly #merge: UpdateMerge;
@@ -39,12 +36,10 @@ export class ConfirmedBlockFollower {
   readonly #end = new AbortController();
   readonly #accounts = new Map<Slot, RawAccount[]>();
   readonly #started = Promise.withResolvers<void>();
-  /** Slots with dropped accounts. */
   readonly #incomplete = new Set<Slot>();
   readonly #log: RateLimitedLogger;
   #bufferedCount = 0;
   #last: Slot | null = null;
-  /** Emission starts after this block. */
   #start: Slot | null = null;
   #isBusy = false;
 
@@ -61,24 +56,19 @@ export class ConfirmedBlockFollower {
     });
     this.#follow('slot', (result) => this.#advance(readSlotInfo(result)?.slot ?? null));
     this.#follow('root', (result) => {
-      const text = result.toString('latin1');
-      if (!/^\d{1,20}$/.test(text)) return;
-      const update = { kind: 'slot', slot: slotOf(BigInt(text)), parent: null, deadError: null } as const;
+      const slot = readRoot(result);
+      if (slot === null) return;
       const createdAt = encodeTimestamp(BigInt(Date.now()));
-      this.#streamReader.handleUpdate(rawSlot({ ...update, status: 'finalized' }, createdAt));
+      const update = { kind: 'slot', slot, parent: null, status: 'finalized', deadError: null } as const;
+      this.#streamReader.handleUpdate(rawSlot(update, createdAt));
     });
   }
 
-  /** Resolves once the start block is known. */
   get started(): Promise<void> {
     return this.#started.promise;
   }
 
-  /**
-   * Emits an account with the block of its slot, or at once if that block was emitted. Beyond
-   * `waitingAccountsMax`, the accounts of the longest-waiting slot are dropped and reported lost with their
-   * block.
-   */
+  /** Emits it with its block, or at once after that. Beyond `waitingAccountsMax`, accounts are lost. */
   emitAccount(account: RawAccount): void {
     const { slot } = account;
     if (this.#merge.record(slot)?.state === 'emitted') {
@@ -95,7 +85,7 @@ export class ConfirmedBlockFollower {
     }
   }
 
-  /** Emits blocks before the start, as far as nodes have them. Never rejects. */
+  /** As far as nodes have the blocks. Never rejects. */
   async replayFrom(from: Slot): Promise<void> {
     const { reader, limits, log } = this.#options;
     const start = this.#start;
@@ -188,9 +178,7 @@ export class ConfirmedBlockFollower {
     for (const slot of this.#incomplete) if (slot < block.slot) this.#incomplete.delete(slot);
   }
 
-  /**
-   * Evicts the accounts of a slot. They are reported lost with its block: the block of a fork never arrives.
-   */
+  /** They are reported lost with their block: the block of a fork never arrives. */
   #evict(slot: Slot): void {
     const max = this.#options.limits.waitingAccountsMax;
     this.#log.warn(

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
 import type { Slot } from '../../solana/units.ts';
@@ -19,9 +20,9 @@ const IDLE_MS = 60_000;
 const UNNAMED = 'PubSub fallback emits only accounts named by address or owner';
 
 /**
- * Geyser source for networks without a Geyser server: confirmed blocks, and accounts from PubSub. Limits:
- * nothing before a slot is confirmed; no entries and no dead slots; only the last write of an account per
- * slot, without its transaction, with a generated write version; only accounts named by address or owner.
+ * Confirmed blocks, and accounts from PubSub. Limits: nothing before a slot is confirmed; no entries and no
+ * dead slots; only the last write of an account per slot, without its transaction, with a generated write
+ * version; only accounts named by address or owner.
  */
 class PubsubFallback implements GeyserSource {
   readonly #options: ConfirmedBlockFollowerOptions;
@@ -76,10 +77,8 @@ class PubsubFallback implements GeyserSource {
   }
 
   async #ready(blocks: ConfirmedBlockFollower, { opened }: Watch, fromSlot: Slot | null): Promise<void> {
-    const { promise: timeout, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#options.limits.openTimeoutMs);
-    await Promise.race([Promise.all([blocks.started, opened]), timeout]);
-    clearTimeout(timer);
+    const timeout = AbortSignal.timeout(this.#options.limits.openTimeoutMs);
+    await unlessAborted(Promise.all([blocks.started, opened]), timeout).catch(() => {});
     if (fromSlot !== null) await blocks.replayFrom(fromSlot);
   }
 
@@ -113,10 +112,8 @@ class PubsubFallback implements GeyserSource {
 }
 
 type CreateGeyserSourceOptions = Readonly<{
-  /** Without servers, PubSub and blocks are used. */
   yellowstone: YellowstoneSource;
   reader: Pick<ChainReader, 'availableSlots' | 'slots' | 'eachBlock'>;
-  /** Slots, roots and accounts for the PubSub fallback. */
   feed: Feed;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -124,18 +121,13 @@ type CreateGeyserSourceOptions = Readonly<{
 
 export type ClosableGeyserSource = GeyserSource &
   Readonly<{
-    /** Ends everything at once, without notifying the listener. */
     close(): void;
     /** False while the PubSub fallback is active. `setNodes` may change it. */
     isGeyser: boolean;
-    /**
-     * Replaces the nodes. Switching between Geyser and the PubSub fallback resets the listener and ends all
-     * filter sets.
-     */
+    /** Switching between Geyser and the PubSub fallback resets the listener and ends all filter sets. */
     setNodes(nodes: readonly NodeConfig[]): void;
   }>;
 
-/** Creates the source of gRPC streams: the network's Geyser servers, or the PubSub fallback. */
 export function createGeyserSource(
   { yellowstone, reader, feed, options, log }: CreateGeyserSourceOptions,
   listener: GeyserListener,

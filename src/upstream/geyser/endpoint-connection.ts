@@ -23,9 +23,7 @@ type UpdateStreamOptions = Readonly<{
 interface UpdateStreamListener {
   onOpen(): void;
   onPong(id: number): void;
-  /** Called after an update about a slot's progress was passed to the reader. */
   onSlot(): void;
-  /** Called once, and not after `close`. */
   onEnd(status: GrpcStatus): void;
 }
 
@@ -33,14 +31,11 @@ const progressKinds: ReadonlySet<string> = new Set(['slot', 'blockMeta', 'blockC
 
 /** One update stream of one server. Passes updates to a reader and answers pings. */
 export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdate>> {
-  readonly #reader: StreamReader;
-  readonly #updates: UpdateStreamListener;
   #slot = -1n;
 
   constructor({ node, limits, log, reader }: UpdateStreamOptions, listener: UpdateStreamListener) {
     const { grpc: url, headers = {}, name } = node;
-    // Identifies this stream: write versions are comparable only within it, since a restarted server counts from
-    // zero.
+    // Write versions are comparable only within this stream: a restarted server counts from zero.
     const origin = {};
     super(
       {
@@ -56,7 +51,7 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
               this.ping(PONG_ID);
               return;
             case 'pong':
-              if (update.id > PONG_ID) this.#updates.onPong(update.id);
+              if (update.id > PONG_ID) listener.onPong(update.id);
               return;
             case 'slot':
               // A slot far below the last one is progress too: the last one was implausible.
@@ -65,14 +60,12 @@ export class UpdateStream extends MonitoredStream<ReturnType<typeof readRawUpdat
                 this.recordProgress();
               }
           }
-          this.#reader.handleUpdate(update);
-          if (progressKinds.has(update.kind)) this.#updates.onSlot();
+          reader.handleUpdate(update);
+          if (progressKinds.has(update.kind)) listener.onSlot();
         },
         onEnd: (status) => listener.onEnd(status),
       },
     );
-    this.#reader = reader;
-    this.#updates = listener;
   }
 
   ping(id: number): void {
@@ -85,17 +78,11 @@ type EndpointConnectionOptions = Readonly<{
   limits: GeyserSourceOptions;
   log: Logger;
   request: (scope: RequestScope) => Buffer;
-  /** First slot of a stream that replaces a broken one; null before the first update. */
   resumeAt: () => Slot | null;
-  /**
-   * @param from - first replayed slot; null for no replay.
-   * @param seals - whether the request includes block messages, which mark complete slots.
-   */
+  /** `from`: first replayed slot. `seals`: the request includes block messages, which mark complete slots. */
   addReader: (from: Slot | null, seals: boolean) => StreamReader;
   removeReader: (reader: StreamReader) => void;
-  /** The server sent an update about a slot's progress. */
   onProgress: () => void;
-  /** The server rejected the request after it had acknowledged it. */
   onRejected: () => void;
 }>;
 
@@ -104,13 +91,11 @@ const REQUEST_BYTES_PER_MS = 4_096;
 
 const keyOf = (request: Buffer | null): string | null => request?.toString('latin1') ?? null;
 
-/** `from`: first slot of the requested replay. */
 type ActiveStream = Readonly<{ stream: UpdateStream; reader: StreamReader; from: Slot | null }>;
 
 /**
- * The reconnecting stream of one server. Sends the merged request, updates it on change, and requests a
- * replay after a disconnect. When the server rejects a request, the scope widens step by step, and finally
- * the last accepted request is sent.
+ * The reconnecting stream of one server, with the merged request. Requests a replay after a disconnect. When
+ * the server rejects a request, the scope widens step by step, and finally the last accepted request is sent.
  */
 export class EndpointConnection {
   readonly #options: EndpointConnectionOptions;
@@ -121,11 +106,8 @@ export class EndpointConnection {
   #scope = 0;
   #acceptedScope = 0;
   #lastRequest: Buffer | null = null;
-  /** Ping sent after the newest request. */
   #pingId = 0;
-  /** Last request known to be accepted. */
   #accepted: Buffer | null = null;
-  /** The server rejects the current request. */
   isRejected = false;
   #isReplayRejected = false;
   #failures = 0;
@@ -146,7 +128,7 @@ export class EndpointConnection {
     return requestScopes[this.#scope] ?? 'broad';
   }
 
-  /** Schedules the changed request. Resolves with whether the server accepted it in time. */
+  /** Whether the server accepted the changed request in time. */
   updateRequest(): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     this.isRejected = false;
@@ -247,9 +229,7 @@ export class EndpointConnection {
     return Math.max(requestDelayMs, Math.min(requestDelayMaxMs, bytes / REQUEST_BYTES_PER_MS));
   }
 
-  /**
-   * Servers process only the newest queued request: every request repeats `from_slot` until a replay starts.
-   */
+  /** Servers process only the newest queued request: each repeats `from_slot` until a replay starts. */
   #pendingReplay(): Slot | null {
     if (this.#active === null || this.#active.reader.isReplaying || this.#active.reader.newest !== null)
       return null;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { bytesKey } from '../../base/text/bytes-key.ts';
 import { encodeTimestamp } from '../../protocol/geyser/encode/envelope.ts';
-import { rawBlockMeta, rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
+import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { rawTransaction } from '../../protocol/geyser/encode/raw-transaction.ts';
 import type { RawBlockMeta, RawSlot, RawTransaction, RawUpdate } from '../../protocol/geyser/raw-update.ts';
 import { encodeSubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -12,12 +12,13 @@ import type { Block } from '../../solana/block.ts';
 import { isSimpleVote } from '../../solana/transaction/simple-vote.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener } from '../../streams/geyser/geyser-source.ts';
+import { blockMetaOf } from '../../streams/geyser/ledger-updates.ts';
 import { withJitter } from '../exponential-backoff.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
 import { type EndpointConnection, UpdateStream } from './endpoint-connection.ts';
 import { noReplay } from './geyser-node.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
-import type { RequestedKinds, RequestScope } from './merge-filters.ts';
+import type { RequestScope } from './merge-filters.ts';
 import type { SlotRange, UpdateMerge } from './update-merge.ts';
 
 type ReplayOptions = Readonly<{
@@ -33,15 +34,11 @@ type ReplayRange = Readonly<{
   from: Slot;
   /** The newest slot, or the last missing one. */
   to: Slot;
-  /** Also emit missing updates of slots that were already emitted. */
+  /** Also emit missing updates of emitted slots. */
   fillsIn: boolean;
 }>;
 
-type Outcome = Readonly<{
-  code: 'complete' | 'ignored' | GrpcCode;
-  /** The oldest slot that the server has, if reported. */
-  oldest: Slot | null;
-}>;
+type Outcome = Readonly<{ code: 'complete' | 'ignored' | GrpcCode; oldest: Slot | null }>;
 
 function oldestIn(message: string): Slot | null {
   const [, digits] = /last available: (\d{1,19})/.exec(message) ?? [];
@@ -51,19 +48,12 @@ function oldestIn(message: string): Slot | null {
 /** `unsupported`: no server supports the replay. `unreachable`: a server was unreachable. */
 export type ReplayResult = 'complete' | 'unsupported' | 'unreachable';
 
-/**
- * Replays slots from one server after the other until one succeeds, on separate streams: a server ends the
- * stream when it rejects a replay.
- */
+/** On separate streams, since a server ends the stream when it rejects a replay. */
 export async function replay(options: ReplayOptions, range: ReplayRange): Promise<ReplayResult> {
   let result: ReplayResult = 'unsupported';
   const { connections, limits } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(limits.backfillTimeoutMs)]);
-  const [up, down] = [
-    connections.filter((connection) => connection.isUp),
-    connections.filter((connection) => !connection.isUp),
-  ];
-  for (const connection of [...up, ...down]) {
+  for (const connection of connections.toSorted((a, b) => Number(b.isUp) - Number(a.isUp))) {
     let { scope } = connection;
     let outcome = await replayOf(connection, scope, options, range, signal);
     if (outcome.code === 'INVALID_ARGUMENT' && scope === 'exact') {
@@ -120,12 +110,9 @@ function replayOf(
   });
 }
 
-/**
- * Updates of a confirmed block, in stream order. Blocks contain neither account writes nor entries nor their
- * counts.
- */
+/** In stream order. Blocks contain neither account writes nor entries nor their counts. */
 export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | RawBlockMeta> {
-  const { slot, parentSlot: parent, transactions, previousBlockhash: parentBlockhash } = block;
+  const { slot, parentSlot: parent, transactions } = block;
   const createdAt = encodeTimestamp(BigInt(Date.now()));
   const statusIs = (status: SlotStatus): RawSlot =>
     rawSlot({ kind: 'slot', slot, parent, status, deadError: null }, createdAt);
@@ -136,11 +123,7 @@ export function* updatesOf(block: Block): Generator<RawSlot | RawTransaction | R
     const isVote = isSimpleVote(executed.transaction);
     yield rawTransaction({ slot, createdAt, info: { signature, isVote, executed, index } });
   }
-  const { blockhash, rewards, numRewardPartitions = null, blockTime, blockHeight, parentSlot } = block;
-  const executedTransactionCount = transactions.length;
-  const header = { slot, blockhash, rewards, numRewardPartitions, blockTime, blockHeight, parentSlot };
-  const counts = { parentBlockhash, executedTransactionCount, entriesCount: 0 };
-  yield rawBlockMeta({ kind: 'blockMeta', ...header, ...counts }, createdAt, null);
+  yield blockMetaOf(block, 0, createdAt);
   yield statusIs('processed');
   yield statusIs('confirmed');
 }
@@ -149,17 +132,18 @@ type GapRepairOptions = Readonly<{
   merge: UpdateMerge;
   replay: (range: SlotRange) => Promise<ReplayResult>;
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  requestedKinds: () => RequestedKinds;
+  requestedKinds: () => ReadonlySet<RawUpdate['kind']>;
   listener: Pick<GeyserListener, 'onLost'>;
   limits: Pick<GeyserSourceOptions, 'fillTimeoutMs' | 'fillSlotsMax' | 'stallMs'>;
   log: Logger;
 }>;
 
 const PAUSE_MS = 250;
+const missingInBlocks = ['account', 'entry'] as const;
 
 const logFields = ({ from, to }: SlotRange): object => ({ from: Number(from), to: Number(to) });
 
-/** Repairs missing slots: a server replays them, or blocks are read, or they are reported lost. */
+/** A server replays missing slots, or blocks are read, or they are reported lost. */
 export class GapRepair {
   readonly #options: GapRepairOptions;
   readonly #end = new AbortController();
@@ -169,7 +153,6 @@ export class GapRepair {
     this.#options = options;
   }
 
-  /** Starts a repair when slots are missing. */
   check(): void {
     if (this.#isBusy || this.#end.signal.aborted) return;
     const range = this.#options.merge.missingRange(performance.now());
@@ -207,8 +190,7 @@ export class GapRepair {
       }
       await this.#tryOnce(remaining, triedMs);
       if (merge.missingRange(performance.now()) === null) return;
-      const pause = withJitter(PAUSE_MS);
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await sleep(withJitter(PAUSE_MS), undefined, { signal }).catch(() => {});
     }
   }
 
@@ -218,8 +200,9 @@ export class GapRepair {
     const result = await replay(range);
     const remaining = merge.missingRange(performance.now());
     if (remaining === null || this.#end.signal.aborted) return;
-    const { accounts, entries } = requestedKinds();
-    if (result === 'unreachable' && (accounts || entries) && triedMs < limits.stallMs) return;
+    const kinds = requestedKinds();
+    const isIncomplete = missingInBlocks.some((kind) => kinds.has(kind));
+    if (result === 'unreachable' && isIncomplete && triedMs < limits.stallMs) return;
     try {
       await this.#fill(remaining);
     } catch (error) {
@@ -236,11 +219,8 @@ export class GapRepair {
     const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(limits.fillTimeoutMs)]);
     const slots = await reader.slots(from, to, 'confirmed', signal);
     const streamReader = merge.addReader({ from: null, tip: null, fillsIn: false, seals: false });
-    const { accounts, entries } = requestedKinds();
-    const missing = new Set<RawUpdate['kind']>([
-      ...(accounts ? (['account'] as const) : []),
-      ...(entries ? (['entry'] as const) : []),
-    ]);
+    const kinds = requestedKinds();
+    const missing = new Set(missingInBlocks.filter((kind) => kinds.has(kind)));
     try {
       await reader.eachBlock(slots, signal, (block) => {
         if (merge.record(block.slot)?.isSettled !== false) return;

@@ -2,23 +2,19 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { TimeSlicedQueue } from '../../base/concurrency/time-sliced.ts';
 import { ACCEPTED_ENCODINGS, encodeFrame, GrpcFrames, InvalidGrpc } from '../../protocol/grpc/frames.ts';
 import { type GrpcStatus, statusOf, statusOfHttp } from '../../protocol/grpc/status.ts';
+import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** Limits of a gRPC client stream. Times in milliseconds, sizes in bytes. */
-export type GrpcStreamLimits = Readonly<{
-  /** From connect until the server accepts the stream. */
-  connectTimeoutMs: number;
-  pingIntervalMs: number;
-  pongTimeoutMs: number;
-  /** Longest message, before and after decompression. */
-  messageMaxBytes: number;
-  /** HTTP/2 flow-control window of the stream and of the connection. */
-  windowBytes: number;
-  /** How long a stream may report no new slot. */
-  stallMs: number;
-  /** Reconnect delay; doubles with each failure. */
-  reconnectMs: number;
-  reconnectMaxMs: number;
-}>;
+export type GrpcStreamLimits = Pick<
+  GeyserSourceOptions,
+  | 'connectTimeoutMs'
+  | 'pingIntervalMs'
+  | 'pongTimeoutMs'
+  | 'messageMaxBytes'
+  | 'windowBytes'
+  | 'stallMs'
+  | 'reconnectMs'
+  | 'reconnectMaxMs'
+>;
 
 /** TLS certificate error codes. Sources: OpenSSL x509_vfy.h; Node.js, `tls`. */
 const certificateFaults: Readonly<Record<string, string>> = {
@@ -44,7 +40,7 @@ const otherFaults: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: 'server does not support HTTP/2',
 };
 
-/** Description and code of a connection error. The error's own message may contain the address. */
+/** The error's own message may contain the address. */
 function connectionFault(error: Error): string {
   // A stream that never connected is cancelled; `cause` holds the connection error.
   const { code } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
@@ -53,32 +49,25 @@ function connectionFault(error: Error): string {
   return description === undefined ? code : `${description} (${code})`;
 }
 
-type Limits = Pick<
-  GrpcStreamLimits,
-  'connectTimeoutMs' | 'pingIntervalMs' | 'pongTimeoutMs' | 'messageMaxBytes' | 'windowBytes'
->;
-
-export type GrpcStreamOptions = Limits &
+export type GrpcStreamOptions = Omit<GrpcStreamLimits, 'stallMs' | 'reconnectMs' | 'reconnectMaxMs'> &
   Readonly<{
-    /** http or https; its path prefixes the method. May contain secrets. */
+    /** Its path prefixes the method. May contain secrets. */
     url: string;
     /** Request metadata, such as `x-token`. May contain secrets. */
     headers: Readonly<Record<string, string>>;
     method: string;
   }>;
 
-interface GrpcStreamListener {
+export interface GrpcStreamListener<Message> {
+  /** The server accepted the stream. */
   onOpen(): void;
-  /** The buffer is never modified afterwards. */
-  onMessage(bytes: Buffer): void;
-  /** Called once. */
+  /** A buffer is never modified afterwards. */
+  onMessage(message: Message): void;
+  /** Called once, and not after `close`. */
   onEnd(status: GrpcStatus): void;
 }
 
-/**
- * Decompression limits: a size ratio, and an allowance, since a 10 MiB account of zeros compresses to a few
- * hundred bytes.
- */
+/** A ratio, and an allowance: a 10 MiB account of zeros compresses to a few hundred bytes. */
 const DECOMPRESSION_LIMITS = { decompressionRatioMax: 64, decompressedFreeBytes: 16 * 1024 * 1024 };
 
 /** Shared by all streams, so that decompression cannot block the event loop. */
@@ -100,12 +89,10 @@ function requestHeaders({ url, headers, method }: GrpcStreamOptions): Record<str
   };
 }
 
-/**
- * Bidirectional gRPC stream on a dedicated HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113.
- */
+/** Bidirectional gRPC stream on its own HTTP/2 connection. Sources: grpc, doc/PROTOCOL-HTTP2.md; RFC 9113. */
 export class GrpcStream {
   readonly #options: GrpcStreamOptions;
-  readonly #listener: GrpcStreamListener;
+  readonly #listener: GrpcStreamListener<Buffer>;
   readonly #frames: GrpcFrames;
   readonly #session: ClientHttp2Session;
   readonly #stream: ClientHttp2Stream;
@@ -115,16 +102,14 @@ export class GrpcStream {
   #status: GrpcStatus | null = null;
   #isEnded = false;
   #isPaused = false;
-  /** Waits for a decompression time slice; reading is paused. */
   #isQueued = false;
-  /** End status received while a message is queued. */
   #endStatus: GrpcStatus | null = null;
   readonly #readQueued = (): void => {
     this.#isQueued = false;
     this.#read(true);
   };
 
-  constructor(options: GrpcStreamOptions, listener: GrpcStreamListener) {
+  constructor(options: GrpcStreamOptions, listener: GrpcStreamListener<Buffer>) {
     this.#options = options;
     this.#listener = listener;
     this.#frames = new GrpcFrames({ ...DECOMPRESSION_LIMITS, messageMaxBytes: options.messageMaxBytes });
@@ -154,7 +139,6 @@ export class GrpcStream {
     if (!this.#isEnded) this.#stream.end();
   }
 
-  /** Stops reading; flow control slows the server. */
   pause(): void {
     this.#isPaused = true;
     this.#stream.pause();
@@ -165,7 +149,6 @@ export class GrpcStream {
     if (!this.#isQueued) this.#stream.resume();
   }
 
-  /** Ends the stream without notifying the listener. */
   close(): void {
     this.#finish();
   }
@@ -195,16 +178,10 @@ export class GrpcStream {
       this.#frames.push(piece);
       if (!this.#isQueued) this.#read(false);
     });
-    this.#stream.on('error', (error) =>
-      this.#endAfterRead(this.#status ?? unavailable(connectionFault(error))),
-    );
-    // Close our half of the stream too.
-    this.#stream.on('end', () =>
-      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
-    );
-    this.#stream.on('close', () =>
-      this.#endAfterRead(this.#status ?? unavailable('stream closed without a status')),
-    );
+    const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
+    this.#stream.on('error', (error) => endWith(connectionFault(error)));
+    for (const event of ['end', 'close'])
+      this.#stream.on(event, () => endWith('stream closed without a status'));
   }
 
   #read(hasTimeSlice: boolean): void {
@@ -243,7 +220,6 @@ export class GrpcStream {
     this.#pongTimer = null;
   }
 
-  /** Ends the stream after queued messages have been read. */
   #endAfterRead(status: GrpcStatus): void {
     if (this.#isQueued) this.#endStatus ??= status;
     else this.#end(status);

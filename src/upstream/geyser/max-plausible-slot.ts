@@ -1,46 +1,38 @@
 import type { Slot } from '../../solana/units.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
+import type { StreamReader } from './stream-reader.ts';
 
 /** Slots that a server may be ahead of all emitted ones, or behind the first: minutes. */
 export const JUMP_MAX_SLOTS = 500n;
 /** The same relative to a trusted head: about 30 s, plus a fast chain's progress between polls. */
 const AHEAD_SLOTS = 64n;
-/** Usual distance of two servers at the head. */
 const NEAR_SLOTS = 8n;
 /** Upper bound of a chain's speed; some local chains are fast. */
 const SLOTS_PER_SECOND = 100;
 /** An older head is ignored. */
 const HEAD_MAX_AGE_MS = 5_000;
 
-type StreamPosition = Readonly<{
-  /** Last slot reported; null for none, or during a replay. */
-  slot: Slot | null;
-  /** Newest slot reported; null likewise. */
-  maxSlot: Slot | null;
-}>;
-
 type SlotPlausibilityOptions = Readonly<{
   /** After this long without a plausible slot, a distant one is accepted. */
   quietMs: number;
-  /** The newest slot from another source, such as polled nodes; null while unknown. */
+  /** From another source, such as polled nodes. */
   head: () => ObservedSlot | null;
-  streams: ReadonlySet<StreamPosition>;
+  streams: ReadonlySet<Pick<StreamReader, 'slot' | 'maxSlot'>>;
 }>;
 
 const sinceOf = ({ atMs }: ObservedSlot): bigint =>
   BigInt(Math.ceil(((performance.now() - atMs) / 1_000) * SLOTS_PER_SECOND));
 
 /**
- * Decides which slots are plausible. With a known head that some stream is near: slots near the head.
- * Otherwise: slots near the emitted ones; a single server may jump, one of several may advance only at chain
- * speed. After a quiet period, as when all servers were down, the second slot near the same distant position
- * is accepted.
+ * With a known head that some stream is near: slots near the head. Otherwise: slots near the emitted ones; a
+ * single server may jump, one of several may advance only at chain speed. After a quiet period, the second
+ * slot near the same distant position is accepted.
  */
 export class SlotPlausibility {
   readonly #options: SlotPlausibilityOptions;
   #newest: Slot | null = null;
   #updatedAt = 0;
-  /** Slots that one of several servers may advance; grows with time. */
+  /** Slots that one of several servers may advance. */
   #credit = Number(JUMP_MAX_SLOTS);
   #creditAt = performance.now();
   #outlier: Slot | null = null;
@@ -51,7 +43,7 @@ export class SlotPlausibility {
     this.#options = options;
   }
 
-  /** The head that slots are compared with; null if unknown or if all streams are far from it. */
+  /** Null if unknown or if all streams are far from it. */
   get head(): ObservedSlot | null {
     const head = this.#freshHead();
     if (head === null) return null;
@@ -62,7 +54,6 @@ export class SlotPlausibility {
     return null;
   }
 
-  /** Records that a slot started, or that slots up to it were given up. */
   recordSlot(slot: Slot): void {
     this.#updatedAt = performance.now();
     this.#outlier = null;
@@ -77,7 +68,6 @@ export class SlotPlausibility {
     this.#newest = slot;
   }
 
-  /** Whether a slot is not too far ahead. */
   isPlausible(slot: Slot): boolean {
     if (this.#newest === null) return true;
     const { head } = this;
@@ -91,20 +81,13 @@ export class SlotPlausibility {
     return true;
   }
 
-  /**
-   * Whether the chain can have reached a slot. True if unknown, or if the head contradicts the only server.
-   */
+  /** True if unknown, or if the head contradicts the only server. */
   isPossible(slot: Slot): boolean {
     const head = this.#isAlone() ? null : this.head;
     return head === null || slot <= head.slot + NEAR_SLOTS + sinceOf(head);
   }
 
-  /**
-   * Records an update of a finished slot.
-   * @param finishedUpTo - last finished slot.
-   * @returns whether only finished slots were reported for `quietMs`: the newer ones were wrong, or the chain
-   * was reset.
-   */
+  /** Whether only finished slots came for `quietMs`: newer ones were wrong, or the chain was reset. */
   isChainReset(finishedUpTo: Slot): boolean {
     const now = performance.now();
     const before = this.#staleSince;
@@ -114,15 +97,10 @@ export class SlotPlausibility {
 
   /** Whether all known positions and the head are below a slot; false if none is known. */
   isBehind(slot: Slot): boolean {
-    const head = this.#freshHead();
-    if (head !== null && head.slot >= slot) return false;
-    let isKnown = head !== null;
-    for (const { maxSlot } of this.#options.streams) {
-      if (maxSlot === null) continue;
-      if (maxSlot >= slot) return false;
-      isKnown = true;
-    }
-    return isKnown;
+    const reported = [...this.#options.streams].map(({ maxSlot }) => maxSlot);
+    const positions = [this.#freshHead()?.slot ?? null, ...reported];
+    const known = positions.filter((position) => position !== null);
+    return known.length > 0 && known.every((position) => position < slot);
   }
 
   reset(): void {
@@ -138,7 +116,7 @@ export class SlotPlausibility {
     return head === null || performance.now() - head.atMs > HEAD_MAX_AGE_MS ? null : head;
   }
 
-  /** Whether the chain is beyond a slot; true if unknown, since servers may be catching up. */
+  /** True if unknown, since servers may be catching up. */
   #isBeyond(finishedUpTo: Slot): boolean {
     const head = this.#freshHead();
     if (head !== null) return head.slot > finishedUpTo;

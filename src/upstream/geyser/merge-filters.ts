@@ -1,3 +1,4 @@
+import { type RawUpdate, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import {
   type AccountsFilter,
   encodeSubscribeRequest,
@@ -6,14 +7,13 @@ import {
   type TransactionsFilter,
 } from '../../protocol/geyser/subscribe-request.ts';
 import type { Address } from '../../solana/address.ts';
+import { filtersCount, pubkeysCount } from '../../streams/geyser/filters/request-size.ts';
+import { requestedKinds } from '../../streams/geyser/filters/requested-kinds.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 
-/** Scopes of the request, for servers that reject the exact one. */
+/** For servers that reject the exact request. */
 export const requestScopes = ['exact', 'withoutCounts', 'broad'] as const;
 export type RequestScope = (typeof requestScopes)[number];
-
-export type RequestedKinds = Readonly<{ accounts: boolean; transactions: boolean; entries: boolean }>;
-const allKinds: RequestedKinds = { accounts: true, transactions: true, entries: true };
 
 type Limits = Pick<GeyserSourceOptions, 'filtersMax' | 'addressesMax'>;
 
@@ -23,7 +23,7 @@ const slots = new Map<string, SlotsFilter>([['s', { interslotUpdates: true }]]);
 const counts = new Map([
   ['b', { includeTransactions: false, includeAccounts: false, includeEntries: false }],
 ]);
-/** Filters of the base request that count against `filtersMax`. */
+/** Filters of `baseRequest`, which count against `filtersMax`. */
 const SLOTS_FILTERS = 1;
 const baseRequest: SubscribeRequest = { slots, blocksMeta: ['m'], commitment: 'processed' };
 
@@ -37,22 +37,18 @@ const fullRequest = (scope: RequestScope): SubscribeRequest => ({
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0;
 
-/** JSON with bigints and bytes. */
 const keyOf = (value: unknown): string =>
   JSON.stringify(value, (_, part) => {
     if (typeof part === 'bigint') return `${part}n`;
     return part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part;
   });
 
-const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
+export const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
   new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
 
 const sorted = (addresses: Iterable<Address>): readonly Address[] => [...new Set(addresses)].sort();
 
-/**
- * Drops cuckoo filters, which are large and which servers may not support. The result matches more, never
- * less.
- */
+/** Drops cuckoo filters, which are large and may be unsupported: the result matches more, never less. */
 function accountsFilters(request: SubscribeRequest): AccountsFilter[] {
   const filters = [...(request.accounts?.values() ?? [])].map(({ cuckooAccounts, account, ...rest }) =>
     cuckooAccounts !== undefined || account === undefined ? rest : { ...rest, account },
@@ -82,13 +78,9 @@ function transactionsFilters(request: SubscribeRequest): TransactionsFilter[] {
   return filters;
 }
 
-const hasEntriesFilter = (request: SubscribeRequest): boolean =>
-  !isEmpty(request.entry) || [...(request.blocks?.values() ?? [])].some((block) => block.includeEntries);
-
 const hasDataFilter = (filter: AccountsFilter): boolean =>
   !isEmpty(filter.filters) || filter.nonemptyTxnSignature !== undefined;
 
-/** Merges into one filter per kind: accounts by address, by owner, and by data. */
 function mergeAccountFilters(
   filters: readonly AccountsFilter[],
   { filtersMax, addressesMax }: Limits,
@@ -167,33 +159,20 @@ export type FiltersSize = Readonly<{ filters: number; addresses: number }>;
 
 const UNLIMITED: Limits = { filtersMax: Number.POSITIVE_INFINITY, addressesMax: Number.POSITIVE_INFINITY };
 
-const countAll = (lists: readonly (readonly unknown[] | undefined)[]): number =>
-  lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-
 function sizeOf(requests: readonly SubscribeRequest[]): FiltersSize {
   const accounts = mergeAccountFilters(requests.flatMap(accountsFilters), UNLIMITED);
   const transactions = mergeTransactionFilters(requests.flatMap(transactionsFilters), UNLIMITED);
-  return {
-    filters: accounts.length + transactions.length,
-    addresses: countAll([
-      ...accounts.flatMap(({ account, owner }) => [account, owner]),
-      ...transactions.flatMap((one) => [one.accountInclude, one.accountExclude, one.accountRequired]),
-    ]),
-  };
+  const merged = { accounts: named('a', accounts), transactions: named('t', transactions) };
+  return { filters: filtersCount(merged), addresses: pubkeysCount(merged) };
 }
 
 type FilterMergerOptions = Limits & Partial<Pick<GeyserSourceOptions, 'demand'>>;
 
-/**
- * Merges the requests of all consumers into one. The result may match more than they requested, never less;
- * they filter again. Always at `processed`, with complete data.
- */
+/** The merged request may match more than the consumers requested, never less: they filter again. */
 export class FilterMerger {
   readonly #options: FilterMergerOptions;
   readonly #requests = new Set<SubscribeRequest>();
-  /** Consumers whose requests change. */
   readonly #providers = new Set<() => SubscribeRequest>();
-  /** Encoded merged requests by scope, until the next change. */
   readonly #encoded = new Map<RequestScope, Buffer>();
   #requestsSize: FiltersSize | null = null;
 
@@ -213,7 +192,7 @@ export class FilterMerger {
     return () => change(() => this.#requests.delete(entry));
   }
 
-  /** @param provider - returns the current request; call `markChanged` when it changes. */
+  /** Call `markChanged` when the provider's request changes. */
   addProvider(provider: () => SubscribeRequest): void {
     this.#providers.add(provider);
     this.markChanged();
@@ -223,14 +202,9 @@ export class FilterMerger {
     this.#encoded.clear();
   }
 
-  get kinds(): RequestedKinds {
-    if (this.#options.demand === 'full') return allKinds;
-    const requests = this.#all();
-    return {
-      accounts: requests.some((request) => accountsFilters(request).length > 0),
-      transactions: requests.some((request) => transactionsFilters(request).length > 0),
-      entries: requests.some(hasEntriesFilter),
-    };
+  get kinds(): ReadonlySet<RawUpdate['kind']> {
+    if (this.#options.demand === 'full') return updateKinds;
+    return new Set(this.#all().flatMap((request) => [...requestedKinds(request)]));
   }
 
   /** Whether servers accept the exact requests and these further filters. */
@@ -243,14 +217,12 @@ export class FilterMerger {
   }
 
   encode(scope: RequestScope): Buffer {
-    const existing = this.#encoded.get(scope);
-    if (existing !== undefined) return existing;
-    const encoded = Buffer.from(encodeSubscribeRequest(this.request(scope)));
+    const encoded = this.#encoded.get(scope) ?? Buffer.from(encodeSubscribeRequest(this.request(scope)));
     this.#encoded.set(scope, encoded);
     return encoded;
   }
 
-  /** The merged request. Equal sets of requests give equal results, in any order. */
+  /** Equal sets of requests give equal results, in any order. */
   request(scope: RequestScope): SubscribeRequest {
     if (this.#options.demand === 'full') return fullRequest(scope);
     const requests = this.#all();
@@ -269,7 +241,7 @@ export class FilterMerger {
       ...(transactions.length === 0
         ? {}
         : { transactions: named('t', isBroad ? [{}] : byKey(transactions)) }),
-      ...(requests.some(hasEntriesFilter) ? { entry: ['e'] } : {}),
+      ...(requests.some((each) => requestedKinds(each).has('entry')) ? { entry: ['e'] } : {}),
       ...(scope === 'exact' ? { blocks: counts } : {}),
     };
   }

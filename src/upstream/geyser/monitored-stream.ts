@@ -2,7 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import { InvalidProtobuf } from '../../protocol/geyser/protobuf.ts';
 import type { GrpcStatus } from '../../protocol/grpc/status.ts';
 import { revealsOneOf, secretsOf } from '../secrets.ts';
-import { GrpcStream, type GrpcStreamOptions } from './grpc-stream.ts';
+import { GrpcStream, type GrpcStreamListener, type GrpcStreamOptions } from './grpc-stream.ts';
 
 export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
   Readonly<{
@@ -14,18 +14,10 @@ export type MonitoredStreamOptions<Message> = GrpcStreamOptions &
     logFields: Readonly<Record<string, string>>;
   }>;
 
-interface MonitoredStreamListener<Message> {
-  /** The server accepted the stream. */
-  onOpen(): void;
-  onMessage(message: Message): void;
-  /** Called once, and not after `close`. */
-  onEnd(status: GrpcStatus): void;
-}
-
 const CHECKS_PER_STALL = 10;
 const REASON_CHARS_MAX = 200;
 
-/** A gRPC stream that decodes messages, skips malformed ones, and ends when its server stalls. */
+/** Decodes messages, skips malformed ones, and ends when the server stalls. */
 export class MonitoredStream<Message> extends GrpcStream {
   readonly #monitored: MonitoredStreamOptions<Message>;
   readonly #onEnd: (status: GrpcStatus) => void;
@@ -33,7 +25,7 @@ export class MonitoredStream<Message> extends GrpcStream {
   #progressAt = performance.now();
   #hasWarnedMalformed = false;
 
-  constructor(options: MonitoredStreamOptions<Message>, listener: MonitoredStreamListener<Message>) {
+  constructor(options: MonitoredStreamOptions<Message>, listener: GrpcStreamListener<Message>) {
     super(options, {
       onOpen: () => listener.onOpen(),
       onMessage: (bytes) => {

@@ -6,7 +6,6 @@ class RequestRejected extends Error {
   override readonly name = 'RequestRejected';
 }
 
-/** Milliseconds. */
 type AckTimeouts = Readonly<{ ackTimeoutMs: number; openTimeoutMs: number }>;
 
 type Waiter = {
@@ -17,19 +16,15 @@ type Waiter = {
   id: number;
 };
 
-/** `PONG_ID` is 1. */
 const FIRST_ID = 2;
 const ID_MAX = 2 ** 30;
 
-/**
- * Waits for the acknowledgement of requests. Geyser acknowledges none, so a ping follows each request;
- * without an answer, the request counts as accepted after `ackTimeoutMs`.
- */
+/** Geyser acknowledges no request, so a ping follows each; without an answer, it counts as accepted. */
 export class RequestAcks {
   readonly #limits: AckTimeouts;
   readonly #waiters = new Set<Waiter>();
   #id = FIRST_ID;
-  #markOpen = false;
+  #isOpen = false;
   #silenceTimer: NodeJS.Timeout | null = null;
 
   constructor(limits: AckTimeouts) {
@@ -45,17 +40,16 @@ export class RequestAcks {
     });
   }
 
-  /** @returns the id of the ping to send after the request. */
   startRequest(): number {
     this.#id = this.#id === ID_MAX ? FIRST_ID : this.#id + 1;
     for (const waiter of this.#waiters) if (waiter.id === 0) waiter.id = this.#id;
-    if (this.#markOpen) this.#startSilenceTimer();
+    if (this.#isOpen) this.#startSilenceTimer();
     return this.#id;
   }
 
-  /** The stream is open: from now on, no answer within `ackTimeoutMs` means acceptance. */
+  /** From now on, no answer within `ackTimeoutMs` means acceptance. */
   markOpen(): void {
-    this.#markOpen = true;
+    this.#isOpen = true;
     this.#startSilenceTimer();
   }
 
@@ -65,7 +59,7 @@ export class RequestAcks {
 
   /** The stream ended: waiters wait for the next request. */
   reset(): void {
-    this.#markOpen = false;
+    this.#isOpen = false;
     this.#stopSilenceTimer();
     for (const waiter of this.#waiters) waiter.id = 0;
   }

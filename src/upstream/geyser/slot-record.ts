@@ -17,10 +17,7 @@ const ROWS_FIRST = 64;
 /** Random key per process, so that clients cannot provoke collisions. */
 const hash = new HalfSipHash(randomBytes(8));
 
-/**
- * Counters by byte keys, 12 bytes each. A key is identified by a 64-bit keyed hash: with 10,000 keys per
- * slot, about one collision in 10^11 slots. Allocates nothing per key.
- */
+/** Counts 64-bit keyed hashes: with 10,000 keys per slot, about one collision in 10^11 slots. */
 export class SeenKeys {
   readonly #max: number;
   /** Rows of two hash words and a count; count 0 marks a free row. */
@@ -28,7 +25,6 @@ export class SeenKeys {
   #mask = ROWS_FIRST - 1;
   #size = 0;
 
-  /** @param max - tracked keys; above it, `raise` treats untracked keys as new. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -37,25 +33,17 @@ export class SeenKeys {
     return this.#size;
   }
 
-  /**
-   * Raises the count of a key.
-   * @param first - length in multiples of 4 bytes.
-   * @param second - appended to the key.
-   * @returns whether the count was lower; always true for an untracked key.
-   */
+  /** Whether the count was lower; always for an untracked key. `first`: in multiples of 4 bytes. */
   raise(first: Uint8Array, second: Uint8Array | null, to: number): boolean {
     hash.of(first, second);
-    return this.#raise(hash.low, hash.high, to);
-  }
-
-  #raise(one: number, two: number, to: number): boolean {
-    const at = this.#find(one, two);
+    const { low, high } = hash;
+    const at = this.#find(low, high);
     const count = this.#rows[at + 2]!;
     if (count >= to) return false;
     if (count === 0) {
       if (this.#size >= this.#max) return true;
-      this.#rows[at] = one;
-      this.#rows[at + 1] = two;
+      this.#rows[at] = low;
+      this.#rows[at + 1] = high;
       this.#size++;
     }
     this.#rows[at + 2] = to;
@@ -63,12 +51,11 @@ export class SeenKeys {
     return true;
   }
 
-  /** Row of the key, or the free row for it. */
-  #find(one: number, two: number): number {
+  #find(low: number, high: number): number {
     const rows = this.#rows;
-    for (let row = one & this.#mask; ; row = (row + 1) & this.#mask) {
+    for (let row = low & this.#mask; ; row = (row + 1) & this.#mask) {
       const at = row * 3;
-      if (rows[at + 2] === 0 || (rows[at] === one && rows[at + 1] === two)) return at;
+      if (rows[at + 2] === 0 || (rows[at] === low && rows[at + 1] === high)) return at;
     }
   }
 
@@ -84,7 +71,8 @@ export class SeenKeys {
   }
 }
 
-type View = object;
+/** A slot as one stream sends it; not authoritative once it no longer counts. */
+type View = Readonly<{ isAuthoritative: boolean }>;
 
 type BufferedWrite = Readonly<{ view: View; write: string; update: RawAccount }>;
 type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
@@ -97,29 +85,19 @@ type LastWrite = Readonly<{ write: string; sources: Set<View> }>;
  */
 class WriteOrder {
   readonly #wasEmitted: boolean;
-  /** Last emitted write of each account, and the streams that sent it. */
   readonly #last = new Map<string, LastWrite>();
   /** Accounts whose older write may have been emitted after a newer one. */
   readonly #outOfOrder = new Set<string>();
   /** Writes by account that wait until their stream sends the last emitted write. */
   readonly #buffered = new Map<string, BufferedWrite[]>();
 
-  /** @param wasEmitted - whether the slot was emitted completely: a new write may then be an older one. */
+  /** `wasEmitted`: the slot was emitted completely, so a new write may be an older one. */
   constructor(wasEmitted: boolean) {
     this.#wasEmitted = wasEmitted;
   }
 
-  /**
-   * Records a write and decides whether to emit it now.
-   * @param isNew - whether the write was not emitted yet.
-   * @param isAuthoritative - whether a stream still counts for the slot.
-   */
-  shouldEmit<V extends View>(
-    view: V,
-    update: RawAccount,
-    isNew: boolean,
-    isAuthoritative: (other: V) => boolean,
-  ): boolean {
+  /** Records a write and decides whether to emit it now. */
+  shouldEmit(view: View, update: RawAccount, isNew: boolean): boolean {
     if (update.signature === null) return isNew;
     const [account, write] = [bytesKey(update.address), bytesKey(update.signature)];
     const last = this.#last.get(account);
@@ -130,7 +108,7 @@ class WriteOrder {
     }
     if (isNew || this.#dropBuffered(account, (buffered) => buffered.write === write)) {
       const isBehind = last === undefined ? this.#wasEmitted : !last.sources.has(view);
-      if (isBehind && [...(last?.sources ?? [])].some((other) => isAuthoritative(other as V))) {
+      if (isBehind && [...(last?.sources ?? [])].some(({ isAuthoritative }) => isAuthoritative)) {
         this.#buffered.set(account, [...(this.#buffered.get(account) ?? []), { view, write, update }]);
         return false;
       }
@@ -140,13 +118,12 @@ class WriteOrder {
     return true;
   }
 
-  /** @returns unemitted writes of a stream that completed the slot; they may be the newest. */
+  /** Unemitted writes of a stream that completed the slot; they may be the newest. */
   bufferedOf(view: View): RawAccount[] {
     const buffered = [...this.#buffered.values()].flat().filter((each) => each.view === view);
     return buffered.map(({ update }) => update);
   }
 
-  /** @returns whether any was dropped. */
   #dropBuffered(account: string, isObsolete: (buffered: BufferedWrite) => boolean): boolean {
     const buffered = this.#buffered.get(account);
     if (buffered === undefined) return false;
@@ -156,31 +133,24 @@ class WriteOrder {
   }
 }
 
-/**
- * `open`: being received. `waiting`: complete, but an earlier slot is not. `emitted`: emitted completely.
- * `lost`: given up.
- */
+/** `waiting`: complete, but an earlier slot is not. `lost`: given up. */
 type SlotState = 'open' | 'waiting' | 'emitted' | 'lost';
 
 export type RawContent = RawTransaction | RawAccount | RawEntry;
 
-/** Updates that end a complete slot. */
 export type SlotEnd = Readonly<{ meta: RawBlockMeta; processed: RawSlot }>;
 
-/** Emission state of one slot across all streams. */
+/** What was emitted of one slot, across all streams. */
 export class SlotRecord {
   readonly slot: Slot;
   parent: Slot | null = null;
   state: SlotState = 'open';
-  /** Highest commitment reported by any server. */
   level: Commitment = 'processed';
-  /** Set while waiting for an earlier slot. */
   end: SlotEnd | null = null;
-  /** Of the emitted version. */
   blockhash = '';
   /** `performance.now()`. */
   waitingSince = 0;
-  /** Dead versions before the current one, as counted by its server. */
+  /** Dead versions before the current one, as its server counts. */
   deaths = 0;
   /** Incremented when emission restarts; updates of earlier versions are dropped. */
   version = 0;
@@ -194,7 +164,7 @@ export class SlotRecord {
   #seenUpdates: SeenKeys;
   #entries = new Set<number>();
 
-  /** @param updatesMax - tracked updates; updates beyond it may be duplicated. */
+  /** Updates beyond `updatesMax` may be duplicated. */
   constructor(slot: Slot, updatesMax: number) {
     this.slot = slot;
     this.#updatesMax = updatesMax;
@@ -215,18 +185,13 @@ export class SlotRecord {
     return this.#statuses.has(status);
   }
 
-  /** @returns whether the status is new. */
   addStatus(status: SlotStatus): boolean {
     if (this.#statuses.has(status)) return false;
     this.#statuses.add(status);
     return true;
   }
 
-  /**
-   * @param nth - for writes without a signature: ordinal of the write. Write versions of different nodes are
-   * not comparable.
-   * @returns whether the update is new.
-   */
+  /** `nth`: of a write without a signature, since write versions of different nodes are not comparable. */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
       case 'transaction':

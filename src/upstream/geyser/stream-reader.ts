@@ -4,24 +4,21 @@ import type { RawBlockCounts } from '../../protocol/geyser/read-raw-update.ts';
 import type { Slot } from '../../solana/units.ts';
 import type { RawContent, SlotEnd, SlotRecord } from './slot-record.ts';
 
-/** Receives the updates of stream readers. */
 export interface UpdateSink {
   /** @returns the record of a slot; null if the slot is finished. */
   record(slot: Slot): SlotRecord | null;
   /** Whether a slot precedes the first one of the source. */
   isEarlier(slot: Slot): boolean;
   /**
-   * Starts a slot from its beginning.
-   * @param deaths - dead versions before it on this stream.
-   * @param bank - null if the server sends no bank updates.
-   * @returns the record's version; OUTDATED for a version that may be dead.
+   * Starts a slot from its beginning, after `deaths` dead versions on this stream; `bank` is null if the
+   * server sends no bank updates. Returns the record's version; OUTDATED for one that may be dead.
    */
   startSlot(record: SlotRecord, deaths: number, bank: RawSlot | null): number;
   emitContent(update: RawContent): void;
-  /** @returns the request that all streams share; null while they differ or may be changing. */
+  /** The request that all streams share; null while they differ or may be changing. */
   request(): string | null;
   endSlot(record: SlotRecord, end: SlotEnd): void;
-  /** @param deaths - including this one. */
+  /** `deaths` includes this one. */
   handleDead(record: SlotRecord, deaths: number, update: RawSlot): void;
   /** Confirmed or finalized. */
   advanceSlot(update: RawSlot): void;
@@ -32,9 +29,9 @@ export interface UpdateSink {
 export type StreamReaderOptions = Readonly<{
   /** First slot of the requested replay; null for none. */
   from: Slot | null;
-  /** The newest slot at that time: a replay starts at or before it. */
+  /** The newest slot: a replay starts at or before it. */
   tip: Slot | null;
-  /** Also emit missing updates of emitted slots up to `tip`, and slots before the first one of the source. */
+  /** Also emit missing updates of emitted slots up to `tip`, and slots before the source's first one. */
   fillsIn: boolean;
   /** The request includes block messages, which mark complete slots. */
   seals: boolean;
@@ -42,33 +39,41 @@ export type StreamReaderOptions = Readonly<{
 
 export const OUTDATED = -1;
 
-type SlotView = {
+/** A slot as one stream sends it. */
+class SlotView {
   readonly record: SlotRecord;
-  /** Received from the beginning of the slot. */
-  isComplete: boolean;
-  /** Version of the record that this view counts for. */
-  version: number;
   /** Dead versions on this stream. */
   readonly deaths: number;
-  isDone: boolean;
-  meta: RawBlockMeta | null;
-  processed: RawSlot | null;
-  isConfirmed: boolean;
-  updatedAccountCount: number | null;
+  /** Received from the beginning of the slot. */
+  isComplete = false;
+  /** Version of the record that this view counts for. */
+  version = OUTDATED;
+  isDone = false;
+  meta: RawBlockMeta | null = null;
+  processed: RawSlot | null = null;
+  isConfirmed = false;
+  updatedAccountCount: number | null = null;
   /** Writes without a signature, by address: newest version and count. */
-  ownWrites: Map<string, { version: bigint; count: number }> | null;
-};
+  ownWrites: Map<string, { version: bigint; count: number }> | null = null;
+
+  constructor(record: SlotRecord, deaths: number) {
+    this.record = record;
+    this.deaths = deaths;
+  }
+
+  /** Whether the stream's version of the slot counts. */
+  get isAuthoritative(): boolean {
+    return this.isComplete && this.version === this.record.version;
+  }
+}
 
 const VIEWS_MAX = 256;
-/** Slots ending without a bank update after which the server counts as sending none. */
+/** After this many slots without a bank update, the server counts as sending none. */
 const BANKLESS_SLOTS = 3;
-/** Confirmed slots without a block message after which the server counts as sending none. */
+/** After this many confirmed slots without a block message, the server counts as sending none. */
 const UNSEALED_SLOTS = 3;
 
-/**
- * Reads one stream of a server. Emits only slots that it receives completely, from bank creation or in a
- * replay, so that account writes stay in order. Updates of other slots are dropped.
- */
+/** Emits only slots that it receives completely, so that account writes stay in order. */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
   readonly #sink: UpdateSink;
@@ -77,14 +82,12 @@ export class StreamReader {
   isReplaying = false;
   #sendsBanks = false;
   #ended = 0;
-  /** Consecutive slots without a block message. */
   #unsealed = 0;
   /** The server's request; null while a change is not acknowledged. */
   request: string | null = '';
   newest: Slot | null = null;
   /** The slot started or ended last; null for none, or during a replay. */
   slot: Slot | null = null;
-  /** Highest value that `slot` has had. */
   maxSlot: Slot | null = null;
 
   constructor(options: StreamReaderOptions, sink: UpdateSink) {
@@ -92,10 +95,9 @@ export class StreamReader {
     this.#sink = sink;
   }
 
-  /** Whether the stream may still send the slot completely. */
   maySend(slot: Slot): boolean {
     const view = this.#views.get(slot);
-    if (view !== undefined && isAuthoritative(view) && !view.isDone) return true;
+    if (view?.isAuthoritative === true && !view.isDone) return true;
     const { from } = this.#options;
     return from !== null && from <= slot && (this.newest === null || this.newest < slot);
   }
@@ -103,24 +105,21 @@ export class StreamReader {
   /** Whether the stream has started the slot and not ended it. */
   isSending(record: SlotRecord): boolean {
     const view = this.#views.get(record.slot);
-    return view?.record === record && isAuthoritative(view) && !view.isDone;
+    return view?.record === record && view.isAuthoritative && !view.isDone;
   }
 
-  /** Records a changed or acknowledged request: see `request`. */
   setRequest(request: string | null): void {
     if (request === this.request) return;
     this.request = request;
     for (const view of this.#views.values()) {
-      if (!view.record.isSettled && isAuthoritative(view)) view.record.noteRequest(null);
+      if (!view.record.isSettled && view.isAuthoritative) view.record.noteRequest(null);
     }
   }
 
-  /** Incomplete slots no longer count. */
   end(): void {
     for (const view of this.#views.values()) if (!view.isDone) view.isComplete = false;
   }
 
-  /** Discards everything received. */
   reset(): void {
     this.#views.clear();
     this.#last = null;
@@ -156,7 +155,7 @@ export class StreamReader {
   #takeContent(update: RawContent): void {
     if (update.kind === 'account' && update.isStartup) return;
     const view = this.#viewOf(update.slot);
-    if (view === null || !isAuthoritative(view)) return;
+    if (view === null || !view.isAuthoritative) return;
     const { record } = view;
     if (record.isSettled && !this.#fillsIn(record)) return;
     // An older write may follow emitted ones.
@@ -164,10 +163,9 @@ export class StreamReader {
     const nth = update.kind === 'account' && update.signature === null ? nthOwnWrite(view, update) : 1;
     if (nth === 0) return;
     const isNew = record.addUpdate(update, nth);
-    if (update.kind !== 'account' || record.writeOrder === null) {
-      if (isNew) this.#sink.emitContent(update);
-    } else if (record.writeOrder.shouldEmit(view, update, isNew, isAuthoritative))
-      this.#sink.emitContent(update);
+    const { writeOrder } = record;
+    const isOrdered = update.kind === 'account' && writeOrder !== null;
+    if (isOrdered ? writeOrder.shouldEmit(view, update, isNew) : isNew) this.#sink.emitContent(update);
   }
 
   #fillsIn({ state, slot }: SlotRecord): boolean {
@@ -192,8 +190,8 @@ export class StreamReader {
           const deaths = view.deaths + 1;
           // Dropped until its bank is created again.
           this.#deleteView(view);
-          if (!this.#isBankless) this.#storeView(newView(record, deaths));
-          if (!isComplete || isAuthoritative(view)) this.#sink.handleDead(record, deaths, update);
+          if (!this.#isBankless) this.#storeView(new SlotView(record, deaths));
+          if (!isComplete || view.isAuthoritative) this.#sink.handleDead(record, deaths, update);
         }
         return;
       }
@@ -224,7 +222,7 @@ export class StreamReader {
     const view = this.#viewOf(update.slot);
     this.#ended++;
     if (view === null) return;
-    if (!isAuthoritative(view)) this.#advanceNewest(update.slot);
+    if (!view.isAuthoritative) this.#advanceNewest(update.slot);
     view.record.parent ??= update.parent;
     view.processed = update;
     this.#endIfComplete(view);
@@ -251,7 +249,7 @@ export class StreamReader {
 
   #endIfComplete(view: SlotView): void {
     const { meta, processed, updatedAccountCount, record } = view;
-    if (!isAuthoritative(view) || view.isDone || meta === null || processed === null) return;
+    if (!view.isAuthoritative || view.isDone || meta === null || processed === null) return;
     if (!this.#isSealed(view)) return;
     view.isDone = true;
     if (record.isSettled) record.writeOrder = null;
@@ -277,11 +275,11 @@ export class StreamReader {
     const record = this.#sink.record(slot);
     if (record === null) return null;
     const isComplete = isFirst && (this.#options.fillsIn || !this.#sink.isEarlier(slot));
-    const view = newView(record, deaths);
+    const view = new SlotView(record, deaths);
     if (isComplete) {
       view.isComplete = true;
       view.version = this.#sink.startSlot(record, deaths, bank);
-      if (isAuthoritative(view)) record.noteRequest(this.#sink.request());
+      if (view.isAuthoritative) record.noteRequest(this.#sink.request());
     }
     this.#storeView(view);
     return view;
@@ -314,23 +312,6 @@ export class StreamReader {
     return this.#isBankless && this.newest !== null && slot > this.newest;
   }
 }
-
-const newView = (record: SlotRecord, deaths: number): SlotView => ({
-  record,
-  isComplete: false,
-  version: OUTDATED,
-  deaths,
-  isDone: false,
-  meta: null,
-  processed: null,
-  isConfirmed: false,
-  updatedAccountCount: null,
-  ownWrites: null,
-});
-
-/** Whether a view counts: it is complete and of the current version. */
-const isAuthoritative = ({ isComplete, version, record }: SlotView): boolean =>
-  isComplete && version === record.version;
 
 /** Ordinal of a write without a signature; 0 for a repeated one. */
 function nthOwnWrite(view: SlotView, { address, writeVersion }: RawAccount): number {

@@ -4,6 +4,7 @@ import { rawSlot } from '../../protocol/geyser/encode/raw-slot.ts';
 import { type RawSlot, updateKinds } from '../../protocol/geyser/raw-update.ts';
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import type { GeyserListener, ResetReason } from '../../streams/geyser/geyser-source.ts';
+import { newer, newestOf } from '../slots/newest-slot.ts';
 import type { ObservedSlot } from '../slots/slot-tracker.ts';
 import type { GeyserSourceOptions } from './geyser-source-options.ts';
 import { JUMP_MAX_SLOTS, SlotPlausibility } from './max-plausible-slot.ts';
@@ -13,7 +14,6 @@ import { OUTDATED, StreamReader, type StreamReaderOptions, type UpdateSink } fro
 type UpdateMergeOptions = Readonly<{
   limits: Pick<GeyserSourceOptions, 'slotsMax' | 'slotUpdatesMax' | 'stallMs'>;
   listener: GeyserListener;
-  /** The newest slot according to another source, such as polled nodes; null while unknown. */
   head?: () => ObservedSlot | null;
   /** A commitment of a slot before the first one, in ascending order. */
   onEarlierStatus?: (update: RawSlot) => void;
@@ -22,15 +22,15 @@ type UpdateMergeOptions = Readonly<{
   onWaiting: () => void;
 }>;
 
-/** Range of slots, both ends included, that no stream is about to send. */
+/** Both ends included. */
 export type SlotRange = Readonly<{ from: Slot; to: Slot }>;
 
 const LOST_RANGES_MAX = 64;
 
 /**
- * Merges the updates of many streams and emits the first copy of each. A slot becomes `processed` when one
- * stream has sent it completely, and never before its parent. Later updates of the slot are dropped, except
- * those of requested replays.
+ * Merges many streams and emits the first copy of each update. A slot becomes `processed` when one stream has
+ * sent it completely, and never before its parent. Later updates of the slot are dropped, except those of
+ * requested replays.
  */
 export class UpdateMerge implements UpdateSink {
   readonly #options: UpdateMergeOptions;
@@ -41,9 +41,8 @@ export class UpdateMerge implements UpdateSink {
   readonly #readers = new Set<StreamReader>();
   readonly #lostRanges: SlotRange[] = [];
   readonly #plausibility: SlotPlausibility;
-  /** First slot of the source: nothing waits for earlier ones. */
+  /** Nothing waits for earlier slots. */
   #first: Slot | null = null;
-  /** The newest slots before the first one by status. */
   readonly #earlier: Record<'confirmed' | 'finalized', Slot | null> = { confirmed: null, finalized: null };
   #newest: Slot | null = null;
   #newestStarted: Slot | null = null;
@@ -64,7 +63,6 @@ export class UpdateMerge implements UpdateSink {
     return this.#newest ?? this.#first;
   }
 
-  /** The newest slot with a bank update or a replay; null for none. */
   get newestStarted(): Slot | null {
     return this.#newestStarted;
   }
@@ -150,8 +148,7 @@ export class UpdateMerge implements UpdateSink {
   }
 
   request(): string | null {
-    const requests = new Set<string | null>();
-    for (const reader of this.#readers) requests.add(reader.request);
+    const requests = new Set([...this.#readers].map(({ request }) => request));
     const [request = null] = requests;
     return requests.size === 1 ? request : null;
   }
@@ -213,14 +210,10 @@ export class UpdateMerge implements UpdateSink {
   }
 
   #isBeingSent(record: SlotRecord): boolean {
-    for (const reader of this.#readers) if (reader.isSending(record)) return true;
-    return false;
+    return [...this.#readers].some((reader) => reader.isSending(record));
   }
 
-  /**
-   * Handles a start with a different number of deaths. A later version replaces the current one; an earlier
-   * one is used only if no stream sends the later one any more.
-   */
+  /** An earlier version is used only if no stream sends the later one any more. */
   #restartSlot(record: SlotRecord, deaths: number): boolean {
     if (deaths < record.deaths && this.#isBeingSent(record)) return false;
     this.#resetSlot(record, deaths, record.deadUpdate ?? this.#statusOf(record, 'dead', null));
@@ -246,21 +239,16 @@ export class UpdateMerge implements UpdateSink {
   }
 
   #mayStillArrive(slot: Slot): boolean {
-    for (const reader of this.#readers) if (reader.maySend(slot)) return true;
-    return false;
+    return [...this.#readers].some((reader) => reader.maySend(slot));
   }
 
   /** The slot after the newest settled one before `slot`. */
   #firstMissingBefore(slot: Slot): Slot {
-    let settledSlot: Slot | null = null;
-    for (const record of this.#records.values()) {
-      if (record.isSettled && record.slot < slot && (settledSlot === null || record.slot > settledSlot))
-        settledSlot = record.slot;
-    }
-    return settledSlot === null ? (this.#first ?? slot) : slotOf(settledSlot + 1n);
+    const settled = [...this.#records.values()].filter((record) => record.isSettled && record.slot < slot);
+    const newest = newestOf(settled.map((record) => record.slot));
+    return newest === null ? (this.#first ?? slot) : slotOf(newest + 1n);
   }
 
-  /** Emits waiting slots whose parents are settled. */
   #settleWaiting(): void {
     for (let isDone = false; !isDone; ) {
       isDone = true;
@@ -301,7 +289,7 @@ export class UpdateMerge implements UpdateSink {
     if (record.level === 'finalized') this.#dropForks(record.slot);
   }
 
-  /** A status that the server omitted. @param createdAt - null for now. */
+  /** A status that the server omitted; at the current time without `createdAt`. */
   #statusOf(
     { slot, parent }: SlotRecord,
     status: Commitment | 'createdBank' | 'dead',
@@ -323,14 +311,9 @@ export class UpdateMerge implements UpdateSink {
 
   /** Slots up to this one were evicted or are far behind the newest; null for none. */
   #finishedUpTo(): Slot | null {
-    const newestStarted = this.#newestStarted;
-    const oldestAllowed =
-      newestStarted === null || newestStarted <= JUMP_MAX_SLOTS
-        ? null
-        : slotOf(newestStarted - JUMP_MAX_SLOTS - 1n);
-    return this.#evictedUpTo === null || (oldestAllowed !== null && oldestAllowed > this.#evictedUpTo)
-      ? oldestAllowed
-      : this.#evictedUpTo;
+    const newestStarted = this.#newestStarted ?? 0n;
+    const farBehind = newestStarted > JUMP_MAX_SLOTS ? slotOf(newestStarted - JUMP_MAX_SLOTS - 1n) : null;
+    return newer(this.#evictedUpTo, farBehind);
   }
 
   /** A different blockhash of an emitted slot means a chain reset if all streams are behind. */
@@ -338,10 +321,7 @@ export class UpdateMerge implements UpdateSink {
     if (this.#newestStarted !== null && this.#plausibility.isBehind(this.#newestStarted)) this.reset('chain');
   }
 
-  /**
-   * Discards all state.
-   * @param reason - `chain`: emitted slots were implausible, or the chain was reset.
-   */
+  /** Discards all state. With `chain`, emitted slots were implausible, or the chain was reset. */
   reset(reason: ResetReason): void {
     for (const record of this.#records.values()) {
       record.reset(record.deaths);
@@ -372,24 +352,19 @@ export class UpdateMerge implements UpdateSink {
       if (highest === null || record.slot > highest.slot) highest = record;
     }
     if (lowest === null || highest === null) return;
-    if (head !== null && highest.slot - head > head - lowest.slot) this.#evictAhead(highest);
-    else this.#evictOldest(lowest);
-  }
-
-  /** Evicts an implausible slot; it starts again when the chain reaches it. */
-  #evictAhead(record: SlotRecord): void {
-    this.#records.delete(record.slot);
-    this.#pendingLevels.delete(record.slot);
-    this.#waiting.delete(record);
-    record.state = 'lost';
-  }
-
-  #evictOldest(oldest: SlotRecord): void {
-    this.#records.delete(oldest.slot);
-    this.#pendingLevels.delete(oldest.slot);
-    if (this.#evictedUpTo === null || oldest.slot > this.#evictedUpTo) this.#evictedUpTo = oldest.slot;
-    if (!this.#waiting.delete(oldest)) return;
-    this.#options.listener.onLost(oldest.slot, oldest.slot, updateKinds);
+    const isAhead = head !== null && highest.slot - head > head - lowest.slot;
+    const evicted = isAhead ? highest : lowest;
+    this.#records.delete(evicted.slot);
+    this.#pendingLevels.delete(evicted.slot);
+    const wasWaiting = this.#waiting.delete(evicted);
+    if (isAhead) {
+      // An implausible slot starts again when the chain reaches it.
+      evicted.state = 'lost';
+      return;
+    }
+    this.#evictedUpTo = newer(this.#evictedUpTo, evicted.slot);
+    if (!wasWaiting) return;
+    this.#options.listener.onLost(evicted.slot, evicted.slot, updateKinds);
     this.#settleWaiting();
   }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
+import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RawSlot } from '../../protocol/geyser/raw-update.ts';
 import type { SubscribeRequest } from '../../protocol/geyser/subscribe-request.ts';
@@ -18,19 +19,13 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/**
- * Replays old slots with limited concurrency. Waiters of a queued replay share it, so each waits for at most
- * two replays; cancelled waiters are ignored. The number of streams that plans allow bounds the queue.
- */
+/** Waiters of a queued replay share it, so each waits for at most two. Plans bound the queue. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;
   #next: SharedBackfill | null = null;
 
-  /**
-   * @param max - concurrent replays.
-   * @param replay - replays from a slot on. Never rejects.
-   */
+  /** `replay` replays from a slot on, and never rejects. */
   constructor(max: number, replay: (from: Slot) => Promise<void>) {
     this.#semaphore = new Semaphore(max);
     this.#replay = replay;
@@ -50,19 +45,15 @@ export class Backfills {
 
   async #start({ waiters }: SharedBackfill): Promise<void> {
     this.#next = null;
-    let oldest: Slot | null = null;
-    for (const { from, isCancelled } of waiters)
-      if (!isCancelled && (oldest === null || from < oldest)) oldest = from;
-    if (oldest !== null) await this.#replay(oldest);
+    const starts = waiters.filter(({ isCancelled }) => !isCancelled).map(({ from }) => from);
+    if (starts.length > 0)
+      await this.#replay(starts.reduce((oldest, from) => (from < oldest ? from : oldest)));
   }
 }
 
 export type YellowstoneSourceOptions = Readonly<{
-  /** All servers are subscribed at once. */
   nodes: readonly GeyserNode[];
-  /** Reads blocks where no server replays missing slots. */
   reader: Pick<ChainReader, 'slots' | 'eachBlock'>;
-  /** The newest slot according to another source; null while unknown. */
   head?: () => ObservedSlot | null;
   options?: Partial<GeyserSourceOptions>;
   log: Logger;
@@ -79,11 +70,7 @@ export interface YellowstoneListener extends GeyserListener {
 
 const CHECKS_PER_STALL = 10;
 
-/**
- * Merges the Yellowstone streams of all nodes for all consumers: one stream per node with the filters of all
- * consumers; the first copy of each update is emitted. Broken streams reconnect while the others continue;
- * missing slots are replayed, read from blocks, or reported lost.
- */
+/** One stream per node, with all filters; missing slots are replayed, read from blocks, or reported lost. */
 export class YellowstoneSource implements GeyserSource {
   readonly #options: YellowstoneSourceOptions;
   readonly #limits: GeyserSourceOptions;
@@ -95,18 +82,14 @@ export class YellowstoneSource implements GeyserSource {
   #connections: readonly EndpointConnection[] = [];
   readonly #backfills: Backfills;
   readonly #end = new AbortController();
-  /** Aborts replays when the last server is removed. */
   #replays = new AbortController();
-  /** Resolves with the first slot. */
   #started = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
   /** Resolves when servers have handled the current request: whether one accepted it. */
   #requestApplied: Promise<boolean> = Promise.resolve(true);
   /** Slots up to this one may lack updates that the current request includes. */
   #narrowUpTo: Slot | null = null;
-  /** `performance.now()` of the last slot update of any server. */
   #progressAt = 0;
-  /** Whether no server has sent a slot for too long. */
   isDown = false;
 
   constructor(options: YellowstoneSourceOptions) {
@@ -150,12 +133,11 @@ export class YellowstoneSource implements GeyserSource {
     });
   }
 
-  /** Adds a consumer. Call before `start`. */
+  /** Call before `start`. */
   addListener(listener: YellowstoneListener): void {
     this.#listeners.add(listener);
   }
 
-  /** Opens the streams; idempotent. */
   start(): void {
     if (this.#timer !== null || this.#end.signal.aborted) return;
     this.#progressAt = performance.now();
@@ -191,7 +173,6 @@ export class YellowstoneSource implements GeyserSource {
     };
   }
 
-  /** Adds filters that change often: see `updateFilters`. */
   addFilters(provider: () => SubscribeRequest): void {
     this.#filterMerger.addProvider(provider);
   }
@@ -207,10 +188,7 @@ export class YellowstoneSource implements GeyserSource {
     for (const connection of this.#connections) void connection.updateRequest();
   }
 
-  /**
-   * Requests the changed filters of a provider, and starts the source.
-   * @returns whether a server accepted them and slots arrive; false after `openTimeoutMs`.
-   */
+  /** Requests the changed filters of a provider. False without acceptance or slots before `openTimeoutMs`. */
   async updateFilters(): Promise<boolean> {
     this.start();
     this.#filterMerger.markChanged();
@@ -220,7 +198,7 @@ export class YellowstoneSource implements GeyserSource {
     return isAccepted && !this.isDown;
   }
 
-  /** Replaces the servers; streams of unchanged nodes continue. Without servers, everything is reset. */
+  /** Streams of unchanged nodes continue. Without servers, everything is reset. */
   setNodes(nodes: readonly GeyserNode[]): void {
     const before = this.#connections;
     const isSwitch = this.hasServers !== nodes.length > 0;
@@ -238,7 +216,6 @@ export class YellowstoneSource implements GeyserSource {
     this.#merge.reset('source');
   }
 
-  /** Ends every stream without notifying listeners. */
   close(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#end.abort();
@@ -255,7 +232,6 @@ export class YellowstoneSource implements GeyserSource {
       log: this.#options.log,
       request: (scope) => this.#filterMerger.encode(scope),
       resumeAt: () => {
-        // First slot of a stream that replaces a broken one.
         const { newest } = this.#merge;
         if (newest === null) return null;
         const from = newest + 1n - BigInt(this.#limits.replayMarginSlots);
@@ -287,10 +263,8 @@ export class YellowstoneSource implements GeyserSource {
 
   async #firstSlot(): Promise<void> {
     if (this.#merge.first !== null) return;
-    const { promise: timeout, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#limits.openTimeoutMs);
-    await Promise.race([this.#started.promise, timeout]);
-    clearTimeout(timer);
+    const timeout = AbortSignal.timeout(this.#limits.openTimeoutMs);
+    await unlessAborted(this.#started.promise, timeout).catch(() => {});
   }
 
   /** Waits for connected servers only, unless all are down. */
@@ -339,7 +313,6 @@ export class YellowstoneSource implements GeyserSource {
 const allOf = async (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   (await Promise.all(accepted)).includes(true);
 
-/** Resolves with the first acceptance; false when there is none. */
 const anyTrue = (accepted: readonly Promise<boolean>[]): Promise<boolean> =>
   Promise.any(accepted.map(async (each) => (await each) || Promise.reject(new Error('not accepted')))).catch(
     () => false,

@@ -11,7 +11,6 @@ const noDrops = () => ({
   /** Outside the window around the newest plausible slot. */
   slotAhead: 0,
   slotBehind: 0,
-  /** Complete or evicted slot. */
   slotClosed: 0,
   /** A verified shred has the index, or the set is complete. */
   duplicate: 0,
@@ -33,7 +32,6 @@ export type DropReason = keyof ReturnType<typeof noDrops>;
 
 export const noStats = () => ({
   packets: 0,
-  /** Verified new shreds. */
   accepted: 0,
   drops: noDrops(),
   /** Packets that waited for the slot's leader. */
@@ -50,7 +48,6 @@ export const noStats = () => ({
   markers: 0,
   malformedBatches: 0,
   slotsCompleted: 0,
-  /** Slots evicted before completion. */
   slotsGivenUp: 0,
 });
 
@@ -64,14 +61,10 @@ type Losses = Readonly<{
   unresolved: number;
 }>;
 
-type DropReportOptions = Readonly<{
-  counts: () => Losses;
-  log: Logger;
-  intervalMs?: number;
-}>;
+type DropReportOptions = Readonly<{ counts: () => Losses; log: Logger }>;
 
 const REPORT_INTERVAL_MS = 60_000;
-/** Number of drops per interval from which the report is a warning. */
+/** From this many drops per interval, the report is a warning. */
 const MANY = 1_000;
 
 /** Drops that occur in normal operation. */
@@ -83,7 +76,6 @@ function lossesOf(counts: Losses): Record<string, number> {
   return { ...Object.fromEntries(drops), unknownSenders, malformed, unknown, unresolved };
 }
 
-/** Periodically logs drops by reason. */
 export class DropReport {
   readonly #options: DropReportOptions;
   #before: Record<string, number>;
@@ -95,8 +87,7 @@ export class DropReport {
   }
 
   start(): void {
-    const { intervalMs = REPORT_INTERVAL_MS } = this.#options;
-    this.#timer ??= setInterval(() => this.report(), intervalMs).unref();
+    this.#timer ??= setInterval(() => this.#report(), REPORT_INTERVAL_MS).unref();
   }
 
   close(): void {
@@ -104,7 +95,7 @@ export class DropReport {
     this.#timer = null;
   }
 
-  report(): void {
+  #report(): void {
     const now = lossesOf(this.#options.counts());
     const dropped: Record<string, number> = {};
     let sum = 0;
@@ -115,8 +106,6 @@ export class DropReport {
     }
     this.#before = now;
     if (sum === 0) return;
-    const message = 'Shreds dropped';
-    if (sum >= MANY) this.#options.log.warn({ dropped }, message);
-    else this.#options.log.info({ dropped }, message);
+    this.#options.log[sum >= MANY ? 'warn' : 'info']({ dropped }, 'Shreds dropped');
   }
 }

@@ -11,10 +11,8 @@ import { type DeshredLimits, deshredLimits } from './shreds-config.ts';
 import { type CompleteBatch, SlotShreds } from './slot-shreds.ts';
 import { SlotWindow } from './slot-window.ts';
 
-/** Approximate overhead per packet. */
 const OVERHEAD_BYTES = 200;
 
-/** Packets of slots with an unknown leader. Bounded: the oldest is evicted. */
 class PendingPackets {
   readonly #bytesMax: number;
   #packets: { slot: Slot; packet: Uint8Array }[] = [];
@@ -33,7 +31,7 @@ class PendingPackets {
     return this.#packets.length - this.#first;
   }
 
-  /** @returns the number of evicted packets. */
+  /** Returns the number of evicted packets, oldest first. */
   add(slot: Slot, packet: Uint8Array): number {
     this.#packets.push({ slot, packet: new Uint8Array(packet) });
     this.#bytes += packet.length + OVERHEAD_BYTES;
@@ -49,7 +47,6 @@ class PendingPackets {
     return evicted;
   }
 
-  /** Removes packets whose leader is known, in arrival order. */
   takeKnown(isKnown: (slot: Slot) => boolean): Uint8Array[] {
     const all = this.#packets.slice(this.#first);
     const slots = new Map<Slot, boolean>();
@@ -67,21 +64,19 @@ export type DeshredderOptions = Readonly<{
   shredVersion: () => number | null;
   /** 32 bytes; null if unknown. */
   leaderOf: (slot: Slot) => Uint8Array | null;
-  /** The newest slot from another source; null while unknown. */
+  /** From another source; null while unknown. */
   newestSlot?: () => Slot | null;
   /** Packets with an unknown leader: `hold` until `releasePending`, or `drop`. */
   unverified: 'hold' | 'drop';
   limits?: Partial<DeshredLimits>;
 }>;
 
-/** Interval and batch size for deferred verification. */
 const VERIFY_INTERVAL_MS = 5;
 const VERIFY_BATCH = 16;
 
 /**
- * Assembles entry batches from shreds in any order. Shreds without the leader's signature affect only the
- * statistics: they take no shred index and no memory. Source: agave ledger, `blockstore.rs`; jito
- * shredstream-proxy, `deshred.rs`.
+ * Shreds without the leader's signature affect only the statistics: they take no index and no memory.
+ * Sources: agave ledger, `blockstore.rs`; jito shredstream-proxy, `deshred.rs`.
  */
 export class Deshredder {
   readonly #options: DeshredderOptions;
@@ -101,15 +96,12 @@ export class Deshredder {
     this.#options = options;
     this.#limits = { ...deshredLimits, ...options.limits };
     this.#listener = listener;
-    this.#window = new SlotWindow({
-      limits: this.#limits,
-      newestSlot: options.newestSlot ?? (() => null),
-    });
+    const { newestSlot = () => null } = options;
+    this.#window = new SlotWindow({ limits: this.#limits, newestSlot });
     this.#pending = new PendingPackets(this.#limits.heldBytesMax);
     this.#verifier = new ShredVerifier(this.#limits);
   }
 
-  /** Live counters. */
   get stats(): Readonly<DeshredStats> {
     this.#stats.signatures = this.#verifier.signatures;
     return this.#stats;
@@ -125,18 +117,13 @@ export class Deshredder {
     };
   }
 
-  /**
-   * Processes one packet. Never throws. Calls the listener synchronously, or later when a flood of invalid
-   * signatures defers verification.
-   * @param packet - not retained.
-   */
+  /** Never throws or retains the packet. Calls the listener synchronously, or later during a flood. */
   push(packet: Uint8Array): void {
     this.#stats.packets++;
     this.#drop(this.#processPacket(packet, this.#options.unverified === 'hold'));
     this.#releaseOnNewSlot();
   }
 
-  /** Discards deferred packets. Idempotent. */
   close(): void {
     if (this.#verifyTimer !== null) clearTimeout(this.#verifyTimer);
     this.#verifyTimer = null;
@@ -149,7 +136,7 @@ export class Deshredder {
     if (this.#pending.size > 0) this.releasePending();
   }
 
-  /** Processes pending packets whose leaders are now known. Also runs on each new slot. */
+  /** Also runs on each new slot. */
   releasePending(): void {
     const isKnown = (slot: Slot): boolean => this.#options.leaderOf(slot) !== null;
     for (const packet of this.#pending.takeKnown(isKnown)) this.#drop(this.#processPacket(packet, false));
@@ -174,7 +161,7 @@ export class Deshredder {
     return null;
   }
 
-  /** Checks a packet without parsing it. @returns why it is dropped; null if it may be valid. */
+  /** Checks a packet without parsing it; null if it may be valid. */
   #rejectionOf(packet: Uint8Array): DropReason | null {
     if (packet.length < DATA_HEADERS_BYTES) return 'Length';
     const version = this.#options.shredVersion();
@@ -223,7 +210,7 @@ export class Deshredder {
     if (this.#verifier.unverifiedBytes > 0) this.#scheduleVerification();
   }
 
-  /** @param first - set for the first shred of its set. */
+  /** `first`: set for the first shred of its FEC set. */
   #insert(
     shred: Shred,
     leader: Uint8Array,
@@ -257,7 +244,6 @@ export class Deshredder {
     this.#listener.onSlot({ slot, parent, status, at: BigInt(Date.now()) });
   }
 
-  /** Evicts implausible slots and enforces `slotsMax`. */
   #evictSlots(): void {
     for (const [slot, shreds] of this.#slots) {
       if (this.#window.faultOf(slot) === null) continue;
@@ -267,10 +253,7 @@ export class Deshredder {
     while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
-  /**
-   * Of the leader with most open slots, the slot farthest from the newest: a leader that signs shreds of many
-   * future slots displaces only its own.
-   */
+  /** The farthest slot of the leader with most: one that signs many future slots displaces only its own. */
   #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));

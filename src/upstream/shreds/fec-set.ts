@@ -13,10 +13,7 @@ import {
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/**
- * The shreds of one erasure batch. Accepts only signed shreds: a merkle shred proven below the set's root, a
- * legacy shred with a verified signature.
- */
+/** An erasure batch. Merkle shreds are proven below its root; legacy shreds are verified one by one. */
 export class FecSet {
   readonly fecSetIndex: number;
   /** All shreds of a merkle set share it. */
@@ -27,18 +24,16 @@ export class FecSet {
   readonly chainedRoot: Uint8Array | null;
   readonly #dataLayout: ShredLayout;
   readonly #codeLayout: ShredLayout;
-  /** By index among data and code shreds. */
   readonly #data: (Uint8Array | undefined)[] = [];
   readonly #code: (Uint8Array | undefined)[] = [];
   #dataCount = 0;
   #codeCount = 0;
-  /** 0 until a code shred is received. */
   #numData = 0;
   #numCode = 0;
   #isRecoveryTried = false;
-  /** Data shreds of incomplete batches. */
+  /** Data shreds whose batch is incomplete. */
   #waitingCount = 0;
-  /** Memory of this set and of its shreds in batches. */
+  /** Memory, including its shreds in batches. */
   bytes = 0;
 
   /** @param root - verified; null for legacy shreds. */
@@ -66,12 +61,11 @@ export class FecSet {
       : this.#numData > 0 && this.#code[leafIndex - this.#numData] !== undefined;
   }
 
-  /** Whether a merkle shred has the verified signature. */
+  /** Whether a merkle shred has the set's verified signature. */
   isSigned(shred: Shred): boolean {
     return equal(this.signature, shred.bytes.subarray(0, SIGNATURE_BYTES));
   }
 
-  /** Whether a merkle shred is below the root. */
   proves({ layout, leafIndex, bytes }: Shred): boolean {
     const expected = layout.kind === 'data' ? this.#dataLayout : this.#codeLayout;
     if (layout !== expected || this.proven === null) return false;
@@ -106,13 +100,12 @@ export class FecSet {
     this.#codeCount++;
   }
 
-  /** A data shred was emitted with its batch. */
   releaseData(): void {
     this.#waitingCount--;
     if (this.isComplete) this.#freeBuffers();
   }
 
-  /** Frees code shreds, and data shreds once emitted. */
+  /** Data shreds stay until they are emitted. */
   #freeBuffers(): void {
     this.#code.length = 0;
     this.#codeCount = 0;
@@ -136,8 +129,7 @@ export class FecSet {
 
   /**
    * Computes missing data shreds. Those of a merkle set are proven; those of a legacy set must be verified
-   * like received ones.
-   * @returns null if the result is not below the root: the leader signed a different tree.
+   * like received ones. Null if they are not below the root: the leader signed a different tree.
    */
   recover(): Uint8Array[] | null {
     const { shardStart, bodyEnd, isLegacy, bytes } = this.#dataLayout;

@@ -19,10 +19,13 @@ type EpochLeaders = Readonly<{
   positions: Uint32Array;
 }>;
 
+/** Times are `performance.now()`. */
+type CachedLeaders = EpochLeaders & Readonly<{ readAt: number }>;
+
 const NO_LEADER = 0xffff_ffff;
-/** Maximum slots per epoch: twice those of any public cluster. */
+/** Slots per epoch: twice those of any public cluster. */
 const POSITIONS_MAX = 1_000_000;
-/** Number of cached epochs, including the previous one for late shreds. */
+/** Including the previous one, for late shreds. */
 const EPOCHS_RETAINED = 3;
 
 /** Rereads a schedule this old: a response may have been wrong or incomplete. */
@@ -34,7 +37,6 @@ const processed = { commitment: 'processed' };
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 
-/** Parses getEpochInfo. @returns null if malformed. */
 export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: bigint; slots: number }> | null {
   const info: unknown = JSON.parse(json);
   if (typeof info !== 'object' || info === null) return null;
@@ -47,11 +49,7 @@ export function readEpochInfo(json: string): Readonly<{ epoch: Epoch; first: big
 const positionMax = (lists: readonly (readonly unknown[])[]): number =>
   lists.reduce((most, list) => list.reduce<number>((max, one) => Math.max(max, Number(one)), most), -1);
 
-/**
- * Parses getLeaderSchedule.
- * @param first - first slot of the epoch.
- * @returns null if the node does not know the schedule, or if malformed.
- */
+/** `first` is the epoch's first slot. Null if malformed, or if the node does not know the schedule. */
 export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | null {
   const schedule: unknown = JSON.parse(json);
   if (typeof schedule !== 'object' || schedule === null) return null;
@@ -69,7 +67,7 @@ export function readLeaderSchedule(json: string, first: bigint): EpochLeaders | 
 const isPositions = (list: unknown): boolean =>
   Array.isArray(list) && list.every((position) => isCount(position, POSITIONS_MAX - 1));
 
-/** The most common shred version of getClusterNodes; null for none. */
+/** The most common version in getClusterNodes. */
 export function readShredVersion(json: string): number | null {
   const nodes: unknown = JSON.parse(json);
   if (!Array.isArray(nodes)) return null;
@@ -82,20 +80,14 @@ export function readShredVersion(json: string): number | null {
   return mostCommon?.[0] ?? null;
 }
 
-/**
- * Leaders by slot for the previous, the current and, once known, the next epoch. Refreshed in the background;
- * lookups never wait.
- */
+/** The previous, the current and, once known, the next epoch. Lookups never wait. */
 export class LeaderSchedule {
   readonly #options: LeaderScheduleOptions;
-  readonly #epochs = new Map<Epoch, EpochLeaders>();
-  /** `performance.now()`. */
-  readonly #readAt = new Map<Epoch, number>();
+  readonly #epochs = new Map<Epoch, CachedLeaders>();
   readonly #abort = new AbortController();
   #timer: NodeJS.Timeout | null = null;
   #isRefreshing = false;
   #failures = 0;
-  /** `performance.now()`. */
   #notBefore = 0;
   shredVersion: number | null = null;
 
@@ -150,7 +142,6 @@ export class LeaderSchedule {
     this.#timer.unref();
   }
 
-  /** @returns whether everything required is known. */
   async #read(): Promise<boolean> {
     try {
       const info = readEpochInfo(await this.#request('getEpochInfo', [processed]));
@@ -161,10 +152,8 @@ export class LeaderSchedule {
       await this.#readEpoch(epochOf(info.epoch + 1n), info.first + BigInt(info.slots));
       const current = info.epoch;
       for (const epoch of this.#epochs.keys()) {
-        if (epoch + BigInt(EPOCHS_RETAINED) <= current + 1n || epoch > current + 1n) {
-          this.#epochs.delete(epoch);
-          this.#readAt.delete(epoch);
-        }
+        const isOld = epoch + BigInt(EPOCHS_RETAINED) <= current + 1n;
+        if (isOld || epoch > current + 1n) this.#epochs.delete(epoch);
       }
       return isKnown && hasVersion;
     } catch (error) {
@@ -186,18 +175,15 @@ export class LeaderSchedule {
   }
 
   async #readEpoch(epoch: Epoch, first: bigint): Promise<boolean> {
-    const isKnown = this.#epochs.has(epoch);
-    if (isKnown && performance.now() - (this.#readAt.get(epoch) ?? 0) < SCHEDULE_MAX_AGE_MS) return true;
+    const known = this.#epochs.get(epoch);
+    if (known !== undefined && performance.now() - known.readAt < SCHEDULE_MAX_AGE_MS) return true;
     const leaders = readLeaderSchedule(await this.#request('getLeaderSchedule', [first, processed]), first);
-    // Keeps the known schedule.
-    if (leaders === null) return isKnown;
-    this.#epochs.set(epoch, leaders);
-    this.#readAt.set(epoch, performance.now());
-    if (isKnown) return true;
-    this.#options.log.info(
-      { epoch: Number(epoch), leaders: leaders.leaders.length },
-      'Leader schedule loaded',
-    );
+    if (leaders === null) return known !== undefined;
+    this.#epochs.set(epoch, { ...leaders, readAt: performance.now() });
+    if (known === undefined) {
+      const facts = { epoch: Number(epoch), leaders: leaders.leaders.length };
+      this.#options.log.info(facts, 'Leader schedule loaded');
+    }
     return true;
   }
 

@@ -16,7 +16,7 @@ type TableLoaderOptions = Readonly<{
   reader: Pick<ChainReader, 'request'>;
   limits: Pick<ShredLimits, 'tablesWaitingMax' | 'tablesGatherMs' | 'tableReadsMax' | 'tableAbsentMs'>;
   log: Logger;
-  /** @param data - of the account at `slot`; owned by the callee. */
+  /** The data belongs to the callee. */
   onTable: (key: string, data: Uint8Array, slot: Slot) => void;
 }>;
 
@@ -43,10 +43,7 @@ function readResponse(json: string, expected: number): LoadedTables | null {
   return { slot: slotOf(slot), accounts: value.map(dataOf) };
 }
 
-/**
- * Reads unknown lookup tables in batches. A table is requested again only after a pause, regardless of the
- * result.
- */
+/** A table is requested again only after a pause, regardless of the result. */
 export class TableLoader {
   readonly #options: TableLoaderOptions;
   /** Latin1 of the 32-byte address. */
@@ -141,7 +138,7 @@ type LookupTablesOptions = Omit<TableLoaderOptions, 'onTable'> &
 const ADDRESS_BYTES = 32;
 const OWNER = Buffer.from(addressBytes(programs.addressLookupTable));
 
-/** @returns false for an index beyond the table. */
+/** False for an index beyond the table. */
 function addAddresses(
   into: Uint8Array[],
   addresses: Uint8Array,
@@ -157,13 +154,12 @@ function addAddresses(
 
 /**
  * Lookup tables from account updates, and from nodes when a transaction needs an unknown one. Lookups never
- * wait: addresses of an unknown table are omitted until it is loaded.
- * Uses the newest received state on any fork, so addresses are very likely, but not certain.
+ * wait: addresses of an unknown table are omitted until it is loaded. Uses the newest received state on any
+ * fork, so addresses are very likely, but not certain.
  */
 export class LookupTables {
   readonly #tables: Lru<string, Readonly<{ table: RawLookupTable; slot: Slot; writeVersion: bigint }>>;
   readonly #reads: TableLoader;
-  /** Transactions with unknown addresses. */
   unresolved = 0;
 
   constructor(options: LookupTablesOptions) {
@@ -176,17 +172,12 @@ export class LookupTables {
     return this.#tables.size;
   }
 
-  /** Other accounts are ignored. */
   onAccount({ address, owner, data, slot, writeVersion }: RawAccount): void {
-    // Copies, as the update may be a view of a larger buffer.
+    // The update may be a view of a larger buffer.
     if (OWNER.equals(owner)) this.#store(bytesKey(address), new Uint8Array(data), slot, writeVersion);
   }
 
-  /**
-   * The addresses that a transaction loads: all or none, since instructions index into the whole list.
-   * Source: agave accounts-db `load_lookup_table_addresses`.
-   * @returns null if a table is unknown or lacks an address usable in the slot.
-   */
+  /** All or none: instructions index into the whole list. Source: agave `load_lookup_table_addresses`. */
   resolve(lookups: readonly WireLookup[], slot: Slot): LoadedAddresses | null {
     const writable: Uint8Array[] = [];
     const readonly: Uint8Array[] = [];

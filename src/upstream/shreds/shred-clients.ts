@@ -12,7 +12,6 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   server: ShredServer;
   limits: ShredLimits;
   log: Logger;
-  /** Path of the gRPC method, such as `/geyser.Geyser/SubscribeDeshred`. */
   method: string;
   /** First message of every stream. */
   request: Uint8Array;
@@ -23,7 +22,7 @@ type ReconnectingStreamOptions<Message> = Readonly<{
   onMessage: (message: Message) => void;
 }>;
 
-/** A gRPC stream that reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
+/** A stream that reconnects when it ends or stalls. Updates in between are lost: servers do not replay. */
 class ReconnectingStream<Message> {
   readonly #options: ReconnectingStreamOptions<Message>;
   #stream: MonitoredStream<Message> | null = null;
@@ -39,7 +38,7 @@ class ReconnectingStream<Message> {
     this.#stream?.send(message);
   }
 
-  /** Records a slot of a message. Only newer slots count as progress. */
+  /** Only newer slots count as progress. */
   recordSlot(slot: Slot): void {
     if (this.#slot !== null && slot <= this.#slot) return;
     this.#slot = slot;
@@ -81,7 +80,6 @@ type ClientOptions<Events extends keyof DeshredListener> = Pick<
 > &
   Readonly<{ listener: Pick<DeshredListener, Events> }>;
 
-/** Source: geyser.proto. */
 export const SUBSCRIBE_DESHRED = '/geyser.Geyser/SubscribeDeshred';
 
 const REQUEST = encodeSubscribeDeshredRequest({
@@ -90,10 +88,7 @@ const REQUEST = encodeSubscribeDeshredRequest({
 });
 const PING = encodeSubscribeDeshredRequest({ ping: 1 });
 
-/**
- * Client of another server's `SubscribeDeshred`: transactions with their loaded addresses, and slots, but no
- * entry batches. Source: geyser.proto.
- */
+/** Transactions with their loaded addresses, and slots, but no entry batches. */
 export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDeshredUpdate>> {
   constructor({ listener, ...options }: ClientOptions<'onTransaction' | 'onSlot'>) {
     super({
@@ -117,14 +112,10 @@ export class DeshredClient extends ReconnectingStream<ReturnType<typeof readDesh
   }
 }
 
-/** Source: shredstream.proto. */
 export const SUBSCRIBE_ENTRIES = '/shredstream.ShredstreamProxy/SubscribeEntries';
 export const ENTRIES_REQUEST: Uint8Array = new Uint8Array();
 
-/**
- * Client of a Jito ShredStream proxy: entry batches without their shreds. Source: jito-labs/mev-protos,
- * shredstream.proto.
- */
+/** Receives entry batches without their shreds. Source: jito-labs/mev-protos, shredstream.proto. */
 export class EntriesClient extends ReconnectingStream<ReturnType<typeof decodeEntryMessage>> {
   constructor({ listener, ...options }: ClientOptions<'onBatch'>) {
     super({

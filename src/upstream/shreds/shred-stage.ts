@@ -9,7 +9,7 @@ import type { Slot } from '../../solana/units.ts';
 import type { DeshredListener, DeshredTransaction, EntryBatch } from '../../streams/deshred/deshred-event.ts';
 import { DeshredMerge } from '../../streams/deshred/deshred-merge.ts';
 import type { ChainReader } from '../feeds/chain-reader.ts';
-import { type DeshredStats, DropReport } from './deshred-stats.ts';
+import { DropReport } from './deshred-stats.ts';
 import { Deshredder } from './deshredder.ts';
 import { LeaderSchedule } from './leader-schedule.ts';
 import { type LoadedAddresses, LookupTables, lookupTableRequest } from './lookup-tables.ts';
@@ -49,7 +49,6 @@ function joinedKeys(
   return { bytes: joined, offsets: Array.from({ length: count }, (_, index) => index * KEY_BYTES) };
 }
 
-/** Encoded as protobuf on first use. */
 class BatchTransaction implements DeshredTransaction {
   readonly #batch: EntryBatch;
   readonly #loaded: LoadedAddresses;
@@ -98,7 +97,7 @@ class BatchTransaction implements DeshredTransaction {
   }
 }
 
-/** Reads batches of entries: emits each, then its transactions with their loaded addresses. */
+/** Emits each batch, then its transactions with their loaded addresses. */
 export class BatchReader {
   readonly #options: BatchReaderOptions;
   batches = 0;
@@ -141,24 +140,9 @@ export type ShredStageOptions = Readonly<{
   config: ShredsConfig;
   limits?: Partial<ShredLimits>;
   deshredLimits?: Partial<DeshredLimits>;
-  /** Reads the leader schedule, the shred version and lookup tables. */
+  /** For the leader schedule, the shred version and lookup tables. */
   reader: Pick<ChainReader, 'request'>;
   log: Logger;
-}>;
-
-type ShredStageCounts = Readonly<{
-  /** Null without UDP. */
-  shreds: Readonly<DeshredStats> | null;
-  unknownSenders: number;
-  batches: number;
-  malformed: number;
-  /** Of an unsupported version. */
-  unknown: number;
-  /** Received from another source before. */
-  duplicates: number;
-  unresolved: number;
-  /** Known lookup tables. */
-  tables: number;
 }>;
 
 /** Request for `onUpdate`: lookup table writes, and slots. */
@@ -170,7 +154,6 @@ export const standardRequest: SubscribeRequest = {
 /** An older slot is no reference for new shreds. */
 const NEWEST_MAX_AGE_MS = 5_000;
 
-/** Merges all sources of the shred stage and emits each item once. */
 export class ShredStage {
   readonly #merge: DeshredMerge;
   readonly #batches: BatchReader;
@@ -228,12 +211,12 @@ export class ShredStage {
     return this.#udp?.address ?? null;
   }
 
-  /** New verified shreds received over UDP. */
   get accepted(): number {
     return this.#deshredder.stats.accepted;
   }
 
-  get counts(): ShredStageCounts {
+  /** Live counters. */
+  get counts() {
     const { batches, malformed, unknown } = this.#batches;
     return {
       shreds: this.#udp === null ? null : this.#deshredder.stats,
@@ -245,10 +228,7 @@ export class ShredStage {
     };
   }
 
-  /**
-   * Does not wait for servers and nodes: shreds are held until their leader is known.
-   * @throws socket errors such as EADDRINUSE.
-   */
+  /** Does not wait for servers and nodes. @throws socket errors such as EADDRINUSE. */
   async start(): Promise<void> {
     await this.#udp?.start();
     if (this.#udp !== null) void this.#schedule.start();
@@ -256,7 +236,7 @@ export class ShredStage {
     this.#report.start();
   }
 
-  /** Processes updates of `standardRequest`; ignores others. */
+  /** Ignores updates other than those of `standardRequest`. */
   onUpdate(update: RawUpdate): void {
     if (update.kind === 'account') this.#tables.onAccount(update);
     else if (update.kind === 'slot') this.#emitSlot(update);

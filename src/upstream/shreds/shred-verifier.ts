@@ -12,13 +12,10 @@ import type { DeshredLimits } from './shreds-config.ts';
 type Group = {
   readonly claim: string;
   readonly packets: Uint8Array[];
-  /** Indexes in the Merkle tree. */
   readonly leaves: number[];
-  /** Position in its size list. */
   index: number;
 };
 
-/** Approximate overhead per packet and per group. */
 const PACKET_OVERHEAD_BYTES = 200;
 const GROUP_OVERHEAD_BYTES = 800;
 
@@ -44,7 +41,6 @@ class UnverifiedShreds {
     return this.#bytes;
   }
 
-  /** Size of the largest group; 0 for none. */
   get largest(): number {
     return this.#largest;
   }
@@ -57,10 +53,7 @@ class UnverifiedShreds {
     return this.#largest > 0 && this.#groups.get(claim)?.leaves.includes(leaf) === true;
   }
 
-  /**
-   * @param packet - copied.
-   * @returns the number of evicted packets.
-   */
+  /** Copies the packet. Returns the number of evicted ones. */
   add(claim: string, leaf: number, packet: Uint8Array): number {
     const group = this.#groups.get(claim) ?? this.#createGroup(claim);
     this.#removeFromSize(group);
@@ -129,7 +122,6 @@ class UnverifiedShreds {
     if (size > this.#largest) this.#largest = size;
   }
 
-  /** Swaps in the last group of the size. */
   #removeFromSize(group: Group): void {
     const groups = this.#bySize[group.packets.length] as Group[];
     const last = groups.pop() as Group;
@@ -143,10 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/**
- * Rate limit of invalid signatures. The less remains, the more shreds must share a signature before it is
- * verified: forged single shreds exhaust only the share of single shreds.
- */
+/** The less remains, the more shreds must share a signature: forged ones exhaust only their share. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;
@@ -154,7 +143,6 @@ class InvalidSignatureLimit {
   #remaining: number;
   #at: number;
 
-  /** @param now - monotonic milliseconds. */
   constructor(perSecond: number, now: () => number) {
     this.#perMs = perSecond / 1_000;
     this.#max = Math.max(1, this.#perMs * BURST_MS);
@@ -163,7 +151,7 @@ class InvalidSignatureLimit {
     this.#at = now();
   }
 
-  /** Whether to verify a signature shared by this many shreds. */
+  /** Whether to verify a signature that so many shreds share. */
   allows(shreds: number): boolean {
     const reserve = Math.max(1, this.#max / (shreds + 1));
     if (this.#remaining >= reserve) return true;
@@ -198,8 +186,7 @@ const WAITING: VerificationResult = { kind: 'deferred', evicted: 0 };
 /**
  * Verifies that a shred is signed by the slot's leader. A merkle set needs one verification: its other shreds
  * only prove the same root. Invalid signatures are remembered and rate-limited; beyond the limit, shreds are
- * deferred, and those that share a claim with most others are verified first. Valid signatures are not
- * limited.
+ * deferred, and those that share a claim with most others are verified first.
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;
@@ -207,7 +194,6 @@ export class ShredVerifier {
   readonly #unverified: UnverifiedShreds;
   signatures = 0;
 
-  /** @param now - monotonic milliseconds. */
   constructor(
     limits: Pick<DeshredLimits, 'rejectedMax' | 'invalidSignaturesPerSecondMax' | 'deferredBytesMax'>,
     now: () => number = () => performance.now(),
@@ -250,7 +236,7 @@ export class ShredVerifier {
     return verify(bytes.subarray(0, SIGNATURE_BYTES), message, leader);
   }
 
-  /** Removes a deferred packet that may be verified now, one with a largest group; null for none. */
+  /** A deferred packet of a largest group, if it may be verified now. */
   takeWaiting(): Uint8Array | null {
     const { largest } = this.#unverified;
     if (largest === 0 || !this.#invalidLimit.allows(largest)) return null;

@@ -1,19 +1,13 @@
 export type UdpShredsConfig = Readonly<{
-  /** IPv4 or IPv6. */
   host: string;
-  /** 0 for any free port. */
   port: number;
-  /**
-   * Accepted addresses and networks ("203.0.113.7", "10.0.0.0/8"); none accepts all. Addresses can be
-   * spoofed: only the leader's signature authenticates a shred.
-   */
+  /** Addresses and networks; none accepts all. They can be spoofed: only signatures authenticate shreds. */
   senders: readonly string[];
 }>;
 
 export type ShredServer = Readonly<{
-  /** Name in logs; not secret. */
   name: string;
-  /** http or https. May contain secrets. */
+  /** May contain secrets. */
   url: string;
   /** Request metadata, such as `x-token`. May contain secrets. */
   headers: Readonly<Record<string, string>>;
@@ -30,28 +24,26 @@ export type ShredsConfig = Readonly<{
   shredVersion: number | null;
 }>;
 
+/** Times in milliseconds. */
 export const deshredLimits = {
-  /** Maximum slots with shreds; above it, the leader with most slots loses one. */
+  /** Slots with shreds; above it, the leader with most slots loses one. */
   slotsMax: 64,
   /** Data shreds, and as many code shreds. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Maximum shreds in bytes; above it, the largest slot is evicted. */
+  /** Bytes of shreds; above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
-  /**
-   * Window around the newest plausible slot. Must be at least as large below as above, so that a source that
-   * is ahead excludes no other. The status of all slots in the window is remembered.
-   */
+  /** At least as large below as above, so that a source that is ahead excludes no other. */
   slotsAheadMax: 256,
   slotsBehindMax: 256,
-  /** Resets the plausible slot after this long without a verified shred of it. Milliseconds. */
+  /** Without a verified shred for this long, the plausible slot is reset. */
   staleMs: 10_000,
-  /** Maximum packets with an unknown leader, in bytes; above it, the oldest is evicted. */
+  /** Packets with an unknown leader; above it, the oldest is evicted. */
   heldBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
   /** Invalid signatures verified per second, about 0.1 ms each; above it, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
-  /** Maximum deferred packets in bytes; above it, the longest-waiting are evicted. */
+  /** Above it, the longest-waiting packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,
 };
 
@@ -61,9 +53,8 @@ export type DeshredLimits = Readonly<typeof deshredLimits>;
 export const shredLimits = {
   /** Requested UDP receive buffer; the kernel may grant less. */
   receiveBufferBytes: 8 * 1024 * 1024,
-  /** Tracked slots, for deduplication. */
   slotsTracked: 64,
-  /** Maximum tracked transactions per slot, and as many batches; above it, duplicates are possible. */
+  /** Transactions, and as many batches; above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
@@ -75,17 +66,14 @@ export const shredLimits = {
   reconnectMaxMs: 10_000,
   /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
-  /** Maximum queued reads of unknown tables; above it, they are not requested. */
+  /** Queued reads; above it, unknown tables are not requested. */
   tablesWaitingMax: 10_000,
-  /** Batching delay of table reads, 100 tables per request. */
   tablesGatherMs: 10,
-  /** Concurrent table requests. */
   tableReadsMax: 4,
   /** Pause before a missing or failed table is requested again. */
   tableAbsentMs: 10_000,
-  /** Poll interval of the epoch. */
   scheduleIntervalMs: 30_000,
-  /** Retry delay after a failed read; doubles with each failure. */
+  /** Doubles with each failure. */
   scheduleRetryMs: 500,
   scheduleRetryMaxMs: 30_000,
 };

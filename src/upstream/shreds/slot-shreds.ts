@@ -7,32 +7,23 @@ const PRESENT = 1;
 const COMPLETE = 2;
 const FIRST_CAPACITY = 1_024;
 
-/** Range of shreds, both ends included; the last one completes the batch. */
+/** Both ends included; the last shred completes the batch. */
 type ShredRange = Readonly<{ first: number; last: number }>;
 
-/**
- * Index of a slot's data shreds that finds complete batches. Adjacent shreds without a batch end in between
- * form a run; both ends of a run store the other end, so that adding a shred takes constant time.
- */
+/** Adjacent shreds of a batch form a run whose ends store each other: adding takes constant time. */
 class BatchRanges {
   #flags = new Uint8Array(FIRST_CAPACITY);
   #otherEnd = new Int32Array(FIRST_CAPACITY);
-  /** Number of shreds. */
   count = 0;
   /** Range of the last added shred, if its batch has a start and no end. */
   openRange: ShredRange | null = null;
-  /** Highest index; -1 for none. */
   highest = -1;
 
   has(index: number): boolean {
     return ((this.#flags[index] ?? 0) & PRESENT) !== 0;
   }
 
-  /**
-   * Adds a new shred.
-   * @param isDataComplete - the shred ends a batch.
-   * @returns the batches that it completes: its own, the next one, both, or none.
-   */
+  /** Returns the batches that a new shred completes: its own, the next one, both, or none. */
   add(index: number, isDataComplete: boolean): ShredRange[] {
     this.#reserve(index);
     this.#flags[index] = isDataComplete ? PRESENT | COMPLETE : PRESENT;
@@ -82,16 +73,14 @@ export type CompleteBatch = ShredRange & Readonly<{ payload: Uint8Array }>;
 
 export class SlotShreds {
   readonly slot: Slot;
-  /** 32 bytes. */
   readonly leader: Uint8Array;
   readonly #sets = new Map<number, FecSet>();
   readonly #ranges = new BatchRanges();
   readonly #pieces = new Map<number, Piece>();
-  /** First indexes of batches that were checked before completion. */
+  /** First indexes of batches checked before completion. */
   readonly #checkedEarly = new Set<number>();
-  /** First indexes of these batches that were emitted. */
+  /** Those of them that were emitted. */
   readonly #emittedEarly = new Set<number>();
-  /** -1 while unknown. */
   #lastIndex = -1;
   parent: Slot | null = null;
   bytes = 0;
@@ -114,7 +103,6 @@ export class SlotShreds {
     return this.#sets.get(shred.fecSetIndex);
   }
 
-  /** Whether a shred is a duplicate or not needed. */
   has(shred: Shred): boolean {
     if (shred.kind === 'data' && this.#ranges.has(shred.index)) return true;
     return this.setOf(shred)?.has(shred) ?? false;
@@ -138,7 +126,7 @@ export class SlotShreds {
     return set;
   }
 
-  /** Number of sets whose chained root differs from the previous set's. */
+  /** Sets whose chained root differs from the previous set's. */
   get brokenChains(): number {
     const roots = new Map<number, Uint8Array>();
     for (const { end, proven } of this.#sets.values()) if (proven !== null) roots.set(end, proven.root);
@@ -148,12 +136,9 @@ export class SlotShreds {
     }).length;
   }
 
-  /**
-   * Adds a verified, new and consistent shred.
-   * @returns the batches that it completes.
-   */
+  /** The shred is verified, new and consistent. Returns the batches that it completes. */
   add(shred: Shred, set: FecSet): CompleteBatch[] {
-    // Copies, as the packet may be a view of a larger buffer.
+    // The packet may be a view of a larger buffer.
     const bytes = new Uint8Array(shred.bytes);
     const before = set.bytes;
     set.add(shred, bytes);
@@ -171,10 +156,9 @@ export class SlotShreds {
   }
 
   /**
-   * The incomplete batch of the last added shred, if its last shred is not full: leaders pad the remainder of
-   * a set with empty shreds, of which only the last ends the batch. Returned once per batch. Source: agave
-   * ledger, `shred/merkle.rs`, `make_shreds_from_data`.
-   * @returns with the last index of its set, where the batch is expected to end.
+   * The incomplete batch of the last added shred, if its last shred is not full; `last` is where it is
+   * expected to end. Leaders pad the remainder of a set with empty shreds, of which only the last ends the
+   * batch. Returned once per batch. Source: agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
    */
   takeOpenBatch(): CompleteBatch | null {
     const range = this.isClosed ? null : this.#ranges.openRange;
@@ -188,7 +172,6 @@ export class SlotShreds {
     return { first, last: end - 1, payload: Buffer.concat(pieces.map((piece) => piece.payload)) };
   }
 
-  /** The batch of `takeOpenBatch` had complete entries. */
   emittedEarly({ first }: ShredRange): void {
     this.#emittedEarly.add(first);
   }

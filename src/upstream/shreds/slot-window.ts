@@ -6,14 +6,11 @@ const RECENT_SLOTS = 33;
 
 type SlotWindowOptions = Readonly<{
   limits: Pick<DeshredLimits, 'slotsAheadMax' | 'slotsBehindMax' | 'staleMs'>;
-  /** The newest slot from another source, such as polled nodes; null while unknown. */
+  /** From another source, such as polled nodes; null while unknown. */
   newestSlot: () => Slot | null;
 }>;
 
-/**
- * Window of plausible slots around the newest slot of another source, or else around the median of recently
- * started slots. Not the maximum: a leader may sign shreds of its far-future slots.
- */
+/** Near another source's newest slot, or the median of recent ones: a leader may sign far-future slots. */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
   readonly #ahead: bigint;
@@ -28,7 +25,6 @@ export class SlotWindow {
     this.#behind = BigInt(options.limits.slotsBehindMax);
   }
 
-  /** The reference slot; null while unknown. */
   get newest(): Slot | null {
     return this.#options.newestSlot() ?? this.#median;
   }
@@ -50,7 +46,6 @@ export class SlotWindow {
     this.#lastShredAt = performance.now();
   }
 
-  /** The first shred of a slot was verified. */
   recordSlot(slot: Slot): void {
     this.#recentSlots.push(slot);
     if (this.#recentSlots.length > RECENT_SLOTS) this.#recentSlots.shift();

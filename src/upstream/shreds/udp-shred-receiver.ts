@@ -19,7 +19,7 @@ const SENDERS_CACHED_MAX = 1_024;
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** Parses addresses and networks. @throws RangeError for an invalid entry. */
+/** @throws RangeError for an invalid entry. */
 export function sendersOf(list: readonly string[]): BlockList {
   const senders = new BlockList();
   for (const entry of list) {
@@ -34,17 +34,14 @@ export function sendersOf(list: readonly string[]): BlockList {
   return senders;
 }
 
-/** UDP socket for shreds of any number of senders. */
 export class UdpShredReceiver {
   readonly #options: UdpShredReceiverOptions;
   readonly #senders: BlockList | null;
   readonly #allowedCache = new Lru<string, boolean>(SENDERS_CACHED_MAX);
   #socket: Socket | null = null;
   packets = 0;
-  /** Packets of senders that are not listed. */
   rejected = 0;
 
-  /** @throws RangeError for an invalid sender. */
   constructor(options: UdpShredReceiverOptions) {
     this.#options = options;
     const { senders } = options.config;
@@ -74,7 +71,6 @@ export class UdpShredReceiver {
     this.#warnSmallBuffer(socket);
   }
 
-  /** Idempotent. */
   async close(): Promise<void> {
     const socket = this.#socket;
     this.#socket = null;
@@ -91,7 +87,7 @@ export class UdpShredReceiver {
     if (granted >= limits.receiveBufferBytes) return;
     const sizes = { requestedBytes: limits.receiveBufferBytes, grantedBytes: granted };
     const message = 'UDP receive buffer smaller than requested; raise net.core.rmem_max';
-    // On loopback there is little traffic; a warning would distract during evaluation.
+    // On loopback, there is little traffic.
     if (LOOPBACK.test(config.host)) log.info(sizes, message);
     else log.warn(sizes, message);
   }

@@ -7,7 +7,7 @@ import type { ObservedSlot } from './slot-tracker.ts';
 /** Nodes at the head rarely differ by more. */
 const NEAR_SLOTS = 8n;
 
-/** Slot a node can serve at the commitment: nothing unreplayed counts as final. */
+/** Nothing unreplayed counts as final. */
 function slotAt({ slots }: NodeHealth, commitment: Commitment): Slot | null {
   const slot = slots[commitment];
   if (slot === null || slots.processed === null) return slot;
@@ -34,10 +34,7 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/**
- * Newest slot the nodes can serve: of two nearby nodes the lower one, so that not one node alone has reached
- * it.
- */
+/** Of two nearby nodes the lower slot, so that not one node alone has reached it. */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedSlot | null {
   let first: ObservedSlot | null = null;
   let second: ObservedSlot | null = null;
@@ -54,7 +51,7 @@ function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedS
   return first.slot > second.slot || second.atMs > first.atMs ? second : first;
 }
 
-/** Heads of one network; read per call, recomputed when a node reports a slot. */
+/** Heads of one network: read per call, recomputed when a node reports a slot. */
 export class ChainHeads {
   readonly #heads: Record<Commitment, ObservedSlot | null> = {
     processed: null,
@@ -72,12 +69,10 @@ export class ChainHeads {
     return this.#heads[commitment];
   }
 
-  /** Whether the head was read recently. */
   isInUse(commitment: Commitment, withinMs: number, now: number): boolean {
     return now - this.#readAt[commitment] < withinMs;
   }
 
-  /** @param nodes - healthy serving nodes. */
   update(nodes: readonly NodeHealth[]): void {
     // Drops nodes that advanced implausibly fast and a single outlier.
     const steady = nodes.filter(({ slots }) => !slots.isSuspect);

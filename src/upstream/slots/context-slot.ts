@@ -2,7 +2,7 @@ import { kindOf, scanArray, scanObject, skipSpace } from '../../base/json-scan.t
 import type { Call } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodRow, methods } from '../../protocol/methods.ts';
-import { type Slot, slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
+import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 
 /** Agave writes the context first, with apiVersion before the slot. */
 const HEAD = Buffer.from('{"context":{"slot":');
@@ -17,10 +17,10 @@ const VALUE_BYTES = 48;
 const WORD_VALUE = /^\s*:\s*"([a-z]+)"/;
 const NUMBER_VALUE = /^\s*:\s*(\d{1,20})\s*[,}]/;
 
-function u64(digits: string | undefined): bigint | null {
+function slotFrom(digits: string | undefined): Slot | null {
   if (digits === undefined) return null;
   const value = BigInt(digits);
-  return value <= U64_MAX ? value : null;
+  return value <= U64_MAX ? slotOf(value) : null;
 }
 
 /** Fast path for a context that starts with the slot. */
@@ -37,12 +37,11 @@ function firstContextSlot(result: Buffer): Slot | null {
   return at > HEAD.length && (next === 0x7d || next === 0x2c) ? slotOf(value) : null;
 }
 
-/** Slot of a leading context; null if the result starts differently. */
+/** Null if the result does not start with a context. */
 export function leadingContextSlot(result: Buffer): Slot | null {
   const first = firstContextSlot(result);
   if (first !== null) return first;
-  const value = u64(CONTEXT_SLOT.exec(result.toString('latin1', 0, HEAD_BYTES))?.[1]);
-  return value === null ? null : slotOf(value);
+  return slotFrom(CONTEXT_SLOT.exec(result.toString('latin1', 0, HEAD_BYTES))?.[1]);
 }
 
 /** Text after the first occurrence of the name, found as bytes, not as a member. */
@@ -53,10 +52,7 @@ function textAfter(params: Buffer, name: Buffer): string | null {
   return params.toString('latin1', from, from + VALUE_BYTES);
 }
 
-/**
- * Commitment of a call, by a quick scan; default `finalized`. For node selection only: shared state uses
- * `certainCommitment`.
- */
+/** By a quick scan, for node selection only: shared state uses `certainCommitment`. */
 export function commitmentOf({ row, params }: Call): Commitment {
   // Methods without a commitment use the newest state.
   if (row.commitment === null) return 'processed';
@@ -65,22 +61,20 @@ export function commitmentOf({ row, params }: Call): Commitment {
   return value === 'processed' || value === 'confirmed' ? value : 'finalized';
 }
 
-export function minContextSlotOf({ row, params }: Call): bigint | null {
+export function minContextSlotOf({ row, params }: Call): Slot | null {
   if (row.config === null || params === null) return null;
   const text = textAfter(params, MIN_CONTEXT_SLOT);
-  return text === null ? null : u64(NUMBER_VALUE.exec(text)?.[1]);
+  return text === null ? null : slotFrom(NUMBER_VALUE.exec(text)?.[1]);
 }
 
-/** Slot in the first param; null if there is none. */
-export function firstSlotOf(params: Buffer | null): bigint | null {
-  return params === null ? null : u64(FIRST_SLOT.exec(params.toString('latin1', 0, VALUE_BYTES))?.[1]);
-}
+/** Slot in the first param. */
+export const firstSlotOf = (params: Buffer | null): Slot | null =>
+  params === null ? null : slotFrom(FIRST_SLOT.exec(params.toString('latin1', 0, VALUE_BYTES))?.[1]);
 
 /** No response nests deeper. */
 const DEPTH_MAX = 256;
 const SLOT_TEXT = /^\d{1,20}$/;
 
-/** Position of a member's value. */
 type MemberSearch = { readonly bytes: Buffer; readonly name: string; start: number; end: number };
 
 function matchMember(
@@ -96,18 +90,21 @@ function matchMember(
   search.end = end;
 }
 
-/** null if the object at `at` has no such member. */
 function find(bytes: Buffer, at: number, name: string): MemberSearch | null {
   const search: MemberSearch = { bytes, name, start: -1, end: -1 };
   const end = scanObject(bytes, at, DEPTH_MAX, search, matchMember);
   return end < 0 || search.start < 0 ? null : search;
 }
 
+/** Raw value of a member; null if the bytes are no object with such a member. */
+export function memberOf(bytes: Buffer, name: string): Buffer | null {
+  const found = find(bytes, 0, name);
+  return found === null ? null : bytes.subarray(found.start, found.end);
+}
+
 function slotIn(bytes: Buffer, start: number, end: number): Slot | null {
   const text = bytes.toString('latin1', start, Math.min(end, start + 24));
-  if (!SLOT_TEXT.test(text)) return null;
-  const value = BigInt(text);
-  return value <= U64_MAX ? slot(value) : null;
+  return SLOT_TEXT.test(text) ? slotFrom(text) : null;
 }
 
 function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
@@ -115,7 +112,7 @@ function slotMember(bytes: Buffer, at: number, name: string): Slot | null {
   return found === null ? null : slotIn(bytes, found.start, found.end);
 }
 
-/** `context.slot` at any position; null if absent. */
+/** `context.slot` at any position. */
 export function contextSlot(result: Buffer): Slot | null {
   const atHead = leadingContextSlot(result);
   if (atHead !== null || kindOf(result[0]) !== 'object') return atHead;
@@ -123,7 +120,6 @@ export function contextSlot(result: Buffer): Slot | null {
   return context === null ? null : slotMember(result, context.start, 'slot');
 }
 
-/** Whether results of the method contain a slot. */
 export const reportsSlot = (row: MethodRow): boolean =>
   row.context || row === methods.getSlot || row === methods.getEpochInfo;
 
@@ -133,15 +129,14 @@ export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
 }
 
-/** Block height in the result; null if absent. Grows with slots. */
+/** Grows with slots. */
 export const readObservedHeight = (row: MethodRow, result: Buffer): Slot | null =>
   row === methods.getBlockHeight ? slotIn(result, 0, result.length) : null;
 
-/** Slot member of a result such as a transaction. */
 export const slotOfResult = (result: Buffer, name: string): Slot | null =>
   kindOf(result[0]) === 'object' ? slotMember(result, 0, name) : null;
 
-/** Newest slot in a list; invalid if an item has none. */
+/** An item without a slot makes the result invalid. */
 type Newest = { readonly bytes: Buffer; readonly name: string; slot: Slot | null; hasMissing: boolean };
 
 function recordElement(newest: Newest, start: number): void {

@@ -1,6 +1,7 @@
 import type { Slot } from '../../solana/units.ts';
 import type { NodeHealth } from '../health/node-health.ts';
 import type { SlotFault } from '../health/node-state.ts';
+import { newestOf } from './newest-slot.ts';
 import { referenceSlot } from './reference-slot.ts';
 
 type LagLimits = Readonly<{ lagMaxSlots: number; stallMs: number }>;
@@ -14,23 +15,11 @@ const othersAdvance = (
   now: number,
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
-function newestOf(nodes: readonly NodeHealth[]): Slot | null {
-  let newest: Slot | null = null;
-  for (const node of nodes) {
-    const slot = slotOf(node);
-    if (slot !== null && (newest === null || slot > newest)) newest = slot;
-  }
-  return newest;
-}
-
-/**
- * A node that jumped ahead implausibly fast has no vote while the others advance, even if there is only one
- * other.
- */
+/** While others advance, a node that jumped ahead implausibly fast has no vote. */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;
-  const others = newestOf(all.filter((other) => other !== node && !other.slots.isSuspect));
+  const others = newestOf(all.filter((other) => other !== node && !other.slots.isSuspect).map(slotOf));
   if (others === null || slot <= others + BigInt(limits.lagMaxSlots)) {
     node.slots.isSuspect = false;
     return true;
@@ -63,10 +52,7 @@ function faultOf(
   return exceeds(slot - reference, slotFault === 'ahead', limits) ? 'ahead' : null;
 }
 
-/**
- * Compares each node with the responding ones, and with the shreds it received: getHealth may return ok
- * while a node does not replay.
- */
+/** Compares also with received shreds: getHealth may return ok while a node does not replay. */
 export function markLag(nodes: readonly NodeHealth[], limits: LagLimits, now: number): void {
   const responding = nodes.filter((node) => !node.circuit.isTripped && !node.wrongChain);
   const trustedSlots = responding.filter((node) => isTrusted(node, responding, limits, now)).map(slotOf);

@@ -11,9 +11,9 @@ export class NodeSlots {
   processed: Slot | null = null;
   confirmed: Slot | null = null;
   finalized: Slot | null = null;
-  /** Newest slot received as shreds; null if unknown. */
+  /** Received as shreds; null if unknown. */
   received: Slot | null = null;
-  /** Time of the last change of the processed slot. */
+  /** When the processed slot changed. */
   movedAt = Number.NEGATIVE_INFINITY;
   /** The slot jumped ahead implausibly fast: trusted only if other nodes reach it. */
   isSuspect = false;
@@ -28,10 +28,7 @@ export class NodeSlots {
     this.#limits = limits;
   }
 
-  /**
-   * Records a slot from a response. Older slots and implausible jumps are ignored; only a poll may report
-   * those.
-   */
+  /** Ignores older slots and implausible jumps, which only a poll may report. */
   observe(commitment: Commitment, slot: Slot, now: number): void {
     if (this.#isJump(slot, now)) return;
     const current = this[commitment];
@@ -54,7 +51,7 @@ export class NodeSlots {
     return this.#observedAt[commitment];
   }
 
-  /** Whether it has reached the slot; true if unknown. */
+  /** True if unknown. */
   isAtLeast(commitment: Commitment, slot: bigint): boolean {
     const current = this[commitment];
     if (current !== null) return current >= slot;

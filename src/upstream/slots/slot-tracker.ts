@@ -2,20 +2,14 @@ import type { Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import type { Slot } from '../../solana/units.ts';
 
-/** Newest slot and the time of its report. */
 export type ObservedSlot = Readonly<{
   slot: Slot;
   /** `performance.now()`. */
   atMs: number;
 }>;
 
-/** Chain heads by healthy serving nodes. */
 export interface SlotTracker {
-  /**
-   * Newest slot at a commitment that more than one node can serve; `finalized` counts replayed blocks only.
-   * Called per request: does not allocate.
-   * @returns null if unknown, or without a healthy node.
-   */
+  /** A slot that more than one node can serve. Called per request: does not allocate. */
   slotAt(network: Network, commitment: Commitment): ObservedSlot | null;
 }
 

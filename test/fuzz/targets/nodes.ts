@@ -21,7 +21,7 @@ import { WatchedTransaction } from '../../../src/upstream/confirmations/watched-
 import type { BodyFlow } from '../../../src/upstream/exchange.ts';
 import { ChainReader, ReadError } from '../../../src/upstream/feeds/chain-reader.ts';
 import { canonicalJson } from '../../../src/upstream/feeds/gap/account-gap.ts';
-import { contextValue, rawMembers } from '../../../src/upstream/feeds/gap/gap-recovery.ts';
+import { contextValue } from '../../../src/upstream/feeds/gap/gap-recovery.ts';
 import { readAccounts } from '../../../src/upstream/feeds/gap/read-accounts.ts';
 import { LateSignatures } from '../../../src/upstream/feeds/geyser/late-signatures.ts';
 import { geyserLimits } from '../../../src/upstream/feeds/geyser/limits.ts';
@@ -50,7 +50,12 @@ import {
 } from '../../../src/upstream/shreds/leader-schedule.ts';
 import { TableLoader } from '../../../src/upstream/shreds/lookup-tables.ts';
 import { shredLimits } from '../../../src/upstream/shreds/shreds-config.ts';
-import { contextSlot, readObservedSlot, slotOfResult } from '../../../src/upstream/slots/context-slot.ts';
+import {
+  contextSlot,
+  memberOf,
+  readObservedSlot,
+  slotOfResult,
+} from '../../../src/upstream/slots/context-slot.ts';
 import { dispatcherOf } from '../../upstream/mock/dispatcher.ts';
 import {
   callOf,
@@ -366,7 +371,7 @@ export const nodeResultsTarget: Target = {
     if (!isJson(result, 256) || Buffer.compare(Buffer.from(text), result) !== 0) return false;
     const canonical = canonicalJson(result);
     if (canonicalJson(Buffer.from(canonical)) !== canonical) throw new Error('a second canonical text');
-    rawMembers(result);
+    memberOf(result, 'value');
     parseJson(contextValue(result).toString());
     if (text.startsWith('{')) preflightFault({ body: result, errorCode: PREFLIGHT });
     parseNodeError(parseJson(text), PREFLIGHT);

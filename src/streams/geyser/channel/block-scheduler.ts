@@ -1,19 +1,13 @@
 import { blockTail } from '../../../protocol/geyser/encode/block.ts';
 import type { RawBlock } from '../../../protocol/geyser/raw-update.ts';
 import type { BlockChoice } from '../filters/block-choice.ts';
+import { type GeyserHubOptions, geyserHubOptions } from '../geyser-hub-options.ts';
 import type { GeyserSink, StreamBacklog } from '../geyser-sink.ts';
 
 type PendingMessage = { readonly part: BlockPart; readonly names: Uint8Array; isSent: boolean };
 
-/**
- * A selected part of a block and the streams that wait for it. Streams with the same selection share its
- * bytes.
- */
-type BlockPart = {
-  readonly block: RawBlock;
-  readonly choice: BlockChoice;
-  targets: BlockTarget[];
-};
+/** Streams with the same selection share its bytes. */
+type BlockPart = { readonly block: RawBlock; readonly choice: BlockChoice; targets: BlockTarget[] };
 
 type BlockTarget = Readonly<{
   sink: OrderedSink;
@@ -21,39 +15,26 @@ type BlockTarget = Readonly<{
   message: PendingMessage;
 }>;
 
-/** A block that is not sent completely yet, and the messages queued behind it. */
 type PendingBlock = {
   readonly messages: readonly PendingMessage[];
   remaining: number;
-  /** Alternating names and tails of the queued messages. */
+  /** Names and tails, in turn, of the messages queued behind it. */
   readonly after: Uint8Array[];
 };
 
-type OrderedSinkLimits = Readonly<{
-  /** Maximum incomplete blocks per stream; one more ends the stream. */
-  blocksWaitingMax: number;
-  /** Maximum messages queued behind a block per stream; one more ends the stream. */
-  behindBlocksMaxMessages: number;
-  /** Maximum bytes of these messages; above it, the next message ends the stream. */
-  behindBlocksMaxBytes: number;
-}>;
-
-/**
- * Keeps the messages of a stream in order while its blocks are sent later than the messages that follow them.
- */
+/** Keeps a stream in order while its blocks are sent later than the messages that follow them. */
 class OrderedSink implements GeyserSink {
   readonly #sink: GeyserSink;
-  readonly #limits: OrderedSinkLimits;
+  readonly #limits: BlockSchedulerLimits;
   readonly #pendingBlocks: PendingBlock[] = [];
   #bufferedMessages = 0;
   #bufferedBytes = 0;
 
-  constructor(sink: GeyserSink, limits: OrderedSinkLimits) {
+  constructor(sink: GeyserSink, limits: BlockSchedulerLimits) {
     this.#sink = sink;
     this.#limits = limits;
   }
 
-  /** Whether a block is not sent completely yet. */
   get hasPendingBlock(): boolean {
     return this.#pendingBlocks.length > 0;
   }
@@ -84,7 +65,7 @@ class OrderedSink implements GeyserSink {
     this.#sink.lag(backlog);
   }
 
-  /** Adds a block; messages pushed meanwhile are queued behind it. @returns null if the stream was ended. */
+  /** Messages pushed meanwhile are queued behind the block. Null if the stream was ended. */
   expect(messages: readonly PendingMessage[]): PendingBlock | null {
     if (this.#pendingBlocks.length >= this.#limits.blocksWaitingMax) {
       this.#lagWithMore({ messages: messages.length, bytes: 0, blocks: 1 });
@@ -99,12 +80,10 @@ class OrderedSink implements GeyserSink {
     return this.#pendingBlocks[0] === pendingBlock;
   }
 
-  /** The next block message to send; null for none. */
   next(): PendingMessage | null {
     return this.#pendingBlocks[0]?.messages.find(({ isSent }) => !isSent) ?? null;
   }
 
-  /** Sends one message of the next block. */
   deliver(pendingBlock: PendingBlock, message: PendingMessage, tail: Uint8Array): void {
     message.isSent = true;
     pendingBlock.remaining -= 1;
@@ -114,14 +93,13 @@ class OrderedSink implements GeyserSink {
     this.#release(pendingBlock);
   }
 
-  /** Discards everything pending. */
   drop(): void {
     this.#pendingBlocks.length = 0;
     this.#bufferedMessages = 0;
     this.#bufferedBytes = 0;
   }
 
-  /** Ends a stream whose backlog exceeds a limit, counting the new message. */
+  /** Ends a stream whose backlog exceeds a limit with the new message. */
   #lagWithMore({ messages, bytes, blocks = 0 }: StreamBacklog): void {
     const { waitingMessages = 0, waitingBytes = 0 } = this.#sink;
     const blockMessages = this.#pendingBlocks.reduce((sum, { remaining }) => sum + remaining, 0);
@@ -142,20 +120,11 @@ class OrderedSink implements GeyserSink {
   }
 }
 
-export type BlockSchedulerLimits = OrderedSinkLimits &
-  Readonly<{
-    /** Maximum milliseconds per event loop turn spent on blocks; the first message is always sent. */
-    blocksTimeSliceMs: number;
-  }>;
+export type BlockSchedulerLimits = Pick<
+  GeyserHubOptions,
+  'blocksTimeSliceMs' | 'blocksWaitingMax' | 'behindBlocksMaxMessages' | 'behindBlocksMaxBytes'
+>;
 
-export const blockSchedulerDefaults: BlockSchedulerLimits = {
-  blocksTimeSliceMs: 5,
-  blocksWaitingMax: 64,
-  behindBlocksMaxMessages: 250_000,
-  behindBlocksMaxBytes: 64 * 1024 * 1024,
-};
-
-/** A stream and its block filters. */
 export type BlockReader = Readonly<{
   sink: OrderedSink;
   choices: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];
@@ -169,35 +138,29 @@ export type BlockReader = Readonly<{
 export class BlockScheduler {
   readonly #limits: BlockSchedulerLimits;
   readonly #sinks = new WeakMap<GeyserSink, OrderedSink>();
-  /** Streams that wait for blocks; the next one first. */
   readonly #queue = new Set<OrderedSink>();
-  /** Scheduled continuation in the next turn; null for none. */
   #tick: NodeJS.Immediate | null = null;
   #remainingMs = 0;
 
   constructor(limits: Partial<BlockSchedulerLimits> = {}) {
-    this.#limits = { ...blockSchedulerDefaults, ...limits };
+    this.#limits = { ...geyserHubOptions, ...limits };
   }
 
   ordered(sink: GeyserSink): OrderedSink {
     if (sink instanceof OrderedSink) return sink;
-    const existing = this.#sinks.get(sink);
-    if (existing !== undefined) return existing;
-    const created = new OrderedSink(sink, this.#limits);
-    this.#sinks.set(sink, created);
-    return created;
+    const ordered = this.#sinks.get(sink) ?? new OrderedSink(sink, this.#limits);
+    this.#sinks.set(sink, ordered);
+    return ordered;
   }
 
   hasPendingBlock(sink: GeyserSink): boolean {
     return this.#sinks.get(sink)?.hasPendingBlock === true;
   }
 
-  /** The stream has ended or restarts elsewhere: discards its pending messages. */
   drop(sink: GeyserSink): void {
     this.#sinks.get(sink)?.drop();
   }
 
-  /** Sends a block, now or in the following turns. */
   emit(block: RawBlock, readers: readonly BlockReader[]): void {
     const parts = new Map<string, BlockPart>();
     for (const { sink, choices } of readers) {
@@ -242,7 +205,7 @@ export class BlockScheduler {
   }
 }
 
-/** Sends a part to all streams that are ready for it; those with older pending blocks get it later. */
+/** Streams with older pending blocks get the part later. */
 function emitPart(part: BlockPart): void {
   const tail = blockTail(part.block, part.choice.of(part.block));
   const deferred: BlockTarget[] = [];

@@ -13,19 +13,16 @@ import {
 import type { ChainEntry, Matches, Watcher } from './filter-group.ts';
 import { type ChainHead, chainHead, insert, sweepChain } from './watch-table.ts';
 
-/** A compared range of the data, and the number of key pieces before it. */
+/** A compared range; `piece` counts the key pieces before it. */
 type Part = Readonly<{ at: number; length: number; piece: number }>;
 
-/** Equal for filters that compare the same fields, whatever the values. */
+/** Equal for filters that compare the same fields. */
 const shapeText = ({ memcmps, dataSize, lamports }: AccountEqualities): string =>
   `${memcmps.map(({ at, bytes }) => `${at}+${bytes.length}`)} ${dataSize !== null} ${lamports !== null}`;
 
 let shapeCount = 0;
 
-/**
- * The fields that a filter compares for equality, without their values: the structure of its index key. Only
- * the hash of a key is stored, so a match must be checked with the account itself.
- */
+/** The fields that a filter compares. Only the hash of a key is stored, so a match must be checked. */
 class KeyShape {
   readonly number = ++shapeCount;
   readonly text: string;
@@ -35,7 +32,7 @@ class KeyShape {
   readonly #pieces: number;
   readonly #hasSize: boolean;
   readonly #hasLamports: boolean;
-  /** Random start value, so that keys of two shapes differ. */
+  /** Random, so that keys of two shapes differ. */
   readonly #first = randomHash();
 
   constructor(equalities: AccountEqualities) {
@@ -52,7 +49,7 @@ class KeyShape {
     this.#hasLamports = equalities.lamports !== null;
   }
 
-  /** Hash of an account's key. Its data must reach to `end`. */
+  /** The account's data must reach to `end`. */
   hashOf({ data, lamports }: RawAccount): number {
     let hash = this.#first;
     for (const { at, length, piece } of this.#parts) hash = hashBytes(hash, piece, data, at, length);
@@ -74,10 +71,8 @@ class KeyShape {
   }
 }
 
-/** A shape shared by all owners, and the number of lists that contain it. */
 type SharedShape = { readonly shape: KeyShape; uses: number };
 
-/** A shape of one owner's filters, and their number. */
 type ShapeUse = { readonly shape: KeyShape; filters: number };
 
 const order = (left: KeyShape, right: KeyShape): number => left.end - right.end || left.number - right.number;
@@ -94,7 +89,6 @@ class ShapeList {
     return this.#uses.length === 0;
   }
 
-  /** Adds a filter with the shape. */
   use(shared: SharedShape): void {
     const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
@@ -109,7 +103,6 @@ class ShapeList {
     shared.uses += 1;
   }
 
-  /** Removes a filter with the shape. */
   release(shared: SharedShape): void {
     const at = this.#indexOf(shared.shape);
     const use = this.#uses[at];
@@ -129,13 +122,12 @@ class ShapeList {
   }
 }
 
-/** A filter with an equality condition on the data or the balance. */
 type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualities } };
 
 export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualWatcher =>
   watcher.rule.equalities !== null;
 
-/** Replaces the owner's hash for filters without an owner. */
+/** Stands for the owner's hash in filters without an owner. */
 const ANY_OWNER = 0;
 
 /**
@@ -154,7 +146,6 @@ export class EqualityIndex {
   readonly #anyOwner = new ShapeList();
   readonly #chains = new Map<number, ChainHead<AccountRule>>();
 
-  /** Number of stored owners, shapes and chains; 0 once all filters are removed. */
   get size(): number {
     return this.#byOwner.size + this.#shapes.size + this.#chains.size;
   }
@@ -170,10 +161,6 @@ export class EqualityIndex {
         this.#link(watcher, this.#listOf(owner), shared, hashAddress(owner, 0) + filterHash);
   }
 
-  /**
-   * Deletes a removed watcher.
-   * @param sweepId - of the sweep, which visits each chain once.
-   */
   sweep({ rule: { owners, equalities } }: EqualWatcher, sweepId: number): void {
     const shared = this.#sharedShape(equalities);
     const filterHash = shared.shape.hashOfFilter(equalities);
@@ -228,17 +215,13 @@ export class EqualityIndex {
 
   #sharedShape(equalities: AccountEqualities): SharedShape {
     const text = shapeText(equalities);
-    const existing = this.#shapes.get(text);
-    if (existing !== undefined) return existing;
-    const shared = { shape: new KeyShape(equalities), uses: 0 };
+    const shared = this.#shapes.get(text) ?? { shape: new KeyShape(equalities), uses: 0 };
     this.#shapes.set(text, shared);
     return shared;
   }
 
   #listOf(owner: Uint8Array): ShapeList {
-    const existing = this.#byOwner.get(owner, 0);
-    if (existing !== undefined) return existing;
-    const list = new ShapeList();
+    const list = this.#byOwner.get(owner, 0) ?? new ShapeList();
     this.#byOwner.set(owner, 0, list);
     return list;
   }

@@ -5,18 +5,13 @@ import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { slicesKey } from '../filters/data-slices.ts';
 import type { GeyserSink } from '../geyser-sink.ts';
 
-/** Maximum cached name sets, a few hundred bytes each. */
 const ENCODED_SETS_MAX = 4096;
 /** Longer encodings are rare and not shared. */
 const SHARED_MAX_BYTES = 256;
 
-/** Encoded name sets by their bytes as text. */
 const encodedSets = new Lru<string, Uint8Array>(ENCODED_SETS_MAX);
 
-/**
- * Encodes filter names. Streams whose filters have equal names share the bytes, so that a server recognizes
- * repeated messages.
- */
+/** Streams whose filters have equal names share the bytes, so that a server recognizes repeated messages. */
 export function sharedNames(names: readonly string[]): Uint8Array {
   const encoded = encodeNames(names);
   if (encoded.length > SHARED_MAX_BYTES) return encoded;
@@ -27,27 +22,23 @@ export function sharedNames(names: readonly string[]): Uint8Array {
   return encoded;
 }
 
-/** Maximum cached sets of several names, and their total bytes. */
 const SETS_MAX = 1024;
 const BYTES_MAX = 64 * 1024;
 
-/** Cache of the encoded names of filters that match together. */
 class NameSets {
   readonly #names: readonly string[];
   readonly #sets = new Map<number, Readonly<{ ordinals: Int32Array; encoded: Uint8Array }>>();
   #bytes = 0;
 
-  /** @param names - of the filters, by their ordinals. */
   constructor(names: readonly string[]) {
     this.#names = names;
   }
 
-  /** Encodes a single name; not cached here. */
   one(ordinal: number): Uint8Array {
     return sharedNames([this.#names[ordinal] as string]);
   }
 
-  /** @param ordinals - only the first `count` are used, in ascending order. */
+  /** Only the first `count` ordinals are used, in ascending order. */
   of(ordinals: Int32Array, count: number): Uint8Array {
     let hash = count;
     for (let i = 0; i < count; i++)
@@ -78,18 +69,16 @@ function isSame(existing: Int32Array, ordinals: Int32Array, count: number): bool
   return true;
 }
 
-/** The filter groups that match one update. Reused for each update. */
 export class Matches {
   readonly #groups: (FilterGroup | null)[] = [];
   count = 0;
   #generation = 0;
 
-  /** Starts matching another update. */
   start(): void {
     this.#generation += 1;
   }
 
-  /** Marks a watcher as checked. @returns whether it was not checked before. */
+  /** Marks a watcher as checked. False if it was. */
   isNew(watcher: Watcher<unknown>): boolean {
     if (watcher.matchedIn === this.#generation) return false;
     watcher.matchedIn = this.#generation;
@@ -101,7 +90,6 @@ export class Matches {
     if (group.addMatch(watcher)) this.#groups[this.count++] = group;
   }
 
-  /** Removes and returns one matched group; null if none is left. */
   take(): FilterGroup | null {
     if (this.count === 0) return null;
     const group = this.#groups[--this.count] as FilterGroup;
@@ -113,9 +101,8 @@ export class Matches {
 /** Receiver of messages, for as long as its filters stay the same. */
 export class Listener {
   readonly sink: GeyserSink;
-  /** Requested slices of account data; null for all data. */
+  /** Null for all data. */
   readonly slices: readonly DataSlice[] | null;
-  /** Equal for equal slices. */
   readonly slicesKey: string;
   isRemoved = false;
 
@@ -131,7 +118,7 @@ const INSERTION_SORT_MAX = 32;
 
 type GroupFilter = {
   readonly ordinal: number;
-  /** Its encoded name, cached because most updates match one filter; null until needed. */
+  /** Its encoded name, since most updates match one filter; null until needed. */
   ownNames: Uint8Array | null;
 };
 
@@ -144,17 +131,13 @@ export class FilterGroup {
   readonly #ordinals: Int32Array;
   readonly #names: NameSets;
 
-  /** @param names - of the filters, by their ordinals. */
   constructor(listener: Listener, names: readonly string[]) {
     this.listener = listener;
     this.#ordinals = new Int32Array(names.length);
     this.#names = new NameSets(names);
   }
 
-  /**
-   * Adds a filter that matches the current update; once per filter.
-   * @returns whether it is the first match.
-   */
+  /** Adds a filter that matches the current update; once per filter. True for the first. */
   addMatch(filter: GroupFilter): boolean {
     const at = this.#count++;
     if (at === 0) {
@@ -166,7 +149,6 @@ export class FilterGroup {
     return false;
   }
 
-  /** Returns the encoded names of the matched filters, at least one, and clears the matches. */
   takeNames(): Uint8Array {
     const count = this.#count;
     this.#count = 0;
@@ -196,30 +178,26 @@ function sortFirst(values: Int32Array, count: number): void {
 
 export type ChainEntry<Rule> = { readonly watcher: Watcher<Rule>; next: ChainEntry<Rule> | null };
 
-/**
- * One filter of a group in the indexes. Most filters have one key and serve as their own chain entry, so that
- * a match touches few memory locations.
- */
+/** Most filters have one key and serve as their own chain entry: a match touches few memory locations. */
 export class Watcher<Rule> implements ChainEntry<Rule> {
   readonly rule: Rule;
   readonly group: FilterGroup;
   readonly watcher = this;
   next: ChainEntry<Rule> | null = null;
-  /** Number of entries in the chain that starts here. */
   count = 1;
-  /** Id of the last sweep that visited the chain. */
+  /** The last sweep that visited the chain. */
   sweptBy = 0;
   readonly ordinal: number;
   ownNames: Uint8Array | null = null;
-  /** Generation of matching in which it was checked last. */
+  /** The last generation of matching that checked it. */
   matchedIn = 0;
   /** Its keys in the indexes, 32 bytes each. */
   keys: readonly Uint8Array[] = [];
   /** Represents its owner in the index if it has only one: comparing this equals comparing the owner. */
   ownerShapes: object | null = null;
-  /** Whether it is in one chain only, where it is its own entry. */
+  /** In one chain only, where it is its own entry. */
   isOwnEntry = false;
-  /** Whether a match of one of its keys is sufficient. */
+  /** A match of one of its keys is sufficient. */
   isCertain = false;
   isRemoved = false;
 

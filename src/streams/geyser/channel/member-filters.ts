@@ -14,7 +14,6 @@ class SlotFilterGroup {
     this.#rules = rules;
   }
 
-  /** Encoded names of the filters that match a slot status; null for none. */
   namesOf(status: SlotStatus): Uint8Array | null {
     const existing = this.#names.get(status);
     if (existing !== undefined) return existing;
@@ -25,7 +24,6 @@ class SlotFilterGroup {
   }
 }
 
-/** Creates the watchers of the filters of one kind, as one group. */
 function watchers<Rule extends { name: string }>(
   listener: Listener,
   rules: readonly Rule[],
@@ -41,17 +39,14 @@ function watchers<Rule extends { name: string }>(
 const allNames = (names: readonly string[]): Uint8Array | null =>
   names.length === 0 ? null : sharedNames(names);
 
-/** The filters of one member of a channel, prepared for the index. */
 export class MemberFilters {
   readonly listener: Listener;
   readonly accounts: readonly Watcher<AccountRule>[];
   readonly transactions: readonly Watcher<TransactionRule>[];
   readonly statuses: readonly Watcher<TransactionRule>[];
-  /** Null without filters of the kind, here and below. */
+  /** Encoded names; null without filters of the kind. */
   readonly slots: SlotFilterGroup | null;
-  /** Encoded names. */
   readonly blocksMeta: Uint8Array | null;
-  /** Encoded names. */
   readonly entry: Uint8Array | null;
   /** Each filter gets a message of its own. */
   readonly blocks: readonly Readonly<{ names: Uint8Array; choice: BlockChoice }>[];

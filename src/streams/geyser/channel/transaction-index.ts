@@ -8,9 +8,8 @@ type TransactionWatcher = Watcher<TransactionRule>;
 
 const listIndex = (isVote: boolean, hasFailed: boolean): number => (isVote ? 1 : 0) + (hasFailed ? 2 : 0);
 
-/** Transaction filters without a key, by their vote and failure conditions. */
 class UnkeyedWatchers {
-  /** By `placeOf`; a filter without such conditions is in all lists. */
+  /** By `listIndex`; a filter without such conditions is in all lists. */
   #lists: TransactionWatcher[][] = [[], [], [], []];
 
   add(watcher: TransactionWatcher): void {
@@ -22,7 +21,6 @@ class UnkeyedWatchers {
     }
   }
 
-  /** Deletes removed watchers. */
   sweep(): void {
     this.#lists = this.#lists.map((list) => list.filter(({ isRemoved }) => !isRemoved));
   }
@@ -35,9 +33,8 @@ class UnkeyedWatchers {
 type Table = WatchTable<TransactionRule>;
 
 /**
- * Index of transaction filters by signature, by a required key, or by their included keys. Filters without
- * any are checked with every transaction whose status they accept. Filters that count token account owners as
- * keys are indexed by owner too.
+ * Filters by signature, by a required key, or by included keys. Others are checked with every transaction
+ * whose status they accept. Filters that count token account owners as keys are indexed by owner too.
  */
 export class TransactionIndex {
   readonly #owners: TokenOwners;
@@ -108,10 +105,7 @@ export class TransactionIndex {
   #matchWatcher(watcher: TransactionWatcher, transaction: RawTransaction, matches: Matches): void {
     if (!matches.isNew(watcher)) return;
     const { rule } = watcher;
-    const passes = isByInclude(rule)
-      ? rule.passesRest(transaction, this.#owners)
-      : rule.passes(transaction, this.#owners);
-    if (passes) matches.add(watcher);
+    if (rule.passes(transaction, this.#owners, isByInclude(rule))) matches.add(watcher);
   }
 
   #tablesOf(rule: TransactionRule): readonly Table[] {
@@ -125,10 +119,7 @@ export class TransactionIndex {
     return required.length > 0 ? [this.#leastWatched(required)] : (include?.addresses ?? []);
   }
 
-  /**
-   * Returns the required key with the fewest watchers: many filters name a program first, and then a rarer
-   * key.
-   */
+  /** The required key with the fewest watchers: many filters name a program first, and then a rarer key. */
   #leastWatched(keys: readonly Uint8Array[]): Uint8Array {
     let [least, fewest] = [keys[0] as Uint8Array, Number.POSITIVE_INFINITY];
     for (const key of keys) {

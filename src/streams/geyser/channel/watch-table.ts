@@ -1,10 +1,9 @@
 import { AddressTable } from '../filters/address-table.ts';
 import type { ChainEntry, Watcher } from './filter-group.ts';
 
-/** Head of a chain, which holds the chain's length and last sweep. */
+/** Holds the chain's length and last sweep. */
 export type ChainHead<Rule> = ChainEntry<Rule> & { count: number; sweptBy: number };
 
-/** A chain of one. */
 export const chainHead = <Rule>(watcher: Watcher<Rule>): ChainHead<Rule> =>
   watcher.isOwnEntry ? watcher : { watcher, next: null, count: 1, sweptBy: 0 };
 
@@ -13,11 +12,7 @@ export function insert<Rule>(first: ChainHead<Rule>, watcher: Watcher<Rule>): vo
   first.count += 1;
 }
 
-/**
- * Deletes removed watchers from a chain.
- * @param sweepId - of the sweep, which visits each chain once.
- * @returns null if the chain is empty.
- */
+/** Deletes removed watchers; null if the chain is empty. The sweep `sweepId` visits each chain once. */
 export function sweepChain<Rule>(first: ChainHead<Rule>, sweepId: number): ChainHead<Rule> | null {
   if (first.sweptBy === sweepId) return first;
   let remaining: ChainHead<Rule> | null = null;
@@ -50,10 +45,7 @@ export class WatchTable<Rule> {
     }
   }
 
-  /**
-   * Deletes removed watchers from the chains of the keys.
-   * @param sweepId - of the sweep, which visits each chain once even if several keys lead to it.
-   */
+  /** Deletes removed watchers from the chains of the keys; several keys may lead to one. */
   sweep(keys: readonly Uint8Array[], sweepId: number): void {
     for (const key of keys) {
       const first = this.#heads.get(key, 0);
@@ -64,7 +56,7 @@ export class WatchTable<Rule> {
     }
   }
 
-  /** @returns the head of the chain of the 32-byte key at `at`; null for none. */
+  /** The chain of the 32-byte key at `at`. */
   first(bytes: Uint8Array, at: number): ChainEntry<Rule> | null {
     return this.#heads.get(bytes, at) ?? null;
   }

@@ -2,7 +2,6 @@ import type { RawAccount } from '../../../protocol/geyser/raw-update.ts';
 import type { AccountsDataFilter, LamportsComparison } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/** Bytes required at an offset of the data. */
 type EqualBytes = Readonly<{ at: number; bytes: Uint8Array }>;
 
 /** Equality conditions of a filter, used as index key. */
@@ -16,7 +15,6 @@ export type AccountEqualities = Readonly<{
 const inData = (left: EqualBytes, right: EqualBytes): number =>
   left.at - right.at || left.bytes.length - right.bytes.length;
 
-/** @returns null without equality conditions. */
 export function equalitiesOf(filters: readonly AccountsDataFilter[]): AccountEqualities | null {
   const memcmps: EqualBytes[] = [];
   let dataSize: number | null = null;
@@ -52,7 +50,6 @@ function isTokenAccount({ data }: RawAccount): boolean {
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
-  // Precision is lost only beyond any data length.
   const at = Number(offset);
   return ({ data }) => {
     if (data.length < at + bytes.length) return false;

@@ -8,7 +8,7 @@ import {
 } from './account-data-rule.ts';
 import { type AddressSet, type Cuckoo, compileCuckoo, setOrNull } from './address-set.ts';
 
-/** Yellowstone account filter, compiled. All conditions must hold; null conditions always hold. */
+/** All conditions must hold; null conditions always hold. */
 export class AccountRule {
   readonly name: string;
   readonly addresses: AddressSet | null;
@@ -44,14 +44,14 @@ export class AccountRule {
     return this.passesRest(account) && this.#namesAddress(account);
   }
 
-  /** @returns whether it matches, given that its address is listed. */
+  /** For an account whose address is listed. */
   passesRest(account: RawAccount): boolean {
     const { owners } = this;
     if (owners !== null && !owners.has(account.owner, 0)) return false;
     return this.#passesByContent(account);
   }
 
-  /** @returns whether it matches, given that its owner is listed. */
+  /** For an account whose owner is listed. */
   passesOfOwner(account: RawAccount): boolean {
     return this.#passesByContent(account) && this.#namesAddress(account);
   }

@@ -6,21 +6,16 @@ import { AddressTable, sameAddress } from './address-table.ts';
 
 export type Cuckoo = Pick<CuckooFilter, 'has'>;
 
-/**
- * @returns null if absent.
- * @throws GrpcError INVALID_ARGUMENT
- */
+/** @throws GrpcError INVALID_ARGUMENT */
 export const compileCuckoo = (message: CuckooFilterMessage | undefined): Cuckoo | null =>
   message === undefined ? null : new CuckooFilter(message);
 
 /** Smaller sets are compared linearly: most filters have one address, and tables are large. */
 const COMPARED_MAX = 4;
 
-/** Distinct addresses in input order. */
 export class AddressSet {
   /** 32 bytes each. */
   readonly addresses: readonly Uint8Array[];
-  /** null for small sets. */
   readonly #table: AddressTable<true> | null;
 
   constructor(list: readonly Address[]) {
@@ -39,7 +34,6 @@ export class AddressSet {
   }
 }
 
-/** null for an empty list. */
 export function setOrNull(list: readonly Address[] | undefined): AddressSet | null {
   return list === undefined || list.length === 0 ? null : new AddressSet(list);
 }

@@ -8,12 +8,12 @@ const BITS_EACH_LOG2 = 4;
 /** Odd; random per process. */
 const factor = randomInt(2 ** 31) * 2 + 1;
 
-/** Rejects most absent addresses by their first four bytes. Chosen addresses can at worst force a table lookup. */
+/** Rejects most absent addresses by their first four bytes. Chosen ones can at worst force a table lookup. */
 class AddressBloomFilter {
   readonly #bits: Int32Array;
   readonly #shift: number;
 
-  /** @param capacity - maximum number of addresses; a power of two, at least 8. */
+  /** `capacity` is a power of two, at least 8. */
   constructor(capacity: number) {
     const bitsLog2 = Math.min(Math.log2(capacity) + BITS_EACH_LOG2, 32);
     this.#bits = new Int32Array(2 ** (bitsLog2 - 5));
@@ -87,7 +87,6 @@ export class AddressTable<Value> {
     return this.get(bytes, at) !== undefined;
   }
 
-  /** @param value - not undefined. */
   set(bytes: Uint8Array, at: number, value: Value): void {
     const hash = hashAddress(bytes, at);
     const found = this.#find(bytes, at, hash);

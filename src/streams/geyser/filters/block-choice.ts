@@ -5,7 +5,7 @@ import type { BlocksFilter, DataSlice } from '../../../protocol/geyser/subscribe
 import { type AddressSet, type Cuckoo, compileCuckoo, overlaps, setOrNull } from './address-set.ts';
 import { slicesKey } from './data-slices.ts';
 
-/** Block filter: selects parts of every block. */
+/** Selects parts of every block. */
 export class BlockChoice {
   readonly name: string;
   /** Equal for equal selections, which share encoded blocks. */

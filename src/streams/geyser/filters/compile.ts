@@ -21,7 +21,7 @@ export class SlotRule {
   readonly #hasInterslot: boolean;
   readonly #commitment: Commitment | null;
 
-  /** @param commitment - of the request; null if the stream has none. */
+  /** `commitment` is null if the stream has none. */
   constructor(name: string, filter: SlotsFilter, commitment: Commitment | null) {
     this.name = name;
     this.#isByCommitment = filter.filterByCommitment ?? false;
@@ -35,7 +35,6 @@ export class SlotRule {
   }
 }
 
-/** Compiled filters of a stream. */
 export type Filters = Readonly<{
   /** Selects the channel; null at the shred stage, which has only one. */
   commitment: Commitment | null;
@@ -49,92 +48,60 @@ export type Filters = Readonly<{
   entry: readonly string[];
 }>;
 
-type FilterLimits = Readonly<{
-  nameMaxBytes: number;
-}>;
-
 /** Source: yellowstone-grpc-geyser config, `filter_name_size_limit`. */
-const filterLimitsDefaults: FilterLimits = { nameMaxBytes: 128 };
+const NAME_MAX_BYTES = 128;
 
 /** @throws InvalidFilter */
-function checkName(name: string, { nameMaxBytes }: FilterLimits): string {
+function checkName(name: string): string {
   const size = Buffer.byteLength(name);
-  if (size <= nameMaxBytes) return name;
-  throw new InvalidFilter(`oversized filter name (max allowed size ${nameMaxBytes}), found ${size}`);
+  if (size <= NAME_MAX_BYTES) return name;
+  throw new InvalidFilter(`oversized filter name (max allowed size ${NAME_MAX_BYTES}), found ${size}`);
 }
 
 /** @throws InvalidFilter */
 function compileNamed<Filter, Rule>(
   kind: FilterKind,
   named: NamedFilters<Filter> | undefined,
-  limits: FilterLimits,
   compile: (name: string, filter: Filter) => Rule,
 ): readonly Rule[] {
   return Array.from(named ?? [], ([name, filter]) =>
-    compileOne(kind, name, () => compile(checkName(name, limits), filter)),
+    compileOne(kind, name, () => compile(checkName(name), filter)),
   );
 }
 
-function compile(request: SubscribeRequest, limits: FilterLimits): Filters {
+function compile(request: SubscribeRequest): Filters {
   const commitment = request.commitment ?? 'processed';
   const transaction = (name: string, filter: TransactionsFilter) => new TransactionRule(name, filter);
   const names = (kind: FilterKind, given: readonly string[] | undefined) =>
-    Array.from(new Set(given), (name) => compileOne(kind, name, () => checkName(name, limits)));
+    Array.from(new Set(given), (name) => compileOne(kind, name, () => checkName(name)));
   const slices = checkSlices(request.accountsDataSlice ?? []);
   return {
     commitment,
     slices,
-    accounts: compileNamed(
-      'accounts',
-      request.accounts,
-      limits,
-      (name, filter) => new AccountRule(name, filter),
-    ),
-    slots: compileNamed(
-      'slots',
-      request.slots,
-      limits,
-      (name, filter) => new SlotRule(name, filter, commitment),
-    ),
-    transactions: compileNamed('transactions', request.transactions, limits, transaction),
-    transactionsStatus: compileNamed('transactions_status', request.transactionsStatus, limits, transaction),
-    blocks: compileNamed(
-      'blocks',
-      request.blocks,
-      limits,
-      (name, filter) => new BlockChoice(name, filter, slices),
-    ),
+    accounts: compileNamed('accounts', request.accounts, (name, filter) => new AccountRule(name, filter)),
+    slots: compileNamed('slots', request.slots, (name, filter) => new SlotRule(name, filter, commitment)),
+    transactions: compileNamed('transactions', request.transactions, transaction),
+    transactionsStatus: compileNamed('transactions_status', request.transactionsStatus, transaction),
+    blocks: compileNamed('blocks', request.blocks, (name, filter) => new BlockChoice(name, filter, slices)),
     blocksMeta: names('blocks_meta', request.blocksMeta),
     entry: names('entry', request.entry),
   };
 }
 
-/**
- * Compiles the filters of a `Subscribe` stream.
- * @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the plugin's text.
- */
-export const compileFilters = (
-  request: SubscribeRequest,
-  limits: FilterLimits = filterLimitsDefaults,
-): Filters => orInvalidArgument('filter', () => compile(request, limits));
+/** @throws GrpcError INVALID_ARGUMENT "failed to create filter: …", with the plugin's text. */
+export const compileFilters = (request: SubscribeRequest): Filters =>
+  orInvalidArgument('filter', () => compile(request));
 
-/**
- * Compiles the filters of a `SubscribeDeshred` stream, which has no commitment.
- * @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text.
- */
-export const compileDeshredFilters = (
-  request: SubscribeDeshredRequest,
-  limits: FilterLimits = filterLimitsDefaults,
-): Filters =>
+/** @throws GrpcError INVALID_ARGUMENT "failed to create deshred filter: …", with the plugin's text. */
+export const compileDeshredFilters = (request: SubscribeDeshredRequest): Filters =>
   orInvalidArgument('deshred filter', () => ({
     commitment: null,
     slices: null,
     accounts: [],
-    slots: compileNamed('slots', request.slots, limits, (name, filter) => new SlotRule(name, filter, null)),
+    slots: compileNamed('slots', request.slots, (name, filter) => new SlotRule(name, filter, null)),
     transactions: compileNamed(
       'deshred_transactions',
       request.deshredTransactions,
-      limits,
       (name, filter) => new TransactionRule(name, filter),
     ),
     transactionsStatus: [],

@@ -1,11 +1,7 @@
 import type { DataSlice } from '../../../protocol/geyser/subscribe-request.ts';
 import { InvalidFilter } from './invalid-filter.ts';
 
-/**
- * Slices of account data: ascending, not overlapping.
- * @returns null for all data.
- * @throws InvalidFilter
- */
+/** Slices must ascend and not overlap. Null for all data. @throws InvalidFilter */
 export function checkSlices(slices: readonly DataSlice[]): readonly DataSlice[] | null {
   for (const [i, { offset, length }] of slices.entries()) {
     const next = slices[i + 1];

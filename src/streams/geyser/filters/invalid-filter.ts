@@ -2,22 +2,18 @@ import type { FailureFacts } from '../../../protocol/errors.ts';
 import { type FilterKind, filterFacts } from '../../../protocol/geyser/request/request-faults.ts';
 import { GrpcError } from '../../../protocol/grpc/status.ts';
 
-/** Invalid filter, with the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
+/** Has the plugin's text (yellowstone-grpc-geyser, `FilterError`). */
 export class InvalidFilter extends Error {
   override readonly name = 'InvalidFilter';
   readonly facts: FailureFacts | undefined;
 
-  /** @param facts - the field, if known. */
   constructor(message: string, facts?: FailureFacts) {
     super(message);
     this.facts = facts;
   }
 }
 
-/**
- * Compiles one filter.
- * @throws InvalidFilter, GrpcError with facts that identify the filter.
- */
+/** @throws InvalidFilter, GrpcError with facts that identify the filter. */
 export function compileOne<T>(kind: FilterKind, name: string, compile: () => T): T {
   try {
     return compile();
@@ -30,11 +26,7 @@ export function compileOne<T>(kind: FilterKind, name: string, compile: () => T):
   }
 }
 
-/**
- * Compiles filters.
- * @param what - "filter" or "deshred filter".
- * @throws GrpcError INVALID_ARGUMENT in place of InvalidFilter.
- */
+/** Throws GrpcError INVALID_ARGUMENT in place of InvalidFilter. */
 export function orInvalidArgument<T>(what: string, compile: () => T): T {
   try {
     return compile();

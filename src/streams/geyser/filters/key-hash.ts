@@ -18,11 +18,7 @@ const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
-/**
- * Extends the hash of a key by more bytes. Below 2^25; universal like `hashAddress`, because clients choose the keys.
- * @param hash - of the previous parts; for the first part any number below 2^25.
- * @param piece - number of pieces in the previous parts.
- */
+/** Universal like `hashAddress`, because clients choose the keys. `piece`: pieces in the previous parts. */
 export function hashBytes(
   hash: number,
   piece: number,
@@ -45,14 +41,13 @@ export function hashBytes(
     : reduced(sum + (factors[piece + whole] as number) * rest);
 }
 
-/** As above, for an integer; bits above 2^64 are ignored. */
+/** Bits above 2^64 are ignored. */
 export function hashNumber(hash: number, piece: number, value: number): number {
   const [low, high] = [value % PIECE, Math.floor(value / PIECE)];
   const sum = (factors[piece] as number) * low + (factors[piece + 1] as number) * (high % PIECE);
   return reduced(hash + sum + (factors[piece + 2] as number) * (Math.floor(high / PIECE) % PIECE));
 }
 
-/** Random start value. */
 export const randomHash = (): number => randomInt(PRIME);
 
 /** 32 bytes: ten pieces of three bytes and one of two. */

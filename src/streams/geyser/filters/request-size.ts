@@ -41,10 +41,9 @@ export function pubkeysCount(request: SubscribeRequest | SubscribeDeshredRequest
   return count;
 }
 
-/** Minimum counted size of a cuckoo filter: it is not indexed, so every update tests it. */
+/** A cuckoo filter counts at least this: it is not indexed, so every update tests it. */
 const CUCKOO_LEAST_BYTES = 65_536;
 
-/** Counted bytes of cuckoo filters. */
 export function cuckooBytes(request: SubscribeRequest | SubscribeDeshredRequest): number {
   const { accounts, transactions, transactionsStatus, blocks } = request as Request;
   let bytes = 0;

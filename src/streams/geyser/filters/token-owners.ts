@@ -56,7 +56,7 @@ function readBalances(meta: Uint8Array): Balances {
   return { before, after };
 }
 
-/** Balances with a changed amount, including created and closed accounts. */
+/** Including created and closed accounts. */
 function changedBalances({ before, after }: Balances): Balance[] {
   const earlier = new Map(before.map((balance) => [balance.accountIndex, balance]));
   const later = new Set(after.map(({ accountIndex }) => accountIndex));
@@ -75,10 +75,7 @@ function keysOf(balances: readonly Balance[]): RawKeys {
   return { bytes, offsets };
 }
 
-/**
- * Owners of the token accounts of a transaction. Decoded on first use and cached until the next transaction.
- * Source: yellowstone-grpc-geyser, `owners_in_any_balance`, `owners_with_changed_balance`.
- */
+/** Cached until the next transaction. Source: yellowstone-grpc-geyser, `owners_in_any_balance`. */
 export class TokenOwners {
   #of: RawTransaction | null = null;
   #balances: Balances | null = null;

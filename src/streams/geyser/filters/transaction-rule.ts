@@ -20,7 +20,7 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
   return true;
 }
 
-/** Transaction filter. All conditions must hold; null conditions always hold. */
+/** All conditions must hold; null conditions always hold. */
 export class TransactionRule {
   readonly name: string;
   /** 64 bytes. */
@@ -48,22 +48,13 @@ export class TransactionRule {
     this.#failed = filter.failed ?? null;
   }
 
-  /** Checks the vote and failure conditions. */
   passesStatus(isVote: boolean, hasFailed: boolean): boolean {
     if (this.#vote !== null && this.#vote !== isVote) return false;
     return this.#failed === null || this.#failed === hasFailed;
   }
 
-  passes(transaction: RawTransaction, owners: TokenOwners): boolean {
-    return this.#passes(transaction, owners, false);
-  }
-
-  /** @returns whether it matches, given that a key is in `include`. */
-  passesRest(transaction: RawTransaction, owners: TokenOwners): boolean {
-    return this.#passes(transaction, owners, true);
-  }
-
-  #passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
+  /** `isIncluded`: a key of the transaction is in `include`. */
+  passes(transaction: RawTransaction, owners: TokenOwners, isIncluded: boolean): boolean {
     if (!this.passesStatus(transaction.isVote, transaction.err !== null)) return false;
     if (this.signature !== null && !same(this.signature, transaction.signature)) return false;
     const { keys } = transaction;

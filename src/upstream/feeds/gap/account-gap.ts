@@ -5,6 +5,8 @@ import type { SubscriptionOf } from '../../../protocol/subscriptions.ts';
 import type { Address } from '../../../solana/address.ts';
 import type { Slot } from '../../../solana/units.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
+import { newer } from '../../slots/newest-slot.ts';
+import { historyOf } from '../chain-reader.ts';
 import {
   contextValue,
   type Gap,
@@ -12,7 +14,6 @@ import {
   GapTooLong,
   gapWindow,
   type NotificationDecision,
-  newer,
   SeenSlots,
   valueString,
 } from './gap-recovery.ts';
@@ -40,13 +41,12 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name] as JsonValue)]));
 }
 
-/** Normalized JSON of an account, independent of member order. */
+/** Independent of member order. */
 export const canonicalJson = (raw: Buffer): string => writeJson(sorted(parseJson(raw.toString('utf8'))));
 
 /**
- * `account`: reads the state again and emits it if it differs from the last one and is not older; states in
- * between are lost. If nothing was emitted yet, emits it when a block of the gap may have written the
- * account, or when the gap is too long to check.
+ * Reads the state again and emits it if it differs from the last one and is not older. If nothing was emitted
+ * yet, emits it when a block of the gap may have written the account, or the gap is too long to check.
  */
 export class AccountGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'account'>;
@@ -90,10 +90,9 @@ export class AccountGap implements GapRecovery {
   async #isNew(read: ReadAccount, gap: Gap): Promise<boolean> {
     if (this.#last === null) {
       const { commitment } = this.#subscription;
-      const history = commitment === 'finalized' ? commitment : 'confirmed';
       try {
         const { from, to } = gapWindow(gap, commitment, null);
-        const slots = await gap.reader.slots(from, to, history, gap.signal);
+        const slots = await gap.reader.slots(from, to, historyOf(commitment), gap.signal);
         let touched = false;
         await gap.reader.eachBlock(slots, gap.signal, (block) => {
           touched ||= writtenAccounts(block).has(this.#subscription.address);
@@ -113,9 +112,9 @@ export class AccountGap implements GapRecovery {
 const addressOf = valueString('pubkey') as (result: Buffer) => Address | null;
 
 /**
- * `program`: reads the accounts that the gap's blocks may have written, and emits those that match, once each
- * in their current state. Accounts buffered from the new connection are left to it. Writes by the runtime
- * itself, such as sysvars, are not recovered.
+ * Reads the accounts that the gap's blocks may have written, and emits those that match, once each in their
+ * current state. Accounts buffered from the new connection are left to it. Runtime writes, such as sysvars,
+ * are not recovered.
  */
 export class ProgramGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'program'>;
@@ -144,12 +143,9 @@ export class ProgramGap implements GapRecovery {
 
   async fill(gap: Gap): Promise<void> {
     const { commitment, encoding } = this.#subscription;
-    const window = gapWindow(gap, commitment, this.#newestSlot);
+    const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
     this.#filledTo = newer(this.#filledTo, this.#newestSlot);
-    // Accounts written in the gap after they were last emitted.
-    const { from, to } = window;
-    const history = this.#subscription.commitment === 'finalized' ? 'finalized' : 'confirmed';
-    const slots = await gap.reader.slots(from, to, history, gap.signal);
+    const slots = await gap.reader.slots(from, to, historyOf(commitment), gap.signal);
     const missed = new Set<Address>();
     await gap.reader.eachBlock(
       slots.filter((slot) => slot > this.#seenAccounts.evictedUpTo),
@@ -161,8 +157,7 @@ export class ProgramGap implements GapRecovery {
         }
       },
     );
-    const addresses = [...missed];
-    const query = { addresses, commitment, encoding: 'base64', notBefore: window.to } as const;
+    const query = { addresses: [...missed], commitment, encoding: 'base64', notBefore: to } as const;
     for await (const read of readAccounts(gap.reader, query, gap.signal)) {
       const matching = read.filter(({ account }) => account !== null && this.#matches(account));
       if (matching.length === 0) continue;

@@ -5,10 +5,7 @@ import { LogsGap, SignatureGap } from './logs-gap.ts';
 import { RootGap, SlotGap } from './slot-gap.ts';
 
 /** `slotsUpdates` and `vote` cannot be recovered (protocol/subscriptions.ts, column `gap`). */
-const noRecovery: GapRecovery = {
-  decide: () => 'pass',
-  fill: () => Promise.resolve(),
-};
+const noRecovery: GapRecovery = { decide: () => 'pass', fill: () => Promise.resolve() };
 
 /** Kinds that PubSub feeds; the others are fed from blocks. */
 export type PubsubSubscription = Exclude<Subscription, { kind: 'block' | 'transaction' }>;

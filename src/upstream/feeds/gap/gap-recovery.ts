@@ -1,19 +1,17 @@
-import { MALFORMED, scanObject } from '../../../base/json-scan.ts';
 import type { Commitment } from '../../../protocol/commitment.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
+import { memberOf } from '../../slots/context-slot.ts';
 import type { ChainReader } from '../chain-reader.ts';
 import type { FeedLimits } from '../limits.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 
 export type NotificationDecision = 'pass' | 'last' | 'drop';
 
-/** A period of a subscription without a connection. */
 export type Gap = Readonly<{
   /** Chain position when the subscription was opened. */
   opened: SlotInfo;
   /** Last position of the previous connection. */
   from: SlotInfo;
-  /** First position of the new connection. */
   to: SlotInfo;
   reader: ChainReader;
   limits: FeedLimits;
@@ -25,12 +23,8 @@ export type Gap = Readonly<{
 
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
 export interface GapRecovery {
-  /** Decides about a live notification and records it. */
   decide(result: Buffer): NotificationDecision;
-  /**
-   * Emits what was missed, in order. May be called again after a failure, with the same or a longer gap.
-   * @throws GapTooLong; as the reader does.
-   */
+  /** Emits what was missed, in order. May be called again for a longer gap. @throws GapTooLong */
   fill(gap: Gap): Promise<void>;
 }
 
@@ -38,26 +32,18 @@ export class GapTooLong extends Error {
   override readonly name = 'GapTooLong';
 }
 
-/** Range of slots, both ends included. */
+/** Both ends included. */
 type SlotWindow = Readonly<{ from: Slot; to: Slot }>;
 
 const max = <T extends bigint>(a: T, b: T): T => (a > b ? a : b);
-/** The newer of two slots; null is unknown. */
-export const newer = (a: Slot | null, b: Slot | null): Slot | null =>
-  a === null || b === null ? (a ?? b) : max(a, b);
 
-/**
- * Slots that cluster finality may trail a node's root. Source: Agave runtime/src/commitment.rs,
- * `highest_super_majority_root`.
- */
+/** How far cluster finality may trail a root. Source: Agave, `highest_super_majority_root`. */
 const ROOT_TRAIL = 32n;
 
 /**
- * The slots in which notifications may be missing. Starts a margin before the newest emitted slot, where
- * notifications may have been pending. For lagging commitments, starts at the newest slot of an emitted
- * notification, since a node has emitted everything up to its root.
- * @param newestEmitted - the newest slot of an emitted notification; null for none.
- * @throws GapTooLong
+ * The slots in which notifications may be missing: from a margin before the newest emitted slot, where some
+ * may have been pending. For lagging commitments, from `newestEmitted`, the newest slot of an emitted
+ * notification, since a node has emitted everything up to its root. @throws GapTooLong
  */
 export function gapWindow(
   { opened, from, to, limits }: Gap,
@@ -77,38 +63,18 @@ export function gapWindow(
   return { from: (start < firstMissing ? start : firstMissing) as Slot, to: end };
 }
 
-const DEPTH_MAX = 256;
-
-function noteMember(
-  target: { bytes: Buffer; members: Map<string, Buffer> },
-  nameStart: number,
-  nameEnd: number,
-  from: number,
-  to: number,
-): void {
-  target.members.set(target.bytes.toString('latin1', nameStart, nameEnd), target.bytes.subarray(from, to));
-}
-
-/** Empty if the bytes are no JSON object. */
-export function rawMembers(bytes: Buffer): ReadonlyMap<string, Buffer> {
-  const members = new Map<string, Buffer>();
-  const end = scanObject(bytes, 0, DEPTH_MAX, { bytes, members }, noteMember);
-  return end === MALFORMED ? new Map() : members;
-}
-
-export const contextValue = (result: Buffer): Buffer =>
-  rawMembers(result).get('value') ?? Buffer.from('null');
+export const contextValue = (result: Buffer): Buffer => memberOf(result, 'value') ?? Buffer.from('null');
 
 /** Agave writes an address or signature within this many bytes. */
 const HEAD_BYTES = 80;
 const QUOTE = 0x22;
 
-/** A reader of a string in `value`; null if absent. */
+/** Null if `value` has no such string. */
 export function valueString(name: string): (result: Buffer) => string | null {
   const prefix = Buffer.from(`"value":{"${name}":"`);
   return (result) => {
     const at = result.subarray(0, HEAD_BYTES).indexOf(prefix);
-    if (at < 0) return rawMembers(contextValue(result)).get(name)?.toString('latin1').slice(1, -1) ?? null;
+    if (at < 0) return memberOf(contextValue(result), name)?.toString('latin1').slice(1, -1) ?? null;
     const start = at + prefix.length;
     const end = result.indexOf(QUOTE, start);
     return end < 0 ? null : result.toString('latin1', start, end);
@@ -119,7 +85,7 @@ export function valueString(name: string): (result: Buffer) => string | null {
 export const withContext = (slot: Slot, value: Buffer | string): Buffer =>
   Buffer.concat([Buffer.from(`{"context":{"slot":${slot}},"value":`), Buffer.from(value), Buffer.from('}')]);
 
-/** LRU map from names to the slot they were last emitted at. */
+/** The newest slots at which names were emitted; evicts the least recently emitted. */
 export class SeenSlots {
   readonly #slots = new Map<string, Slot>();
   readonly #max: number;
@@ -145,10 +111,10 @@ export class SeenSlots {
   }
 
   #evictOldest(): void {
-    for (const [name, slot] of this.#slots) {
-      this.#slots.delete(name);
-      if (slot > this.evictedUpTo) this.evictedUpTo = slot;
-      return;
-    }
+    const [oldest] = this.#slots;
+    if (oldest === undefined) return;
+    const [name, slot] = oldest;
+    this.#slots.delete(name);
+    this.evictedUpTo = max(this.evictedUpTo, slot);
   }
 }

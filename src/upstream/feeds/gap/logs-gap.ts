@@ -7,6 +7,8 @@ import type { Slot } from '../../../solana/units.ts';
 import { LogsWatchers } from '../../../streams/notifier/logs-watchers.ts';
 import { TransactionNotification } from '../../../streams/notifier/transaction-notification.ts';
 import { contextSlot } from '../../slots/context-slot.ts';
+import { newer } from '../../slots/newest-slot.ts';
+import { historyOf } from '../chain-reader.ts';
 import { readSignatureStatuses } from '../signature-statuses.ts';
 import {
   contextValue,
@@ -14,7 +16,6 @@ import {
   type GapRecovery,
   gapWindow,
   type NotificationDecision,
-  newer,
   SeenSlots,
   valueString,
   withContext,
@@ -22,10 +23,7 @@ import {
 
 const signatureOf = valueString('signature');
 
-/**
- * `logs`: emits each matching transaction of the gap's blocks once, in order, from confirmed or finalized
- * blocks. Transactions are identified by signature.
- */
+/** `logs`: emits each matching transaction of the gap's blocks once, in order. */
 export class LogsGap implements GapRecovery {
   readonly #subscription: SubscriptionOf<'logs'>;
   readonly #seenSignatures: SeenSlots;
@@ -53,12 +51,10 @@ export class LogsGap implements GapRecovery {
 
   async fill(gap: Gap): Promise<void> {
     const { commitment } = this.#subscription;
-    const history = commitment === 'finalized' ? commitment : 'confirmed';
     const { from, to } = gapWindow(gap, commitment, this.#newestSlot);
     // The new node may be behind and repeat notifications.
     this.#filledTo = newer(newer(this.#filledTo, this.#newestSlot), newer(to, gap.from.slot));
-    const slots = await gap.reader.slots(from, to, history, gap.signal);
-    // Evicted entries precede everything that may be missing.
+    const slots = await gap.reader.slots(from, to, historyOf(commitment), gap.signal);
     const open = slots.filter((slot) => slot > this.#seenSignatures.evictedUpTo);
     await gap.reader.eachBlock(open, gap.signal, async (block) => {
       this.#emitBlock(block, gap);

@@ -19,14 +19,9 @@ import { withContext } from './gap-recovery.ts';
 const GATHER_MS = 5;
 const REQUESTS_MAX = 16;
 
-type PendingRead = Readonly<{
-  address: Address;
-  notBefore: Slot;
-  resolve: (result: ReadAccount) => void;
-  reject: (fault: unknown) => void;
-}>;
+type PendingRead = Readonly<{ address: Address; notBefore: Slot }> &
+  Pick<PromiseWithResolvers<ReadAccount>, 'resolve' | 'reject'>;
 
-/** Batches single reads into shared requests. */
 class ReadBatcher {
   readonly #readAll: (addresses: readonly Address[], notBefore: Slot) => Promise<readonly ReadAccount[]>;
   readonly #requestSemaphore = new Semaphore(REQUESTS_MAX);
@@ -36,7 +31,6 @@ class ReadBatcher {
     this.#readAll = readAll;
   }
 
-  /** @throws as `readAll` does. */
   read(address: Address, notBefore: Slot): Promise<ReadAccount> {
     return new Promise((resolve, reject) => {
       if (this.#pending.length === 0) setTimeout(() => this.#flush(), GATHER_MS);
@@ -87,7 +81,6 @@ export type ReadAccount = Readonly<{
   slot: Slot;
   /** Null for a missing account and for `jsonParsed`. */
   account: Account | null;
-  /** The notification results of an account and a program subscription. */
   result: () => Buffer;
   keyedResult: () => Buffer | null;
 }>;
@@ -139,7 +132,6 @@ async function readBatch(
   });
 }
 
-/** Batches of single reads, by commitment and encoding. */
 const batchersByReader = new WeakMap<ChainReader, Map<string, ReadBatcher>>();
 
 function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery): ReadBatcher {
@@ -155,11 +147,7 @@ function batcherOf(reader: ChainReader, { commitment, encoding }: AccountQuery):
   return batcher;
 }
 
-/**
- * Reads accounts in their current state, up to 100 per request. Single reads are batched with concurrent
- * ones.
- * @throws as the reader does; MalformedJson; AbortError.
- */
+/** Up to 100 accounts per request. Single reads are batched with concurrent ones. */
 export async function* readAccounts(
   reader: ChainReader,
   query: AccountQuery,
@@ -194,9 +182,7 @@ function writtenBy(executed: ExecutedTransaction): Address[] {
   );
 }
 
-/**
- * Accounts that a block's transactions and rewards may have written, without runtime writes such as sysvars.
- */
+/** What a block's transactions and rewards may have written, without runtime writes such as sysvars. */
 export function writtenAccounts({ transactions, rewards }: Block): Set<Address> {
   const accounts = new Set(rewards.map(({ pubkey }) => pubkey));
   for (const executed of transactions) for (const key of writtenBy(executed)) accounts.add(key);

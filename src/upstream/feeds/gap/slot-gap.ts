@@ -8,7 +8,7 @@ import {
   SeenSlots,
 } from './gap-recovery.ts';
 
-/** `root`: emits every missed finalized block in order. Roots only grow. */
+/** Emits every missed finalized block in order. Roots only grow. */
 export class RootGap implements GapRecovery {
   #last: Slot | null = null;
 
@@ -34,10 +34,7 @@ export class RootGap implements GapRecovery {
   }
 }
 
-/**
- * `slot`: emits every missed slot with a confirmed block, in order; its parent is the previous block.
- * Abandoned slots are not recovered. `root` is estimated, as history does not contain it.
- */
+/** Emits every missed slot with a confirmed block, in order, but no abandoned slots. `root` is estimated. */
 export class SlotGap implements GapRecovery {
   readonly #seenSlots: SeenSlots;
   #last: SlotInfo | null = null;

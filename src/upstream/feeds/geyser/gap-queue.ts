@@ -2,18 +2,14 @@ import type { Slot } from '../../../solana/units.ts';
 import type { QueuedUpdate } from './mint-queue.ts';
 
 type GapQueueOptions = Readonly<{
-  /** Maximum held updates; above it, `onOverflow` is called. */
   heldMax: number;
-  /** Maximum remembered slots; a parent older than these is not awaited. */
+  /** A parent older than the remembered slots is not awaited. */
   slotsMax: number;
   emit: (queued: QueuedUpdate) => void;
   onOverflow: () => void;
 }>;
 
-/**
- * Keeps slots in order while the source repairs a gap: holds the updates above a missing slot until the
- * source has completed or given up that slot.
- */
+/** Holds the updates above a missing slot until the source has completed it or given it up. */
 export class GapQueue {
   readonly #options: GapQueueOptions;
   readonly #started = new Set<Slot>();

@@ -43,7 +43,6 @@ type GeyserFeedOptions = Readonly<{
   source: YellowstoneSource;
   limits?: Partial<GeyserLimits>;
   log: Logger;
-  /** Reads mints, roots and late signatures. */
   reader: Pick<ChainReader, 'request'>;
 }>;
 
@@ -55,9 +54,7 @@ type ActiveSubscription = {
   slotsSeen: number;
 };
 
-/**
- * A server has accepted a subscription that has seen this many slots, so a later rejection is not its fault.
- */
+/** After this many slots, a server has accepted a subscription: a later rejection is not its fault. */
 const ACCEPTED_AFTER_SLOTS = 2;
 
 const isRootSubscription = ({ subscription: { kind } }: ActiveSubscription): boolean => kind === 'root';
@@ -69,11 +66,9 @@ const isAccountSubscription = ({ subscription: { kind } }: ActiveSubscription): 
   kind === 'account' || kind === 'program';
 
 /**
- * Feeds WebSocket subscriptions from the Yellowstone source. At `processed`, events are emitted as they
- * arrive, even before the slot is complete; at `confirmed` and `finalized`, when the slot reaches the
- * commitment. Slots stay in order while the source repairs a gap. Account subscriptions fail when a gap is
- * repaired from blocks, which lack account writes. All subscriptions fail when slots are lost or every
- * server is down; those with pending notifications fail when their slot is evicted before it is rooted.
+ * At `processed`, emits events as they arrive, even before the slot is complete. Account subscriptions fail
+ * when a gap is repaired from blocks, which lack account writes. All fail when slots are lost or every server
+ * is down; those with pending notifications fail when their slot is evicted before it is rooted.
  */
 export class GeyserFeed implements PreferredFeed, YellowstoneListener {
   readonly #limits: GeyserLimits;
@@ -114,7 +109,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
       queueMax: heldMax,
       emit: (queued) => this.#emit(queued),
       prefetch: ({ update }) => {
-        // What must be fetched before an update is emitted; null for nothing.
         if (update.kind !== 'account' || update.write.account.lamports === 0n) return null;
         const { address, account } = update.write;
         return this.#parsed.has(address, account.owner) ? this.#mints.fetchFor(account) : null;
@@ -134,10 +128,7 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return geyserKinds.has(kind) && this.#source.hasServers;
   }
 
-  /**
-   * @throws Failure UPSTREAM_UNAVAILABLE, also if the feed does not serve the kind or the merged request would
-   * be too large.
-   */
+  /** @throws Failure UPSTREAM_UNAVAILABLE, also if the merged request would be too large. */
   async open(subscription: Subscription, listener: FeedListener): Promise<() => void> {
     if (this.#source.isDown || !this.serves(subscription.kind)) throw new Failure('UPSTREAM_UNAVAILABLE');
     const removeFilters = this.#requested.add(subscription);
@@ -151,7 +142,11 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     await this.#fetchRoot();
     if (!this.#subscriptions.has(active)) throw new Failure('UPSTREAM_UNAVAILABLE');
     active.cleanups.push(this.#parsed.add(subscription));
-    active.cleanups.push(this.#notifier.add(subscription, this.#listenerOf(active)));
+    const notified: FeedListener = {
+      onNotification: (result, isLast) => this.#notify(active, result, isLast),
+      onError: (failure) => this.#fail([active], failure),
+    };
+    active.cleanups.push(this.#notifier.add(subscription, notified));
     if (!(await this.#source.updateFilters())) {
       this.#remove(active);
       throw new Failure('UPSTREAM_UNAVAILABLE');
@@ -164,7 +159,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return () => this.#remove(active);
   }
 
-  /** The newest completed slot; null for none. Also while subscriptions fail. */
   position(): SlotInfo | null {
     return this.#position;
   }
@@ -173,12 +167,10 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     return this.#sequence.emittedTransactions().upTo(commitment);
   }
 
-  /** Snapshot of the emitted transactions. Also while subscriptions fail. */
   emittedTransactions(): EmittedTransactions {
     return this.#emittedBeforeFailure?.() ?? this.#sequence.emittedTransactions().copy();
   }
 
-  /** Ends every subscription without notifying listeners. */
   close(): void {
     for (const subscription of [...this.#subscriptions]) this.#remove(subscription);
   }
@@ -196,7 +188,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
     }
   }
 
-  /** Called when a slot before the first one of the stream is confirmed or finalized. */
   onEarlierStatus(update: RawUpdate): void {
     if (this.#subscriptions.size > 0) this.#handleUpdate(update);
   }
@@ -244,13 +235,6 @@ export class GeyserFeed implements PreferredFeed, YellowstoneListener {
         'Failed to read the root slot; it is estimated until the stream reports one',
       );
     }
-  }
-
-  #listenerOf(subscription: ActiveSubscription): FeedListener {
-    return {
-      onNotification: (result, isLast) => this.#notify(subscription, result, isLast),
-      onError: (failure) => this.#fail([subscription], failure),
-    };
   }
 
   #notify(subscription: ActiveSubscription, result: Buffer, isLast: boolean): void {

@@ -16,14 +16,10 @@ const ATTEMPTS_MAX = 2;
 type PendingSignature = {
   readonly subscription: SubscriptionOf<'signature'>;
   readonly emit: (result: Buffer) => void;
-  /** Times the signature was not found. */
   missed: number;
 };
 
-/**
- * Finds transactions that landed before their subscription, which no stream reports. Sends one request at a
- * time for all that are due.
- */
+/** Finds transactions that landed before their subscription, which no stream reports. */
 export class LateSignatures {
   readonly #request: RequestFn;
   readonly #log: Logger;
@@ -36,11 +32,7 @@ export class LateSignatures {
     this.#log = log;
   }
 
-  /**
-   * Checks now, and at each slot of the commitment until the transaction reaches it.
-   * @param emit - called at most once, with the notification's result.
-   * @returns a function that ends it.
-   */
+  /** Checks now, and at each slot until the transaction reaches the commitment. */
   watch(subscription: SubscriptionOf<'signature'>, emit: (result: Buffer) => void): () => void {
     const pending: PendingSignature = { subscription, emit, missed: 0 };
     this.#pending.add(pending);

@@ -1,9 +1,8 @@
 /** Limits of WebSocket subscriptions that Geyser feeds. Times in milliseconds. */
 export const geyserLimits = {
-  /** Maximum distinct filters per program; above it, the whole program is requested. */
+  /** Distinct filters; above it, the whole program is requested. */
   programFiltersMax: 8,
   rootTimeoutMs: 2_000,
-  /** Remembered slots above the root. */
   seenSlotsMax: 512,
   /** Updates held above a missing slot, or while a mint is fetched. */
   heldMax: 10_000,

@@ -23,10 +23,7 @@ class WaitBudget {
     this.#periodMs = periodMs;
   }
 
-  /**
-   * @param done - never rejects.
-   * @returns resolves with `done` or when the budget is used up; null without budget.
-   */
+  /** Resolves with `done`, which never rejects, or when the budget is used up. Null without budget. */
   wait(done: Promise<void>): Promise<void> | null {
     const start = performance.now();
     if (start >= this.#periodEnd) {
@@ -61,7 +58,6 @@ function dataOf(result: JsonValue): Uint8Array | null {
   return Buffer.from(data[0], 'base64');
 }
 
-/** Caches the scale of mints that token accounts refer to. */
 export class MintCache {
   readonly #options: MintCacheOptions;
   readonly #cached: Lru<Address, Readonly<{ scale: MintScale | null; until: number }>>;
@@ -82,11 +78,7 @@ export class MintCache {
     };
   }
 
-  /**
-   * Fetches the mint of a token account if unknown, once at a time. Total waiting is limited to `mintWaitMs`
-   * per `mintRetryMs`; the fetch continues beyond it.
-   * @returns null when nothing is awaited; the promise never rejects.
-   */
+  /** Waits for an unknown mint, up to `mintWaitMs` per `mintRetryMs`; null when nothing is awaited. */
   fetchFor(account: Account): Promise<void> | null {
     if (!isTokenProgram(account.owner)) return null;
     const mint = decodeTokenAccount(account.data)?.mint;
@@ -116,7 +108,6 @@ export class MintCache {
       const scale = data === null ? null : decodeMintScale(data);
       this.#cached.set(mint, { scale, until: performance.now() + (scale === null ? mintMaxAgeMs : age) });
     } catch {
-      // Keeps the previous scale.
       const scale = this.#cached.get(mint)?.scale ?? null;
       this.#cached.set(mint, { scale, until: performance.now() + mintRetryMs });
       log.warn({ mint }, 'Failed to fetch a mint; its token accounts are shown without amounts');

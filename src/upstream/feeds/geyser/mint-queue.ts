@@ -4,14 +4,14 @@ import type { TransactionUpdate } from '../../../protocol/geyser/update/transact
 
 export type FeedUpdate = AccountUpdate | SlotUpdate | TransactionUpdate;
 
-/** An update with the server's time in Unix milliseconds. */
+/** `at`: the server's time in Unix milliseconds. */
 export type QueuedUpdate = Readonly<{ update: FeedUpdate; at: bigint }>;
 
 type MintQueueOptions = Readonly<{
-  /** Maximum queued updates; above it, they are emitted without waiting. */
+  /** Above it, updates are emitted without waiting. */
   queueMax: number;
   emit: (queued: QueuedUpdate) => void;
-  /** What must be fetched before the update is emitted; null for nothing. Never rejects. */
+  /** Fetches what the update needs; null for nothing. Never rejects. */
   prefetch: (queued: QueuedUpdate) => Promise<void> | null;
 }>;
 

@@ -16,8 +16,9 @@ import type {
 import type { Address } from '../../../solana/address.ts';
 import { Channel, type Member } from '../../../streams/geyser/channel.ts';
 import { compileFilters } from '../../../streams/geyser/filters/compile.ts';
+import { pubkeysCount } from '../../../streams/geyser/filters/request-size.ts';
 import type { GeyserSink } from '../../../streams/geyser/geyser-sink.ts';
-import type { FiltersSize } from '../../geyser/merge-filters.ts';
+import { type FiltersSize, named } from '../../geyser/merge-filters.ts';
 
 export class RefCountedMap<Key, Value> {
   readonly #entries = new Map<Key, { readonly value: Value; count: number }>();
@@ -38,11 +39,7 @@ export class RefCountedMap<Key, Value> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  /**
-   * @param make - called for a new key.
-   * @param onRemoved - called when its last reference is released.
-   * @returns a function that releases the reference; idempotent.
-   */
+  /** The release is idempotent; the last one calls `onRemoved`. */
   add(key: Key, make: () => Value, onRemoved: (value: Value) => void = () => {}): () => void {
     const entry = this.#entries.get(key) ?? { value: make(), count: 0 };
     entry.count++;
@@ -59,10 +56,7 @@ export class RefCountedMap<Key, Value> {
   }
 }
 
-/**
- * Kinds that a Geyser stream feeds. Not `slotsUpdates`: plugins do not report frozen banks; not `block`: it
- * costs far more than its transactions; not `vote`: gossip votes are not reported.
- */
+/** Not `slotsUpdates` (plugins report no frozen banks), `block` (too expensive), `vote` (not reported). */
 export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKind>([
   'account',
   'logs',
@@ -73,13 +67,12 @@ export const geyserKinds: ReadonlySet<SubscriptionKind> = new Set<SubscriptionKi
   'transaction',
 ]);
 
-/** A filter that local updates are matched with too: the source may emit more than was requested. */
+/** Local updates are matched too: the source may emit more than was requested. */
 type MatchedFilter<Filter> = Readonly<{ filter: Filter; member: Member }>;
 
 const dataFilter = (filter: AccountFilter): AccountsDataFilter =>
   filter.kind === 'dataSize' ? { kind: 'dataSize', bytes: filter.size } : filter;
 
-/** '' for no filters. */
 const keyOf = (filters: readonly AccountFilter[]): string =>
   filters
     .map((filter) => {
@@ -94,7 +87,6 @@ class ProgramFilters {
   readonly #filtersMax: number;
   readonly filters = new RefCountedMap<string, MatchedFilter<AccountsFilter>>();
 
-  /** @param filtersMax - beyond it, the whole program is requested. */
   constructor(program: Address, filtersMax: number) {
     this.#program = program;
     this.#filtersMax = filtersMax;
@@ -123,23 +115,12 @@ function transactionFilter(filter: TransactionFilter): TransactionsFilter {
   };
 }
 
-const addressesIn = ({ accountInclude, accountExclude, accountRequired }: TransactionsFilter): number =>
-  (accountInclude?.length ?? 0) + (accountExclude?.length ?? 0) + (accountRequired?.length ?? 0);
-
-const named = <Filter>(prefix: string, filters: readonly Filter[]): Map<string, Filter> =>
-  new Map(filters.map((filter, at) => [`${prefix}${at}`, filter]));
-
 type RequestedFiltersOptions = Readonly<{
-  /** Maximum distinct filters per program; above it, the whole program is requested. */
   programFiltersMax: number;
-  /** Whether servers accept that many filters. */
   fits: (size: FiltersSize) => boolean;
 }>;
 
-/**
- * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters and later in
- * the same slot does not is emitted in its matching state.
- */
+/** An account that matches a program's filters and later does not, is emitted in its matching state. */
 export class RequestedFilters {
   readonly #options: RequestedFiltersOptions;
   readonly #accounts = new RefCountedMap<Address, Member>();
@@ -150,7 +131,6 @@ export class RequestedFilters {
   readonly #sink: GeyserSink;
   #hasMatched = false;
   #programFilters = 0;
-  /** Addresses in transaction filters other than mentions. */
   #filteredAddresses = 0;
 
   constructor(options: RequestedFiltersOptions) {
@@ -161,10 +141,7 @@ export class RequestedFilters {
     this.#sink = { push, end: () => {}, lag: () => {} };
   }
 
-  /**
-   * @returns a function that removes the subscription, idempotent; null beyond the limits, and for filters
-   * that Geyser does not support.
-   */
+  /** Null beyond the limits, and for filters that Geyser does not support. The removal is idempotent. */
   add(subscription: Subscription): (() => void) | null {
     try {
       const end = this.#addFilter(subscription);
@@ -184,7 +161,6 @@ export class RequestedFilters {
     return { accounts: named('a', accounts), transactions: named('t', transactions) };
   }
 
-  /** Whether a subscription needs an update. */
   matches(update: RawAccount | RawTransaction): boolean {
     this.#hasMatched = false;
     this.#channel.emit(update);
@@ -239,16 +215,17 @@ export class RequestedFilters {
   }
 
   #addTransactions(filter: TransactionsFilter): () => void {
+    const request: SubscribeRequest = { transactions: new Map([['t', filter]]) };
     return this.#transactions.add(
       JSON.stringify(filter),
       () => {
-        const member = this.#newMember({ transactions: new Map([['t', filter]]) });
-        this.#filteredAddresses += addressesIn(filter);
+        const member = this.#newMember(request);
+        this.#filteredAddresses += pubkeysCount(request);
         return { filter, member };
       },
       ({ member }) => {
         member.close();
-        this.#filteredAddresses -= addressesIn(filter);
+        this.#filteredAddresses -= pubkeysCount(request);
       },
     );
   }

@@ -5,35 +5,21 @@ import type { TransactionUpdate } from '../../../protocol/geyser/update/transact
 import type { Signature } from '../../../solana/signature.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import type { LedgerEvent } from '../../../streams/ledger-event.ts';
+import { newer, newestOf } from '../../slots/newest-slot.ts';
 import type { EmittedTransactions } from '../block-stream.ts';
-import { newer } from '../gap/gap-recovery.ts';
 import type { SlotInfo } from '../pubsub-message.ts';
 import type { FeedUpdate } from './mint-queue.ts';
 
-type EmittedSlot = Readonly<{
-  parent: Slot | null;
-  /** Emitted completely. */
-  isWhole: boolean;
-  isConfirmed: boolean;
-  signatures: ReadonlySet<Signature>;
-}>;
-
-const newestOf = (slots: Iterable<Slot>): Slot | null => {
-  let newest: Slot | null = null;
-  for (const slot of slots) if (newest === null || slot > newest) newest = slot;
-  return newest;
-};
-
-/** Emitted transactions: at `processed` individually, at `confirmed` and `finalized` per completed slot. */
+/** `processed` transactions are emitted individually, others per completed slot. */
 class EmittedSlots implements EmittedTransactions {
   readonly newest: Slot | null;
-  readonly #slots: ReadonlyMap<Slot, EmittedSlot>;
+  readonly #slots: ReadonlyMap<Slot, SlotState>;
   readonly #root: Slot | null;
   /** Slots up to this one precede the feed. */
   readonly #before: Slot | null;
   readonly #confirmed: Slot | null;
 
-  constructor(slots: ReadonlyMap<Slot, EmittedSlot>, root: Slot | null, before: Slot | null) {
+  constructor(slots: ReadonlyMap<Slot, SlotState>, root: Slot | null, before: Slot | null) {
     this.#slots = slots;
     this.#root = root;
     this.#before = before;
@@ -63,7 +49,7 @@ class EmittedSlots implements EmittedTransactions {
     return emitted.isWhole && this.#confirmed !== null && slot <= this.#confirmed;
   }
 
-  #newestWhere(is: (emitted: EmittedSlot) => boolean): Slot | null {
+  #newestWhere(is: (emitted: SlotState) => boolean): Slot | null {
     return newestOf([...this.#slots].filter(([, emitted]) => is(emitted)).map(([slot]) => slot));
   }
 
@@ -85,43 +71,35 @@ const ROOT_DISTANCE = 32n;
 
 const previousSlot = (slot: Slot): Slot => slotOf(slot > 0n ? slot - 1n : slot);
 
-type SlotState = {
+class SlotState {
   parent: Slot | null;
-  isCreated: boolean;
+  isCreated = false;
   /** Emitted completely. */
-  isWhole: boolean;
-  isConfirmed: boolean;
-  readonly signatures: Set<Signature>;
-};
+  isWhole = false;
+  isConfirmed = false;
+  signatures = new Set<Signature>();
 
-const emptySlot = (parent: Slot | null): SlotState => ({
-  parent,
-  isCreated: false,
-  isWhole: false,
-  isConfirmed: false,
-  signatures: new Set(),
-});
+  constructor(parent: Slot | null) {
+    this.parent = parent;
+  }
+}
 
 type UpdateSequenceOptions = Readonly<{
-  /** Slots that were complete before the first subscription. */
+  /** Slots up to this one were complete before the first subscription. */
   completeUpTo: Slot | null;
-  /** Maximum tracked slots above the root; above it, the oldest entry is evicted. */
+  /** Tracked slots above the root; beyond it, the oldest is evicted. */
   slotsMax: number;
   /** Roots of the evicted slot's descendants will be incomplete. */
   onEvicted: (slot: Slot) => void;
 }>;
 
-/**
- * Converts the source's updates into ledger events, and tracks what was emitted. Drops what replays for gRPC
- * streams add to complete slots.
- */
+/** Converts updates into ledger events. Drops what replays for gRPC streams add to complete slots. */
 export class UpdateSequence {
   readonly #options: UpdateSequenceOptions;
   readonly #slots = new Map<Slot, SlotState>();
   root: Slot | null = null;
   /** Recent root from a node, used before the stream reports one. */
   #rootHint: Slot | null = null;
-  /** Newest completed slot. */
   #processed: Slot | null = null;
   #oldest: Slot | null = null;
 
@@ -149,13 +127,12 @@ export class UpdateSequence {
   eventsOf(update: FeedUpdate, at: bigint): readonly LedgerEvent[] {
     const { slot } = update;
     if (this.root !== null && slot <= this.root) return [];
-    if (update.kind === 'slot' && (update.status === 'confirmed' || update.status === 'finalized')) {
-      const status = update.status;
-      if (status === 'confirmed') {
-        const state = this.#slots.get(slot);
-        if (state !== undefined) state.isConfirmed = true;
-        return [{ kind: 'confirmed', slot, at }];
-      }
+    if (update.kind === 'slot' && update.status === 'confirmed') {
+      const state = this.#slots.get(slot);
+      if (state !== undefined) state.isConfirmed = true;
+      return [{ kind: 'confirmed', slot, at }];
+    }
+    if (update.kind === 'slot' && update.status === 'finalized') {
       this.root = slot;
       for (const existing of this.#slots.keys()) if (existing <= slot) this.#slots.delete(existing);
       return [{ kind: 'rooted', slot, at }];
@@ -176,7 +153,7 @@ export class UpdateSequence {
   #slotState(slot: Slot): SlotState {
     const existing = this.#slots.get(slot);
     if (existing !== undefined) return existing;
-    const state = emptySlot(null);
+    const state = new SlotState(null);
     this.#slots.set(slot, state);
     if (this.#oldest === null || slot < this.#oldest) this.#oldest = slot;
     if (this.#slots.size > this.#options.slotsMax) this.#evictOldest();
@@ -211,7 +188,7 @@ export class UpdateSequence {
         return state.parent === null ? [] : this.#createdEvents(slot, state, at);
       case 'dead':
         // A dead slot may be repaired and replayed.
-        this.#slots.set(slot, emptySlot(state.parent));
+        this.#slots.set(slot, new SlotState(state.parent));
         return [{ kind: 'dead', slot, err: deadError ?? '', at }];
       case 'processed': {
         const created = this.#createdEvents(slot, state, at);
