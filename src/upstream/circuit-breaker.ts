@@ -1,11 +1,13 @@
-export type CircuitLimits = Readonly<{ circuitFailuresMax: number; circuitOpenMs: number }>;
+import type { UpstreamLimits } from './limits.ts';
+
+export type CircuitLimits = Pick<UpstreamLimits, 'circuitFailuresMax' | 'circuitOpenMs'>;
 
 /** Maximum open time as a multiple of `circuitOpenMs`. */
 const OPEN_MULTIPLIER_MAX = 8;
 
 /**
  * Circuit breaker: closed → (consecutive failures) → open → (time) → half-open with one trial → closed, or
- * open for twice as long. Times are milliseconds of a monotonic clock passed in.
+ * open for twice as long.
  */
 export class CircuitBreaker {
   readonly #limits: CircuitLimits;
@@ -55,7 +57,6 @@ export class CircuitBreaker {
     this.#open(now);
   }
 
-  /** Opens the circuit for twice as long as the last time, within limits. */
   #open(now: number): void {
     const first = this.#limits.circuitOpenMs;
     this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);

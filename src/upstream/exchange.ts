@@ -1,4 +1,4 @@
-/** Result of one HTTP request. Failures are values, not rejections. */
+/** Result of one HTTP request. */
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
@@ -21,7 +21,7 @@ export interface BodyFlow {
   stop(): void;
 }
 
-/** Receives a streamed body. Must not throw. */
+/** Must not throw. */
 export interface BodyListener {
   /** The listener owns the bytes. */
   onData(bytes: Buffer): void;
@@ -34,15 +34,13 @@ export interface BodyListener {
 export interface NodeRequest extends ExchangeListener {
   readonly id: number;
   readonly method: string;
-  /** Raw JSON text; null omits the member. */
+  /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
   /** May be pipelined: harmless if repeated, and fast. */
   readonly canPipeline: boolean;
-  /** Accepts large bodies through `onStreamStart`. */
   readonly acceptsStream: boolean;
   /**
    * Offers a large body with HTTP status 200 for streaming; its flow is paused. Called at most once.
-   * @param start - first bytes.
    * @param bytes - total length; null if unknown.
    * @returns the listener of the rest, which replaces `onExchange`; null to buffer the body.
    */

@@ -29,7 +29,6 @@ export class NodeGroup {
   readonly #primary: Primary;
   readonly #recoveryProbes: RecoveryProbes;
   #candidates: readonly UpstreamNode[];
-  /** Replaced, never mutated. */
   serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
@@ -51,7 +50,7 @@ export class NodeGroup {
     this.refresh();
   }
 
-  /** Sticky node; null in the `spread` strategy. */
+  /** null in the `spread` strategy. */
   get primary(): UpstreamNode | null {
     return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
@@ -62,14 +61,12 @@ export class NodeGroup {
   }
 
   /** Recomputes the serving nodes after a change of a node's state. */
-  refresh(): void {
-    const now = performance.now();
+  refresh(now = performance.now()): void {
     this.serving = inService(this.#candidates);
     this.#primary.review(this.serving, now);
-    this.#updateHeads(now);
+    this.updateHeads(now);
   }
 
-  /** May mirror the call to an ejected node. */
   probeRecovery(call: Call): void {
     this.#recoveryProbes.maybeProbe(call, this.serving);
   }
@@ -81,7 +78,7 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** Newest slot of the healthy serving nodes; null if unknown. */
+  /** Of the healthy serving nodes; null if unknown. */
   headAt(commitment: Commitment): ObservedSlot | null {
     return this.#chainHeads.at(commitment);
   }
@@ -90,29 +87,20 @@ export class NodeGroup {
     return this.#chainHeads.isInUse(commitment, withinMs, now);
   }
 
-  onSlotsObserved(now: number): void {
-    this.#updateHeads(now);
-  }
-
-  /**
-   * Updates lag, ejections and derived state of the group.
-   * @param watched - serving and drained nodes.
-   */
+  /** @param watched - serving and drained nodes. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);
-    this.serving = inService(this.#candidates);
-    this.#primary.review(this.serving, now);
+    this.refresh(now);
     this.hasEjected = hasEjectedNodes(this.serving, now);
     this.#oldestAvailable = this.serving.reduce<Slot | null>(older, null);
-    this.#updateHeads(now);
   }
 
   stop(): void {
     this.hedgeTimer.stop();
   }
 
-  #updateHeads(now: number): void {
+  updateHeads(now: number): void {
     this.#chainHeads.update(this.serving.filter((node) => node.isHealthy(now)));
   }
 }

@@ -48,10 +48,6 @@ export class NodeRegistry {
     this.#apply(this.#prepared(nodes));
   }
 
-  get limits(): UpstreamLimits {
-    return this.#limits;
-  }
-
   get networks(): readonly Network[] {
     return networks.filter((network) => this.sets.has(network));
   }
@@ -68,13 +64,11 @@ export class NodeRegistry {
     return this.sets.get(network)?.members.find(({ node }) => node.name === name)?.node;
   }
 
-  /** Starts health monitoring, also of nodes added later. */
   start(): void {
     this.#isStarted = true;
     for (const { monitor } of this.sets.values()) monitor.start();
   }
 
-  /** Stops monitoring and closes all connections. Calls in flight fail. */
   stop(): void {
     this.#isStopped = true;
     const removing = [...this.#removing];
@@ -85,10 +79,8 @@ export class NodeRegistry {
     for (const node of nodes) node.close();
   }
 
-  /** Resolves when every node has been polled once and every network has one that responded. */
   async waitForFirstResponses(): Promise<void> {
-    const watches = [...this.sets.values()].map(({ monitor }) => monitor);
-    await Promise.all(watches.flatMap((watch) => [watch.firstResponse, watch.firstPolls()]));
+    await Promise.all([...this.sets.values()].map(({ monitor }) => monitor.waitForFirstResponses()));
   }
 
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
@@ -100,7 +92,6 @@ export class NodeRegistry {
     this.#apply(prepared);
   }
 
-  /** @param drained - as `network/name`. */
   drain(drained: ReadonlySet<string>): void {
     this.#drained = drained;
     for (const { members, group } of this.sets.values()) group.setCandidates(this.#candidatesOf(members));

@@ -1,5 +1,3 @@
-import type { Network } from '../protocol/call.ts';
-import type { Slot } from '../solana/units.ts';
 import type { NodeHealth } from './health/node-health.ts';
 import {
   type NodeState,
@@ -11,51 +9,13 @@ import {
 } from './health/node-state.ts';
 import type { UpstreamNode } from './node.ts';
 
-/** Status of a node for metrics, the control API and logs. Contains no URL and no secret. */
-export type NodeStatus = Readonly<{
-  name: string;
-  network: Network;
-  state: NodeState;
-  reason: string | null;
-  /** Taken out of service by the operator. */
-  cordoned: boolean;
-  /** Receives no calls, even if all other nodes are cordoned. */
-  drained: boolean;
-  slot: Slot | null;
-  /** Slots behind the best node of the network. */
-  lagSlots: bigint | null;
-  latencyMs: number | null;
-  inFlight: number;
-  failuresInRow: number;
-  silentMs: number | null;
-  confirmedSlot: Slot | null;
-  finalizedSlot: Slot | null;
-  /** Slots received as shreds but not replayed; null if unknown. */
-  unreplayedSlots: bigint | null;
-  firstAvailableBlock: Slot | null;
-  lacks: readonly string[];
-  /** Attempts in the ejection window, ratios of failed and throttled ones, and their latency. */
-  recentCalls: number;
-  failedShare: number | null;
-  throttledShare: number | null;
-  p70Ms: number | null;
-  /** Request budget per second and its remainder; null: unlimited. */
-  requestsPerSecond: number | null;
-  requestsLeft: number | null;
-  /** Since the start: hedges and recovery probes sent to the node. */
-  hedges: number;
-  copies: number;
-}>;
-
-export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
-
 const ALL_NODES_CORDONED = 'cordoned, but still used because every node of this network is cordoned';
 
 function stateAndReasonOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],
   isDrained: boolean,
-): Pick<NodeStatus, 'state' | 'reason'> {
+): { state: NodeState; reason: string | null } {
   const now = performance.now();
   if (node.wrongChain) return { state: stateOf(node, now), reason: reasonOf(node, now) };
   if (isDrained) {
@@ -68,11 +28,8 @@ function stateAndReasonOf(
   return { state: stateOf(node, now), reason: reasonOf(node, now) };
 }
 
-export function statusOf(
-  node: UpstreamNode,
-  networkNodes: readonly UpstreamNode[],
-  drained: boolean,
-): NodeStatus {
+/** @param drained - receives no calls, even if all other nodes are cordoned. */
+export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode[], drained: boolean) {
   const now = performance.now();
   return {
     name: node.name,
@@ -91,6 +48,7 @@ export function statusOf(
     unreplayedSlots: node.slots.unreplayed,
     firstAvailableBlock: node.capabilities.firstAvailable,
     lacks: node.capabilities.missing(now),
+    // In the ejection window.
     recentCalls: node.recent.attempts(now),
     failedShare: node.recent.failedShare(now),
     throttledShare: node.recent.throttledShare(now),
@@ -102,13 +60,16 @@ export function statusOf(
   };
 }
 
-/** State including the operator's cordon. */
+/** Status of a node for metrics, the control API and logs. Contains no URL and no secret. */
+export type NodeStatus = Readonly<ReturnType<typeof statusOf>>;
+
+export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
+
 export function stateOf(node: NodeHealth, now: number): NodeState {
   if (node.wrongChain) return 'wrong-chain';
   return node.cordon === null ? ownStateOf(node, now) : 'cordoned';
 }
 
-/** State without the cordon. */
 export function ownStateOf(node: NodeHealth, now: number): NodeState {
   if (node.isThrottled(now)) return 'resting';
   if (node.isFailing) return 'failing';
@@ -118,7 +79,6 @@ export function ownStateOf(node: NodeHealth, now: number): NodeState {
   return node.lastResponseAt === null ? 'unknown' : 'healthy';
 }
 
-/** Explanation of the state; null if there is none. */
 export function reasonOf(node: NodeHealth, now: number): string | null {
   if (node.wrongChain) return 'genesis hash does not match its network';
   if (node.cordon === null) {

@@ -5,11 +5,10 @@ export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 
 /**
  * Result of one attempt at one node.
- * - `answer`: a JSON-RPC result or error.
+ * - `response`: a JSON-RPC result or error.
  * - `status`: an HTTP error.
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
- * - `too-large`: larger than responseMaxBytes.
  * - `over-budget`: the response memory budget is exhausted.
  * - `transport`: no response; `wasSent` if the node may have read the request.
  * - `aborted`: the caller canceled.
@@ -25,7 +24,10 @@ export type Outcome = Readonly<
   | { kind: 'aborted'; wasSent: boolean }
 >;
 
-/** Short text for logs. Contains nothing that a node sent. */
+export const isThrottling = (outcome: Outcome): boolean =>
+  outcome.kind === 'status' && outcome.status === 429;
+
+/** Contains nothing that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'response':

@@ -13,7 +13,6 @@ import { attempt } from '../retry/attempt.ts';
 /** Digital Asset Standard API server. */
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
-/** Times in milliseconds, sizes in bytes. */
 export const dasLimits = {
   /** Per request, all servers together. */
   timeoutMs: 15_000,
@@ -29,7 +28,6 @@ export const dasLimits = {
 
 export type DasLimits = Readonly<typeof dasLimits>;
 
-/** Response, retryable error, or no response. */
 type ServerResult =
   | Readonly<{ kind: 'result'; result: JsonValue }>
   | Readonly<{ kind: 'rejection'; error: NodeError; isFinal: boolean }>
@@ -62,7 +60,7 @@ export class DasClient {
   readonly #limits: DasLimits;
   readonly #log: Logger | null;
 
-  /** @param servers - in order of preference per network. */
+  /** @param servers - in order of preference. */
   constructor(servers: readonly DasServer[], limits: Partial<DasLimits> = {}, log: Logger | null = null) {
     this.#limits = { ...dasLimits, ...limits };
     this.#log = log;
@@ -77,8 +75,7 @@ export class DasClient {
   /**
    * Tries the servers in order until one answers; DAS calls are read-only.
    * @returns the `result`, integers exact.
-   * @throws NodeRejection with a server's error if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none
-   * responds; CLIENT_GONE on abort.
+   * @throws NodeRejection if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none responds; CLIENT_GONE.
    */
   async request(
     network: Network,

@@ -19,15 +19,14 @@ class WindowHalf {
   }
 }
 
-/** Sliding window over a node's attempts, in two alternating halves. */
+/** Sliding window over a node's attempts, in two halves: covers between half and all of `windowMs`. */
 export class RecentOutcomes {
-  readonly #limits: Readonly<{ windowMs: number }>;
+  readonly #limits: Pick<UpstreamLimits, 'windowMs'>;
   #current = new WindowHalf();
   #before = new WindowHalf();
   #rotatedAt = 0;
 
-  /** @param limits - covers between half and all of `windowMs`. */
-  constructor(limits: Readonly<{ windowMs: number }>) {
+  constructor(limits: Pick<UpstreamLimits, 'windowMs'>) {
     this.#limits = limits;
   }
 
@@ -47,19 +46,19 @@ export class RecentOutcomes {
     return this.#current.attempts + this.#before.attempts;
   }
 
-  /** Ratio of failed attempts; null without attempts. */
+  /** null without attempts. */
   failedShare(now: number): number | null {
     const attempts = this.attempts(now);
     return attempts === 0 ? null : (this.#current.failed + this.#before.failed) / attempts;
   }
 
-  /** Ratio of throttled attempts; null without attempts. */
+  /** null without attempts. */
   throttledShare(now: number): number | null {
     const attempts = this.attempts(now);
     return attempts === 0 ? null : (this.#current.throttled + this.#before.throttled) / attempts;
   }
 
-  /** Latency quantile in milliseconds; null without responses. */
+  /** Quantile; null without responses. */
   latencyMs(share: number, now: number): number | null {
     this.#rotate(now);
     const both = createHistogram();
@@ -88,14 +87,10 @@ export class RecentOutcomes {
   }
 }
 
-/** HTTP statuses that are the node's fault. */
 export const isNodeFault = (status: number): boolean =>
   status >= 500 || status === 401 || status === 403 || status === 404;
 
-/**
- * Classifies an attempt; null if it says nothing about the node.
- * @param elapsedMs - null if the time depends on the request, not the node.
- */
+/** @returns null if the attempt says nothing about the node. */
 export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
   switch (outcome.kind) {
     case 'response':
@@ -122,7 +117,7 @@ export type EjectionLimits = Pick<
 
 /**
  * Ejection state of a node. Successful calls re-admit it for good; polls and time only on probation, in
- * which one failed call ejects it again. Times are milliseconds of a monotonic clock.
+ * which one failed call ejects it again.
  */
 export class Ejection {
   readonly #limits: EjectionLimits;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Call, Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
@@ -18,16 +19,14 @@ type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
-  timer: NodeJS.Timeout | null;
   reportedState: NodeState;
   readonly polled: PromiseWithResolvers<void>;
 };
 
-/** Monitors the nodes of one network: polls them, updates their group, and logs state changes. */
+/** Polls the nodes of one network, updates their group, and logs state changes. */
 export class HealthMonitor {
   readonly #group: NodeGroup;
   readonly #log: Logger;
-  #nodes: readonly UpstreamNode[] = [];
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
   /** Last logged set of conflicting chains. */
@@ -39,12 +38,9 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  get firstResponse(): Promise<void> {
-    return this.#firstResponse.promise;
-  }
-
-  async firstPolls(): Promise<void> {
-    await Promise.all(this.#watched.map(({ polled }) => polled.promise));
+  /** Resolves when every node has been polled once and one has responded. */
+  async waitForFirstResponses(): Promise<void> {
+    await Promise.all([this.#firstResponse.promise, ...this.#watched.map(({ polled }) => polled.promise)]);
   }
 
   /**
@@ -53,44 +49,46 @@ export class HealthMonitor {
    */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
-    const added: WatchedNode[] = [];
-    this.#nodes = nodes;
-    this.#watched = nodes.map((node) => {
-      const existing = before.find((watched) => watched.node === node);
-      const watched = existing ?? this.#createWatched(node);
-      if (existing === undefined) added.push(watched);
-      return watched;
-    });
-    for (const watched of before) if (!this.#watched.includes(watched)) stopPolling(watched);
-    if (this.#isStarted) for (const watched of added) void this.#pollLoop(watched);
+    this.#watched = nodes.map(
+      (node) => before.find((watched) => watched.node === node) ?? this.#createWatched(node),
+    );
+    const removed = before.filter((watched) => !this.#watched.includes(watched));
+    for (const { stop } of removed) stop.abort();
+    if (this.#isStarted) this.#startPolling(this.#watched.filter((watched) => !before.includes(watched)));
   }
 
   start(): void {
     this.#isStarted = true;
-    for (const watched of this.#watched) void this.#pollLoop(watched);
+    this.#startPolling(this.#watched);
   }
 
   stop(): void {
-    for (const watched of this.#watched) stopPolling(watched);
+    for (const { stop } of this.#watched) stop.abort();
     this.#group.stop();
+  }
+
+  #startPolling(added: readonly WatchedNode[]): void {
+    for (const watched of added) void this.#pollLoop(watched);
   }
 
   #createWatched(node: UpstreamNode): WatchedNode {
     const stop = new AbortController();
     const polls = new NodePoller(node, this.#group, stop.signal);
-    return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
+    return { node, polls, stop, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
   async #pollLoop(watched: WatchedNode): Promise<void> {
-    try {
-      await this.#poll(watched);
-    } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
+    const { signal } = watched.stop;
+    while (!signal.aborted) {
+      try {
+        await this.#poll(watched);
+      } catch (err) {
+        this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
+      }
+      watched.polled.resolve();
+      const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
+      await sleep(ms, undefined, { signal }).catch(() => undefined);
     }
-    watched.polled.resolve();
-    if (watched.stop.signal.aborted) return;
-    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => void this.#pollLoop(watched), ms);
   }
 
   async #poll(watched: WatchedNode): Promise<void> {
@@ -99,8 +97,9 @@ export class HealthMonitor {
     const isSkipped = node.isThrottled(now) || node.circuit.isOpen(now);
     if (!isSkipped && (await polls.poll())) this.#firstResponse.resolve();
     if (watched.stop.signal.aborted) return;
-    this.#logChains(markWrongChains(this.#nodes, node.network), node.network);
-    this.#group.review(this.#nodes, performance.now());
+    const nodes = this.#watched.map((one) => one.node);
+    this.#logChains(markWrongChains(nodes, node.network), node.network);
+    this.#group.review(nodes, performance.now());
     for (const one of this.#watched) this.#logState(one);
   }
 
@@ -140,11 +139,6 @@ export class HealthMonitor {
     } else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
     else this.#log.warn(fields, `Upstream node is ${state}`);
   }
-}
-
-function stopPolling({ stop, timer }: WatchedNode): void {
-  stop.abort();
-  if (timer !== null) clearTimeout(timer);
 }
 
 /** Consecutive polls that live responses may replace. */
@@ -199,10 +193,7 @@ export class NodePoller {
     return true;
   }
 
-  /**
-   * Whether live responses make this poll unnecessary. Polls are skipped only a few times in a row, and never
-   * for a suspect node.
-   */
+  /** Whether live responses make this poll unnecessary; only a few times in a row, never for a suspect node. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -223,32 +214,31 @@ export class NodePoller {
     if (commitment === 'processed') {
       this.#skipped = 0;
       node.recordPoll(outcome, elapsedMs);
-    } else this.#recordRejection(outcome);
+    } else node.recordOptionalPoll(outcome);
     const slot = slotIn(outcome);
     if (slot === null) return false;
     const now = performance.now();
     node.slots.recordPoll(commitment, slot, now);
-    this.#group.onSlotsObserved(now);
+    this.#group.updateHeads(now);
     return true;
   }
 
-  /** Polls the shred slot. A node without the method is not judged by it. */
   async #pollShreds(): Promise<void> {
     if (performance.now() < this.#shredsDueAt) return;
     const { shredsIntervalMs } = this.#group.limits;
     const { outcome } = await this.#request('getMaxShredInsertSlot', null);
     const received = slotIn(outcome);
-    this.#recordRejection(outcome);
+    this.#node.recordOptionalPoll(outcome);
     this.#node.slots.received = received;
     const factor = received === null ? REJECTED_BACKOFF_FACTOR : 1;
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** Polls the first available block, which is irrelevant with a single node. */
+  /** Irrelevant with a single node. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
-    this.#recordRejection(outcome);
+    this.#node.recordOptionalPoll(outcome);
     if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
@@ -256,11 +246,5 @@ export class NodePoller {
   #request(method: MethodName, params: Buffer | null): ReturnType<typeof attempt> {
     const call: Call = { network: this.#node.network, method, row: methods[method], params };
     return attempt(this.#node, call, this.#group.limits.pollTimeoutMs, this.#signal);
-  }
-
-  /** A node that rejects a method may serve all others. */
-  #recordRejection(outcome: Outcome): void {
-    if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
-    else this.#node.circuit.release();
   }
 }

@@ -4,7 +4,7 @@ import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { Slot } from '../../solana/units.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { UpstreamLimits } from '../limits.ts';
-import type { Outcome } from '../outcome.ts';
+import { isThrottling, type Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
@@ -36,7 +36,7 @@ export class NodeHealth {
   readonly ejection: Ejection;
   /** Set by `markLag`. */
   slotFault: SlotFault | null = null;
-  /** Slots behind the best node of the network; set by `markLag`. */
+  /** Behind the best node of the network; set by `markLag`. */
   lagSlots: bigint | null = null;
   /** Set by `markWrongChains`; such a node receives no calls. */
   wrongChain = false;
@@ -44,7 +44,7 @@ export class NodeHealth {
   /** getGenesisHash was answered, if only with an error. */
   isGenesisFetched = false;
   lastResponseAt: number | null = null;
-  /** Moving average; null before the first response. */
+  /** Moving average. */
   latencyMs: number | null = null;
   inFlight = 0;
   throttledUntil = 0;
@@ -72,7 +72,6 @@ export class NodeHealth {
     this.#limits = limits;
   }
 
-  /** Newest processed slot; null if unknown. */
   get slot(): Slot | null {
     return this.slots.processed;
   }
@@ -81,7 +80,6 @@ export class NodeHealth {
     return this.ejection.reason;
   }
 
-  /** @param now - `performance.now()`. */
   onRequestStart(now: number): void {
     this.inFlight++;
     if (this.circuit.isTripped) this.circuit.recordStart(now);
@@ -94,8 +92,7 @@ export class NodeHealth {
   }
 
   isAvailable(now: number): boolean {
-    const isBlocked = this.inFlight >= this.#limits.inFlightMax || now < this.throttledUntil;
-    return !isBlocked && (this.budget === null || this.budget.has(now));
+    return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
 
   /**
@@ -120,7 +117,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** Whether it has more calls than connections, so that another call would wait. */
+  /** Another call would wait for a connection. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }
@@ -133,7 +130,13 @@ export class NodeHealth {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /** Records a poll. A node that answers no polls is failing; one that answers again may receive calls. */
+  /** Records a poll of a method that the node may reject although it serves all others. */
+  recordOptionalPoll(outcome: Outcome): void {
+    if (isThrottling(outcome)) this.recordOutcome(outcome, null);
+    else this.circuit.release();
+  }
+
+  /** A node that answers no polls is failing; one that answers again may receive calls. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
@@ -146,10 +149,7 @@ export class NodeHealth {
     }
   }
 
-  /**
-   * Records an attempt.
-   * @param elapsedMs - null if the time, or a timeout, depends on the request, not the node.
-   */
+  /** @param elapsedMs - null if the time, or a timeout, depends on the request, not the node. */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
     const kind = attemptKindOf(outcome, elapsedMs);
@@ -229,6 +229,4 @@ export class NodeHealth {
 
 /** A throttled node did respond. */
 const isNoResponse = (outcome: Outcome): boolean =>
-  outcome.kind !== 'response' &&
-  outcome.kind !== 'aborted' &&
-  !(outcome.kind === 'status' && outcome.status === 429);
+  outcome.kind !== 'response' && outcome.kind !== 'aborted' && !isThrottling(outcome);

@@ -44,10 +44,6 @@ export const textOfEjection: Readonly<Record<EjectionReason, string>> = {
 export const reasonOfFailing = (failuresInRow: number): string =>
   failuresInRow > 0 ? `${failuresInRow} consecutive failures` : 'does not respond to polls';
 
-/**
- * @param lagSlots - slots behind the other nodes.
- * @param unreplayed - slots received as shreds but not replayed.
- */
 export function reasonOfFault(fault: SlotFault, lagSlots: bigint | null, unreplayed: bigint | null): string {
   switch (fault) {
     case 'behind':

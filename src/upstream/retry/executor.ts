@@ -333,7 +333,7 @@ function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: 
   const commitment = certainCommitment(state.call);
   if (commitment === null) return;
   node.slots.observe(commitment, slot, now);
-  state.group.onSlotsObserved(now);
+  state.group.updateHeads(now);
 }
 
 function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
