@@ -3,7 +3,7 @@ export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
   | { kind: 'over-budget' }
-  | { kind: 'transport'; wasSent: boolean; timedOut: boolean; cause: unknown }
+  | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
   | { kind: 'aborted'; wasSent: boolean }
 >;
 

@@ -39,11 +39,6 @@ export function preflightFault(response: RpcResponse): PreflightFault | null {
 
 type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
-function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
-  if (exchange.kind !== 'transport') return exchange;
-  return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
-}
-
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
 /** Receives the outcome exactly once, possibly synchronously. Must not throw. */
@@ -92,7 +87,7 @@ class Attempt implements NodeRequest, StreamListener {
     this.#node.inFlight--;
     let outcome: Outcome;
     try {
-      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : exchange;
     } catch {
       // A response that cannot be parsed is invalid.
       outcome = { kind: 'invalid' };
