@@ -5,11 +5,6 @@ import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 
 /**
- * Cache policy per method. Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to
- * §1.7.
- */
-
-/**
  * - `never`: coalesced only.
  * - `slot`: until the next slot, at most slotMs.
  * - `short`: seconds; facts of an epoch or a node.
@@ -56,6 +51,7 @@ const final = (pin: Pin, config: ConfigKind | null, options: PolicyOptions = {})
   pin,
 });
 
+/** Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to §1.7. */
 // biome-ignore format: a table is read by its columns
 export const cachePolicies = {
   getAccountInfo: policy('slot', 'context'),
@@ -120,7 +116,6 @@ const unknownPolicy: CachePolicy = policy('never');
 
 export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
 
-/** Lifetimes in milliseconds. */
 export type CacheTtls = Readonly<{
   /** State that changes every slot. 0 disables caching. */
   slotMs: number;
@@ -139,7 +134,7 @@ const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
 
 type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
 
-/** Whether the result reports an absence, which may change any moment. */
+/** Whether the result reports an absence, which may change at any moment. */
 export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   if (result.length <= NULL.length) return result.equals(NULL);
   const { length } = result;
@@ -150,7 +145,7 @@ export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   return mayContainNulls && (result.includes(',null') || result.includes('[null'));
 }
 
-/** Newest slot that a final response depends on; null if unknown. */
+/** Newest slot that a final response depends on. */
 export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): Slot | null {
   switch (policy.pin) {
     case null:
@@ -178,10 +173,7 @@ function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean
   return pinned !== null && pinned <= root;
 }
 
-/**
- * Lifetime of a response in milliseconds; 0: not cacheable. Errors and absences are never cached.
- * @param root - the finalized root, if known.
- */
+/** Lifetime in milliseconds; 0: not cacheable. Errors and absences are never cached. */
 export function ttlFor(
   key: CacheableCall,
   response: RpcResponse,

@@ -22,7 +22,6 @@ export type ResponseCacheOptions = Readonly<{
   counts: ResponseCounts;
 }>;
 
-/** Responds from the memory cache; forwards misses. */
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #options: ResponseCacheOptions;
@@ -68,7 +67,7 @@ export type MemoryCacheOptions = Readonly<{
 
 type CacheEntry = Readonly<{
   response: RpcResponse;
-  /** Generation of the network's chain, see `#chains`. */
+  /** See `#chains`. */
   chain: number;
   weight: number;
   expiresAt: number;
@@ -78,7 +77,7 @@ type CacheEntry = Readonly<{
 }>;
 
 const ENTRY_BYTES = 400;
-/** Maximum unused memory that a cached view may keep alive. */
+/** Unused memory that a cached view may keep alive. */
 const SLACK_MAX_BYTES = 1_024;
 
 /** Expired entries checked per insertion. */
@@ -86,7 +85,6 @@ const SWEEP_BATCH = 2;
 
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
 
-/** Copies a body that is a view into a much larger buffer. */
 function compact(response: RpcResponse): RpcResponse {
   const { body, errorCode } = response;
   if (body.buffer.byteLength - body.length <= SLACK_MAX_BYTES) return response;
@@ -95,7 +93,7 @@ function compact(response: RpcResponse): RpcResponse {
   return { body: own, errorCode };
 }
 
-/** In-memory LRU cache of responses, filled by the coalescer. */
+/** LRU cache of responses, filled by the coalescer. */
 export class MemoryCache implements CoalescedListener {
   readonly roots: FinalizedRoots;
   readonly #limits: MemoryCacheLimits;
@@ -103,7 +101,7 @@ export class MemoryCache implements CoalescedListener {
   readonly #slots: SlotTracker;
   readonly #now: () => number;
   readonly #entries: WeightedLru<string, CacheEntry>;
-  /** Number of resets per network. Entries of earlier chains are dropped lazily. */
+  /** Resets per network. Entries of earlier chains are dropped lazily. */
   readonly #chains = new Map<Network, number>();
 
   constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {
