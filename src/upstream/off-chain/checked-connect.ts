@@ -76,11 +76,9 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
       return;
     }
     connect(target, (...[error, socket]) => {
-      if (error !== null) {
-        done(error, null);
-      } else if (rules.allows(socket.remoteAddress ?? '')) {
-        done(null, socket);
-      } else {
+      if (error !== null) done(error, null);
+      else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);
+      else {
         socket.destroy();
         done(new ForbiddenAddress(), null);
       }

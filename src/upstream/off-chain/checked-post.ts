@@ -10,7 +10,6 @@ import {
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';
 
-/** Times in milliseconds. */
 export const postLimits = {
   connectTimeoutMs: 3_000,
   /** Per DNS query; each is sent twice. */
@@ -31,7 +30,6 @@ export type PostResult = Readonly<
   | { kind: 'failed' }
 >;
 
-const USER_AGENT = 'solway (notices)';
 const ANSWER_MAX_BYTES = 16 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
 
@@ -104,7 +102,7 @@ export class CheckedPost {
       origin,
       path: pathname + search,
       method: 'POST',
-      headers: { ...headers, 'user-agent': USER_AGENT },
+      headers: { ...headers, 'user-agent': 'solway (notices)' },
       body,
       signal,
     });

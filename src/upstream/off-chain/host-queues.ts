@@ -2,20 +2,7 @@ import { Lru } from '../../base/cache/lru.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { OffChainLimits } from './limits.ts';
 
-export type HostQueuesLimits = Pick<
-  OffChainLimits,
-  | 'inFlightMax'
-  | 'perHostMax'
-  | 'unprovenPerHostMax'
-  | 'queueMax'
-  | 'perHostQueueMax'
-  | 'unprovenPerHostQueueMax'
-  | 'hostsMax'
-  | 'circuitFailuresMax'
-  | 'circuitOpenMs'
->;
-
-/** Effect of an exchange on its host; `inconclusive` if it was aborted by us. */
+/** `inconclusive`: we aborted the exchange. */
 export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 
 /** Permit for one exchange; must be released once. */
@@ -32,7 +19,7 @@ type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active:
  * host. Slow hosts fill only their own queues.
  */
 export class HostQueues {
-  readonly #limits: HostQueuesLimits;
+  readonly #limits: OffChainLimits;
   readonly #queues = new Map<string, HostQueue>();
   /** Queues that can proceed; longest waiting first. */
   readonly #ready = new Set<HostQueue>();
@@ -42,7 +29,7 @@ export class HostQueues {
   #waiting = 0;
 
   /** @param now - monotonic clock in milliseconds. */
-  constructor(limits: HostQueuesLimits, now: () => number = () => performance.now()) {
+  constructor(limits: OffChainLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
     this.#health = new Lru(limits.hostsMax);
@@ -56,17 +43,13 @@ export class HostQueues {
     return this.#waiting;
   }
 
-  /** Whether a request would get a permit or a queue slot. */
   canAccept(host: string): boolean {
     if (this.#isBackingOff(host)) return false;
     const queue = this.#queueOf(host);
     return this.#canStart(queue) || this.#canWait(queue);
   }
 
-  /**
-   * Waits for a permit. @returns null if the queue is full, the circuit is open, or the signal aborts. Never
-   * rejects.
-   */
+  /** @returns null if the queue is full, the circuit is open, or the signal aborts. Never rejects. */
   acquire(host: string, signal: AbortSignal): Promise<HostSlot | null> {
     if (signal.aborted || this.#isBackingOff(host)) return Promise.resolve(null);
     const queue = this.#queueOf(host);

@@ -2,23 +2,23 @@
 export const offChainLimits = {
   /** Per read, including waits, redirects, gateways and retries. */
   timeoutMs: 5_000,
-  /** Per HTTP exchange, from DNS to the last byte. */
+  /** Per exchange, from DNS to the last byte. */
   tryTimeoutMs: 3_000,
   /** Attempts per exchange when connections break. */
   triesMax: 2,
   connectTimeoutMs: 2_000,
   /** Per DNS query; each is sent twice. */
   resolveTimeoutMs: 1_000,
-  /** Idle time of a connection before it is closed. */
+  /** Of a connection. */
   idleTimeoutMs: 4_000,
   redirectsMax: 3,
   /** In characters. */
   uriMaxLength: 2_048,
-  /** Maximum distinct URIs per read; further ones are skipped. */
+  /** Distinct URIs per read; further ones are skipped. */
   urisMax: 2_000,
   /** Compressed and decompressed size; also of `data:` URIs. */
   documentMaxBytes: 256 * 1024,
-  /** All documents of a read. */
+  /** Of all documents of a read. */
   readingMaxBytes: 32 * 1024 * 1024,
   depthMax: 32,
   /** Members and elements. */
@@ -29,12 +29,11 @@ export const offChainLimits = {
   perHostMax: 16,
   /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: 2,
-  /** Maximum queued fetches; further ones are skipped. */
+  /** Queued fetches; further ones are skipped. */
   queueMax: 20_000,
   perHostQueueMax: 2_000,
-  /** Queued fetches per host without a recent success. */
   unprovenPerHostQueueMax: 150,
-  /** Hosts with a health record. */
+  /** With a health record. */
   hostsMax: 10_000,
   /** Consecutive failures that open a host's circuit. */
   circuitFailuresMax: 3,
