@@ -112,6 +112,17 @@ export class Primary {
 const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
   one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
 
+/** Preferred nodes; if there are none, all available nodes. */
+export function selectAvailable(
+  nodes: readonly UpstreamNode[],
+  isPreferred: (node: UpstreamNode, now: number) => boolean,
+): readonly UpstreamNode[] {
+  const now = performance.now();
+  const available = nodes.filter((node) => node.isAvailable(now));
+  const preferred = available.filter((node) => isPreferred(node, now));
+  return preferred.length > 0 ? preferred : available;
+}
+
 /** Nodes of the right chain without cordoned ones, unless all are cordoned. */
 export function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
   const sameChain = nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes;

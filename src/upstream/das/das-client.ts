@@ -5,6 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { type NodeError, NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
+import { selectAvailable } from '../balancing/load-balancer.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
@@ -112,13 +113,8 @@ export class DasClient {
     for (const server of this.#servers) server.close();
   }
 
-  /** Healthy servers in order, or all available ones if none is healthy. */
-  #availableServers(network: Network): UpstreamNode[] {
-    const now = performance.now();
-    const available = this.#servers.filter(
-      (server) => server.network === network && !server.isFull() && !server.isThrottled(now),
-    );
-    const healthy = available.filter((server) => server.isUsable(now));
-    return healthy.length > 0 ? healthy : available;
+  #availableServers(network: Network): readonly UpstreamNode[] {
+    const servers = this.#servers.filter((server) => server.network === network);
+    return selectAvailable(servers, (server, now) => server.isUsable(now));
   }
 }

@@ -15,12 +15,12 @@ export type ProbeFinding = Readonly<{
   remedy: string;
 }>;
 
-export const error = (finding: string, remedy: string): ProbeFinding => ({
+const error = (finding: string, remedy: string): ProbeFinding => ({
   severity: 'error',
   finding,
   remedy,
 });
-export const warning = (finding: string, remedy: string): ProbeFinding => ({
+const warning = (finding: string, remedy: string): ProbeFinding => ({
   severity: 'warning',
   finding,
   remedy,
@@ -33,7 +33,6 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
   429: 'The provider limits the rate. Wait, or request a larger plan.',
 };
 
-/** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
 export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
@@ -67,7 +66,6 @@ export type ProbeReport = Readonly<{
   network: Network;
   /** Answered JSON-RPC. */
   reachable: boolean;
-  /** Fastest response. */
   latencyMs: number | null;
   version: string | null;
   genesisHash: string | null;

@@ -16,7 +16,7 @@ export type SubmitRequest = Readonly<{
   signature: Signature;
   /** null with a durable nonce, or if the version stores it elsewhere. */
   blockhash: Blockhash | null;
-  /** Canonical base64. */
+  /** Base64. */
   text: string;
   skipPreflight: boolean;
   /** Options that affect acceptance; equal for equivalent requests. */
@@ -24,7 +24,7 @@ export type SubmitRequest = Readonly<{
   rebroadcastsMax: number;
   /** For the node that runs the preflight. */
   firstNodeParams: Buffer;
-  /** For other nodes, without preflight. */
+  /** Without preflight. */
   otherNodeParams: Buffer;
   plain: Buffer;
 }>;
