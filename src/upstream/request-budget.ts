@@ -1,6 +1,6 @@
 /**
  * Token bucket for requests to a node. Tokens may be reserved ahead: the balance can be negative, so waiting
- * calls queue up. Times are milliseconds of a monotonic clock.
+ * calls queue up.
  */
 export class RequestBudget {
   readonly perSecond: number;
@@ -8,7 +8,6 @@ export class RequestBudget {
   #remaining: number;
   #filledAt = 0;
 
-  /** @param burst - bucket size. */
   constructor(perSecond: number, burst: number) {
     this.perSecond = perSecond;
     this.#burst = burst;
@@ -36,7 +35,7 @@ export class RequestBudget {
     this.#remaining += 1;
   }
 
-  /** Milliseconds until a token reserved now is available. */
+  /** Until a token reserved now is available. */
   waitMs(now: number): number {
     this.#fill(now);
     return Math.max(0, ((1 - this.#remaining) / this.perSecond) * 1_000);

@@ -24,7 +24,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** Connections with unsent requests; the last may take more before the flush. */
+  /** The last may take more requests before the flush. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
@@ -147,17 +147,14 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#connections.length >= this.limits.connectionsMax;
   }
 
-  /** Closes a connection that only discards responses. @returns false if there is none. */
+  /** @returns false if no connection only discards responses. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
     lingering?.close();
     return lingering !== undefined;
   }
 
-  /**
-   * Handles a failed connect. While other connections serve the queue, one waiting request fails; otherwise
-   * all fail, so that they are retried on another node.
-   */
+  /** While other connections serve the queue, only one waiting request fails. */
   #notConnected(): void {
     if (this.#connections.length === this.#connecting) this.#failWaiting();
     else this.#waiting.shift()?.settle(connectionLost(false));
@@ -169,7 +166,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
       this.#waiting.shift()?.settle(connectionLost(false));
   }
 
-  /** @returns whether requests are pending; null if there are no connections left. */
+  /** @returns whether requests are pending; null: there is nothing left to check. */
   #sweep(now: number): boolean | null {
     let request = this.#waiting.first;
     while (request !== null) {
@@ -198,7 +195,7 @@ function removeFrom(list: Connection[], connection: Connection): void {
 const BUSY_INTERVAL_MS = 20;
 const IDLE_INTERVAL_MS = 1_000;
 
-/** One timer for all deadlines: every 20 ms while requests are pending. Keeps the process alive only then. */
+/** One timer for all deadlines. Keeps the process alive only while requests are pending. */
 class Sweeper {
   readonly #sweep: (now: number) => boolean | null;
   #timer: NodeJS.Timeout | null = null;

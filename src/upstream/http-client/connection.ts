@@ -21,7 +21,7 @@ import {
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
 
-/** How long the response to an aborted light read is awaited, to keep its connection. */
+/** Wait for the response to an aborted light read, to keep its connection. */
 const LINGER_MS = 500;
 
 export interface ConnectionContext extends StreamingContext {
@@ -127,10 +127,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#context.onOpen(this, now);
   }
 
-  /**
-   * An exception while processing received bytes closes only this connection.
-   * @param bytes - valid until it returns, unless `readBuffer` provided them.
-   */
+  /** @param bytes - valid until it returns, unless `readBuffer` provided them. */
   onData(bytes: Buffer, length: number): void {
     let at = 0;
     try {
@@ -151,6 +148,7 @@ export class Connection implements RequestHolder, StreamingConnection {
         else this.#onInvalidResponse(request);
       }
     } catch {
+      // An exception closes only this connection.
       this.close();
     }
   }
@@ -239,10 +237,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /**
-   * Ends one request. Its response is read and discarded while others wait on the connection, which then
-   * closes.
-   */
+  /** The response is read and discarded while other requests wait on the connection, which then closes. */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
@@ -267,7 +262,7 @@ export class Connection implements RequestHolder, StreamingConnection {
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };
 
 export type Origin = Readonly<{
-  /** Name, or address without brackets. */
+  /** Without brackets. */
   host: string;
   port: number;
   tls: boolean;
@@ -309,7 +304,7 @@ export function originOf(url: URL, serverName: string): Origin {
   return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls, serverName };
 }
 
-/** Opens connections to one origin. Resolves the name each time and tries all addresses. */
+/** Resolves the name of the origin each time and tries all addresses. */
 export class Dialer {
   readonly #origin: Origin;
   #session: Buffer | undefined;
@@ -318,11 +313,11 @@ export class Dialer {
     this.#origin = origin;
   }
 
-  /** Unreferenced: pending requests keep the process alive, not connections. */
   dial(connection: Connection): Socket {
     const socket = this.#origin.tls ? this.#dialTls(connection) : this.#dialPlain(connection);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    // Pending requests keep the process alive, not connections.
     socket.unref();
     // `close` follows.
     socket.on('error', () => undefined);

@@ -23,7 +23,7 @@ function headerLine(name: string, value: string): Buffer {
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');
 }
 
-/** By lower-case name; the last value wins. */
+/** By lower-case name. */
 function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const fields = new Map([['host', url.host]]);
   for (const [name, value] of Object.entries(headers)) {
@@ -47,7 +47,6 @@ export function requestHead(url: URL, headers: Readonly<Record<string, string>>)
   ]);
 }
 
-/** TLS server name: the `host` header if configured. */
 export function serverNameOf(url: URL, headers: Readonly<Record<string, string>>): string {
   const host = fieldsOf(url, headers).get('host') ?? url.host;
   return host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

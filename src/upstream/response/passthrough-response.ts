@@ -14,13 +14,12 @@ const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
 
-/** `canceled`: the reader canceled. */
 export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 
-/** Called once, at the end. */
 export interface StreamListener {
   readonly network: Network;
   readonly responseMaxBytes: number;
+  /** Called once. */
   onStreamEnd(end: StreamEnd): void;
 }
 
@@ -36,10 +35,8 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly #firstByte: number | undefined;
   /** Body bytes still to come; more would be read as the next response. */
   #remaining: number;
-  /** null once ended. */
   #flow: BodyFlow | null;
   #reader: ResponseReader | null = null;
-  /** Received, not forwarded. */
   #buffered: Buffer;
   #isPaused = false;
   /** Failed before `pipeTo`. */
@@ -133,7 +130,6 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     } else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
   }
 
-  /** Forwards everything but a possible tail. */
   #forward(): void {
     const [buffered, reader] = [this.#buffered, this.#reader];
     if (reader === null || buffered.length <= BUFFERED_MAX_BYTES || this.#remaining === 0) return;
@@ -163,7 +159,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   }
 }
 
-/** Length of the UTF-8 sequence; 0 for an invalid first byte. */
+/** 0 for an invalid first byte. */
 function sequenceLength(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc0) return 0;
@@ -186,7 +182,6 @@ export class Utf8Validator {
   #partial: Buffer = EMPTY;
   #isInvalid = false;
 
-  /** No incomplete sequence is left. */
   get isComplete(): boolean {
     return !this.#isInvalid && this.#partial.length === 0;
   }
