@@ -2,7 +2,7 @@ import type { UpstreamLimits } from './limits.ts';
 
 export type CircuitLimits = Pick<UpstreamLimits, 'circuitFailuresMax' | 'circuitOpenMs'>;
 
-/** Maximum open time as a multiple of `circuitOpenMs`. */
+/** Of `circuitOpenMs`. */
 const OPEN_MULTIPLIER_MAX = 8;
 
 /**
@@ -14,7 +14,6 @@ export class CircuitBreaker {
   consecutiveFailures = 0;
   /** Open or half-open. */
   isTripped = false;
-  #openForMs = 0;
   #lastOpenForMs = 0;
   #openUntil = 0;
   #isProbing = false;
@@ -34,7 +33,6 @@ export class CircuitBreaker {
 
   recordSuccess(): void {
     this.consecutiveFailures = 0;
-    this.#openForMs = 0;
     this.isTripped = false;
     this.#lastOpenForMs = 0;
     this.#isProbing = false;
@@ -44,7 +42,6 @@ export class CircuitBreaker {
   recordPollSuccess(): void {
     if (!this.isTripped) return;
     this.consecutiveFailures = this.#limits.circuitFailuresMax - 1;
-    this.#openForMs = 0;
     this.isTripped = false;
     this.#isProbing = false;
   }
@@ -52,17 +49,16 @@ export class CircuitBreaker {
   recordFailure(now: number): void {
     this.consecutiveFailures++;
     this.#isProbing = false;
-    if (this.consecutiveFailures < this.#limits.circuitFailuresMax) return;
-    if (now < this.#openUntil) return;
+    if (this.consecutiveFailures < this.#limits.circuitFailuresMax || now < this.#openUntil) return;
     this.#open(now);
   }
 
   #open(now: number): void {
     const first = this.#limits.circuitOpenMs;
-    this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
-    this.#lastOpenForMs = this.#openForMs;
-    this.isTripped = this.#openForMs > 0;
-    this.#openUntil = now + this.#openForMs;
+    const openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
+    this.#lastOpenForMs = openForMs;
+    this.isTripped = openForMs > 0;
+    this.#openUntil = now + openForMs;
   }
 
   /** The request ended without showing whether the node works. */

@@ -7,12 +7,6 @@ export type Exchange = Readonly<
   | { kind: 'aborted'; wasSent: boolean }
 >;
 
-/** Receives the result exactly once, possibly before `send` returns. Must not throw. */
-export interface ExchangeListener {
-  /** @returns false if the body is not a valid response; the connection is then closed. */
-  onExchange(exchange: Exchange): boolean;
-}
-
 export interface BodyFlow {
   /** One more chunk may arrive. */
   pause(): void;
@@ -31,7 +25,8 @@ export interface BodyListener {
   onError(exchange: Exchange): void;
 }
 
-export interface NodeRequest extends ExchangeListener {
+/** Its methods must not throw. */
+export interface NodeRequest {
   readonly id: number;
   readonly method: string;
   /** Raw JSON; null omits the member. */
@@ -39,6 +34,11 @@ export interface NodeRequest extends ExchangeListener {
   /** May be pipelined: harmless if repeated, and fast. */
   readonly canPipeline: boolean;
   readonly acceptsStream: boolean;
+  /**
+   * Receives the result exactly once, possibly before `send` returns.
+   * @returns false if the body is not a valid response; the connection is then closed.
+   */
+  onExchange(exchange: Exchange): boolean;
   /**
    * Offers a large body with HTTP status 200 for streaming; its flow is paused. Called at most once.
    * @param bytes - total length; null if unknown.
@@ -48,7 +48,6 @@ export interface NodeRequest extends ExchangeListener {
 }
 
 export interface PendingRequest {
-  /** Ends the request with `aborted`, if it is still pending. */
   abort(): void;
   /** Times the request out within the next sweep. */
   expire(): void;

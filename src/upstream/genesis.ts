@@ -4,7 +4,7 @@ import type { UpstreamNode } from './node.ts';
 import { isThrottling } from './outcome.ts';
 import { attempt } from './retry/attempt.ts';
 
-/** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
+/** Source: Agave clusters, `getGenesisHash`. */
 export const genesisHashes: Readonly<Record<Network, string>> = {
   'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG',

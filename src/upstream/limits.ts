@@ -5,9 +5,9 @@ export type BalancingStrategy = (typeof balancingStrategies)[number];
 export const defaultUpstreamLimits = {
   /** Attempts per call, including the first. */
   attemptsMax: 24,
-  /** Timeout of a call over all attempts. */
+  /** Of a call, over all attempts. */
   timeoutMs: 30_000,
-  /** Timeout of an attempt when another may follow. */
+  /** When another attempt may follow. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
@@ -26,11 +26,10 @@ export const defaultUpstreamLimits = {
   longAnswerStallMs: 30_000,
   /** Streamed responses per node, at most half of its connections; others are buffered. */
   longAnswersMax: 32,
-  /** Consecutive failures that open the circuit. */
   circuitFailuresMax: 5,
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: 2_000,
-  /** Throttling time after a 429 without Retry-After. */
+  /** After a 429 without Retry-After. */
   throttleMs: 1_000,
   /** Limits Retry-After. */
   throttleMaxMs: 60_000,
@@ -75,15 +74,14 @@ export const defaultUpstreamLimits = {
   readmitPollsMin: 5,
   /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,
-  /** Hedges allowed in a row. */
   hedgeBurst: 10,
-  /** Latency quantile after which a call is hedged. */
+  /** Of latency, after which a call is hedged. */
   hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   /** How long a missing capability is remembered. */
   capabilityMs: 60_000,
-  /** Whether a null transaction result is confirmed by a second node. */
+  /** A null transaction result is confirmed by a second node. */
   confirmNullResults: true as boolean,
 };
 

@@ -32,13 +32,10 @@ export class NodeGroup {
   serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
-  /** Some serving nodes are ejected: their recovery is probed. */
+  /** Then recovery is probed. */
   hasEjected = false;
 
-  /**
-   * @param candidates - all nodes that may serve calls.
-   * @param limits - read at each use: may change.
-   */
+  /** @param limits - read at each use: may change. */
   constructor(candidates: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
     this.hedgeBudget = new HedgeBudget(limits);

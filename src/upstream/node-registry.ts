@@ -13,7 +13,7 @@ type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
 type NetworkNodes = {
   members: readonly Member[];
-  /** All nodes except drained ones. */
+  /** Without drained nodes. */
   readonly group: NodeGroup;
   readonly monitor: HealthMonitor;
 };

@@ -1,11 +1,10 @@
 import type { NodeHealth } from './health/node-health.ts';
 import {
+  ejectionRows,
   type NodeState,
   reasonOfFailing,
   reasonOfFault,
-  stateOfEjection,
   stateOfFault,
-  textOfEjection,
 } from './health/node-state.ts';
 import type { UpstreamNode } from './node.ts';
 
@@ -75,7 +74,7 @@ export function ownStateOf(node: NodeHealth, now: number): NodeState {
   if (node.isFailing) return 'failing';
   if (node.slotFault !== null) return stateOfFault[node.slotFault];
   if (now < node.selfUnhealthyUntil) return 'behind';
-  if (node.ejectionReason !== null) return stateOfEjection[node.ejectionReason];
+  if (node.ejectionReason !== null) return ejectionRows[node.ejectionReason].state;
   return node.lastResponseAt === null ? 'unknown' : 'healthy';
 }
 
@@ -87,7 +86,8 @@ export function reasonOf(node: NodeHealth, now: number): string | null {
     if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
     if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
     if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
-    if (ejectionReason !== null) return textOfEjection[ejectionReason];
+    if (ejectionReason !== null)
+      return `${ejectionRows[ejectionReason].cause}; polls and mirrored calls test recovery`;
     return node.isOverBudget(now) ? 'request budget exhausted' : null;
   }
   return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;

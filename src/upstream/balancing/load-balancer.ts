@@ -30,7 +30,6 @@ export class PowerOfTwoSelector {
   #one: UpstreamNode | null = null;
   #other: UpstreamNode | null = null;
 
-  /** @param random - uniform in [0, 1). */
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
@@ -45,7 +44,7 @@ export class PowerOfTwoSelector {
     else this.#replaceAtRandom(node);
   }
 
-  /** Returns the selected node, or null, and resets the selector. */
+  /** Also resets the selector. */
   pick(): UpstreamNode | null {
     const one = this.#one;
     const other = this.#other;

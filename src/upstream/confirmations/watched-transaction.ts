@@ -34,10 +34,7 @@ function errOf(result: Buffer): JsonValue | undefined {
   }
 }
 
-/**
- * Transaction awaited at a commitment, by any number of waiters. Settled by a subscription or by status
- * polls, whichever is first.
- */
+/** Awaited by any number of waiters; settled by a subscription or by status polls, whichever is first. */
 export class WatchedTransaction implements FeedListener {
   readonly signature: Signature;
   readonly commitment: Commitment;

@@ -46,16 +46,17 @@ export class RecentOutcomes {
     return this.#current.attempts + this.#before.attempts;
   }
 
-  /** null without attempts. */
   failedShare(now: number): number | null {
-    const attempts = this.attempts(now);
-    return attempts === 0 ? null : (this.#current.failed + this.#before.failed) / attempts;
+    return this.#shareOf('failed', now);
   }
 
-  /** null without attempts. */
   throttledShare(now: number): number | null {
+    return this.#shareOf('throttled', now);
+  }
+
+  #shareOf(kind: 'failed' | 'throttled', now: number): number | null {
     const attempts = this.attempts(now);
-    return attempts === 0 ? null : (this.#current.throttled + this.#before.throttled) / attempts;
+    return attempts === 0 ? null : (this.#current[kind] + this.#before[kind]) / attempts;
   }
 
   /** Quantile; null without responses. */
@@ -107,7 +108,7 @@ export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): Attem
   }
 }
 
-/** Cap of the factor by which each relapse doubles the required polls. */
+/** Each relapse doubles the required polls up to this factor. */
 const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
@@ -157,11 +158,7 @@ export class Ejection {
     this.#successfulPolls = isGood ? this.#successfulPolls + 1 : 0;
   }
 
-  /**
-   * Re-admits the node or ends its probation when due.
-   * @param isCurrent - slots within the allowed lag.
-   * @returns whether it was re-admitted.
-   */
+  /** Re-admits the node or ends its probation when due. @returns whether it was re-admitted. */
   review(isCurrent: boolean, now: number): boolean {
     const isProven = this.#successfulCalls >= this.#limits.readmitSuccessesMin;
     const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;

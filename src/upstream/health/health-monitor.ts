@@ -29,7 +29,6 @@ export class HealthMonitor {
   readonly #log: Logger;
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
-  /** Last logged set of conflicting chains. */
   #reportedChains = '';
   readonly #firstResponse = Promise.withResolvers<void>();
 
@@ -43,10 +42,7 @@ export class HealthMonitor {
     await Promise.all([this.#firstResponse.promise, ...this.#watched.map(({ polled }) => polled.promise)]);
   }
 
-  /**
-   * Replaces the watched nodes; those already watched keep their state.
-   * @param nodes - serving and drained nodes.
-   */
+  /** @param nodes - serving and drained; those already watched keep their state. */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
     this.#watched = nodes.map(

@@ -29,16 +29,12 @@ export const stateOfFault: Readonly<Record<SlotFault, NodeState>> = {
   ahead: 'ahead',
 };
 
-export const stateOfEjection: Readonly<Record<EjectionReason, NodeState>> = {
-  slow: 'slow',
-  failing: 'failing',
-  throttling: 'resting',
-};
+type EjectionRow = Readonly<{ state: NodeState; cause: string }>;
 
-export const textOfEjection: Readonly<Record<EjectionReason, string>> = {
-  slow: 'much slower than other nodes; polls and mirrored calls test recovery',
-  failing: 'failure ratio too high; polls and mirrored calls test recovery',
-  throttling: 'throttling ratio too high; polls and mirrored calls test recovery',
+export const ejectionRows: Readonly<Record<EjectionReason, EjectionRow>> = {
+  slow: { state: 'slow', cause: 'much slower than other nodes' },
+  failing: { state: 'failing', cause: 'failure ratio too high' },
+  throttling: { state: 'resting', cause: 'throttling ratio too high' },
 };
 
 export const reasonOfFailing = (failuresInRow: number): string =>

@@ -13,8 +13,7 @@ import {
 
 /**
  * Connections to one node. Requests use the most recently used connection, so that the others become idle
- * and close; they wait in a queue when no connection is free. Queue length is the caller's limit. A request
- * is never sent twice.
+ * and close. They queue when no connection is free; the caller limits the queue.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;
@@ -51,9 +50,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#waiting.first === null && !this.#isFull;
   }
 
-  /**
-   * @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier.
-   */
+  /** @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier. */
   send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {

@@ -38,7 +38,6 @@ export class HttpRequest implements PendingRequest {
     this.deadline = Math.min(this.deadline, performance.now());
   }
 
-  /** @returns false if the body is not a valid response. */
   settle(exchange: Exchange): boolean {
     if (this.isSettled) return true;
     this.isSettled = true;
@@ -46,7 +45,7 @@ export class HttpRequest implements PendingRequest {
   }
 }
 
-/** FIFO of requests, linked through the requests, which are in one queue at a time. */
+/** Linked through the requests, which are in one queue at a time. */
 export class RequestQueue {
   first: HttpRequest | null = null;
   #last: HttpRequest | null = null;
@@ -94,7 +93,6 @@ export function notifyFailed(
   }
 }
 
-/** @returns false if the body is not a valid response. */
 export function endStream(request: HttpRequest, bodyListener: BodyListener, rest: Buffer): boolean {
   request.isSettled = true;
   if (rest.length > 0) bodyListener.onData(rest);
@@ -115,10 +113,8 @@ export const overBudget: Exchange = { kind: 'over-budget' };
 /** Received bytes of a body of known length, needed before it is offered for streaming. */
 const STREAM_OFFER_MIN_BYTES = 256;
 
-export type StreamingLimits = Pick<UpstreamLimits, 'longAnswerFromBytes' | 'longAnswerStallMs'>;
-
 export interface StreamingContext {
-  readonly limits: StreamingLimits;
+  readonly limits: UpstreamLimits;
   streamsInFlight: number;
   readonly hasStreamSlot: boolean;
 }

@@ -59,7 +59,7 @@ const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** Tracked headers in such a response. `odd`: fall back to llhttp. */
+/** Tracked headers of a plain response. `odd`: fall back to llhttp. */
 const plainFields = byLength(
   (
     [
@@ -97,7 +97,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #value = '';
   #isInHead = true;
   #headBytes = 0;
-  /** Bytes of all header fields, informational heads included. */
+  /** Informational heads included. */
   #fieldBytes = 0;
   #bodyBytes = 0;
   #isParsed = false;
@@ -261,10 +261,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return true;
   }
 
-  /**
-   * @param plainFrom - body size from which on llhttp is bypassed.
-   * @returns whether it is bypassed, or the body is not wanted.
-   */
+  /** @returns whether llhttp is bypassed, as from `plainFrom` bytes on, or the body is not wanted. */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {

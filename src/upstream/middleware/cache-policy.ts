@@ -27,7 +27,6 @@ export type CachePolicy = Readonly<{
   ttl: TtlClass;
   /** null: no options object, or not at a fixed index. */
   config: ConfigKind | null;
-  /** Only of `final` responses. */
   pin: Pin | null;
   /** Option without which the result changes over time. */
   requiredOption: string | null;
@@ -119,9 +118,8 @@ export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get
 export type CacheTtls = Readonly<{
   /** State that changes every slot. 0 disables caching. */
   slotMs: number;
-  /** Facts of an epoch or a node. */
   shortMs: number;
-  /** Facts of the chain; blocks and transactions below the finalized root. */
+  /** Also blocks and transactions below the finalized root. */
   finalMs: number;
 }>;
 

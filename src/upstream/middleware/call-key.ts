@@ -13,7 +13,6 @@ export type CallKey = Readonly<{
   params: string;
   policy: CachePolicy;
   commitment: Commitment | null;
-  /** 0 if absent. */
   minContextSlot: Slot;
   isPlain: boolean;
   weight: number;
@@ -33,7 +32,6 @@ export type CallKeyLimits = Readonly<typeof callKeyLimits>;
 const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);
 
-/** Commitment without a `commitment` option: `processed` for methods with a context. */
 function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
   if (row.commitment === null) return row.context ? 'processed' : 'finalized';
   return row.config === null ? null : requested;

@@ -79,7 +79,6 @@ export type MonotonicReadsLimits = Readonly<typeof monotonicReadsLimits>;
 export type MonotonicReadsOptions = Readonly<{
   keys: CallKeys;
   counts: ResponseCounts;
-  /** Plausibility check for observed slots. */
   slots?: SlotTracker;
   limits?: Partial<MonotonicReadsLimits>;
 }>;

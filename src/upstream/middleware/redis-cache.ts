@@ -56,7 +56,6 @@ const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DE
 type Parts = RedisCacheOptions &
   Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
-/** Calls `next` on a miss or timeout. */
 class StoreLookup implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
   readonly #storeKey: string;
@@ -94,7 +93,6 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(new Failure('CLIENT_GONE', { facts: { network } }));
   }
 
-  /** A streamed response is not stored. */
   get stream(): StreamHandler | null {
     return this.#handler.stream ?? null;
   }
@@ -111,7 +109,6 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(failure);
   }
 
-  /** @returns whether it was waiting. */
   #stopWaiting(): boolean {
     if (!this.#isWaiting) return false;
     this.#isWaiting = false;

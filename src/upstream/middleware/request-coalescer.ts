@@ -146,13 +146,11 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   #takeOthers(): ReadonlySet<JoinedCall> {
     const others = this.#others;
-    if (others === null) return noWaiters;
+    if (others === null) return new Set();
     this.#calls.waiting -= others.size;
     return others;
   }
 }
-
-const noWaiters: ReadonlySet<JoinedCall> = new Set();
 
 /** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
 export class RequestCoalescer implements RpcDispatcher {

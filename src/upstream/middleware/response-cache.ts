@@ -77,7 +77,7 @@ type CacheEntry = Readonly<{
 }>;
 
 const ENTRY_BYTES = 400;
-/** Unused memory that a cached view may keep alive. */
+/** Unused memory that a cached view may keep. */
 const SLACK_MAX_BYTES = 1_024;
 
 /** Expired entries checked per insertion. */

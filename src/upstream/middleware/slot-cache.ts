@@ -21,7 +21,6 @@ export type SlotCacheOptions = Readonly<{
   counts: ResponseCounts;
   /** About one slot. */
   freshMs?: number;
-  /** Same clock as the slot tracker. */
   now?: () => number;
 }>;
 
@@ -42,9 +41,8 @@ type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state; forwards other calls. Slots never go
- * below those returned in the last seconds. Responses of nodes are passed on as they are; sessions use
- * MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the
+ * last seconds, but responses of nodes are passed on as they are; sessions use MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;

@@ -5,7 +5,7 @@ import type { AddressRules } from './address-rules.ts';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** Connection to a forbidden address. The message omits the address, which may be secret. */
+/** The message omits the address, which may be secret. */
 export class ForbiddenAddress extends Error {
   constructor() {
     super('the host resolves to a forbidden address');

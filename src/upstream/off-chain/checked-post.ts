@@ -20,14 +20,10 @@ export const postLimits = {
 
 export type PostLimits = Readonly<typeof postLimits>;
 
-/** Allowed destinations besides the public internet. */
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
 
 export type PostResult = Readonly<
-  | { kind: 'response'; status: number }
-  /** The host resolves to a forbidden address. */
-  | { kind: 'forbidden' }
-  | { kind: 'failed' }
+  { kind: 'response'; status: number } | { kind: 'forbidden' } | { kind: 'failed' }
 >;
 
 const ANSWER_MAX_BYTES = 16 * 1024;

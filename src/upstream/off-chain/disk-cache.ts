@@ -105,7 +105,7 @@ export class DiskCache {
     }
   }
 
-  /** Writes until the content is current. One writer per name. */
+  /** One writer per name. */
   async #writePending(name: string, uri: string): Promise<void> {
     let done: CachedDocument | null | undefined;
     try {
@@ -169,7 +169,6 @@ export class DiskCache {
     await rm(this.#path(name), { force: true }).catch(() => undefined);
   }
 
-  /** Loads existing files, oldest first, and deletes incomplete ones. */
   async #loadExisting(): Promise<void> {
     const found: { name: string; bytes: number; at: number }[] = [];
     const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
@@ -225,7 +224,6 @@ function headOf(line: Buffer): Partial<Head> | null {
   }
 }
 
-/** null if damaged, of another format or of another URI. */
 export function parseCacheFile(file: Buffer, uri: string): CachedDocument | null {
   const end = file.indexOf(NEWLINE);
   const head = end < 0 || end >= cacheHeadMaxBytes(uri) ? null : headOf(file.subarray(0, end));

@@ -13,7 +13,6 @@ export type ExchangeResult =
   | Readonly<{ kind: 'failed' }>
   /** The connection closed before any response; it may have been a stale one. */
   | Readonly<{ kind: 'broken' }>
-  /** The host resolves to a forbidden address. */
   | Readonly<{ kind: 'forbidden' }>;
 
 /** Reveals nothing else about the service or its callers. */
@@ -36,7 +35,6 @@ const joinHeader = (header: string | string[] | undefined): string | undefined =
 
 type HttpResponse = Dispatcher.ResponseData<null>;
 
-/** HTTP GET to untrusted hosts. */
 export class HostClient {
   readonly #agent: Agent;
   readonly #limits: OffChainLimits;
@@ -56,7 +54,7 @@ export class HostClient {
     });
   }
 
-  /** One attempt with a timeout. Never rejects. */
+  /** Never rejects. */
   async get(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.tryTimeoutMs)]);
     try {
@@ -91,7 +89,7 @@ export class HostClient {
     return this.#agent.request({ origin, path: pathname + search, method: 'GET', headers: HEADERS, signal });
   }
 
-  /** Raw body; null if larger than the limit. */
+  /** null if larger than the limit. */
   async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
     const { documentMaxBytes } = this.#limits;
     const chunks: Buffer[] = [];

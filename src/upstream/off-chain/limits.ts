@@ -29,22 +29,20 @@ export const offChainLimits = {
   perHostMax: 16,
   /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: 2,
-  /** Queued fetches; further ones are skipped. */
+  /** Further fetches are skipped. */
   queueMax: 20_000,
   perHostQueueMax: 2_000,
   unprovenPerHostQueueMax: 150,
   /** With a health record. */
   hostsMax: 10_000,
-  /** Consecutive failures that open a host's circuit. */
   circuitFailuresMax: 3,
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: 5_000,
   /** An aborted fetch counts against its host after this time. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
+  /** Of a permanent absence: 404, not JSON, forbidden address. */
   absenceTtlMs: 10 * 60_000,
-  /** Lifetime of a transient failure. */
   failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,
   diskMaxBytes: 512 * 1024 * 1024,

@@ -27,16 +27,6 @@ type PendingFetch = {
   forgotten: boolean;
 };
 
-export type OffChainCounts = {
-  fromMemory: number;
-  fromDisk: number;
-  fetches: number;
-  documents: number;
-  absent: number;
-  failed: number;
-  notRequested: number;
-};
-
 /** Shared: thousands of fetches may be aborted at once. */
 const ABORTED = new Error('aborted');
 
@@ -45,16 +35,21 @@ const counterOf = {
   absent: 'absent',
   failed: 'failed',
   skipped: 'notRequested',
-} as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
+} as const satisfies Record<FetchResult['kind'], string>;
 
 /**
  * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes
  * are limited, and every failure is an absent document.
  */
 export class OffChainClient {
-  readonly counts: OffChainCounts = {
-    ...{ fromMemory: 0, fromDisk: 0, fetches: 0 },
-    ...{ documents: 0, absent: 0, failed: 0, notRequested: 0 },
+  readonly counts = {
+    fromMemory: 0,
+    fromDisk: 0,
+    fetches: 0,
+    documents: 0,
+    absent: 0,
+    failed: 0,
+    notRequested: 0,
   };
   readonly queues: HostQueues;
   readonly #limits: OffChainLimits;
@@ -110,7 +105,7 @@ export class OffChainClient {
     return found;
   }
 
-  /** Drops the cached document, so that the next `read` fetches it. */
+  /** The next `read` fetches the document. */
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
@@ -170,7 +165,6 @@ export class OffChainClient {
     return pending;
   }
 
-  /** Never rejects. */
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
     const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
     if (cached !== null) {

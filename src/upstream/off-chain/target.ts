@@ -18,11 +18,7 @@ const ENCODED = /%(?:2[ef5]|5c)/gi;
 /** Maximum nested percent-encoding of a path. */
 const ENCODINGS_MAX = 4;
 
-/**
- * Parses an allowed web URL; the address is checked when connecting.
- * @param base - for relative URLs.
- * @returns null for other schemes, credentials, and forbidden ports.
- */
+/** null for other schemes, credentials, and forbidden ports. The address is checked when connecting. */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];

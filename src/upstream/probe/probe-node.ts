@@ -75,23 +75,21 @@ export type ProbeReport = Readonly<{
   findings: readonly ProbeFinding[];
 }>;
 
-type ProbeResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
-
 type ProbeResults = Readonly<
-  Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', ProbeResult>
+  Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', AttemptResult>
 >;
 
-function resultText({ outcome }: ProbeResult): string | null {
+function resultText({ outcome }: AttemptResult): string | null {
   if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
 }
 
-function stringOf(result: ProbeResult): string | null {
+function stringOf(result: AttemptResult): string | null {
   const match = /^"([^"\\]{1,100})"$/.exec(resultText(result) ?? '');
   return match?.[1] ?? null;
 }
 
-function slotOf(result: ProbeResult): Slot | null {
+function slotOf(result: AttemptResult): Slot | null {
   const text = resultText(result) ?? '';
   return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
 }
@@ -133,17 +131,14 @@ function findingsOf(results: ProbeResults, network: Network): readonly ProbeFind
   return findings;
 }
 
-/**
- * Queries version, health, slot, genesis and history. Never rejects.
- * @param timeoutMs - per call; calls are sequential.
- */
+/** Never rejects. @param timeoutMs - per call; calls are sequential. */
 export async function probeNode(
   config: NodeConfig,
   network: Network,
   timeoutMs = 5_000,
 ): Promise<ProbeReport> {
   const node = new UpstreamNode(config, network, defaultUpstreamLimits);
-  const request = (method: MethodName): Promise<ProbeResult> =>
+  const request = (method: MethodName): Promise<AttemptResult> =>
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
@@ -185,7 +180,6 @@ export type SenderReport = Readonly<{
 
 /** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
-/** Statuses an endpoint may return for it, without JSON-RPC. */
 const rejectsContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
@@ -203,10 +197,7 @@ function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[]
   ];
 }
 
-/**
- * Probes a send-only endpoint: getHealth, then an invalid transaction. Never rejects.
- * @param timeoutMs - per call.
- */
+/** Probes a send-only endpoint. Never rejects. @param timeoutMs - per call. */
 export async function probeSender(
   config: NodeConfig,
   network: Network,

@@ -14,9 +14,9 @@ import {
 } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Maximum senders of one transaction that are notified of its result. */
+/** Senders of one transaction that are notified of its result. */
 const TRACES_MAX = 100;
-/** Maximum recorded pairs of node and outcome per transaction. */
+/** Recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
 
 export type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;

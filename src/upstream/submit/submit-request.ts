@@ -16,7 +16,7 @@ export type SubmitRequest = Readonly<{
   signature: Signature;
   /** null with a durable nonce, or if the version stores it elsewhere. */
   blockhash: Blockhash | null;
-  /** Base64. */
+  /** Canonical base64. */
   text: string;
   skipPreflight: boolean;
   /** Options that affect acceptance; equal for equivalent requests. */
@@ -82,11 +82,7 @@ function read(params: Buffer): SubmitRequest | null {
   };
 }
 
-/**
- * Parses sendTransaction params as strictly as a node.
- * @returns null for anything a node would reject by form, and for trailing bytes; a node then reports the
- * error.
- */
+/** @returns null for anything a node would reject by form, and for trailing bytes: a node reports the error. */
 export function parseSubmitRequest(params: Buffer | null): SubmitRequest | null {
   if (params === null) return null;
   try {

@@ -3,13 +3,11 @@ import { PowerOfTwoSelector, selectAvailable } from '../balancing/load-balancer.
 import type { UpstreamNode } from '../node.ts';
 import type { UpstreamPool } from '../pool.ts';
 
-/** Nodes and send-only endpoints that accept transactions. */
 export class SubmitTargets {
   readonly #pool: Pick<UpstreamPool, 'nodesOf'>;
   readonly #selector = new PowerOfTwoSelector();
   readonly #sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]>;
 
-  /** @param sendOnly - endpoints that accept only transactions. */
   constructor(
     pool: Pick<UpstreamPool, 'nodesOf'>,
     sendOnly: ReadonlyMap<Network, readonly UpstreamNode[]> = new Map(),

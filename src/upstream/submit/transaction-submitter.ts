@@ -119,10 +119,9 @@ const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   errorCode: 0,
 });
 
-/** Senders of the same transaction in flight; they share the response. */
+/** Senders of the same transaction in flight, which share the response. */
 class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
-  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];
