@@ -7,7 +7,7 @@ import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 import { fetchGenesis, markWrongChains } from '../genesis.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
-import { reasonOf, stateOf } from '../node-status.ts';
+import { conditionOf } from '../node-status.ts';
 import type { Outcome } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
@@ -114,25 +114,17 @@ export class HealthMonitor {
 
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
-    const now = performance.now();
-    const state = stateOf(node, now);
+    const { name, network, lagSlots, genesisHash } = node;
+    const { state, reason } = conditionOf(node, performance.now());
     if (state === previous) return;
     watched.reportedState = state;
-    const fields = {
-      node: node.name,
-      network: node.network,
-      state,
-      previous,
-      reason: reasonOf(node, now),
-      lagSlots: Number(node.lagSlots ?? 0),
-    };
-    if (state === 'wrong-chain') {
-      const { genesisHash } = node;
+    const fields = { node: name, network, state, previous, reason, lagSlots: Number(lagSlots ?? 0) };
+    if (state === 'wrong-chain')
       this.#log.error(
         { ...fields, genesisHash },
         'Upstream node is on the wrong chain and receives no calls',
       );
-    } else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
+    else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
     else this.#log.warn(fields, `Upstream node is ${state}`);
   }
 }

@@ -216,13 +216,10 @@ class Sweeper {
 
   #tick(): void {
     const isWaiting = this.#sweep(performance.now());
-    if (isWaiting === true) return;
     if (isWaiting === null) this.stop();
-    else if (this.isBusy) this.#slowDown();
-  }
-
-  #slowDown(): void {
-    this.stop();
-    this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
+    else if (!isWaiting && this.isBusy) {
+      this.stop();
+      this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
+    }
   }
 }

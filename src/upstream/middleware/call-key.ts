@@ -16,9 +16,7 @@ export type CallKey = Readonly<{
   minContextSlot: Slot;
   isPlain: boolean;
   weight: number;
-}> & {
-  lookups: number;
-};
+}> & { lookups: number };
 
 export const callKeyLimits = {
   /** Calls with longer params get no key. */

@@ -16,11 +16,7 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-export type ResponseCacheOptions = Readonly<{
-  memory: MemoryCache;
-  keys: CallKeys;
-  counts: ResponseCounts;
-}>;
+export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; keys: CallKeys; counts: ResponseCounts }>;
 
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;

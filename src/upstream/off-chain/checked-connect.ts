@@ -53,11 +53,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   };
 }
 
-export type ConnectOptions = Readonly<{
-  resolve: Resolve;
-  rules: AddressRules;
-  connectTimeoutMs: number;
-}>;
+export type ConnectOptions = Readonly<{ resolve: Resolve; rules: AddressRules; connectTimeoutMs: number }>;
 
 /** Connects to allowed addresses only, whatever names and URLs say. */
 export function checkedConnector(options: ConnectOptions): buildConnector.connector {

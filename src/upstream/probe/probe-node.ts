@@ -1,4 +1,4 @@
-import type { Network } from '../../protocol/call.ts';
+import { type Network, networks } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
 import { type Slot, slot } from '../../solana/units.ts';
 import { genesisHashes } from '../genesis.ts';
@@ -15,16 +15,8 @@ export type ProbeFinding = Readonly<{
   remedy: string;
 }>;
 
-const error = (finding: string, remedy: string): ProbeFinding => ({
-  severity: 'error',
-  finding,
-  remedy,
-});
-const warning = (finding: string, remedy: string): ProbeFinding => ({
-  severity: 'warning',
-  finding,
-  remedy,
-});
+const error = (finding: string, remedy: string): ProbeFinding => ({ severity: 'error', finding, remedy });
+const warning = (finding: string, remedy: string): ProbeFinding => ({ severity: 'warning', finding, remedy });
 
 const STATUS_REMEDY: Readonly<Record<number, string>> = {
   401: 'Check the key in the URL or in the headers of this node.',
@@ -94,42 +86,34 @@ function slotOf(result: AttemptResult): Slot | null {
   return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
 }
 
-function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
-  if (hash === null || hash === genesisHashes[network]) return [];
-  const actual = (Object.keys(genesisHashes) as Network[]).find((name) => genesisHashes[name] === hash);
+function genesisFinding(hash: string | null, network: Network): ProbeFinding | null {
+  if (hash === null || hash === genesisHashes[network]) return null;
+  const actual = networks.find((name) => genesisHashes[name] === hash);
   return actual === undefined
-    ? [
-        warning(
-          `Its genesis hash ${hash} is not that of ${network}.`,
-          'Expected for a private ledger; otherwise correct the URL or the network.',
-        ),
-      ]
-    : [error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`)];
+    ? warning(
+        `Its genesis hash ${hash} is not that of ${network}.`,
+        'Expected for a private ledger; otherwise correct the URL or the network.',
+      )
+    : error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`);
 }
 
-function findingsOf(results: ProbeResults, network: Network): readonly ProbeFinding[] {
-  const findings = [...genesisFinding(stringOf(results.getGenesisHash), network)];
-  if (stringOf(results.getHealth) !== 'ok') {
-    findings.push(
-      warning(
-        'getHealth reports that the node is unhealthy.',
-        'Wait until it has caught up with the network.',
-      ),
-    );
-  }
-  if (slotOf(results.getSlot) === null) {
-    findings.push(error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.'));
-  }
-  if (slotOf(results.getFirstAvailableBlock) === null) {
-    findings.push(
-      warning(
-        'It has no transaction history.',
-        'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
-      ),
-    );
-  }
-  return findings;
-}
+const UNHEALTHY = warning(
+  'getHealth reports that the node is unhealthy.',
+  'Wait until it has caught up with the network.',
+);
+const NO_SLOT = error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.');
+const NO_HISTORY = warning(
+  'It has no transaction history.',
+  'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
+);
+
+const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFinding[] =>
+  [
+    genesisFinding(stringOf(results.getGenesisHash), network),
+    stringOf(results.getHealth) === 'ok' ? null : UNHEALTHY,
+    slotOf(results.getSlot) === null ? NO_SLOT : null,
+    slotOf(results.getFirstAvailableBlock) === null ? NO_HISTORY : null,
+  ].filter((finding) => finding !== null);
 
 /** Never rejects. @param timeoutMs - per call; calls are sequential. */
 export async function probeNode(
@@ -173,10 +157,7 @@ export async function probeNode(
   }
 }
 
-export type SenderReport = Readonly<{
-  latencyMs: number | null;
-  findings: readonly ProbeFinding[];
-}>;
+export type SenderReport = Readonly<{ latencyMs: number | null; findings: readonly ProbeFinding[] }>;
 
 /** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
