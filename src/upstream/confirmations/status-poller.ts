@@ -22,8 +22,8 @@ import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
 export type StatusPollLimits = Readonly<{
   pollMs: number;
-  /** For transactions with a subscription. */
-  subscribedPollMs: number;
+  /** For transactions with a subscription. Absent: `pollMs`. */
+  subscribedPollMs?: number;
   expiryPollMs: number;
   callsAtATime: number;
 }>;
@@ -96,7 +96,7 @@ export class StatusPoller {
   async #pollDue(): Promise<void> {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
-    const { pollMs, subscribedPollMs } = this.#limits;
+    const { pollMs, subscribedPollMs = pollMs } = this.#limits;
     // Half an interval less, since timers may fire early. One that becomes due during the call is polled again.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);

@@ -63,8 +63,8 @@ class StoreLookup implements PendingCall, ResponseHandler {
   readonly #call: Call;
   readonly #handler: ResponseHandler;
   readonly #startedAt = performance.now();
+  /** While the store is awaited. */
   #timer: NodeJS.Timeout | null = null;
-  #isWaiting = true;
   #pending: PendingCall = noopPendingCall;
 
   constructor(parts: Parts, storeKey: string, key: CallKey, call: Call, handler: ResponseHandler) {
@@ -110,9 +110,9 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 
   #stopWaiting(): boolean {
-    if (!this.#isWaiting) return false;
-    this.#isWaiting = false;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer === null) return false;
+    clearTimeout(this.#timer);
+    this.#timer = null;
     return true;
   }
 

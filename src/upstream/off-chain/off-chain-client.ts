@@ -91,17 +91,12 @@ export class OffChainClient {
     const found = new Map<string, JsonValue>();
     const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeoutMs)]);
     let remainingBytes = this.#limits.readingMaxBytes;
-    const take = (uri: string, document: Buffer | null): void => {
+    const read = async (uri: string): Promise<void> => {
+      const document = await this.#document(uri, ended);
       remainingBytes -= document?.length ?? 0;
       if (document !== null && remainingBytes >= 0) found.set(uri, parseDocument(document));
     };
-    const pendingReads: Promise<void>[] = [];
-    for (const uri of [...new Set(uris)].slice(0, this.#limits.urisMax)) {
-      const document = this.#document(uri, ended);
-      if (document instanceof Promise) pendingReads.push(document.then((loaded) => take(uri, loaded)));
-      else take(uri, document);
-    }
-    await Promise.all(pendingReads);
+    await Promise.all([...new Set(uris)].slice(0, this.#limits.urisMax).map(read));
     return found;
   }
 
@@ -123,7 +118,7 @@ export class OffChainClient {
     await this.#disk?.settled();
   }
 
-  #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
+  async #document(uri: string, signal: AbortSignal): Promise<Buffer | null> {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
     if (target.kind === 'inline') return documentIn(target.bytes, this.#limits);

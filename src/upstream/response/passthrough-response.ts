@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Network } from '../../protocol/call.ts';
-import { Failure } from '../../protocol/errors.ts';
+import { Failure, type FailureCode } from '../../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
@@ -139,10 +139,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     reader.onData(buffered.subarray(0, end));
   }
 
-  #fail(
-    end: StreamEnd,
-    code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'OVERLOADED' | 'CLIENT_GONE',
-  ): void {
+  #fail(end: StreamEnd, code: FailureCode): void {
     const { network, responseMaxBytes } = this.#listener;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes: responseMaxBytes } : { network };
     const reader = this.#reader;

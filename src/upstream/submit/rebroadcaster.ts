@@ -1,6 +1,6 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
-import { StatusPoller, type StatusPollLimits } from '../confirmations/status-poller.ts';
+import { StatusPoller } from '../confirmations/status-poller.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
 import type { UpstreamNode } from '../node.ts';
 import { attempt } from '../retry/attempt.ts';
@@ -17,22 +17,6 @@ import type { SubmitRequest } from './submit-request.ts';
 const CHECKS_PER_INTERVAL = 20;
 
 export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
-
-/** The configuration may change. */
-const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
-  get pollMs() {
-    return limits.statusPollMs;
-  },
-  get subscribedPollMs() {
-    return limits.statusPollMs;
-  },
-  get expiryPollMs() {
-    return limits.expiryPollMs;
-  },
-  get callsAtATime() {
-    return limits.callsAtATime;
-  },
-});
 
 const notLanded = { slot: null, err: null } as const;
 
@@ -133,7 +117,7 @@ export class Rebroadcaster {
     let poller = this.#pollers.get(network);
     if (poller === undefined) {
       const { limits, targets, next } = this.#parts;
-      poller = new StatusPoller(network, next, pollLimits(limits), (call, excludedNode) =>
+      poller = new StatusPoller(network, next, limits, (call, excludedNode) =>
         queryOtherNode(targets.nodes(network), call, excludedNode, limits.attemptTimeoutMs),
       );
       this.#pollers.set(network, poller);

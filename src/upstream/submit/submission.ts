@@ -29,7 +29,7 @@ export const submitLimits = {
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,
   /** Poll intervals of statuses and block height. */
-  statusPollMs: 1_000,
+  pollMs: 1_000,
   expiryPollMs: 2_000,
   callsAtATime: 4,
   /** For how long, and how many accepted transactions, a duplicate is answered without a new submission. */
