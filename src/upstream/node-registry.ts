@@ -45,7 +45,7 @@ export class NodeRegistry {
     this.#limits = { ...limits };
     this.#responseBudget = createResponseBudget(this.#limits);
     this.#log = log;
-    this.#apply(this.#prepared(nodes));
+    for (const [network, members] of this.#prepared(nodes)) this.#replace(network, members);
   }
 
   get networks(): readonly Network[] {
@@ -89,7 +89,7 @@ export class NodeRegistry {
     const { timeoutMs } = this.#limits;
     if (limits.timeoutMs < timeoutMs) this.#longCallsUntil = performance.now() + timeoutMs;
     Object.assign(this.#limits, limits);
-    this.#apply(prepared);
+    for (const [network, members] of prepared) this.#replace(network, members);
   }
 
   drain(drained: ReadonlySet<string>): void {
@@ -113,17 +113,8 @@ export class NodeRegistry {
     return new Map(networks.map((network) => [network, membersOf(network)]));
   }
 
-  #apply(prepared: ReadonlyMap<Network, readonly Member[]>): void {
-    for (const [network, members] of prepared) {
-      const previous = this.sets.get(network);
-      const isSame =
-        members.length === previous?.members.length &&
-        members.every((member, at) => member === previous.members[at]);
-      if (!isSame) this.#replace(network, previous, members);
-    }
-  }
-
-  #replace(network: Network, previous: NetworkNodes | undefined, members: readonly Member[]): void {
+  #replace(network: Network, members: readonly Member[]): void {
+    const previous = this.sets.get(network);
     for (const member of previous?.members ?? [])
       if (!members.includes(member)) this.#removeNode(member.node);
     if (members.length === 0) {

@@ -30,7 +30,6 @@ export class RequestBudget {
     this.#remaining -= 1;
   }
 
-  /** Returns a reserved token. */
   refund(): void {
     this.#remaining += 1;
   }

@@ -16,17 +16,11 @@ import type { EjectionReason, SlotFault } from './node-state.ts';
 const LATENCY_WEIGHT = 0.2;
 const FAILED_POLLS_MAX = 2;
 
-export type NodeIdentity = Readonly<{
-  name: string;
-  network: Network;
-  /** null: unlimited. */
-  budget: RequestBudget | null;
-}>;
-
 /** Health of a node, from its responses and polls. Times are `performance.now()`. */
 export class NodeHealth {
   readonly name: string;
   readonly network: Network;
+  /** null: unlimited. */
   readonly budget: RequestBudget | null;
   readonly circuit: CircuitBreaker;
   readonly slots: NodeSlots;
@@ -59,7 +53,10 @@ export class NodeHealth {
   #failedPolls = 0;
   readonly #limits: UpstreamLimits;
 
-  constructor({ name, network, budget }: NodeIdentity, limits: UpstreamLimits) {
+  constructor(
+    { name, network, budget }: Pick<NodeHealth, 'name' | 'network' | 'budget'>,
+    limits: UpstreamLimits,
+  ) {
     this.name = name;
     this.network = network;
     this.budget = budget;

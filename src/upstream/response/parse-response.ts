@@ -81,10 +81,8 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-type Span = Readonly<{ from: number; to: number }>;
-
 /** Ambiguous if a name is repeated or unreadable. */
-type Envelope = { readonly bytes: Buffer; readonly spans: Map<string, Span>; isAmbiguous: boolean };
+type Envelope = { readonly bytes: Buffer; readonly members: Map<string, Buffer>; isAmbiguous: boolean };
 
 function recordMember(
   envelope: Envelope,
@@ -94,28 +92,26 @@ function recordMember(
   to: number,
 ): void {
   const name = envelope.bytes.toString('utf8', nameStart, nameEnd);
-  envelope.isAmbiguous ||= envelope.spans.has(name) || name.includes('\\');
-  envelope.spans.set(name, { from, to });
+  envelope.isAmbiguous ||= envelope.members.has(name) || name.includes('\\');
+  envelope.members.set(name, envelope.bytes.subarray(from, to));
 }
 
 /** Any order and spacing. A null member beside its counterpart counts as absent. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
-  const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
+  const members = new Map<string, Buffer>();
+  const envelope: Envelope = { bytes, members, isAmbiguous: false };
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
   if (end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous) return null;
-  const member = (name: string): Buffer | null => {
-    const span = envelope.spans.get(name);
-    return span === undefined ? null : bytes.subarray(span.from, span.to);
-  };
-  const isOurs = member('id')?.toString('latin1') === String(id);
-  const result = member('result');
-  const error = member('error');
-  if (error === null || error.equals(NULL)) {
-    return result !== null && isOurs ? { body: result, errorCode: 0 } : null;
+  const responseId = members.get('id')?.toString('latin1');
+  const isOurs = responseId === String(id);
+  const result = members.get('result');
+  const error = members.get('error');
+  if (error === undefined || error.equals(NULL)) {
+    return result !== undefined && isOurs ? { body: result, errorCode: 0 } : null;
   }
-  const errorCode = result === null || result.equals(NULL) ? errorCodeOf(error) : null;
+  const errorCode = result === undefined || result.equals(NULL) ? errorCodeOf(error) : null;
   if (errorCode === null) return null;
-  const isUnreadable = member('id')?.equals(NULL) === true && nodeErrorRow(errorCode).unreadable;
+  const isUnreadable = responseId === 'null' && nodeErrorRow(errorCode).unreadable;
   return isOurs || isUnreadable ? { body: error, errorCode } : null;
 }
 

@@ -22,7 +22,7 @@ const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
-/** Why a preflight failed, from `error.data.err` or else from Agave's message. */
+/** From `error.data.err` or else from Agave's message. */
 export function preflightFault(response: RpcResponse): PreflightFault | null {
   if (!nodeErrorRow(response.errorCode).preflight) return null;
   const error = JSON.parse(response.body.toString('utf8')) as {
@@ -41,7 +41,7 @@ type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Receives the outcome exactly once, possibly synchronously. Must not throw. */
+/** Called exactly once, possibly synchronously. Must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
   /** Whether large results may be streamed. Read when the response starts. */

@@ -120,7 +120,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     this.#handleStream(node, response, elapsedMs);
   }
 
-  /** Sends the next attempt, now or after a backoff. */
   tryNext(now = performance.now()): void {
     const state = this.#state;
     if (this.#attempts > 0 && !canRetry(state)) {
@@ -314,7 +313,7 @@ class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** Minimum interval between slot reads from responses of one node. */
+/** Per node. */
 const SLOTS_READ_EVERY_MS = 100;
 
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {

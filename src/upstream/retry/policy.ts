@@ -20,7 +20,7 @@ export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' |
 const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
-/** Failure code when every node rejected the request itself; else null. */
+/** null unless every node rejected the request itself. */
 export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
   const isRejected = (outcome: Outcome): boolean => outcome.kind === 'status' && rejectsRequest(outcome);
   if (outcomes.length === 0 || !outcomes.every(isRejected)) return null;
@@ -60,7 +60,6 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   }
 }
 
-/** Whether the node may have executed the request. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'response':
@@ -99,10 +98,7 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
 }
 
-/**
- * Milliseconds to wait for a throttled node; null if none is throttled, the wait is too long, or a response
- * is at hand.
- */
+/** null if no node is throttled, the wait is too long, or a response is at hand. */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
   if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;
@@ -261,8 +257,7 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
 }
 
 /**
- * Ends the call when no node is left: returns the best error, or throws. An error of one node does not show
- * whether an earlier node accepted the transaction.
+ * The best error when no node is left. It does not show whether an earlier node accepted a transaction.
  * @throws Failure
  */
 export function conclude(state: RetryState): RpcResponse {

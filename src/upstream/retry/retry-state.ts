@@ -31,7 +31,7 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt: number;
   readonly deadline: number;
-  /** Until then, attempts without a connection are not counted. */
+  /** Before it, attempts without a connection are not counted. */
   readonly reconnectUntil: number;
   /** Of the requested history; null if not named or irrelevant. */
   readonly slot: bigint | null;
@@ -51,13 +51,10 @@ export class RetryState {
   best: RpcResponse | null = null;
   /** A null result or an error awaits confirmation; the next response is accepted. */
   isDoubted = false;
-  /** A node may have executed the request. */
   ambiguous = false;
   timedOut = false;
-  /** Some response was too large. */
   isTooLarge = false;
   backoffs = 0;
-  /** Ended attempts, for the cause of a failure. */
   steps: readonly AttemptStep[] = NO_STEPS;
 
   constructor(call: Call, group: NodeGroup) {
@@ -130,7 +127,7 @@ function minSlotOf(call: Call): bigint | null {
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
 const USABLE = 0;
-/** Rank of a node that did not respond recently. */
+/** Did not respond recently. */
 const FAILING = 3;
 
 /** Unknown counts as yes. */
@@ -190,7 +187,6 @@ export function startsRound(state: RetryState, node: UpstreamNode): boolean {
   return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
 }
 
-/** Node for a hedge; null if all others are unusable or saturated. */
 export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | null {
   const { selector } = state.group;
   for (const node of state.nodes) {
