@@ -1,5 +1,3 @@
-import type { Call } from '../protocol/call.ts';
-import type { Commitment } from '../protocol/commitment.ts';
 import type { Slot } from '../solana/units.ts';
 import { inService, PowerOfTwoSelector, Primary } from './balancing/load-balancer.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
@@ -9,7 +7,6 @@ import type { UpstreamNode } from './node.ts';
 import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
-import type { ObservedSlot } from './slots/slot-tracker.ts';
 
 /** One epoch: histories that begin this close together count as equal. */
 const SAME_DEPTH_SLOTS = 432_000n;
@@ -25,9 +22,10 @@ export class NodeGroup {
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
   readonly scanHedgeBudget: HedgeBudget;
-  readonly #chainHeads = new ChainHeads();
+  /** Of the healthy serving nodes. */
+  readonly heads = new ChainHeads();
+  readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
-  readonly #recoveryProbes: RecoveryProbes;
   #candidates: readonly UpstreamNode[];
   serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
@@ -41,7 +39,7 @@ export class NodeGroup {
     this.hedgeBudget = new HedgeBudget(limits);
     this.scanHedgeBudget = new HedgeBudget(limits);
     this.#primary = new Primary(limits);
-    this.#recoveryProbes = new RecoveryProbes(limits);
+    this.recoveryProbes = new RecoveryProbes(limits);
     this.#candidates = candidates;
     this.serving = candidates;
     this.refresh();
@@ -64,24 +62,11 @@ export class NodeGroup {
     this.updateHeads(now);
   }
 
-  probeRecovery(call: Call): void {
-    this.#recoveryProbes.maybeProbe(call, this.serving);
-  }
-
   /** Whether the node has the longest history; true if unknown. */
   hasFullHistory(node: UpstreamNode): boolean {
     const { firstAvailable } = node.capabilities;
     if (this.#oldestAvailable === null || firstAvailable === null) return true;
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
-  }
-
-  /** Of the healthy serving nodes; null if unknown. */
-  headAt(commitment: Commitment): ObservedSlot | null {
-    return this.#chainHeads.at(commitment);
-  }
-
-  isHeadInUse(commitment: Commitment, withinMs: number, now: number): boolean {
-    return this.#chainHeads.isInUse(commitment, withinMs, now);
   }
 
   /** @param watched - serving and drained nodes. */
@@ -98,7 +83,7 @@ export class NodeGroup {
   }
 
   updateHeads(now: number): void {
-    this.#chainHeads.update(this.serving.filter((node) => node.isHealthy(now)));
+    this.heads.update(this.serving.filter((node) => node.isHealthy(now)));
   }
 }
 

@@ -18,9 +18,6 @@ type NetworkNodes = {
   readonly monitor: HealthMonitor;
 };
 
-/** One object that is updated in place, so that all readers see the current values. */
-type LiveLimits = { -readonly [Limit in keyof UpstreamLimits]: UpstreamLimits[Limit] };
-
 /** Added to the longest call duration: a call may still reach a node removed meanwhile. */
 const REMOVAL_MARGIN_MS = 250;
 
@@ -34,7 +31,8 @@ export class NodeRegistry {
   /** As `network/name`; may name absent nodes. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
-  readonly #limits: LiveLimits;
+  /** Updated in place, so that all readers see the current values. */
+  readonly #limits: UpstreamLimits;
   readonly #responseBudget: ByteBudget;
   /** End of all calls that started under a longer timeout; `performance.now()`. */
   #longCallsUntil = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,5 @@
 import type { RpcResponse } from '../protocol/call.ts';
+import { type Slot, slot, U64_MAX } from '../solana/units.ts';
 
 /** Preflight errors that affect retries; null for all others. */
 export type PreflightFault = 'blockhash-not-found' | 'already-processed';
@@ -23,6 +24,17 @@ export type Outcome = Readonly<
   | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
   | { kind: 'aborted'; wasSent: boolean }
 >;
+
+const SLOT_TEXT = /^\d{1,20}$/;
+
+/** The result of getSlot and the like; null for anything else. */
+export function slotIn(outcome: Outcome): Slot | null {
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
+  const text = outcome.response.body.toString('latin1');
+  if (!SLOT_TEXT.test(text)) return null;
+  const value = BigInt(text);
+  return value > U64_MAX ? null : slot(value);
+}
 
 export const isThrottling = (outcome: Outcome): boolean =>
   outcome.kind === 'status' && outcome.status === 429;

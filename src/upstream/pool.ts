@@ -79,7 +79,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     status: () =>
       registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
     networks: () => registry.networks,
-    slotAt: (network, commitment) => registry.sets.get(network)?.group.headAt(commitment) ?? null,
+    slotAt: (network, commitment) => registry.sets.get(network)?.group.heads.at(commitment) ?? null,
     nodesOf: (network) => registry.sets.get(network)?.group.serving ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),

@@ -71,7 +71,7 @@ export class PowerOfTwoSelector {
 /** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
 export class Primary {
   readonly #limits: Pick<UpstreamLimits, 'stickyMs'>;
-  #node: UpstreamNode | null = null;
+  node: UpstreamNode | null = null;
   #challenger: UpstreamNode | null = null;
   #since = 0;
 
@@ -79,13 +79,9 @@ export class Primary {
     this.#limits = limits;
   }
 
-  get node(): UpstreamNode | null {
-    return this.#node;
-  }
-
   review(nodes: readonly UpstreamNode[], now: number): void {
     const healthy = nodes.filter((node) => node.isHealthy(now));
-    const current = this.#node;
+    const current = this.node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
       null,
@@ -103,7 +99,7 @@ export class Primary {
   }
 
   #move(node: UpstreamNode | null): void {
-    this.#node = node;
+    this.node = node;
     this.#challenger = null;
   }
 }

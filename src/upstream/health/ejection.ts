@@ -10,13 +10,6 @@ class WindowHalf {
   failed = 0;
   throttled = 0;
   readonly latencies = createHistogram();
-
-  clear(): void {
-    this.attempts = 0;
-    this.failed = 0;
-    this.throttled = 0;
-    this.latencies.fill(0);
-  }
 }
 
 /** Sliding window over a node's attempts, in two halves: covers between half and all of `windowMs`. */
@@ -34,8 +27,7 @@ export class RecentOutcomes {
   record(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     if (now - this.#rotatedAt >= this.#limits.windowMs / 2) this.#rotate(now);
     this.#current.attempts++;
-    if (kind === 'failed') this.#current.failed++;
-    else if (kind === 'throttled') this.#current.throttled++;
+    if (kind !== 'succeeded') this.#current[kind]++;
     if (elapsedMs === null) return;
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
@@ -70,20 +62,17 @@ export class RecentOutcomes {
   }
 
   reset(): void {
-    this.#current.clear();
-    this.#before.clear();
+    this.#current = new WindowHalf();
+    this.#before = new WindowHalf();
   }
 
   #rotate(now: number): void {
     const halfMs = this.#limits.windowMs / 2;
     const since = now - this.#rotatedAt;
     if (since < halfMs) return;
-    const cleared = this.#before;
-    this.#before = this.#current;
-    this.#current = cleared;
-    cleared.clear();
-    // No attempt for longer than a window.
-    if (since >= 2 * halfMs) this.#before.clear();
+    const isOutdated = since >= 2 * halfMs;
+    this.#before = isOutdated ? new WindowHalf() : this.#current;
+    this.#current = new WindowHalf();
     this.#rotatedAt = now;
   }
 }

@@ -3,12 +3,11 @@ import type { Logger } from '../../base/log.ts';
 import type { Call, Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 import { fetchGenesis, markWrongChains } from '../genesis.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
 import { conditionOf } from '../node-status.ts';
-import type { Outcome } from '../outcome.ts';
+import { slotIn } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
 
@@ -136,18 +135,8 @@ const HEAD_IDLE_POLLS = 10;
 /** A rejected method is polled at this multiple of its interval. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-const DIGITS = /^\d{1,20}$/;
-
 /** Polled on demand; `processed` is always polled. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
-
-function slotIn(outcome: Outcome): Slot | null {
-  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
-  const text = outcome.response.body.toString('latin1');
-  if (!DIGITS.test(text)) return null;
-  const value = BigInt(text);
-  return value > U64_MAX ? null : slotOf(value);
-}
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
 
@@ -192,7 +181,7 @@ export class NodePoller {
   #isDue(commitment: Commitment): boolean {
     const { pollIntervalMs } = this.#group.limits;
     const now = performance.now();
-    if (!this.#group.isHeadInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
+    if (!this.#group.heads.isInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
     return now - this.#node.slots.observedAt(commitment) > pollIntervalMs / 2;
   }
 

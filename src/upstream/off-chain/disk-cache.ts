@@ -27,7 +27,7 @@ export class DiskCache {
   /** Contents of pending writes; null: delete. */
   readonly #pendingWrites = new Map<string, CachedDocument | null>();
   readonly #semaphore = new Semaphore(FILE_CONCURRENCY);
-  #bytes = 0;
+  bytes = 0;
   #settled: (() => void)[] = [];
 
   private constructor(folder: string, limits: OffChainLimits, now: () => number) {
@@ -42,10 +42,6 @@ export class DiskCache {
     const cache = new DiskCache(folder, limits, now);
     await cache.#loadExisting();
     return cache;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get files(): number {
@@ -141,18 +137,18 @@ export class DiskCache {
   async #evict(): Promise<void> {
     const { diskMaxBytes, diskFilesMax } = this.#limits;
     for (const oldest of this.#files.keys()) {
-      if (this.#bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
+      if (this.bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
       await this.#remove(oldest);
     }
   }
 
   #addEntry(name: string, bytes: number): void {
     this.#files.set(name, bytes);
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
   #removeEntry(name: string): void {
-    this.#bytes -= this.#files.get(name) ?? 0;
+    this.bytes -= this.#files.get(name) ?? 0;
     this.#files.delete(name);
   }
 

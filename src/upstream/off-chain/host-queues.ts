@@ -25,22 +25,14 @@ export class HostQueues {
   readonly #ready = new Set<HostQueue>();
   readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;
-  #active = 0;
-  #waiting = 0;
+  active = 0;
+  waiting = 0;
 
   /** @param now - monotonic clock in milliseconds. */
   constructor(limits: OffChainLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
     this.#health = new Lru(limits.hostsMax);
-  }
-
-  get active(): number {
-    return this.#active;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
   }
 
   canAccept(host: string): boolean {
@@ -70,13 +62,13 @@ export class HostQueues {
   }
 
   #canStart(queue: HostQueue): boolean {
-    return this.#active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
+    return this.active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
   }
 
   #canWait(queue: HostQueue): boolean {
     const { perHostQueueMax, unprovenPerHostQueueMax, queueMax } = this.#limits;
     const queueLimit = this.#isProven(queue.host) ? perHostQueueMax : unprovenPerHostQueueMax;
-    return this.#waiting < queueMax && queue.waiting.size < queueLimit;
+    return this.waiting < queueMax && queue.waiting.size < queueLimit;
   }
 
   #hasSlot(queue: HostQueue): boolean {
@@ -94,7 +86,7 @@ export class HostQueues {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       queue.waiting.add(waiter);
-      this.#waiting++;
+      this.waiting++;
       if (this.#hasSlot(queue)) this.#ready.add(queue);
     });
   }
@@ -102,7 +94,7 @@ export class HostQueues {
   #start(queue: HostQueue): HostSlot {
     this.#queues.set(queue.host, queue);
     queue.active++;
-    this.#active++;
+    this.active++;
     this.#health.get(queue.host)?.circuit.recordStart(this.#now());
     let isReleased = false;
     return {
@@ -116,7 +108,7 @@ export class HostQueues {
 
   #release(queue: HostQueue, outcome: HostOutcome): void {
     queue.active--;
-    this.#active--;
+    this.active--;
     this.#recordOutcome(queue.host, outcome);
     if (this.#isBackingOff(queue.host)) for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
     this.#updateReady(queue);
@@ -138,7 +130,7 @@ export class HostQueues {
 
   #reject(queue: HostQueue, waiter: Waiter): void {
     if (!queue.waiting.delete(waiter)) return;
-    this.#waiting--;
+    this.waiting--;
     waiter(null);
     this.#updateReady(queue);
   }
@@ -151,14 +143,14 @@ export class HostQueues {
 
   /** Grants free permits, alternating between hosts. */
   #dispatchWaiting(): void {
-    while (this.#active < this.#limits.inFlightMax) {
+    while (this.active < this.#limits.inFlightMax) {
       const [queue] = this.#ready;
       if (queue === undefined) return;
       const [waiter] = queue.waiting as Set<Waiter>;
       this.#ready.delete(queue);
       if (waiter === undefined) continue;
       queue.waiting.delete(waiter);
-      this.#waiting--;
+      this.waiting--;
       waiter(this.#start(queue));
       this.#updateReady(queue);
     }

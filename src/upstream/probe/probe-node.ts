@@ -1,10 +1,10 @@
 import { type Network, networks } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { type Slot, slot } from '../../solana/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
-import type { Outcome } from '../outcome.ts';
+import { type Outcome, slotIn } from '../outcome.ts';
 import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
 /** Problem and remedy for the operator. Contains no URL and no secret. */
@@ -81,11 +81,6 @@ function stringOf(result: AttemptResult): string | null {
   return match?.[1] ?? null;
 }
 
-function slotOf(result: AttemptResult): Slot | null {
-  const text = resultText(result) ?? '';
-  return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
-}
-
 function genesisFinding(hash: string | null, network: Network): ProbeFinding | null {
   if (hash === null || hash === genesisHashes[network]) return null;
   const actual = networks.find((name) => genesisHashes[name] === hash);
@@ -111,8 +106,8 @@ const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFind
   [
     genesisFinding(stringOf(results.getGenesisHash), network),
     stringOf(results.getHealth) === 'ok' ? null : UNHEALTHY,
-    slotOf(results.getSlot) === null ? NO_SLOT : null,
-    slotOf(results.getFirstAvailableBlock) === null ? NO_HISTORY : null,
+    slotIn(results.getSlot.outcome) === null ? NO_SLOT : null,
+    slotIn(results.getFirstAvailableBlock.outcome) === null ? NO_HISTORY : null,
   ].filter((finding) => finding !== null);
 
 /** Never rejects. @param timeoutMs - per call; calls are sequential. */
@@ -146,8 +141,8 @@ export async function probeNode(
       version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
       genesisHash: stringOf(results.getGenesisHash),
       healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
-      slot: slotOf(results.getSlot),
-      firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
+      slot: slotIn(results.getSlot.outcome),
+      firstAvailableBlock: slotIn(results.getFirstAvailableBlock.outcome),
       findings: reachable
         ? findingsOf(results, network)
         : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],

@@ -34,7 +34,7 @@ import {
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
-  if (group.hasEjected) group.probeRecovery(call);
+  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, group.serving);
   const state = new RetryState(call, group);
   const executor = new RetryExecutor(state, handler);
   executor.tryNext(state.startedAt);
