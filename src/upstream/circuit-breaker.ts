@@ -2,7 +2,6 @@ import type { UpstreamLimits } from './limits.ts';
 
 export type CircuitLimits = Pick<UpstreamLimits, 'circuitFailuresMax' | 'circuitOpenMs'>;
 
-/** Of `circuitOpenMs`. */
 const OPEN_MULTIPLIER_MAX = 8;
 
 /**

@@ -11,7 +11,7 @@ export const defaultUpstreamLimits = {
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
-  /** Of a connection. */
+  /** Idle time of a connection before it is closed. */
   idleTimeoutMs: 15_000,
   /** Per node. */
   connectionsMax: 128,

@@ -30,7 +30,7 @@ export class NodeGroup {
   serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
-  /** Then recovery is probed. */
+  /** Some serving nodes are ejected: their recovery is probed. */
   hasEjected = false;
 
   /** @param limits - read at each use: may change. */

@@ -2,7 +2,7 @@ import { ByteBudget } from '../base/cache/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
 import type { NodeRequest, PendingRequest } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
-import { Dialer, originOf } from './http-client/connection.ts';
+import { Dialer } from './http-client/connection.ts';
 import { ConnectionPool } from './http-client/connection-pool.ts';
 import { requestHead, serverNameOf } from './http-client/request-head.ts';
 import type { UpstreamLimits } from './limits.ts';
@@ -72,7 +72,7 @@ export class UpstreamNode extends NodeHealth {
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
-    const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
+    const dialer = new Dialer(url, serverNameOf(url, headers));
     this.#connections = new ConnectionPool(dialer, limits, responseBudget, config.pipelining);
   }
 

@@ -27,7 +27,7 @@ const LINGER_MS = 500;
 export interface ConnectionContext extends StreamingContext {
   readonly limits: UpstreamLimits;
   readonly pipelining: number;
-  /** Of buffered bodies; shared by all nodes. */
+  /** For buffered bodies; shared by all nodes. */
   readonly responseBudget: ByteBudget;
   /** @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
@@ -261,14 +261,6 @@ export class Connection implements RequestHolder, StreamingConnection {
 
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };
 
-export type Origin = Readonly<{
-  /** Without brackets. */
-  host: string;
-  port: number;
-  tls: boolean;
-  serverName: string;
-}>;
-
 const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** Read buffer of all plain connections: data that must last is copied before the next read. */
@@ -298,23 +290,23 @@ function readOptionsFor(connection: Connection): OnReadOpts {
 
 const SAME_BUFFER = undefined as unknown as Uint8Array;
 
-export function originOf(url: URL, serverName: string): Origin {
-  const tls = url.protocol === 'https:';
-  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls, serverName };
-}
-
 /** Resolves the name of the origin each time and tries all addresses. */
 export class Dialer {
-  readonly #origin: Origin;
+  readonly #tls: boolean;
+  readonly #address: Readonly<{ host: string; port: number }>;
+  readonly #serverName: string;
   #session: Buffer | undefined;
 
-  constructor(origin: Origin) {
-    this.#origin = origin;
+  constructor({ protocol, hostname, port }: URL, serverName: string) {
+    this.#tls = protocol === 'https:';
+    const defaultPort = this.#tls ? 443 : 80;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    this.#address = { host, port: port === '' ? defaultPort : Number(port) };
+    this.#serverName = serverName;
   }
 
   dial(connection: Connection): Socket {
-    const socket = this.#origin.tls ? this.#dialTls(connection) : this.#dialPlain(connection);
+    const socket = this.#tls ? this.#dialTls(connection) : this.#dialPlain(connection);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     // Pending requests keep the process alive, not connections.
@@ -327,19 +319,16 @@ export class Dialer {
   }
 
   #dialPlain(connection: Connection): Socket {
-    const { host, port } = this.#origin;
-    const socket = connect({ host, port, onread: readOptionsFor(connection) });
+    const socket = connect({ ...this.#address, onread: readOptionsFor(connection) });
     socket.once('connect', () => connection.onOpen());
     return socket;
   }
 
   #dialTls(connection: Connection): TLSSocket {
-    const { host, port, serverName } = this.#origin;
     const socket = connectTls({
-      host,
-      port,
+      ...this.#address,
       // SNI takes no addresses: the certificate is then checked against `host`.
-      servername: isIP(serverName) === 0 ? serverName : '',
+      servername: isIP(this.#serverName) === 0 ? this.#serverName : '',
       ALPNProtocols: ['http/1.1'],
       ...(this.#session !== undefined && { session: this.#session }),
     });

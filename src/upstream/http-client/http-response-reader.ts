@@ -321,7 +321,7 @@ const BLOCK_MAX_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 const BUFFER_MIN_BYTES = 64 * 1024;
-/** Of the buffer over the received bytes. */
+/** The buffer is at most this many times the received bytes. */
 const BUFFER_GROWTH = 16;
 
 /**

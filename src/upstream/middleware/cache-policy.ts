@@ -115,15 +115,15 @@ const unknownPolicy: CachePolicy = policy('never');
 
 export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
 
-export type CacheTtls = Readonly<{
-  /** State that changes every slot. 0 disables caching. */
-  slotMs: number;
-  shortMs: number;
-  /** Also blocks and transactions below the finalized root. */
-  finalMs: number;
-}>;
+export const defaultCacheTtls = {
+  /** 0 disables caching. */
+  slotMs: 400,
+  shortMs: 10_000,
+  /** Of `always` and `final`. */
+  finalMs: 3_600_000,
+};
 
-export const defaultCacheTtls: CacheTtls = { slotMs: 400, shortMs: 10_000, finalMs: 3_600_000 };
+export type CacheTtls = Readonly<typeof defaultCacheTtls>;
 
 const NULL = Buffer.from('null');
 const VALUE_LAST = Buffer.from('"value":null}');

@@ -36,7 +36,6 @@ export type RequestCoalescerOptions = Readonly<{
   counts: ResponseCounts;
   listener: CoalescedListener | null;
   limits?: Partial<CoalescerLimits>;
-  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 

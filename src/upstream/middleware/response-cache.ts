@@ -57,13 +57,11 @@ export type MemoryCacheOptions = Readonly<{
   slots?: SlotTracker;
   limits?: Partial<MemoryCacheLimits>;
   ttls?: Partial<CacheTtls>;
-  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 
 type CacheEntry = Readonly<{
   response: RpcResponse;
-  /** See `#chains`. */
   chain: number;
   weight: number;
   expiresAt: number;

@@ -190,7 +190,6 @@ const NEWLINE = 0x0a;
 const CHARACTER_MAX_BYTES = 6;
 const HEAD_FIXED_MAX_BYTES = 512;
 
-/** Including the newline. */
 export const cacheHeadMaxBytes = (uri: string): number =>
   HEAD_FIXED_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
 

@@ -28,7 +28,6 @@ export class HostQueues {
   active = 0;
   waiting = 0;
 
-  /** @param now - monotonic clock in milliseconds. */
   constructor(limits: OffChainLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;

@@ -9,7 +9,7 @@ export const offChainLimits = {
   connectTimeoutMs: 2_000,
   /** Per DNS query; each is sent twice. */
   resolveTimeoutMs: 1_000,
-  /** Of a connection. */
+  /** Idle time of a connection before it is closed. */
   idleTimeoutMs: 4_000,
   redirectsMax: 3,
   /** In characters. */
@@ -18,7 +18,7 @@ export const offChainLimits = {
   urisMax: 2_000,
   /** Compressed and decompressed size; also of `data:` URIs. */
   documentMaxBytes: 256 * 1024,
-  /** Of all documents of a read. */
+  /** All documents of a read. */
   readingMaxBytes: 32 * 1024 * 1024,
   depthMax: 32,
   /** Members and elements. */

@@ -110,7 +110,6 @@ export class OffChainClient {
     this.#pendingFetches.delete(uri);
   }
 
-  /** Aborts fetches and waits for disk writes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { controller } of this.#pendingFetches.values()) controller.abort(ABORTED);

@@ -1,6 +1,5 @@
 import { type Network, networks } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import type { Slot } from '../../solana/units.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
@@ -52,21 +51,6 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   }
 }
 
-/** Null members were not reported. */
-export type ProbeReport = Readonly<{
-  node: string;
-  network: Network;
-  /** Answered JSON-RPC. */
-  reachable: boolean;
-  latencyMs: number | null;
-  version: string | null;
-  genesisHash: string | null;
-  healthy: boolean | null;
-  slot: Slot | null;
-  firstAvailableBlock: Slot | null;
-  findings: readonly ProbeFinding[];
-}>;
-
 type ProbeResults = Readonly<
   Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', AttemptResult>
 >;
@@ -111,11 +95,7 @@ const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFind
   ].filter((finding) => finding !== null);
 
 /** Never rejects. @param timeoutMs - per call; calls are sequential. */
-export async function probeNode(
-  config: NodeConfig,
-  network: Network,
-  timeoutMs = 5_000,
-): Promise<ProbeReport> {
+export async function probeNode(config: NodeConfig, network: Network, timeoutMs = 5_000) {
   const node = new UpstreamNode(config, network, defaultUpstreamLimits);
   const request = (method: MethodName): Promise<AttemptResult> =>
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
@@ -151,6 +131,9 @@ export async function probeNode(
     node.close();
   }
 }
+
+/** Null members were not reported. */
+export type ProbeReport = Readonly<Awaited<ReturnType<typeof probeNode>>>;
 
 export type SenderReport = Readonly<{ latencyMs: number | null; findings: readonly ProbeFinding[] }>;
 

@@ -313,7 +313,7 @@ class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** Per node. */
+/** For one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {

@@ -156,7 +156,7 @@ function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 
     : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
 
-/** Nodes that failed where this one succeeded lack a capability; a response that was too large was garbage. */
+/** Nodes that failed where this one succeeded lack a capability, or sent garbage if theirs was too large. */
 export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
   const now = performance.now();

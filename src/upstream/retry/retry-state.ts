@@ -127,7 +127,7 @@ function minSlotOf(call: Call): bigint | null {
 
 const NOT_ELIGIBLE = Number.POSITIVE_INFINITY;
 const USABLE = 0;
-/** Did not respond recently. */
+/** Rank of a node that did not respond recently. */
 const FAILING = 3;
 
 /** Unknown counts as yes. */
