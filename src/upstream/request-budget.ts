@@ -1,7 +1,4 @@
-/**
- * Token bucket for requests to a node. Tokens may be reserved ahead: the balance can be negative, so waiting
- * calls queue up.
- */
+/** Token bucket. Tokens may be reserved ahead: the balance can be negative, so waiting calls queue up. */
 export class RequestBudget {
   readonly perSecond: number;
   readonly #burst: number;

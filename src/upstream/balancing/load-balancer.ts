@@ -120,8 +120,7 @@ export function selectAvailable(
 
 /** Nodes of the right chain without cordoned ones, unless all are cordoned. */
 export function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
-  const sameChain = nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes;
-  if (!sameChain.some((node) => node.cordon !== null)) return sameChain;
+  const sameChain = nodes.filter((node) => !node.wrongChain);
   const uncordoned = sameChain.filter((node) => node.cordon === null);
-  return uncordoned.length === 0 ? sameChain : uncordoned;
+  return uncordoned.length > 0 ? uncordoned : sameChain;
 }

@@ -19,10 +19,7 @@ export class NodeCapabilities {
     this.#limits = limits;
   }
 
-  /**
-   * Called when another node answered what this one could not.
-   * @param slot - named by the call; null if none.
-   */
+  /** Called when another node answered what this one could not. @param slot - named by the call. */
   recordMissing(capability: MissingCapability, method: string, slot: bigint | null, now: number): void {
     if (method.length > METHOD_LENGTH_MAX) return;
     this.#missing.delete(method);

@@ -92,10 +92,7 @@ export class NodeHealth {
     return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
   }
 
-  /**
-   * Whether the node has no known problem; unknown nodes and past failures are allowed. For targets whose
-   * recovery only calls can detect.
-   */
+  /** No known problem; unknown nodes and past failures pass. For targets whose recovery only calls detect. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);

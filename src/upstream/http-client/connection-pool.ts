@@ -30,10 +30,7 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #connecting = 0;
   #isClosed = false;
 
-  /**
-   * @param limits - read at each use: may change.
-   * @param pipelining - requests in flight per connection.
-   */
+  /** @param limits - may change. @param pipelining - requests in flight per connection. */
   constructor(dialer: Dialer, limits: UpstreamLimits, responseBudget: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
     this.limits = limits;

@@ -33,10 +33,7 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
   return fields;
 }
 
-/**
- * Constant part of every request to a node, up to the content length. Contains the node's keys.
- * @throws TypeError for a header with a line break.
- */
+/** Every request up to the content length, with the node's keys. @throws TypeError for a line break. */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
   return Buffer.concat([

@@ -153,10 +153,7 @@ function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commit
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/**
- * @param latin1 - the params, one character per byte.
- * @returns null for params that nest too deep or have duplicate names.
- */
+/** @param latin1 - one character per byte. @returns null if nested too deep, or with duplicate names. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

@@ -14,11 +14,10 @@ const DEPTH_MAX = 127;
 const NAME = 'minContextSlot';
 const SLOT_TEXT = /^\d{1,20}$/;
 
-type ElementSpans = { readonly starts: number[]; readonly ends: number[] };
+type Span = Readonly<{ start: number; end: number }>;
 
-function recordElement(spans: ElementSpans, start: number, end: number): void {
-  spans.starts.push(start);
-  spans.ends.push(end);
+function recordElement(spans: Span[], start: number, end: number): void {
+  spans.push({ start, end });
 }
 
 /** -1 if absent. */
@@ -55,16 +54,15 @@ function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
 /** @returns null if the params before the options object at `index` are missing, or it is not an object. */
 export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
   const bytes = params ?? Buffer.from('[]');
-  const spans: ElementSpans = { starts: [], ends: [] };
+  const spans: Span[] = [];
   const end = scanArray(bytes, skipSpace(bytes, 0), DEPTH_MAX, spans, recordElement);
-  const count = spans.starts.length;
-  if (end < 0 || count < index) return null;
+  if (end < 0 || spans.length < index) return null;
   const config = `{"${NAME}":${minSlot}}`;
-  if (count === index) return splice(bytes, end - 1, count === 0 ? config : `,${config}`, end - 1);
-  const start = spans.starts[index] as number;
-  const kind = kindOf(bytes[start]);
-  if (kind === 'null') return splice(bytes, start, config, spans.ends[index] as number);
-  return kind === 'object' ? withMember(bytes, start, minSlot) : null;
+  const options = spans[index];
+  if (options === undefined) return splice(bytes, end - 1, index === 0 ? config : `,${config}`, end - 1);
+  const kind = kindOf(bytes[options.start]);
+  if (kind === 'null') return splice(bytes, options.start, config, options.end);
+  return kind === 'object' ? withMember(bytes, options.start, minSlot) : null;
 }
 
 export const monotonicReadsLimits = {
@@ -225,10 +223,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 }
 
-/**
- * Call of a session shared by several processes: merges their minimum slots before the call, and publishes
- * the new minimum before the response.
- */
+/** Merges the minimum slots of a session that processes share before a call, and again before its response. */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
   readonly #call: Call;
@@ -285,10 +280,7 @@ class SyncedCall implements PendingCall, ResponseHandler {
   }
 }
 
-/**
- * Rejects and retries responses older than the session has seen. After `waitMs` the caller gets Agave's
- * "minimum context slot" error.
- */
+/** Retries calls whose responses are older than the session has seen; after `waitMs` fails as Agave does. */
 export class MonotonicReads implements RpcDispatcher {
   readonly #parts: Parts;
 

@@ -28,10 +28,7 @@ function countValues(bytes: Uint8Array): number {
   return count;
 }
 
-/**
- * JSON text of a response, without a byte order mark.
- * @returns null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length.
- */
+/** Without a byte order mark; null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length. */
 export function documentIn(bytes: Buffer, limits: OffChainLimits): Buffer | null {
   const text = bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   if (text.length === 0 || text.length > limits.documentMaxBytes || !isUtf8(text)) return null;

@@ -216,10 +216,7 @@ class Fetcher {
     this.#ports = ports;
   }
 
-  /**
-   * First successful URL. One transient failure makes the result `failed`, since the document may exist.
-   * Never rejects.
-   */
+  /** One transient failure makes the result `failed`, since the document may exist. Never rejects. */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
     const kinds: FetchResult['kind'][] = [];
     for (const url of urls) {

@@ -55,10 +55,7 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /**
-   * Whether the signatures are valid, where the version is supported. A transaction accepted without
-   * preflight may be unsigned and never land. Verified before the first rebroadcast only.
-   */
+  /** Accepted without preflight, a transaction may be unsigned and never land. True for unsupported versions. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);
