@@ -170,7 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /** Whether live responses make this poll unnecessary; only a few times in a row, never for a suspect node. */
+  /** Live responses make this poll unnecessary; only a few times in a row, never for a suspect node. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)

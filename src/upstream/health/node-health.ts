@@ -89,7 +89,8 @@ export class NodeHealth {
   }
 
   isAvailable(now: number): boolean {
-    return !this.isFull() && !this.isThrottled(now) && !this.isOverBudget(now);
+    const isBlocked = this.inFlight >= this.#limits.inFlightMax || now < this.throttledUntil;
+    return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
   /** No known problem; unknown nodes and past failures pass. For targets whose recovery only calls detect. */

@@ -13,7 +13,7 @@ import {
 
 /**
  * Connections to one node. Requests use the most recently used connection, so that the others become idle
- * and close. They queue when no connection is free; the caller limits the queue.
+ * and close, or queue when none is free; the caller limits the queue. A request is never sent twice.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
   readonly limits: UpstreamLimits;

@@ -223,7 +223,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 }
 
-/** Merges the minimum slots of a session that processes share before a call, and again before its response. */
+/** Merges the minimum slots of a session that processes share, before a call and before its response. */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
   readonly #call: Call;

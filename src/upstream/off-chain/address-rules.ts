@@ -76,7 +76,7 @@ export function isPublicAddress(address: string): boolean {
 export class AddressRules {
   readonly #allowed: BlockList;
 
-  /** @param allowedNetworks - CIDR, besides the public internet. @throws RangeError for an invalid network. */
+  /** @param allowedNetworks - CIDR, beside the public internet. @throws RangeError for an invalid one. */
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = listOf(allowedNetworks);
   }

@@ -146,7 +146,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
   return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
 }
 
-/** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.1, the S rule. */
+/** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.1, S rule. */
 function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'response' }>): RpcResponse {
   const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
   if (!wasAccepted || !state.traits.signed) return outcome.response;

@@ -55,7 +55,7 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /** Accepted without preflight, a transaction may be unsigned and never land. True for unsupported versions. */
+  /** Without preflight, a transaction may be unsigned and never land. True for unsupported versions. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);

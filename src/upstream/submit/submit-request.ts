@@ -82,7 +82,7 @@ function read(params: Buffer): SubmitRequest | null {
   };
 }
 
-/** @returns null for anything a node would reject by form, and for trailing bytes: a node reports the error. */
+/** @returns null for anything a node would reject by form, and for trailing bytes. */
 export function parseSubmitRequest(params: Buffer | null): SubmitRequest | null {
   if (params === null) return null;
   try {
