@@ -1,18 +1,18 @@
-export type CircuitLimits = Readonly<{ circuitFailuresMax: number; circuitOpenMs: number }>;
+import type { UpstreamLimits } from './limits.ts';
 
-/** Maximum open time as a multiple of `circuitOpenMs`. */
+export type CircuitLimits = Pick<UpstreamLimits, 'circuitFailuresMax' | 'circuitOpenMs'>;
+
 const OPEN_MULTIPLIER_MAX = 8;
 
 /**
  * Circuit breaker: closed → (consecutive failures) → open → (time) → half-open with one trial → closed, or
- * open for twice as long. Times are milliseconds of a monotonic clock passed in.
+ * open for twice as long.
  */
 export class CircuitBreaker {
   readonly #limits: CircuitLimits;
   consecutiveFailures = 0;
   /** Open or half-open. */
   isTripped = false;
-  #openForMs = 0;
   #lastOpenForMs = 0;
   #openUntil = 0;
   #isProbing = false;
@@ -32,7 +32,6 @@ export class CircuitBreaker {
 
   recordSuccess(): void {
     this.consecutiveFailures = 0;
-    this.#openForMs = 0;
     this.isTripped = false;
     this.#lastOpenForMs = 0;
     this.#isProbing = false;
@@ -42,7 +41,6 @@ export class CircuitBreaker {
   recordPollSuccess(): void {
     if (!this.isTripped) return;
     this.consecutiveFailures = this.#limits.circuitFailuresMax - 1;
-    this.#openForMs = 0;
     this.isTripped = false;
     this.#isProbing = false;
   }
@@ -50,18 +48,16 @@ export class CircuitBreaker {
   recordFailure(now: number): void {
     this.consecutiveFailures++;
     this.#isProbing = false;
-    if (this.consecutiveFailures < this.#limits.circuitFailuresMax) return;
-    if (now < this.#openUntil) return;
+    if (this.consecutiveFailures < this.#limits.circuitFailuresMax || now < this.#openUntil) return;
     this.#open(now);
   }
 
-  /** Opens the circuit for twice as long as the last time, within limits. */
   #open(now: number): void {
     const first = this.#limits.circuitOpenMs;
-    this.#openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
-    this.#lastOpenForMs = this.#openForMs;
-    this.isTripped = this.#openForMs > 0;
-    this.#openUntil = now + this.#openForMs;
+    const openForMs = Math.min(Math.max(first, this.#lastOpenForMs * 2), first * OPEN_MULTIPLIER_MAX);
+    this.#lastOpenForMs = openForMs;
+    this.isTripped = openForMs > 0;
+    this.#openUntil = now + openForMs;
   }
 
   /** The request ended without showing whether the node works. */

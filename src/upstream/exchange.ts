@@ -1,17 +1,11 @@
-/** Result of one HTTP request. Failures are values, not rejections. */
+/** Result of one HTTP request. */
 export type Exchange = Readonly<
   | { kind: 'response'; status: number; retryAfter: string | null; body: Buffer }
   | { kind: 'too-large' }
   | { kind: 'over-budget' }
-  | { kind: 'transport'; wasSent: boolean; timedOut: boolean; cause: unknown }
+  | { kind: 'transport'; wasSent: boolean; timedOut: boolean }
   | { kind: 'aborted'; wasSent: boolean }
 >;
-
-/** Receives the result exactly once, possibly before `send` returns. Must not throw. */
-export interface ExchangeListener {
-  /** @returns false if the body is not a valid response; the connection is then closed. */
-  onExchange(exchange: Exchange): boolean;
-}
 
 export interface BodyFlow {
   /** One more chunk may arrive. */
@@ -21,7 +15,7 @@ export interface BodyFlow {
   stop(): void;
 }
 
-/** Receives a streamed body. Must not throw. */
+/** Must not throw. */
 export interface BodyListener {
   /** The listener owns the bytes. */
   onData(bytes: Buffer): void;
@@ -31,18 +25,22 @@ export interface BodyListener {
   onError(exchange: Exchange): void;
 }
 
-export interface NodeRequest extends ExchangeListener {
+/** Its methods must not throw. */
+export interface NodeRequest {
   readonly id: number;
   readonly method: string;
-  /** Raw JSON text; null omits the member. */
+  /** Raw JSON; null omits the member. */
   readonly params: Buffer | null;
   /** May be pipelined: harmless if repeated, and fast. */
   readonly canPipeline: boolean;
-  /** Accepts large bodies through `onStreamStart`. */
   readonly acceptsStream: boolean;
   /**
+   * Receives the result exactly once, possibly before `send` returns.
+   * @returns false if the body is not a valid response; the connection is then closed.
+   */
+  onExchange(exchange: Exchange): boolean;
+  /**
    * Offers a large body with HTTP status 200 for streaming; its flow is paused. Called at most once.
-   * @param start - first bytes.
    * @param bytes - total length; null if unknown.
    * @returns the listener of the rest, which replaces `onExchange`; null to buffer the body.
    */
@@ -50,7 +48,6 @@ export interface NodeRequest extends ExchangeListener {
 }
 
 export interface PendingRequest {
-  /** Ends the request with `aborted`, if it is still pending. */
   abort(): void;
   /** Times the request out within the next sweep. */
   expire(): void;

@@ -1,10 +1,7 @@
 /** Enough to exceed any configurable maximum. */
 const DOUBLINGS_MAX = 30;
 
-/**
- * Delay before the next attempt; doubles with each failure.
- * @param failures - number of failures before this one.
- */
+/** @param failures - number of failures before this one. */
 export const exponentialBackoff = (firstMs: number, maxMs: number, failures: number): number =>
   Math.min(firstMs * 2 ** Math.min(failures, DOUBLINGS_MAX), maxMs);
 

@@ -1,9 +1,10 @@
 import type { Call, Network, RpcResponse } from '../protocol/call.ts';
 import { methods } from '../protocol/methods.ts';
 import type { UpstreamNode } from './node.ts';
+import { isThrottling } from './outcome.ts';
 import { attempt } from './retry/attempt.ts';
 
-/** Genesis hashes of the public networks. Source: Agave clusters, `getGenesisHash`. */
+/** Source: Agave clusters, `getGenesisHash`. */
 export const genesisHashes: Readonly<Record<Network, string>> = {
   'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkrZBG',
@@ -16,7 +17,6 @@ export const genesisCall = (network: Network): Call => ({
   ...{ network, method: 'getGenesisHash', row: methods.getGenesisHash, params: null },
 });
 
-/** The hash in a getGenesisHash response; null if it has none. */
 export const parseGenesisHash = ({ body, errorCode }: RpcResponse): string | null =>
   errorCode === 0 ? (QUOTED_HASH.exec(body.toString('latin1'))?.[1] ?? null) : null;
 
@@ -32,7 +32,6 @@ const supporters = (hashes: readonly string[], hash: string): number =>
  * Selects the chain of a network: the majority of its nodes, else the well-known genesis if a node has it,
  * else the largest group, else the group of the first configured node.
  * @param hashes - one per node that reported its own, in configuration order.
- * @returns null if there are none.
  */
 export function selectChain(hashes: readonly string[], wellKnown: string): string | null {
   const largest = Math.max(...hashes.map((hash) => supporters(hashes, hash)));
@@ -61,9 +60,7 @@ export function markWrongChains(
   return new Map(hashes.map((hash) => [hash, names(hash)]));
 }
 
-/**
- * Fetches the genesis hash once; an error response counts as an answer, because the genesis never changes.
- */
+/** Fetches the genesis hash once. An error response counts as an answer, since the genesis never changes. */
 export async function fetchGenesis(
   node: UpstreamNode,
   timeoutMs: number,
@@ -71,10 +68,8 @@ export async function fetchGenesis(
 ): Promise<void> {
   if (node.isGenesisFetched) return;
   const { outcome } = await attempt(node, genesisCall(node.network), timeoutMs, signal);
-  const throttled = outcome.kind === 'status' && outcome.status === 429;
-  // A node that rejects this method may still serve all others.
-  if (throttled) node.recordOutcome(outcome, null);
-  else node.circuit.release();
-  node.isGenesisFetched = !throttled && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
+  node.recordOptionalPoll(outcome);
+  node.isGenesisFetched =
+    !isThrottling(outcome) && outcome.kind !== 'transport' && outcome.kind !== 'aborted';
   if (outcome.kind === 'response') node.genesisHash = parseGenesisHash(outcome.response);
 }

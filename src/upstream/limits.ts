@@ -5,15 +5,15 @@ export type BalancingStrategy = (typeof balancingStrategies)[number];
 export const defaultUpstreamLimits = {
   /** Attempts per call, including the first. */
   attemptsMax: 24,
-  /** Timeout of a call over all attempts. */
+  /** Of a call, over all attempts. */
   timeoutMs: 30_000,
-  /** Timeout of an attempt when another may follow. */
+  /** When another attempt may follow. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
   /** Idle time of a connection before it is closed. */
   idleTimeoutMs: 15_000,
-  /** Maximum connections per node. */
+  /** Per node. */
   connectionsMax: 128,
   /** Calls in flight or queued per node; a full node is skipped. */
   inFlightMax: 4_096,
@@ -26,13 +26,12 @@ export const defaultUpstreamLimits = {
   longAnswerStallMs: 30_000,
   /** Streamed responses per node, at most half of its connections; others are buffered. */
   longAnswersMax: 32,
-  /** Consecutive failures that open the circuit. */
   circuitFailuresMax: 5,
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: 2_000,
-  /** Throttling time after a 429 without Retry-After. */
+  /** After a 429 without Retry-After. */
   throttleMs: 1_000,
-  /** Upper bound for Retry-After. */
+  /** Limits Retry-After. */
   throttleMaxMs: 60_000,
   /** Longest a call waits for a throttled node when no other is available. */
   throttleWaitMaxMs: 2_000,
@@ -50,8 +49,8 @@ export const defaultUpstreamLimits = {
   stallMs: 15_000,
   /** A node that runs ahead of all others by more slots per second is not trusted. */
   slotsPerSecondMax: 25,
+  /** Intervals of polls of the shred slot and of the first available block. */
   shredsIntervalMs: 5_000,
-  /** Interval of first-available-block polls. */
   historyIntervalMs: 60_000,
   /** `spread`: load balancing. `sticky`: one primary until another is better for `stickyMs`. */
   loadBalancing: 'spread' as BalancingStrategy,
@@ -65,7 +64,6 @@ export const defaultUpstreamLimits = {
   throttledShareMax: 0.4,
   /** A node is ejected if its latency exceeds this and three times that of the others. */
   slowMs: 3_000,
-  /** Longest ejection. */
   exclusionMaxMs: 300_000,
   /** Share of reads mirrored to ejected nodes, and maximum probes in flight. */
   recoveryProbeRatio: 0.1,
@@ -76,16 +74,14 @@ export const defaultUpstreamLimits = {
   readmitPollsMin: 5,
   /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,
-  /** Hedges allowed in a row. */
   hedgeBurst: 10,
-  /** Latency quantile after which a call is hedged. */
+  /** Of latency, after which a call is hedged. */
   hedgeQuantile: 0.95,
-  /** Bounds of the hedge delay. */
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,
   /** How long a missing capability is remembered. */
   capabilityMs: 60_000,
-  /** Whether a null transaction result is confirmed by a second node. */
+  /** A null transaction result is confirmed by a second node. */
   confirmNullResults: true as boolean,
 };
 

@@ -1,5 +1,3 @@
-import type { Call } from '../protocol/call.ts';
-import type { Commitment } from '../protocol/commitment.ts';
 import type { Slot } from '../solana/units.ts';
 import { inService, PowerOfTwoSelector, Primary } from './balancing/load-balancer.ts';
 import { hasEjectedNodes, RecoveryProbes } from './balancing/recovery-probes.ts';
@@ -9,7 +7,6 @@ import type { UpstreamNode } from './node.ts';
 import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
-import type { ObservedSlot } from './slots/slot-tracker.ts';
 
 /** One epoch: histories that begin this close together count as equal. */
 const SAME_DEPTH_SLOTS = 432_000n;
@@ -25,33 +22,30 @@ export class NodeGroup {
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
   readonly scanHedgeBudget: HedgeBudget;
-  readonly #chainHeads = new ChainHeads();
+  /** Of the healthy serving nodes. */
+  readonly heads = new ChainHeads();
+  readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
-  readonly #recoveryProbes: RecoveryProbes;
   #candidates: readonly UpstreamNode[];
-  /** Replaced, never mutated. */
   serving: readonly UpstreamNode[];
   /** Start of the longest history; null if unknown. */
   #oldestAvailable: Slot | null = null;
   /** Some serving nodes are ejected: their recovery is probed. */
   hasEjected = false;
 
-  /**
-   * @param candidates - all nodes that may serve calls.
-   * @param limits - read at each use: may change.
-   */
+  /** @param limits - read at each use: may change. */
   constructor(candidates: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
     this.hedgeBudget = new HedgeBudget(limits);
     this.scanHedgeBudget = new HedgeBudget(limits);
     this.#primary = new Primary(limits);
-    this.#recoveryProbes = new RecoveryProbes(limits);
+    this.recoveryProbes = new RecoveryProbes(limits);
     this.#candidates = candidates;
     this.serving = candidates;
     this.refresh();
   }
 
-  /** Sticky node; null in the `spread` strategy. */
+  /** null in the `spread` strategy. */
   get primary(): UpstreamNode | null {
     return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
@@ -62,16 +56,10 @@ export class NodeGroup {
   }
 
   /** Recomputes the serving nodes after a change of a node's state. */
-  refresh(): void {
-    const now = performance.now();
+  refresh(now = performance.now()): void {
     this.serving = inService(this.#candidates);
     this.#primary.review(this.serving, now);
-    this.#updateHeads(now);
-  }
-
-  /** May mirror the call to an ejected node. */
-  probeRecovery(call: Call): void {
-    this.#recoveryProbes.maybeProbe(call, this.serving);
+    this.updateHeads(now);
   }
 
   /** Whether the node has the longest history; true if unknown. */
@@ -81,39 +69,21 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** Newest slot of the healthy serving nodes; null if unknown. */
-  headAt(commitment: Commitment): ObservedSlot | null {
-    return this.#chainHeads.at(commitment);
-  }
-
-  isHeadInUse(commitment: Commitment, withinMs: number, now: number): boolean {
-    return this.#chainHeads.isInUse(commitment, withinMs, now);
-  }
-
-  onSlotsObserved(now: number): void {
-    this.#updateHeads(now);
-  }
-
-  /**
-   * Updates lag, ejections and derived state of the group.
-   * @param watched - serving and drained nodes.
-   */
+  /** @param watched - serving and drained nodes. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);
-    this.serving = inService(this.#candidates);
-    this.#primary.review(this.serving, now);
+    this.refresh(now);
     this.hasEjected = hasEjectedNodes(this.serving, now);
     this.#oldestAvailable = this.serving.reduce<Slot | null>(older, null);
-    this.#updateHeads(now);
   }
 
   stop(): void {
     this.hedgeTimer.stop();
   }
 
-  #updateHeads(now: number): void {
-    this.#chainHeads.update(this.serving.filter((node) => node.isHealthy(now)));
+  updateHeads(now: number): void {
+    this.heads.update(this.serving.filter((node) => node.isHealthy(now)));
   }
 }
 

@@ -13,13 +13,10 @@ type Member = Readonly<{ node: UpstreamNode; config: NodeConfig }>;
 
 type NetworkNodes = {
   members: readonly Member[];
-  /** All nodes except drained ones. */
+  /** Without drained nodes. */
   readonly group: NodeGroup;
   readonly monitor: HealthMonitor;
 };
-
-/** One object that is updated in place, so that all readers see the current values. */
-type LiveLimits = { -readonly [Limit in keyof UpstreamLimits]: UpstreamLimits[Limit] };
 
 /** Added to the longest call duration: a call may still reach a node removed meanwhile. */
 const REMOVAL_MARGIN_MS = 250;
@@ -34,7 +31,8 @@ export class NodeRegistry {
   /** As `network/name`; may name absent nodes. */
   #drained: ReadonlySet<string> = new Set();
   readonly #removing = new Map<UpstreamNode, NodeJS.Timeout>();
-  readonly #limits: LiveLimits;
+  /** Updated in place, so that all readers see the current values. */
+  readonly #limits: UpstreamLimits;
   readonly #responseBudget: ByteBudget;
   /** End of all calls that started under a longer timeout; `performance.now()`. */
   #longCallsUntil = Number.NEGATIVE_INFINITY;
@@ -45,11 +43,7 @@ export class NodeRegistry {
     this.#limits = { ...limits };
     this.#responseBudget = createResponseBudget(this.#limits);
     this.#log = log;
-    this.#apply(this.#prepared(nodes));
-  }
-
-  get limits(): UpstreamLimits {
-    return this.#limits;
+    for (const [network, members] of this.#prepared(nodes)) this.#replace(network, members);
   }
 
   get networks(): readonly Network[] {
@@ -68,13 +62,11 @@ export class NodeRegistry {
     return this.sets.get(network)?.members.find(({ node }) => node.name === name)?.node;
   }
 
-  /** Starts health monitoring, also of nodes added later. */
   start(): void {
     this.#isStarted = true;
     for (const { monitor } of this.sets.values()) monitor.start();
   }
 
-  /** Stops monitoring and closes all connections. Calls in flight fail. */
   stop(): void {
     this.#isStopped = true;
     const removing = [...this.#removing];
@@ -85,10 +77,8 @@ export class NodeRegistry {
     for (const node of nodes) node.close();
   }
 
-  /** Resolves when every node has been polled once and every network has one that responded. */
   async waitForFirstResponses(): Promise<void> {
-    const watches = [...this.sets.values()].map(({ monitor }) => monitor);
-    await Promise.all(watches.flatMap((watch) => [watch.firstResponse, watch.firstPolls()]));
+    await Promise.all([...this.sets.values()].map(({ monitor }) => monitor.waitForFirstResponses()));
   }
 
   change(nodes: NodesByNetwork, limits: UpstreamLimits): void {
@@ -97,10 +87,9 @@ export class NodeRegistry {
     const { timeoutMs } = this.#limits;
     if (limits.timeoutMs < timeoutMs) this.#longCallsUntil = performance.now() + timeoutMs;
     Object.assign(this.#limits, limits);
-    this.#apply(prepared);
+    for (const [network, members] of prepared) this.#replace(network, members);
   }
 
-  /** @param drained - as `network/name`. */
   drain(drained: ReadonlySet<string>): void {
     this.#drained = drained;
     for (const { members, group } of this.sets.values()) group.setCandidates(this.#candidatesOf(members));
@@ -122,17 +111,8 @@ export class NodeRegistry {
     return new Map(networks.map((network) => [network, membersOf(network)]));
   }
 
-  #apply(prepared: ReadonlyMap<Network, readonly Member[]>): void {
-    for (const [network, members] of prepared) {
-      const previous = this.sets.get(network);
-      const isSame =
-        members.length === previous?.members.length &&
-        members.every((member, at) => member === previous.members[at]);
-      if (!isSame) this.#replace(network, previous, members);
-    }
-  }
-
-  #replace(network: Network, previous: NetworkNodes | undefined, members: readonly Member[]): void {
+  #replace(network: Network, members: readonly Member[]): void {
+    const previous = this.sets.get(network);
     for (const member of previous?.members ?? [])
       if (!members.includes(member)) this.#removeNode(member.node);
     if (members.length === 0) {

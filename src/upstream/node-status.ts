@@ -1,83 +1,80 @@
-import type { Network } from '../protocol/call.ts';
-import type { Slot } from '../solana/units.ts';
 import type { NodeHealth } from './health/node-health.ts';
-import {
-  type NodeState,
-  reasonOfFailing,
-  reasonOfFault,
-  stateOfEjection,
-  stateOfFault,
-  textOfEjection,
-} from './health/node-state.ts';
+import type { EjectionReason, NodeState, SlotFault } from './health/node-state.ts';
 import type { UpstreamNode } from './node.ts';
 
-/** Status of a node for metrics, the control API and logs. Contains no URL and no secret. */
-export type NodeStatus = Readonly<{
-  name: string;
-  network: Network;
-  state: NodeState;
-  reason: string | null;
-  /** Taken out of service by the operator. */
-  cordoned: boolean;
-  /** Receives no calls, even if all other nodes are cordoned. */
-  drained: boolean;
-  slot: Slot | null;
-  /** Slots behind the best node of the network. */
-  lagSlots: bigint | null;
-  latencyMs: number | null;
-  inFlight: number;
-  failuresInRow: number;
-  silentMs: number | null;
-  confirmedSlot: Slot | null;
-  finalizedSlot: Slot | null;
-  /** Slots received as shreds but not replayed; null if unknown. */
-  unreplayedSlots: bigint | null;
-  firstAvailableBlock: Slot | null;
-  lacks: readonly string[];
-  /** Attempts in the ejection window, ratios of failed and throttled ones, and their latency. */
-  recentCalls: number;
-  failedShare: number | null;
-  throttledShare: number | null;
-  p70Ms: number | null;
-  /** Request budget per second and its remainder; null: unlimited. */
-  requestsPerSecond: number | null;
-  requestsLeft: number | null;
-  /** Since the start: hedges and recovery probes sent to the node. */
-  hedges: number;
-  copies: number;
-}>;
+type NodeCondition = Readonly<{ state: NodeState; reason: string | null }>;
 
-export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;
+function faultCondition(fault: SlotFault, { lagSlots, slots }: NodeHealth): NodeCondition {
+  switch (fault) {
+    case 'behind':
+      return { state: 'behind', reason: `${lagSlots} slots behind` };
+    case 'not-replaying':
+      return { state: 'behind', reason: `${slots.unreplayed} slots received but not replayed` };
+    case 'stalled':
+      return { state: 'behind', reason: 'slot does not advance while other nodes do' };
+    case 'ahead':
+      return { state: 'ahead', reason: 'reports slots that no other node has reached' };
+  }
+}
+
+const ejectionConditions: Readonly<Record<EjectionReason, NodeCondition>> = {
+  slow: { state: 'slow', reason: 'much slower than other nodes; polls and mirrored calls test recovery' },
+  failing: { state: 'failing', reason: 'failure ratio too high; polls and mirrored calls test recovery' },
+  throttling: {
+    state: 'resting',
+    reason: 'throttling ratio too high; polls and mirrored calls test recovery',
+  },
+};
+
+/** Ignores the operator's cordon. */
+function ownConditionOf(node: NodeHealth, now: number): NodeCondition {
+  const { slotFault, ejectionReason, circuit } = node;
+  if (node.isThrottled(now)) return { state: 'resting', reason: 'throttled (HTTP 429)' };
+  if (node.isFailing) {
+    const failures = circuit.consecutiveFailures;
+    const reason = failures > 0 ? `${failures} consecutive failures` : 'does not respond to polls';
+    return { state: 'failing', reason };
+  }
+  if (slotFault !== null) return faultCondition(slotFault, node);
+  if (now < node.selfUnhealthyUntil) return { state: 'behind', reason: 'reports itself unhealthy' };
+  if (ejectionReason !== null) return ejectionConditions[ejectionReason];
+  const reason = node.isOverBudget(now) ? 'request budget exhausted' : null;
+  return { state: node.lastResponseAt === null ? 'unknown' : 'healthy', reason };
+}
+
+export function conditionOf(node: NodeHealth, now: number): NodeCondition {
+  const { wrongChain, cordon } = node;
+  if (wrongChain) return { state: 'wrong-chain', reason: 'genesis hash does not match its network' };
+  if (cordon === null) return ownConditionOf(node, now);
+  return { state: 'cordoned', reason: cordon === '' ? 'taken out of service by the operator' : cordon };
+}
 
 const ALL_NODES_CORDONED = 'cordoned, but still used because every node of this network is cordoned';
 
-function stateAndReasonOf(
+function reportedConditionOf(
   node: UpstreamNode,
   networkNodes: readonly UpstreamNode[],
   isDrained: boolean,
-): Pick<NodeStatus, 'state' | 'reason'> {
+): NodeCondition {
   const now = performance.now();
-  if (node.wrongChain) return { state: stateOf(node, now), reason: reasonOf(node, now) };
-  if (isDrained) {
-    const reason = node.cordon === null || node.cordon === '' ? 'drained by the operator' : node.cordon;
-    return { state: node.inFlight > 0 ? 'draining' : 'drained', reason };
+  const { wrongChain, cordon, inFlight } = node;
+  if (isDrained && !wrongChain) {
+    const reason = cordon === null || cordon === '' ? 'drained by the operator' : cordon;
+    return { state: inFlight > 0 ? 'draining' : 'drained', reason };
   }
-  const isStillUsed =
-    node.cordon !== null && networkNodes.every((other) => other.cordon !== null || other.wrongChain);
-  if (isStillUsed) return { state: ownStateOf(node, now), reason: ALL_NODES_CORDONED };
-  return { state: stateOf(node, now), reason: reasonOf(node, now) };
+  const isCordoned = cordon !== null && !wrongChain;
+  if (isCordoned && networkNodes.every((other) => other.cordon !== null || other.wrongChain))
+    return { ...ownConditionOf(node, now), reason: ALL_NODES_CORDONED };
+  return conditionOf(node, now);
 }
 
-export function statusOf(
-  node: UpstreamNode,
-  networkNodes: readonly UpstreamNode[],
-  drained: boolean,
-): NodeStatus {
+/** @param drained - receives no calls, even if all other nodes are cordoned. */
+export function statusOf(node: UpstreamNode, networkNodes: readonly UpstreamNode[], drained: boolean) {
   const now = performance.now();
   return {
     name: node.name,
     network: node.network,
-    ...stateAndReasonOf(node, networkNodes, drained),
+    ...reportedConditionOf(node, networkNodes, drained),
     cordoned: node.cordon !== null,
     drained,
     slot: node.slot,
@@ -91,6 +88,7 @@ export function statusOf(
     unreplayedSlots: node.slots.unreplayed,
     firstAvailableBlock: node.capabilities.firstAvailable,
     lacks: node.capabilities.missing(now),
+    // In the ejection window.
     recentCalls: node.recent.attempts(now),
     failedShare: node.recent.failedShare(now),
     throttledShare: node.recent.throttledShare(now),
@@ -102,33 +100,7 @@ export function statusOf(
   };
 }
 
-/** State including the operator's cordon. */
-export function stateOf(node: NodeHealth, now: number): NodeState {
-  if (node.wrongChain) return 'wrong-chain';
-  return node.cordon === null ? ownStateOf(node, now) : 'cordoned';
-}
+/** Status of a node for metrics, the control API and logs. Contains no URL and no secret. */
+export type NodeStatus = Readonly<ReturnType<typeof statusOf>>;
 
-/** State without the cordon. */
-export function ownStateOf(node: NodeHealth, now: number): NodeState {
-  if (node.isThrottled(now)) return 'resting';
-  if (node.isFailing) return 'failing';
-  if (node.slotFault !== null) return stateOfFault[node.slotFault];
-  if (now < node.selfUnhealthyUntil) return 'behind';
-  if (node.ejectionReason !== null) return stateOfEjection[node.ejectionReason];
-  return node.lastResponseAt === null ? 'unknown' : 'healthy';
-}
-
-/** Explanation of the state; null if there is none. */
-export function reasonOf(node: NodeHealth, now: number): string | null {
-  if (node.wrongChain) return 'genesis hash does not match its network';
-  if (node.cordon === null) {
-    const { slotFault, ejectionReason, lagSlots } = node;
-    if (node.isThrottled(now)) return 'throttled (HTTP 429)';
-    if (node.isFailing) return reasonOfFailing(node.circuit.consecutiveFailures);
-    if (slotFault !== null) return reasonOfFault(slotFault, lagSlots, node.slots.unreplayed);
-    if (now < node.selfUnhealthyUntil) return 'reports itself unhealthy';
-    if (ejectionReason !== null) return textOfEjection[ejectionReason];
-    return node.isOverBudget(now) ? 'request budget exhausted' : null;
-  }
-  return node.cordon === '' ? 'taken out of service by the operator' : node.cordon;
-}
+export type NodeFeedStatus = Pick<NodeStatus, 'name' | 'network' | 'state' | 'slot' | 'silentMs'>;

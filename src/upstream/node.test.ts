@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defaultUpstreamLimits } from './limits.ts';
 import { UpstreamNode } from './node.ts';
-import { stateOf } from './node-status.ts';
+import { conditionOf } from './node-status.ts';
 import type { Outcome } from './outcome.ts';
 
 const limits = { ...defaultUpstreamLimits, circuitFailuresMax: 2, throttleMs: 1_000, throttleMaxMs: 10_000 };
@@ -24,7 +24,7 @@ afterEach(() => node.close());
 describe('node health', () => {
   it('is bad for a while after a self-reported unhealthy status', () => {
     node.recordOutcome(unhealthy, 5);
-    expect(stateOf(node, performance.now())).toBe('behind');
+    expect(conditionOf(node, performance.now()).state).toBe('behind');
     expect(node.isUsable(performance.now())).toBe(false);
     expect(node.isUsable(performance.now() + limits.cordonMs)).toBe(true);
   });
@@ -65,9 +65,9 @@ describe('node health', () => {
     node.recordPoll(ok, 5);
     expect(node.circuit.consecutiveFailures).toBe(1);
     node.recordOutcome(broken, 5);
-    expect(stateOf(node, performance.now())).toBe('failing');
+    expect(conditionOf(node, performance.now()).state).toBe('failing');
     node.recordPoll(ok, 5);
-    expect(stateOf(node, performance.now())).toBe('healthy');
+    expect(conditionOf(node, performance.now()).state).toBe('healthy');
   });
 });
 

@@ -2,7 +2,7 @@ import { ByteBudget } from '../base/cache/byte-budget.ts';
 import type { Network } from '../protocol/call.ts';
 import type { NodeRequest, PendingRequest } from './exchange.ts';
 import { NodeHealth } from './health/node-health.ts';
-import { Dialer, originOf } from './http-client/connection.ts';
+import { Dialer } from './http-client/connection.ts';
 import { ConnectionPool } from './http-client/connection-pool.ts';
 import { requestHead, serverNameOf } from './http-client/request-head.ts';
 import type { UpstreamLimits } from './limits.ts';
@@ -11,19 +11,19 @@ import { RequestBudget } from './request-budget.ts';
 import { revealsOneOf, secretsOf } from './secrets.ts';
 
 export type NodeConfig = Readonly<{
-  /** Public name in logs, metrics and status pages. */
+  /** Shown in logs, metrics and status pages. */
   name: string;
-  /** http or https. May contain the provider's key: never shown. */
+  /** May contain the provider's key: never shown. */
   url: string;
-  /** PubSub URL, ws or wss; may contain a key. Absent or null: none. */
+  /** PubSub URL; may contain a key. */
   ws?: string | null;
-  /** Geyser gRPC URL, http or https. Absent or null: none. */
+  /** Geyser gRPC URL. */
   grpc?: string | null;
   /** Sent with every request; may contain secrets: never shown. */
   headers?: Readonly<Record<string, string>>;
-  /** Request budget, including polls. Absent or null: unlimited. */
+  /** Including polls. Absent or null: unlimited. */
   requestsPerSecond?: number | null;
-  /** Burst of the budget. Absent or null: one second's worth. */
+  /** Absent or null: one second's worth. */
   requestsBurst?: number | null;
   /** Pipelined reads per connection. Absent: 1. */
   pipelining?: number;
@@ -44,7 +44,7 @@ function basicAuthorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-/** Memory budget of buffered responses; fits at least one of the largest. */
+/** Fits at least one of the largest responses. */
 export const createResponseBudget = (limits: UpstreamLimits): ByteBudget =>
   new ByteBudget(() => Math.max(limits.responseBufferMaxBytes, limits.responseMaxBytes));
 
@@ -60,10 +60,6 @@ export class UpstreamNode extends NodeHealth {
   readonly #head: Buffer;
   readonly #secrets: readonly Buffer[];
 
-  /**
-   * @param limits - read at each use: may change.
-   * @param responseBudget - shared memory budget; absent: its own.
-   */
   constructor(
     config: NodeConfig,
     network: Network,
@@ -76,7 +72,7 @@ export class UpstreamNode extends NodeHealth {
     const headers = { ...basicAuthorization(url), ...config.headers };
     this.#head = requestHead(url, headers);
     this.#secrets = secretsOf(url, config.headers ?? {});
-    const dialer = new Dialer(originOf(url, serverNameOf(url, headers)));
+    const dialer = new Dialer(url, serverNameOf(url, headers));
     this.#connections = new ConnectionPool(dialer, limits, responseBudget, config.pipelining);
   }
 
@@ -84,24 +80,18 @@ export class UpstreamNode extends NodeHealth {
     return this.#limits.responseMaxBytes;
   }
 
-  /**
-   * @param deadline - `performance.now()` at which the request times out.
-   * @param now - `performance.now()` of this tick.
-   */
+  /** @param deadline - `performance.now()`, as `now`. */
   send(request: NodeRequest, deadline: number, now: number): PendingRequest {
     const { id, method, params } = request;
     return this.#connections.send(requestBytes(this.#head, id, method, params), deadline, request, now);
   }
 
-  /**
-   * Whether the bytes contain the node's host or a key, escaped or not. Such errors are withheld from
-   * clients.
-   */
+  /** Errors that contain the node's host or a key are withheld from clients. */
   leaksSecret(bytes: Buffer): boolean {
     return revealsOneOf(this.#secrets, bytes);
   }
 
-  /** Closes all connections; requests in flight fail. */
+  /** Requests in flight fail. */
   close(): void {
     this.#connections.close();
   }

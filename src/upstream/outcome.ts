@@ -1,15 +1,15 @@
 import type { RpcResponse } from '../protocol/call.ts';
+import { type Slot, slot, U64_MAX } from '../solana/units.ts';
 
 /** Preflight errors that affect retries; null for all others. */
 export type PreflightFault = 'blockhash-not-found' | 'already-processed';
 
 /**
  * Result of one attempt at one node.
- * - `answer`: a JSON-RPC result or error.
+ * - `response`: a JSON-RPC result or error.
  * - `status`: an HTTP error.
  * - `invalid`: HTTP 200 without a matching JSON-RPC response.
  * - `withheld`: an error that contains the node's host or a key.
- * - `too-large`: larger than responseMaxBytes.
  * - `over-budget`: the response memory budget is exhausted.
  * - `transport`: no response; `wasSent` if the node may have read the request.
  * - `aborted`: the caller canceled.
@@ -25,7 +25,21 @@ export type Outcome = Readonly<
   | { kind: 'aborted'; wasSent: boolean }
 >;
 
-/** Short text for logs. Contains nothing that a node sent. */
+const SLOT_TEXT = /^\d{1,20}$/;
+
+/** The result of getSlot and the like; null for anything else. */
+export function slotIn(outcome: Outcome): Slot | null {
+  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
+  const text = outcome.response.body.toString('latin1');
+  if (!SLOT_TEXT.test(text)) return null;
+  const value = BigInt(text);
+  return value > U64_MAX ? null : slot(value);
+}
+
+export const isThrottling = (outcome: Outcome): boolean =>
+  outcome.kind === 'status' && outcome.status === 429;
+
+/** Contains nothing that a node sent. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'response':

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessAborted } from '../base/concurrency/unless-aborted.ts';
 import type { Logger } from '../base/log.ts';
 import type { Call, Network, PendingCall, ResponseHandler, RpcDispatcher } from '../protocol/call.ts';
 import { Failure, networkNotServed } from '../protocol/errors.ts';
@@ -22,7 +22,7 @@ export type UpstreamPool = RpcDispatcher &
   Readonly<{
     /** Starts health monitoring. Calls are answered before that, too. */
     start(): void;
-    /** Stops monitoring and closes all connections. Calls in flight fail: drain first. */
+    /** Calls in flight fail: drain first. */
     stop(): Promise<void>;
     status(): readonly NodeStatus[];
     networks(): readonly Network[];
@@ -44,11 +44,7 @@ export type UpstreamPool = RpcDispatcher &
     waitUntilReady(timeoutMs: number): Promise<boolean>;
   }>;
 
-/**
- * Creates the upstream pool.
- * `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes; see `executeWithRetry` for other
- * failures.
- */
+/** `dispatch` fails with NETWORK_NOT_SERVED for a network without nodes; else see `executeWithRetry`. */
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   const registry = new NodeRegistry(
     options.nodes,
@@ -83,19 +79,16 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
     status: () =>
       registry.all().flatMap((nodes) => nodes.map((node) => statusOf(node, nodes, registry.isDrained(node)))),
     networks: () => registry.networks,
-    slotAt: (network, commitment) => registry.sets.get(network)?.group.headAt(commitment) ?? null,
+    slotAt: (network, commitment) => registry.sets.get(network)?.group.heads.at(commitment) ?? null,
     nodesOf: (network) => registry.sets.get(network)?.group.serving ?? [],
     cordon: setCordon,
     uncordon: (network, name) => setCordon(network, name, null),
     drain: (drained) => registry.drain(drained),
     change: (nodes, changed) => registry.change(nodes, { ...defaultUpstreamLimits, ...changed }),
-    async waitUntilReady(timeoutMs) {
-      const cancel = new AbortController();
-      const timeout = sleep(timeoutMs, false, { signal: cancel.signal }).catch(() => false);
-      const ready = registry.waitForFirstResponses().then(() => true);
-      const result = await Promise.race([ready, timeout]);
-      cancel.abort();
-      return result;
-    },
+    waitUntilReady: (timeoutMs) =>
+      unlessAborted(registry.waitForFirstResponses(), AbortSignal.timeout(timeoutMs)).then(
+        () => true,
+        () => false,
+      ),
   };
 }

@@ -2,14 +2,11 @@ import { randomInt } from 'node:crypto';
 import { copyTo, DIGITS_NUMBER_MAX, digitCount, writeDigits } from '../base/text/short-bytes.ts';
 import { methods } from '../protocol/methods.ts';
 
-/** Next id: 1 to 31 bits, wraps around. */
 export const idAfter = (id: number): number => (id === DIGITS_NUMBER_MAX ? 1 : id + 1);
 
 let lastId = randomInt(DIGITS_NUMBER_MAX);
 
-/**
- * Id unique among requests in flight. Starts at random, so that a response to another process is detected.
- */
+/** Unique among requests in flight. Starts at random, so that a response to another process is detected. */
 export function nextRequestId(): number {
   lastId = idAfter(lastId);
   return lastId;
@@ -20,7 +17,6 @@ const BEFORE_ID = Buffer.from('{"jsonrpc":"2.0","id":');
 /** "}" */
 const CLOSE = 0x7d;
 
-/** Bytes after the id. */
 type BodySuffix = Readonly<{ withParams: Buffer; withoutParams: Buffer }>;
 
 function suffixOf(method: string): BodySuffix {
@@ -28,7 +24,6 @@ function suffixOf(method: string): BodySuffix {
   return { withParams: Buffer.from(`${member},"params":`), withoutParams: Buffer.from(`${member}}`) };
 }
 
-/** Precomputed for the methods of the table. */
 const knownSuffixes: ReadonlyMap<string, BodySuffix> = new Map(
   Object.keys(methods).map((name) => [name, suffixOf(name)]),
 );
@@ -43,22 +38,13 @@ function writeBody(bytes: Buffer, start: number, id: number, suffix: Buffer, par
   bytes[bytes.length - 1] = CLOSE;
 }
 
-/**
- * JSON-RPC request body; params are copied byte for byte.
- * @param id - from `nextRequestId`.
- * @param params - raw JSON text; null omits the member.
- */
+/** JSON-RPC request. @param params - raw JSON, copied; null omits the member. */
 export function requestBody(id: number, method: string, params: Buffer | null): Buffer {
-  const request = requestBytes(NO_HEAD, id, method, params);
+  const request = requestBytes(Buffer.alloc(0), id, method, params);
   return request.subarray(request.indexOf(HEAD_END) + HEAD_END.length);
 }
 
-const NO_HEAD = Buffer.alloc(0);
-
-/**
- * Complete HTTP request.
- * @param head - ends where the content length belongs.
- */
+/** HTTP request. @param head - ends where the content length belongs. */
 export function requestBytes(head: Buffer, id: number, method: string, params: Buffer | null): Buffer {
   const suffixes = knownSuffixes.get(method) ?? suffixOf(method);
   const suffix = params === null ? suffixes.withoutParams : suffixes.withParams;

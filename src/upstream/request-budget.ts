@@ -1,14 +1,10 @@
-/**
- * Token bucket for requests to a node. Tokens may be reserved ahead: the balance can be negative, so waiting
- * calls queue up. Times are milliseconds of a monotonic clock.
- */
+/** Token bucket. Tokens may be reserved ahead: the balance can be negative, so waiting calls queue up. */
 export class RequestBudget {
   readonly perSecond: number;
   readonly #burst: number;
   #remaining: number;
   #filledAt = 0;
 
-  /** @param burst - bucket size. */
   constructor(perSecond: number, burst: number) {
     this.perSecond = perSecond;
     this.#burst = burst;
@@ -31,12 +27,11 @@ export class RequestBudget {
     this.#remaining -= 1;
   }
 
-  /** Returns a reserved token. */
   refund(): void {
     this.#remaining += 1;
   }
 
-  /** Milliseconds until a token reserved now is available. */
+  /** Time until a token reserved now is available. */
   waitMs(now: number): number {
     this.#fill(now);
     return Math.max(0, ((1 - this.#remaining) / this.perSecond) * 1_000);

@@ -1,10 +1,6 @@
 const SECONDS = /^\d{1,9}$/;
 
-/**
- * Parses a Retry-After header into milliseconds. Source: RFC 9110 §10.2.3 (seconds or HTTP date).
- * @param nowMs - wall clock, for dates.
- * @returns null if absent or invalid.
- */
+/** In milliseconds; null if absent or invalid. Source: RFC 9110 §10.2.3. @param nowMs - wall clock. */
 export function parseRetryAfter(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   const text = header.trim();

@@ -15,7 +15,7 @@ export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): 
 
 const character = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
-/** Removes one level of JSON and percent escapes. */
+/** Removes one level of escapes. */
 const unescaped = (text: string): string =>
   text
     .replace(/\\(?:u([0-9a-f]{4})|(.))/gi, (_, hex?: string, plain = '') =>
@@ -23,7 +23,7 @@ const unescaped = (text: string): string =>
     )
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => character(hex));
 
-/** Whether the bytes contain a secret, escaped or not. */
+/** Escaped or not. */
 export function revealsOneOf(secrets: readonly Buffer[], bytes: Buffer): boolean {
   if (secrets.some((secret) => bytes.includes(secret))) return true;
   const sought = secrets.flatMap((secret) => {

@@ -13,9 +13,8 @@ function wireBytes(params: Buffer): Uint8Array | null {
 }
 
 /**
- * First signature of the transaction in sendTransaction params.
+ * First signature of the transaction in sendTransaction params; null if it is not a signed legacy or v0 one.
  * Source: solana-transaction wire format: a short-vec of 64-byte signatures comes first.
- * @returns null if there is no signed legacy or v0 transaction.
  */
 export function signatureOfParams(params: Buffer | null): Signature | null {
   if (params === null) return null;

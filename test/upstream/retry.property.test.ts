@@ -60,7 +60,7 @@ function settle(node: ManualNode, end: End): void {
   else if (end === 'invalid') response(200, 'x');
   else if (errors[end] === undefined) {
     const wasSent = end !== 'refused';
-    node.end(question, { kind: 'transport', wasSent, timedOut: end === 'late', cause: null });
+    node.end(question, { kind: 'transport', wasSent, timedOut: end === 'late' });
   } else node.respond(question, `"error":{"code":${errors[end]},"message":"x"}`);
 }
 

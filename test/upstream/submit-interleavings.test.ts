@@ -42,8 +42,8 @@ const answers: Readonly<Record<string, () => string>> = {
 
 function exchangeOf(act: Act, id: number): Exchange {
   if (act === 'throttles') return { kind: 'response', status: 429, retryAfter: '1', body: Buffer.alloc(0) };
-  if (act === 'refused') return { kind: 'transport', wasSent: false, timedOut: false, cause: null };
-  if (act === 'lost') return { kind: 'transport', wasSent: true, timedOut: true, cause: null };
+  if (act === 'refused') return { kind: 'transport', wasSent: false, timedOut: false };
+  if (act === 'lost') return { kind: 'transport', wasSent: true, timedOut: true };
   const body = Buffer.from(`{"jsonrpc":"2.0",${answers[act]!()},"id":${id}}`);
   return { kind: 'response', status: 200, retryAfter: null, body };
 }

@@ -1,9 +1,7 @@
+import type { UpstreamLimits } from '../limits.ts';
 import type { UpstreamNode } from '../node.ts';
 
-/**
- * Assumed latency of an unknown node: fast, so that it gets calls, but not zero, or a burst would all go
- * there.
- */
+/** Assumed for an unknown node: low, so that it gets calls, but not zero, or a burst would all go there. */
 const UNKNOWN_LATENCY_MS = 1;
 /** Latencies within this ratio count as equal, to avoid flapping between nodes. */
 export const CLEARLY_BETTER_RATIO = 1.3;
@@ -13,14 +11,9 @@ const latencyOf = (node: UpstreamNode): number => node.latencyMs ?? UNKNOWN_LATE
 export const isClearlyBetter = (one: UpstreamNode, other: UpstreamNode): boolean =>
   latencyOf(one) * CLEARLY_BETTER_RATIO < latencyOf(other);
 
-/** Expected cost: latency × queue length. */
 const loadScore = (node: UpstreamNode): number => (node.inFlight + 1) * latencyOf(node);
 
-/**
- * Better of two nodes: the less busy one if latencies are similar, else the one that probably responds
- * first.
- * @param isOtherFirst - tie-breaker.
- */
+/** The less busy node if latencies are similar, else the one that probably responds first. */
 export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: boolean): UpstreamNode {
   const differ = isClearlyBetter(one, other) || isClearlyBetter(other, one);
   const ofOne = differ ? loadScore(one) : one.inFlight;
@@ -29,10 +22,7 @@ export function betterOf(one: UpstreamNode, other: UpstreamNode, isOtherFirst: b
   return ofOther < ofOne ? other : one;
 }
 
-/**
- * Power-of-two-choices selection among candidates of the lowest rank. Reused for all calls: a selection
- * allocates nothing.
- */
+/** Power-of-two-choices selection among candidates of the lowest rank. A selection allocates nothing. */
 export class PowerOfTwoSelector {
   readonly #random: () => number;
   #rank = Number.POSITIVE_INFINITY;
@@ -40,7 +30,6 @@ export class PowerOfTwoSelector {
   #one: UpstreamNode | null = null;
   #other: UpstreamNode | null = null;
 
-  /** @param random - uniform in [0, 1). */
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
@@ -55,7 +44,7 @@ export class PowerOfTwoSelector {
     else this.#replaceAtRandom(node);
   }
 
-  /** Returns the selected node, or null, and resets the selector. */
+  /** Also resets the selector. */
   pick(): UpstreamNode | null {
     const one = this.#one;
     const other = this.#other;
@@ -81,23 +70,18 @@ export class PowerOfTwoSelector {
 
 /** Sticky node: replaced when another is clearly better for `stickyMs`, or when it is no longer healthy. */
 export class Primary {
-  readonly #limits: Readonly<{ stickyMs: number }>;
-  #node: UpstreamNode | null = null;
+  readonly #limits: Pick<UpstreamLimits, 'stickyMs'>;
+  node: UpstreamNode | null = null;
   #challenger: UpstreamNode | null = null;
   #since = 0;
 
-  constructor(limits: Readonly<{ stickyMs: number }>) {
+  constructor(limits: Pick<UpstreamLimits, 'stickyMs'>) {
     this.#limits = limits;
   }
 
-  get node(): UpstreamNode | null {
-    return this.#node;
-  }
-
-  /** @param nodes - the serving nodes. */
   review(nodes: readonly UpstreamNode[], now: number): void {
     const healthy = nodes.filter((node) => node.isHealthy(now));
-    const current = this.#node;
+    const current = this.node;
     const best = healthy.reduce<UpstreamNode | null>(
       (fastest, node) => (fastest === null || isFaster(node, fastest) ? node : fastest),
       null,
@@ -115,19 +99,28 @@ export class Primary {
   }
 
   #move(node: UpstreamNode | null): void {
-    this.#node = node;
+    this.node = node;
     this.#challenger = null;
   }
 }
 
-/** Equal if both are unknown. */
 const isFaster = (one: UpstreamNode, other: UpstreamNode): boolean =>
   one.latencyMs !== null && (other.latencyMs === null || one.latencyMs < other.latencyMs);
 
+/** Preferred nodes; if there are none, all available nodes. */
+export function selectAvailable(
+  nodes: readonly UpstreamNode[],
+  isPreferred: (node: UpstreamNode, now: number) => boolean,
+): readonly UpstreamNode[] {
+  const now = performance.now();
+  const available = nodes.filter((node) => node.isAvailable(now));
+  const preferred = available.filter((node) => isPreferred(node, now));
+  return preferred.length > 0 ? preferred : available;
+}
+
 /** Nodes of the right chain without cordoned ones, unless all are cordoned. */
 export function inService(nodes: readonly UpstreamNode[]): readonly UpstreamNode[] {
-  const sameChain = nodes.some((node) => node.wrongChain) ? nodes.filter((node) => !node.wrongChain) : nodes;
-  if (!sameChain.some((node) => node.cordon !== null)) return sameChain;
+  const sameChain = nodes.filter((node) => !node.wrongChain);
   const uncordoned = sameChain.filter((node) => node.cordon === null);
-  return uncordoned.length === 0 ? sameChain : uncordoned;
+  return uncordoned.length > 0 ? uncordoned : sameChain;
 }

@@ -20,11 +20,10 @@ import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { type LandedStatus, readSignatureStatuses } from '../feeds/signature-statuses.ts';
 import type { Tip, WatchedTransaction } from './watched-transaction.ts';
 
-/** Intervals in milliseconds. */
 export type StatusPollLimits = Readonly<{
   pollMs: number;
-  /** For transactions with a subscription. */
-  subscribedPollMs: number;
+  /** For transactions with a subscription. Absent: `pollMs`. */
+  subscribedPollMs?: number;
   expiryPollMs: number;
   callsAtATime: number;
 }>;
@@ -32,7 +31,7 @@ export type StatusPollLimits = Readonly<{
 /** Blocks for which a blockhash is valid. Source: Agave, `MAX_PROCESSING_AGE`. */
 const BLOCKHASH_AGE_MAX = 150n;
 
-/** Results of one polling round. A read older than the tip is ignored. */
+/** Expired blockhashes as of a tip; statuses read at an earlier slot prove no expiry. */
 type ChainView = Readonly<{ tip: Tip | null; expired: ReadonlySet<Blockhash> }>;
 
 const UNKNOWN_VIEW: ChainView = { tip: null, expired: new Set() };
@@ -52,7 +51,7 @@ export class StatusPoller {
   #tip: Tip | null = null;
   #tipDueAt = 0;
 
-  /** @param queryOther - confirms a landed status by another node; null: one node suffices. */
+  /** @param queryOtherNode - confirms a landed status by another node; null: one node suffices. */
   constructor(
     network: Network,
     source: RpcDispatcher,
@@ -70,7 +69,6 @@ export class StatusPoller {
     this.#schedule();
   }
 
-  /** The last removal stops polling. */
   delete(watched: WatchedTransaction): void {
     this.#watched.delete(watched);
     if (this.#watched.size > 0 || this.#timer === null) return;
@@ -98,9 +96,8 @@ export class StatusPoller {
   async #pollDue(): Promise<void> {
     const now = performance.now();
     const due = [...this.#watched].filter(({ dueAt }) => dueAt <= now);
-    const { pollMs, subscribedPollMs } = this.#limits;
-    // Includes transactions that are nearly due, since timers may fire early. One that becomes due during the
-    // call is polled again.
+    const { pollMs, subscribedPollMs = pollMs } = this.#limits;
+    // Half an interval less, since timers may fire early. One due during the call is polled again.
     for (const one of due) one.dueAt = now + (one.isSubscribed ? subscribedPollMs : pollMs) - pollMs / 2;
     const view = await this.#findExpired(due, now);
     const signatures = [...new Set(due.map(({ signature }) => signature))];
@@ -115,15 +112,10 @@ export class StatusPoller {
     watchedOf: ReadonlyMap<Signature, readonly WatchedTransaction[]>,
     { tip, expired }: ChainView,
   ): Promise<void> {
-    const respondingNode = this.#queryOtherNode === null ? null : new RespondingNode();
-    const read = await this.#read(
-      'getSignatureStatuses',
-      [signatures],
-      readSignatureStatuses,
-      respondingNode,
-    );
+    const responding = new RespondingNode();
+    const read = await this.#read('getSignatureStatuses', [signatures], readSignatureStatuses, responding);
     if (read?.statuses.length !== signatures.length) return;
-    const statuses = await this.#crossCheck(signatures, read.statuses, respondingNode?.node ?? null);
+    const statuses = await this.#crossCheck(signatures, read.statuses, responding.node);
     const isAtTip = tip !== null && read.slot >= tip.slot;
     for (const [at, signature] of signatures.entries()) {
       const isUnknown = read.statuses[at] == null;
@@ -135,18 +127,24 @@ export class StatusPoller {
     }
   }
 
+  /**
+   * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
+   * it by a round. Without a second response the first counts.
+   */
   async #crossCheck(
     signatures: readonly Signature[],
     reported: readonly (LandedStatus | null)[],
     respondingNode: string | null,
   ): Promise<readonly (LandedStatus | null)[]> {
-    const queryOtherNode = this.#queryOtherNode;
-    if (queryOtherNode === null || respondingNode === null) return reported;
-    const callFor = (landed: readonly Signature[]): Call => this.#call('getSignatureStatuses', [landed]);
+    const landed = signatures.filter((_, at) => reported[at] != null);
+    if (this.#queryOtherNode === null || respondingNode === null || landed.length === 0) return reported;
     try {
-      return await crossCheckStatuses(signatures, reported, callFor, (call) =>
-        queryOtherNode(call, respondingNode),
-      );
+      const call = this.#call('getSignatureStatuses', [landed]);
+      const response = await this.#queryOtherNode(call, respondingNode);
+      if (response === null) return reported;
+      const { statuses } = readSignatureStatuses(response.body);
+      const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at]]));
+      return signatures.map((signature, at) => agreedStatus(reported[at], secondStatuses.get(signature)));
     } catch {
       // An invalid response does not contradict the first.
       return reported;
@@ -189,7 +187,6 @@ export class StatusPoller {
     return (await this.#read('isBlockhashValid', params, readValidity)) === false;
   }
 
-  /** @returns null for a failed call or an invalid result. */
   async #read<T>(
     method: MethodName,
     params: readonly WritableJson[],
@@ -213,11 +210,10 @@ function readTip(body: Buffer): Tip {
 const readValidity = (body: Buffer): boolean =>
   objectOf(parseJson(body.toString('latin1')), 'response').value === true;
 
-/** Calls a node other than `excludedNode`. @returns null if none responds. */
+/** @returns null if no node other than `excludedNode` responds. */
 export type OtherNodeQuery = (call: Call, excludedNode: string) => Promise<RpcResponse | null>;
 
-/** Records which node responded; null if unknown. */
-export class RespondingNode implements CallTrace {
+class RespondingNode implements CallTrace {
   node: string | null = null;
 
   onAttempt({ node, outcome }: CallAttempt): void {
@@ -225,35 +221,14 @@ export class RespondingNode implements CallTrace {
   }
 }
 
-type Statuses = readonly (LandedStatus | null)[];
-
 /** The lower of two statuses; null if they disagree. */
-function agreedStatus(one: LandedStatus | null, other: LandedStatus | null): LandedStatus | null {
-  if (one === null || other === null || !isDeepStrictEqual(one.err, other.err)) return null;
+function agreedStatus(
+  one: LandedStatus | null | undefined,
+  other: LandedStatus | null | undefined,
+): LandedStatus | null {
+  if (one == null || other == null || !isDeepStrictEqual(one.err, other.err)) return null;
   return {
     ...one,
     hasCommitment: (commitment) => one.hasCommitment(commitment) && other.hasCommitment(commitment),
   };
-}
-
-/**
- * Combines the statuses of two nodes, so that a false or forked report ends nothing; a lagging node delays
- * it by a round. Without a second response the first counts.
- * @param callFor - builds the call for the signatures.
- */
-export async function crossCheckStatuses(
-  signatures: readonly Signature[],
-  reported: Statuses,
-  callFor: (signatures: readonly Signature[]) => Call,
-  query: (call: Call) => Promise<RpcResponse | null>,
-): Promise<Statuses> {
-  const landed = signatures.filter((_, at) => reported[at] != null);
-  if (landed.length === 0) return reported;
-  const response = await query(callFor(landed));
-  if (response === null) return reported;
-  const { statuses } = readSignatureStatuses(response.body);
-  const secondStatuses = new Map(landed.map((signature, at) => [signature, statuses[at] ?? null]));
-  return signatures.map((signature, at) =>
-    agreedStatus(reported[at] ?? null, secondStatuses.get(signature) ?? null),
-  );
 }

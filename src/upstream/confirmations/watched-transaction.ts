@@ -18,7 +18,6 @@ export type Confirmation = Readonly<{
 
 export type Tip = Readonly<{ slot: Slot; blockHeight: bigint }>;
 
-/** Blockhash and the height after which it expires. */
 export type Lifetime = {
   readonly blockhash: Blockhash;
   /** null while unknown; then set to the maximum for a current blockhash. */
@@ -35,10 +34,7 @@ function errOf(result: Buffer): JsonValue | undefined {
   }
 }
 
-/**
- * Transaction awaited at a commitment, by any number of waiters. Settled by a subscription or by status
- * polls, whichever is first.
- */
+/** Awaited by any number of waiters; settled by a subscription or by status polls, whichever is first. */
 export class WatchedTransaction implements FeedListener {
   readonly signature: Signature;
   readonly commitment: Commitment;
@@ -68,13 +64,11 @@ export class WatchedTransaction implements FeedListener {
     return this.#endSubscription !== null;
   }
 
-  /** A subscription is open. */
   onSubscribed(end: () => void): void {
     if (this.#isSettled || this.#feedFailed) end();
     else this.#endSubscription = end;
   }
 
-  /** Notification that the commitment was reached. */
   onNotification(result: Buffer): void {
     const err = errOf(result);
     if (err !== undefined) this.settle({ status: this.commitment, err, failure: null });
@@ -87,7 +81,7 @@ export class WatchedTransaction implements FeedListener {
     this.dueAt = 0;
   }
 
-  /** Applies a polled status. @param status - null if no node knows the transaction. */
+  /** @param status - null if no node knows the transaction. */
   onStatus(status: LandedStatus | null): void {
     this.status =
       status === null ? null : (commitments.findLast((level) => status.hasCommitment(level)) ?? 'processed');
@@ -108,7 +102,6 @@ export class WatchedTransaction implements FeedListener {
     this.#outcome.resolve(confirmation);
   }
 
-  /** Called when no waiters are left. */
   abandon(): void {
     this.settle({ status: this.status, err: null, failure: new Failure('CLIENT_GONE') });
   }

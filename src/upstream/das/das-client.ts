@@ -5,6 +5,7 @@ import { Failure } from '../../protocol/errors.ts';
 import { unknownMethod } from '../../protocol/methods.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import { type NodeError, NodeRejection, parseNodeError } from '../../protocol/rest/node-rejection.ts';
+import { selectAvailable } from '../balancing/load-balancer.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
 import { type Outcome, outcomeText } from '../outcome.ts';
@@ -13,7 +14,6 @@ import { attempt } from '../retry/attempt.ts';
 /** Digital Asset Standard API server. */
 export type DasServer = Pick<NodeConfig, 'name' | 'url' | 'headers'> & Readonly<{ network: Network }>;
 
-/** Times in milliseconds, sizes in bytes. */
 export const dasLimits = {
   /** Per request, all servers together. */
   timeoutMs: 15_000,
@@ -29,7 +29,6 @@ export const dasLimits = {
 
 export type DasLimits = Readonly<typeof dasLimits>;
 
-/** Response, retryable error, or no response. */
 type ServerResult =
   | Readonly<{ kind: 'result'; result: JsonValue }>
   | Readonly<{ kind: 'rejection'; error: NodeError; isFinal: boolean }>
@@ -62,7 +61,7 @@ export class DasClient {
   readonly #limits: DasLimits;
   readonly #log: Logger | null;
 
-  /** @param servers - in order of preference per network. */
+  /** @param servers - in order of preference. */
   constructor(servers: readonly DasServer[], limits: Partial<DasLimits> = {}, log: Logger | null = null) {
     this.#limits = { ...dasLimits, ...limits };
     this.#log = log;
@@ -77,8 +76,7 @@ export class DasClient {
   /**
    * Tries the servers in order until one answers; DAS calls are read-only.
    * @returns the `result`, integers exact.
-   * @throws NodeRejection with a server's error if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none
-   * responds; CLIENT_GONE on abort.
+   * @throws NodeRejection if no server succeeds; Failure UPSTREAM_UNAVAILABLE if none responds; CLIENT_GONE.
    */
   async request(
     network: Network,
@@ -115,13 +113,8 @@ export class DasClient {
     for (const server of this.#servers) server.close();
   }
 
-  /** Healthy servers in order, or all available ones if none is healthy. */
-  #availableServers(network: Network): UpstreamNode[] {
-    const now = performance.now();
-    const available = this.#servers.filter(
-      (server) => server.network === network && !server.isFull() && !server.isThrottled(now),
-    );
-    const healthy = available.filter((server) => server.isUsable(now));
-    return healthy.length > 0 ? healthy : available;
+  #availableServers(network: Network): readonly UpstreamNode[] {
+    const servers = this.#servers.filter((server) => server.network === network);
+    return selectAvailable(servers, (server, now) => server.isUsable(now));
   }
 }

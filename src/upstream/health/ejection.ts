@@ -10,24 +10,16 @@ class WindowHalf {
   failed = 0;
   throttled = 0;
   readonly latencies = createHistogram();
-
-  clear(): void {
-    this.attempts = 0;
-    this.failed = 0;
-    this.throttled = 0;
-    this.latencies.fill(0);
-  }
 }
 
-/** Sliding window over a node's attempts, in two alternating halves. */
+/** Sliding window over a node's attempts, in two halves: covers between half and all of `windowMs`. */
 export class RecentOutcomes {
-  readonly #limits: Readonly<{ windowMs: number }>;
+  readonly #limits: Pick<UpstreamLimits, 'windowMs'>;
   #current = new WindowHalf();
   #before = new WindowHalf();
   #rotatedAt = 0;
 
-  /** @param limits - covers between half and all of `windowMs`. */
-  constructor(limits: Readonly<{ windowMs: number }>) {
+  constructor(limits: Pick<UpstreamLimits, 'windowMs'>) {
     this.#limits = limits;
   }
 
@@ -35,8 +27,7 @@ export class RecentOutcomes {
   record(kind: AttemptKind, elapsedMs: number | null, now: number): void {
     if (now - this.#rotatedAt >= this.#limits.windowMs / 2) this.#rotate(now);
     this.#current.attempts++;
-    if (kind === 'failed') this.#current.failed++;
-    else if (kind === 'throttled') this.#current.throttled++;
+    if (kind !== 'succeeded') this.#current[kind]++;
     if (elapsedMs === null) return;
     const bucket = bucketOf(elapsedMs * 1_000);
     this.#current.latencies[bucket] = (this.#current.latencies[bucket] ?? 0) + 1;
@@ -47,19 +38,20 @@ export class RecentOutcomes {
     return this.#current.attempts + this.#before.attempts;
   }
 
-  /** Ratio of failed attempts; null without attempts. */
   failedShare(now: number): number | null {
-    const attempts = this.attempts(now);
-    return attempts === 0 ? null : (this.#current.failed + this.#before.failed) / attempts;
+    return this.#shareOf('failed', now);
   }
 
-  /** Ratio of throttled attempts; null without attempts. */
   throttledShare(now: number): number | null {
-    const attempts = this.attempts(now);
-    return attempts === 0 ? null : (this.#current.throttled + this.#before.throttled) / attempts;
+    return this.#shareOf('throttled', now);
   }
 
-  /** Latency quantile in milliseconds; null without responses. */
+  #shareOf(kind: 'failed' | 'throttled', now: number): number | null {
+    const attempts = this.attempts(now);
+    return attempts === 0 ? null : (this.#current[kind] + this.#before[kind]) / attempts;
+  }
+
+  /** Quantile; null without responses. */
   latencyMs(share: number, now: number): number | null {
     this.#rotate(now);
     const both = createHistogram();
@@ -70,32 +62,25 @@ export class RecentOutcomes {
   }
 
   reset(): void {
-    this.#current.clear();
-    this.#before.clear();
+    this.#current = new WindowHalf();
+    this.#before = new WindowHalf();
   }
 
   #rotate(now: number): void {
     const halfMs = this.#limits.windowMs / 2;
     const since = now - this.#rotatedAt;
     if (since < halfMs) return;
-    const cleared = this.#before;
-    this.#before = this.#current;
-    this.#current = cleared;
-    cleared.clear();
-    // No attempt for longer than a window.
-    if (since >= 2 * halfMs) this.#before.clear();
+    const isOutdated = since >= 2 * halfMs;
+    this.#before = isOutdated ? new WindowHalf() : this.#current;
+    this.#current = new WindowHalf();
     this.#rotatedAt = now;
   }
 }
 
-/** HTTP statuses that are the node's fault. */
 export const isNodeFault = (status: number): boolean =>
   status >= 500 || status === 401 || status === 403 || status === 404;
 
-/**
- * Classifies an attempt; null if it says nothing about the node.
- * @param elapsedMs - null if the time depends on the request, not the node.
- */
+/** @returns null if the attempt says nothing about the node. */
 export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): AttemptKind | null {
   switch (outcome.kind) {
     case 'response':
@@ -112,7 +97,7 @@ export function attemptKindOf(outcome: Outcome, elapsedMs: number | null): Attem
   }
 }
 
-/** Cap of the factor by which each relapse doubles the required polls. */
+/** Each relapse doubles the required polls up to this factor. */
 const POLLS_FACTOR_MAX = 16;
 
 export type EjectionLimits = Pick<
@@ -122,7 +107,7 @@ export type EjectionLimits = Pick<
 
 /**
  * Ejection state of a node. Successful calls re-admit it for good; polls and time only on probation, in
- * which one failed call ejects it again. Times are milliseconds of a monotonic clock.
+ * which one failed call ejects it again.
  */
 export class Ejection {
   readonly #limits: EjectionLimits;
@@ -162,11 +147,7 @@ export class Ejection {
     this.#successfulPolls = isGood ? this.#successfulPolls + 1 : 0;
   }
 
-  /**
-   * Re-admits the node or ends its probation when due.
-   * @param isCurrent - slots within the allowed lag.
-   * @returns whether it was re-admitted.
-   */
+  /** Re-admits the node or ends its probation when due. @returns whether it was re-admitted. */
   review(isCurrent: boolean, now: number): boolean {
     const isProven = this.#successfulCalls >= this.#limits.readmitSuccessesMin;
     const isLongAgo = now - this.#changedAt > this.#limits.exclusionMaxMs;

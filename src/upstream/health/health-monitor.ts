@@ -1,13 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import type { Call, Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { type Slot, slot as slotOf, U64_MAX } from '../../solana/units.ts';
 import { fetchGenesis, markWrongChains } from '../genesis.ts';
 import type { UpstreamNode } from '../node.ts';
 import type { NodeGroup } from '../node-group.ts';
-import { reasonOf, stateOf } from '../node-status.ts';
-import type { Outcome } from '../outcome.ts';
+import { conditionOf } from '../node-status.ts';
+import { slotIn } from '../outcome.ts';
 import { attempt } from '../retry/attempt.ts';
 import type { NodeState } from './node-state.ts';
 
@@ -18,19 +18,16 @@ type WatchedNode = {
   readonly node: UpstreamNode;
   readonly polls: NodePoller;
   readonly stop: AbortController;
-  timer: NodeJS.Timeout | null;
   reportedState: NodeState;
   readonly polled: PromiseWithResolvers<void>;
 };
 
-/** Monitors the nodes of one network: polls them, updates their group, and logs state changes. */
+/** Polls the nodes of one network, updates their group, and logs state changes. */
 export class HealthMonitor {
   readonly #group: NodeGroup;
   readonly #log: Logger;
-  #nodes: readonly UpstreamNode[] = [];
   #watched: readonly WatchedNode[] = [];
   #isStarted = false;
-  /** Last logged set of conflicting chains. */
   #reportedChains = '';
   readonly #firstResponse = Promise.withResolvers<void>();
 
@@ -39,58 +36,54 @@ export class HealthMonitor {
     this.#log = log;
   }
 
-  get firstResponse(): Promise<void> {
-    return this.#firstResponse.promise;
+  /** Resolves when every node has been polled once and one has responded. */
+  async waitForFirstResponses(): Promise<void> {
+    await Promise.all([this.#firstResponse.promise, ...this.#watched.map(({ polled }) => polled.promise)]);
   }
 
-  async firstPolls(): Promise<void> {
-    await Promise.all(this.#watched.map(({ polled }) => polled.promise));
-  }
-
-  /**
-   * Replaces the watched nodes; those already watched keep their state.
-   * @param nodes - serving and drained nodes.
-   */
+  /** @param nodes - serving and drained; those already watched keep their state. */
   watch(nodes: readonly UpstreamNode[]): void {
     const before = this.#watched;
-    const added: WatchedNode[] = [];
-    this.#nodes = nodes;
-    this.#watched = nodes.map((node) => {
-      const existing = before.find((watched) => watched.node === node);
-      const watched = existing ?? this.#createWatched(node);
-      if (existing === undefined) added.push(watched);
-      return watched;
-    });
-    for (const watched of before) if (!this.#watched.includes(watched)) stopPolling(watched);
-    if (this.#isStarted) for (const watched of added) void this.#pollLoop(watched);
+    this.#watched = nodes.map(
+      (node) => before.find((watched) => watched.node === node) ?? this.#createWatched(node),
+    );
+    const removed = before.filter((watched) => !this.#watched.includes(watched));
+    for (const { stop } of removed) stop.abort();
+    if (this.#isStarted) this.#startPolling(this.#watched.filter((watched) => !before.includes(watched)));
   }
 
   start(): void {
     this.#isStarted = true;
-    for (const watched of this.#watched) void this.#pollLoop(watched);
+    this.#startPolling(this.#watched);
   }
 
   stop(): void {
-    for (const watched of this.#watched) stopPolling(watched);
+    for (const { stop } of this.#watched) stop.abort();
     this.#group.stop();
+  }
+
+  #startPolling(added: readonly WatchedNode[]): void {
+    for (const watched of added) void this.#pollLoop(watched);
   }
 
   #createWatched(node: UpstreamNode): WatchedNode {
     const stop = new AbortController();
     const polls = new NodePoller(node, this.#group, stop.signal);
-    return { node, polls, stop, timer: null, reportedState: 'unknown', polled: Promise.withResolvers() };
+    return { node, polls, stop, reportedState: 'unknown', polled: Promise.withResolvers() };
   }
 
   async #pollLoop(watched: WatchedNode): Promise<void> {
-    try {
-      await this.#poll(watched);
-    } catch (err) {
-      this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
+    const { signal } = watched.stop;
+    while (!signal.aborted) {
+      try {
+        await this.#poll(watched);
+      } catch (err) {
+        this.#log.error({ err, node: watched.node.name }, 'Health check failed with an internal error');
+      }
+      watched.polled.resolve();
+      const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
+      await sleep(ms, undefined, { signal }).catch(() => undefined);
     }
-    watched.polled.resolve();
-    if (watched.stop.signal.aborted) return;
-    const ms = this.#group.limits.pollIntervalMs * (1 + JITTER * (2 * Math.random() - 1));
-    watched.timer = setTimeout(() => void this.#pollLoop(watched), ms);
   }
 
   async #poll(watched: WatchedNode): Promise<void> {
@@ -99,8 +92,9 @@ export class HealthMonitor {
     const isSkipped = node.isThrottled(now) || node.circuit.isOpen(now);
     if (!isSkipped && (await polls.poll())) this.#firstResponse.resolve();
     if (watched.stop.signal.aborted) return;
-    this.#logChains(markWrongChains(this.#nodes, node.network), node.network);
-    this.#group.review(this.#nodes, performance.now());
+    const nodes = this.#watched.map((one) => one.node);
+    this.#logChains(markWrongChains(nodes, node.network), node.network);
+    this.#group.review(nodes, performance.now());
     for (const one of this.#watched) this.#logState(one);
   }
 
@@ -119,32 +113,19 @@ export class HealthMonitor {
 
   #logState(watched: WatchedNode): void {
     const { node, reportedState: previous } = watched;
-    const now = performance.now();
-    const state = stateOf(node, now);
+    const { name, network, lagSlots, genesisHash } = node;
+    const { state, reason } = conditionOf(node, performance.now());
     if (state === previous) return;
     watched.reportedState = state;
-    const fields = {
-      node: node.name,
-      network: node.network,
-      state,
-      previous,
-      reason: reasonOf(node, now),
-      lagSlots: Number(node.lagSlots ?? 0),
-    };
-    if (state === 'wrong-chain') {
-      const { genesisHash } = node;
+    const fields = { node: name, network, state, previous, reason, lagSlots: Number(lagSlots ?? 0) };
+    if (state === 'wrong-chain')
       this.#log.error(
         { ...fields, genesisHash },
         'Upstream node is on the wrong chain and receives no calls',
       );
-    } else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
+    else if (state === 'healthy') this.#log.info(fields, 'Upstream node is healthy');
     else this.#log.warn(fields, `Upstream node is ${state}`);
   }
-}
-
-function stopPolling({ stop, timer }: WatchedNode): void {
-  stop.abort();
-  if (timer !== null) clearTimeout(timer);
 }
 
 /** Consecutive polls that live responses may replace. */
@@ -154,18 +135,8 @@ const HEAD_IDLE_POLLS = 10;
 /** A rejected method is polled at this multiple of its interval. */
 const REJECTED_BACKOFF_FACTOR = 10;
 
-const DIGITS = /^\d{1,20}$/;
-
 /** Polled on demand; `processed` is always polled. */
 const settledCommitments = ['confirmed', 'finalized'] as const;
-
-function slotIn(outcome: Outcome): Slot | null {
-  if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
-  const text = outcome.response.body.toString('latin1');
-  if (!DIGITS.test(text)) return null;
-  const value = BigInt(text);
-  return value > U64_MAX ? null : slotOf(value);
-}
 
 const paramsOf = (commitment: Commitment): Buffer => Buffer.from(`[{"commitment":"${commitment}"}]`);
 
@@ -199,10 +170,7 @@ export class NodePoller {
     return true;
   }
 
-  /**
-   * Whether live responses make this poll unnecessary. Polls are skipped only a few times in a row, and never
-   * for a suspect node.
-   */
+  /** Live responses make this poll unnecessary; only a few times in a row, never for a suspect node. */
   #canSkip(): boolean {
     const { slots, isFailing, ejectionReason, isGenesisFetched } = this.#node;
     if (!isGenesisFetched || isFailing || ejectionReason !== null || this.#skipped >= SKIPPED_POLLS_MAX)
@@ -213,7 +181,7 @@ export class NodePoller {
   #isDue(commitment: Commitment): boolean {
     const { pollIntervalMs } = this.#group.limits;
     const now = performance.now();
-    if (!this.#group.isHeadInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
+    if (!this.#group.heads.isInUse(commitment, HEAD_IDLE_POLLS * pollIntervalMs, now)) return false;
     return now - this.#node.slots.observedAt(commitment) > pollIntervalMs / 2;
   }
 
@@ -223,32 +191,31 @@ export class NodePoller {
     if (commitment === 'processed') {
       this.#skipped = 0;
       node.recordPoll(outcome, elapsedMs);
-    } else this.#recordRejection(outcome);
+    } else node.recordOptionalPoll(outcome);
     const slot = slotIn(outcome);
     if (slot === null) return false;
     const now = performance.now();
     node.slots.recordPoll(commitment, slot, now);
-    this.#group.onSlotsObserved(now);
+    this.#group.updateHeads(now);
     return true;
   }
 
-  /** Polls the shred slot. A node without the method is not judged by it. */
   async #pollShreds(): Promise<void> {
     if (performance.now() < this.#shredsDueAt) return;
     const { shredsIntervalMs } = this.#group.limits;
     const { outcome } = await this.#request('getMaxShredInsertSlot', null);
     const received = slotIn(outcome);
-    this.#recordRejection(outcome);
+    this.#node.recordOptionalPoll(outcome);
     this.#node.slots.received = received;
     const factor = received === null ? REJECTED_BACKOFF_FACTOR : 1;
     this.#shredsDueAt = performance.now() + shredsIntervalMs * factor;
   }
 
-  /** Polls the first available block, which is irrelevant with a single node. */
+  /** Irrelevant with a single node. */
   async #pollHistory(): Promise<void> {
     if (performance.now() < this.#historyDueAt || this.#group.serving.length < 2) return;
     const { outcome } = await this.#request('getFirstAvailableBlock', null);
-    this.#recordRejection(outcome);
+    this.#node.recordOptionalPoll(outcome);
     if (outcome.kind === 'response') this.#node.capabilities.firstAvailable = slotIn(outcome);
     this.#historyDueAt = performance.now() + this.#group.limits.historyIntervalMs;
   }
@@ -256,11 +223,5 @@ export class NodePoller {
   #request(method: MethodName, params: Buffer | null): ReturnType<typeof attempt> {
     const call: Call = { network: this.#node.network, method, row: methods[method], params };
     return attempt(this.#node, call, this.#group.limits.pollTimeoutMs, this.#signal);
-  }
-
-  /** A node that rejects a method may serve all others. */
-  #recordRejection(outcome: Outcome): void {
-    if (outcome.kind === 'status' && outcome.status === 429) this.#node.recordOutcome(outcome, null);
-    else this.#node.circuit.release();
   }
 }

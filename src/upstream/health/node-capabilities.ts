@@ -1,16 +1,16 @@
 import type { MissingCapability } from '../../protocol/node-errors.ts';
 import type { Slot } from '../../solana/units.ts';
+import type { UpstreamLimits } from '../limits.ts';
 
-export type CapabilityLimits = Readonly<{ capabilityMs: number; cordonMs: number }>;
+type CapabilityLimits = Pick<UpstreamLimits, 'capabilityMs' | 'cordonMs'>;
 
-/** Oldest entries beyond it are dropped. */
 const METHODS_MAX = 64;
 /** Longer names come from clients, not from the method table. */
 const METHOD_LENGTH_MAX = 64;
 
 /** Capabilities that a node was observed to lack. */
 export class NodeCapabilities {
-  /** First available block; null if unknown. */
+  /** First available block. */
   firstAvailable: Slot | null = null;
   readonly #limits: CapabilityLimits;
   readonly #missing = new Map<string, Readonly<{ from: bigint | null; to: bigint | null; until: number }>>();
@@ -19,10 +19,7 @@ export class NodeCapabilities {
     this.#limits = limits;
   }
 
-  /**
-   * Called when another node answered what this one could not.
-   * @param slot - named by the call; null if none.
-   */
+  /** Called when another node answered what this one could not. @param slot - named by the call. */
   recordMissing(capability: MissingCapability, method: string, slot: bigint | null, now: number): void {
     if (method.length > METHOD_LENGTH_MAX) return;
     this.#missing.delete(method);
@@ -51,7 +48,6 @@ export class NodeCapabilities {
     return (missing.from === null || slot >= missing.from) && (missing.to === null || slot <= missing.to);
   }
 
-  /** Methods with a missing capability. */
   missing(now: number): string[] {
     return [...this.#missing].filter(([, { until }]) => now < until).map(([method]) => method);
   }

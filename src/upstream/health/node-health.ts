@@ -4,7 +4,7 @@ import { nodeErrorRow } from '../../protocol/node-errors.ts';
 import type { Slot } from '../../solana/units.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { UpstreamLimits } from '../limits.ts';
-import type { Outcome } from '../outcome.ts';
+import { isThrottling, type Outcome } from '../outcome.ts';
 import type { RequestBudget } from '../request-budget.ts';
 import { MethodLatencies } from '../retry/hedging.ts';
 import { NodeSlots } from '../slots/node-slots.ts';
@@ -16,17 +16,11 @@ import type { EjectionReason, SlotFault } from './node-state.ts';
 const LATENCY_WEIGHT = 0.2;
 const FAILED_POLLS_MAX = 2;
 
-export type NodeIdentity = Readonly<{
-  name: string;
-  network: Network;
-  /** null: unlimited. */
-  budget: RequestBudget | null;
-}>;
-
 /** Health of a node, from its responses and polls. Times are `performance.now()`. */
 export class NodeHealth {
   readonly name: string;
   readonly network: Network;
+  /** null: unlimited. */
   readonly budget: RequestBudget | null;
   readonly circuit: CircuitBreaker;
   readonly slots: NodeSlots;
@@ -36,7 +30,7 @@ export class NodeHealth {
   readonly ejection: Ejection;
   /** Set by `markLag`. */
   slotFault: SlotFault | null = null;
-  /** Slots behind the best node of the network; set by `markLag`. */
+  /** Behind the best node of the network; set by `markLag`. */
   lagSlots: bigint | null = null;
   /** Set by `markWrongChains`; such a node receives no calls. */
   wrongChain = false;
@@ -44,7 +38,7 @@ export class NodeHealth {
   /** getGenesisHash was answered, if only with an error. */
   isGenesisFetched = false;
   lastResponseAt: number | null = null;
-  /** Moving average; null before the first response. */
+  /** Moving average. */
   latencyMs: number | null = null;
   inFlight = 0;
   throttledUntil = 0;
@@ -59,7 +53,10 @@ export class NodeHealth {
   #failedPolls = 0;
   readonly #limits: UpstreamLimits;
 
-  constructor({ name, network, budget }: NodeIdentity, limits: UpstreamLimits) {
+  constructor(
+    { name, network, budget }: Pick<NodeHealth, 'name' | 'network' | 'budget'>,
+    limits: UpstreamLimits,
+  ) {
     this.name = name;
     this.network = network;
     this.budget = budget;
@@ -72,7 +69,6 @@ export class NodeHealth {
     this.#limits = limits;
   }
 
-  /** Newest processed slot; null if unknown. */
   get slot(): Slot | null {
     return this.slots.processed;
   }
@@ -81,7 +77,6 @@ export class NodeHealth {
     return this.ejection.reason;
   }
 
-  /** @param now - `performance.now()`. */
   onRequestStart(now: number): void {
     this.inFlight++;
     if (this.circuit.isTripped) this.circuit.recordStart(now);
@@ -98,10 +93,7 @@ export class NodeHealth {
     return !isBlocked && (this.budget === null || this.budget.has(now));
   }
 
-  /**
-   * Whether the node has no known problem; unknown nodes and past failures are allowed. For targets whose
-   * recovery only calls can detect.
-   */
+  /** No known problem; unknown nodes and past failures pass. For targets whose recovery only calls detect. */
   isUsable(now: number): boolean {
     if (!this.isCurrent(now) || this.ejectionReason !== null) return false;
     return this.#failedPolls < FAILED_POLLS_MAX && !this.isThrottled(now) && !this.circuit.isOpen(now);
@@ -120,7 +112,7 @@ export class NodeHealth {
     return now < this.throttledUntil;
   }
 
-  /** Whether it has more calls than connections, so that another call would wait. */
+  /** Another call would wait for a connection. */
   get isBusy(): boolean {
     return this.inFlight >= this.#limits.connectionsMax;
   }
@@ -133,7 +125,13 @@ export class NodeHealth {
     return this.budget !== null && !this.budget.has(now);
   }
 
-  /** Records a poll. A node that answers no polls is failing; one that answers again may receive calls. */
+  /** Records a poll of a method that the node may reject although it serves all others. */
+  recordOptionalPoll(outcome: Outcome): void {
+    if (isThrottling(outcome)) this.recordOutcome(outcome, null);
+    else this.circuit.release();
+  }
+
+  /** A node that answers no polls is failing; one that answers again may receive calls. */
   recordPoll(outcome: Outcome, elapsedMs: number): void {
     if (isNoResponse(outcome)) this.#failedPolls++;
     const isUsable = outcome.kind === 'response' && outcome.response.errorCode === 0;
@@ -146,10 +144,7 @@ export class NodeHealth {
     }
   }
 
-  /**
-   * Records an attempt.
-   * @param elapsedMs - null if the time, or a timeout, depends on the request, not the node.
-   */
+  /** @param elapsedMs - null if the time, or a timeout, depends on the request, not the node. */
   recordOutcome(outcome: Outcome, elapsedMs: number | null): void {
     const now = performance.now();
     const kind = attemptKindOf(outcome, elapsedMs);
@@ -229,6 +224,4 @@ export class NodeHealth {
 
 /** A throttled node did respond. */
 const isNoResponse = (outcome: Outcome): boolean =>
-  outcome.kind !== 'response' &&
-  outcome.kind !== 'aborted' &&
-  !(outcome.kind === 'status' && outcome.status === 429);
+  outcome.kind !== 'response' && outcome.kind !== 'aborted' && !isThrottling(outcome);

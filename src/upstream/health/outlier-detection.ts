@@ -1,16 +1,14 @@
+import type { UpstreamLimits } from '../limits.ts';
 import type { NodeHealth } from './node-health.ts';
 import type { EjectionReason } from './node-state.ts';
 
-export type EjectionLimits = Readonly<{
-  exclusionAttemptsMin: number;
-  failedShareMax: number;
-  throttledShareMax: number;
-  slowMs: number;
-}>;
+type EjectionLimits = Pick<
+  UpstreamLimits,
+  'exclusionAttemptsMin' | 'failedShareMax' | 'throttledShareMax' | 'slowMs'
+>;
 
 /** Quantile of latencies that is compared. */
 const LATENCY_SHARE = 0.7;
-/** Factor by which a slow node exceeds the others. */
 const SLOW_FACTOR = 3;
 
 const hasEnoughAttempts = (

@@ -1,6 +1,7 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import type { NodeRequest, PendingRequest } from '../exchange.ts';
-import { Connection, type ConnectionContext, type ConnectionLimits, type Dialer } from './connection.ts';
+import type { UpstreamLimits } from '../limits.ts';
+import { Connection, type ConnectionContext, type Dialer } from './connection.ts';
 import {
   aborted,
   connectionLost,
@@ -10,39 +11,27 @@ import {
   timeoutExchange,
 } from './http-request.ts';
 
-export type PoolLimits = ConnectionLimits &
-  Readonly<{
-    connectionsMax: number;
-    /** Concurrent streams, at most half of the connections. */
-    longAnswersMax: number;
-  }>;
-
 /**
  * Connections to one node. Requests use the most recently used connection, so that the others become idle
- * and close; they wait in a queue when no connection is free. Queue length is the caller's limit. A request
- * is never sent twice.
+ * and close, or queue when none is free; the caller limits the queue. A request is never sent twice.
  */
 export class ConnectionPool implements ConnectionContext, RequestHolder {
-  readonly limits: PoolLimits;
+  readonly limits: UpstreamLimits;
   readonly responseBudget: ByteBudget;
   readonly pipelining: number;
   streamsInFlight = 0;
   readonly #dialer: Dialer;
   readonly #connections: Connection[] = [];
   readonly #idle: Connection[] = [];
-  /** Connections with unsent requests; the last may take more before the flush. */
+  /** The last may take more requests before the flush. */
   readonly #unflushed: Connection[] = [];
   readonly #waiting = new RequestQueue();
   readonly #sweeper = new Sweeper((now) => this.#sweep(now));
   #connecting = 0;
   #isClosed = false;
 
-  /**
-   * @param limits - read at each use: may change.
-   * @param responseBudget - memory budget of buffered bodies.
-   * @param pipelining - requests in flight per connection.
-   */
-  constructor(dialer: Dialer, limits: PoolLimits, responseBudget: ByteBudget, pipelining = 1) {
+  /** @param limits - may change. @param pipelining - requests in flight per connection. */
+  constructor(dialer: Dialer, limits: UpstreamLimits, responseBudget: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
     this.limits = limits;
     this.responseBudget = responseBudget;
@@ -58,30 +47,27 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#waiting.first === null && !this.#isFull;
   }
 
-  /**
-   * @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier.
-   * @param now - `performance.now()` of this tick.
-   */
-  send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now = performance.now()): PendingRequest {
+  /** @param deadline - `performance.now()`; the timeout fires up to 20 ms later, never earlier. */
+  send(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, now: number): PendingRequest {
     const request = new HttpRequest(bytes, deadline, nodeRequest, this);
     if (this.#isClosed) {
-      request.settle(connectionLost(false, new Error('connection pool closed')));
+      request.settle(connectionLost(false));
       return request;
     }
     if (!this.#sweeper.isBusy) this.#sweeper.start();
     const connection = this.#waiting.first === null ? this.#connectionFor(request, now) : null;
-    if (connection === null) this.#wait(request);
-    else connection.send(request);
+    if (connection === null) {
+      this.#waiting.push(request);
+      this.#connect();
+    } else connection.send(request);
     return request;
   }
 
-  /** Closes all connections; requests in flight fail. */
   close(): void {
     this.#isClosed = true;
     this.#sweeper.stop();
-    const cause = new Error('connection pool closed');
-    for (const connection of [...this.#connections]) connection.close(cause);
-    this.#failWaiting(cause);
+    for (const connection of [...this.#connections]) connection.close();
+    this.#failWaiting();
   }
 
   onAbort(request: HttpRequest): void {
@@ -110,13 +96,13 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     this.#unflushed.push(connection);
   }
 
-  onClose(connection: Connection, wasOpen: boolean, cause: unknown): void {
+  onClose(connection: Connection, wasOpen: boolean): void {
     removeFrom(this.#connections, connection);
     removeFrom(this.#idle, connection);
     if (this.#isClosed) return;
     if (!wasOpen) {
       this.#connecting--;
-      this.#notConnected(cause);
+      this.#notConnected();
     }
     this.#connect();
   }
@@ -127,7 +113,8 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     if (shared !== undefined && shared.requests.length > 0 && shared.accepts(request, now)) return shared;
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.accepts(request, now)) return idle;
-      idle.close(new Error('idle timeout'));
+      // Idle for too long.
+      idle.close();
     }
     return canShare && this.#isFull ? this.#leastBusyFor(request, now) : null;
   }
@@ -135,18 +122,10 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #leastBusyFor(request: HttpRequest, now: number): Connection | null {
     let least: Connection | null = null;
     for (const connection of this.#connections) {
-      if (
-        connection.accepts(request, now) &&
-        (least === null || connection.requests.length < least.requests.length)
-      )
-        least = connection;
+      const isLess = least === null || connection.requests.length < least.requests.length;
+      if (isLess && connection.accepts(request, now)) least = connection;
     }
     return least;
-  }
-
-  #wait(request: HttpRequest): void {
-    this.#waiting.push(request);
-    this.#connect();
   }
 
   #connect(): void {
@@ -162,29 +141,26 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return this.#connections.length >= this.limits.connectionsMax;
   }
 
-  /** Closes a connection that only discards responses. @returns false if there is none. */
+  /** @returns false if no connection only discards responses. */
   #closeLingering(): boolean {
     const lingering = this.#connections.find(({ isLingering }) => isLingering);
-    lingering?.close(new Error('connection limit reached'));
+    lingering?.close();
     return lingering !== undefined;
   }
 
-  /**
-   * Handles a failed connect. While other connections serve the queue, one waiting request fails; otherwise
-   * all fail, so that they are retried on another node.
-   */
-  #notConnected(cause: unknown): void {
-    if (this.#connections.length === this.#connecting) this.#failWaiting(cause);
-    else this.#waiting.shift()?.settle(connectionLost(false, cause));
+  /** While other connections serve the queue, only one waiting request fails. */
+  #notConnected(): void {
+    if (this.#connections.length === this.#connecting) this.#failWaiting();
+    else this.#waiting.shift()?.settle(connectionLost(false));
   }
 
-  #failWaiting(cause: unknown): void {
+  #failWaiting(): void {
     // Only requests that were waiting at the start, not those added meanwhile.
     for (let remaining = this.#waiting.length; remaining > 0; remaining--)
-      this.#waiting.shift()?.settle(connectionLost(false, cause));
+      this.#waiting.shift()?.settle(connectionLost(false));
   }
 
-  /** @returns whether requests are pending; null if there are no connections left. */
+  /** @returns whether requests are pending; null: there is nothing left to check. */
   #sweep(now: number): boolean | null {
     let request = this.#waiting.first;
     while (request !== null) {
@@ -213,11 +189,10 @@ function removeFrom(list: Connection[], connection: Connection): void {
 const BUSY_INTERVAL_MS = 20;
 const IDLE_INTERVAL_MS = 1_000;
 
-/** One timer for all deadlines: every 20 ms while requests are pending. Keeps the process alive only then. */
-export class Sweeper {
+/** One timer for all deadlines. Keeps the process alive only while requests are pending. */
+class Sweeper {
   readonly #sweep: (now: number) => boolean | null;
   #timer: NodeJS.Timeout | null = null;
-  /** It checks deadlines at the short interval. */
   isBusy = false;
 
   constructor(sweep: (now: number) => boolean | null) {
@@ -238,13 +213,10 @@ export class Sweeper {
 
   #tick(): void {
     const isWaiting = this.#sweep(performance.now());
-    if (isWaiting === true) return;
     if (isWaiting === null) this.stop();
-    else if (this.isBusy) this.#slowDown();
-  }
-
-  #slowDown(): void {
-    this.stop();
-    this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
+    else if (!isWaiting && this.isBusy) {
+      this.stop();
+      this.#timer = setInterval(() => this.#tick(), IDLE_INTERVAL_MS).unref();
+    }
   }
 }

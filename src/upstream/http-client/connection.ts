@@ -3,6 +3,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
 import { READ_MAX_BYTES } from '../../http/buffer-pool.ts';
 import type { Exchange } from '../exchange.ts';
+import type { UpstreamLimits } from '../limits.ts';
 import {
   aborted,
   BodyStreamer,
@@ -15,38 +16,29 @@ import {
   RequestQueue,
   type StreamingConnection,
   type StreamingContext,
-  type StreamingLimits,
   timeoutExchange,
   tooLarge,
 } from './http-request.ts';
 import { HttpResponseReader } from './http-response-reader.ts';
 
-/** How long the response to an aborted light read is awaited, to keep its connection. */
+/** Wait for the response to an aborted light read, to keep its connection. */
 const LINGER_MS = 500;
 
-export type ConnectionLimits = StreamingLimits &
-  Readonly<{
-    connectTimeoutMs: number;
-    idleTimeoutMs: number;
-    responseMaxBytes: number;
-  }>;
-
 export interface ConnectionContext extends StreamingContext {
-  readonly limits: ConnectionLimits;
+  readonly limits: UpstreamLimits;
   readonly pipelining: number;
-  /** Memory budget of buffered bodies, shared by all nodes. */
+  /** For buffered bodies; shared by all nodes. */
   readonly responseBudget: ByteBudget;
-  /** The connection is open. @param now - `performance.now()`, here and below. */
+  /** @param now - `performance.now()`, here and below. */
   onOpen(connection: Connection, now: number): void;
   onAvailable(connection: Connection, now: number): void;
-  /** Requests were added; `flush` sends them together. */
+  /** `flush` sends the added requests together. */
   onFlushNeeded(connection: Connection): void;
   /** Called once. @param wasOpen - false if it could not be opened. */
-  onClose(connection: Connection, wasOpen: boolean, cause: unknown): void;
+  onClose(connection: Connection, wasOpen: boolean): void;
   readonly hasCapacity: boolean;
 }
 
-/** Connection to a node with its requests in flight. */
 export class Connection implements RequestHolder, StreamingConnection {
   readonly #context: ConnectionContext;
   readonly #socket: Socket;
@@ -54,7 +46,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   readonly streamer: BodyStreamer;
   readonly requests = new RequestQueue();
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
-  /** Deadline for opening or for the next request; `performance.now()`. */
+  /** For opening, or for the next request; `performance.now()`. */
   #waitsUntil: number;
   #isSuspect = false;
 
@@ -68,10 +60,6 @@ export class Connection implements RequestHolder, StreamingConnection {
 
   get isOpen(): boolean {
     return this.#state === 'open';
-  }
-
-  get isConnecting(): boolean {
-    return this.#state === 'connecting';
   }
 
   get isLingering(): boolean {
@@ -114,20 +102,19 @@ export class Connection implements RequestHolder, StreamingConnection {
   sweep(now: number): void {
     if (this.isLingering) this.#endLingering(now);
     else if (this.requests.first !== null) this.#abortExpired(now);
-    else if (now >= this.#waitsUntil)
-      this.close(new Error(this.isConnecting ? 'connect timeout' : 'idle timeout'));
+    else if (now >= this.#waitsUntil) this.close();
   }
 
-  close(cause: unknown): void {
+  close(): void {
     if (this.#state === 'closed') return;
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
     this.#socket.destroy();
     this.#reader.free();
-    this.#context.onClose(this, wasOpen, cause);
+    this.#context.onClose(this, wasOpen);
     let bodyListener = this.streamer.end();
     for (let request = this.requests.shift(); request !== null; request = this.requests.shift()) {
-      notifyFailed(request, bodyListener, connectionLost(request.isSent, cause));
+      notifyFailed(request, bodyListener, connectionLost(request.isSent));
       bodyListener = null;
     }
   }
@@ -140,10 +127,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.#context.onOpen(this, now);
   }
 
-  /**
-   * An exception while processing received bytes closes only this connection.
-   * @param bytes - valid until it returns, unless `readBuffer` provided them.
-   */
+  /** @param bytes - valid until it returns, unless `readBuffer` provided them. */
   onData(bytes: Buffer, length: number): void {
     let at = 0;
     try {
@@ -151,7 +135,7 @@ export class Connection implements RequestHolder, StreamingConnection {
         const request = this.requests.first;
         // An unsolicited response would be taken for the response to the next request.
         if (request === null || !request.isSent) {
-          this.close(new Error('unsolicited response'));
+          this.close();
           return;
         }
         this.#reader.streamThreshold = this.streamer.streamThresholdFor(request);
@@ -163,21 +147,20 @@ export class Connection implements RequestHolder, StreamingConnection {
         if (this.#reader.readState === 'complete') this.#onResponseComplete(request, at < length);
         else this.#onInvalidResponse(request);
       }
-    } catch (thrown) {
-      this.close(thrown);
+    } catch {
+      // An exception closes only this connection.
+      this.close();
     }
   }
 
   onEnd(): void {
+    if (this.#state !== 'open') return;
     try {
       this.#finish();
-    } catch (thrown) {
-      this.close(thrown);
+    } catch {
+      // As in `onData`.
     }
-  }
-
-  onClose(cause: unknown): void {
-    this.close(cause);
+    this.close();
   }
 
   onAbort(request: HttpRequest): void {
@@ -187,20 +170,18 @@ export class Connection implements RequestHolder, StreamingConnection {
   }
 
   #finish(): void {
-    if (this.#state !== 'open') return;
     this.#reader.finish();
     const request = this.requests.first;
     if (request?.isSent === true && this.#reader.readState === 'complete')
       this.#onResponseComplete(request, false);
     else if (request?.isSent === true && this.#reader.readState !== 'more') this.#onInvalidResponse(request);
-    this.close(new Error('closed by the node'));
   }
 
   #onInvalidResponse(request: HttpRequest): void {
     const { readState } = this.#reader;
     if (readState === 'too-large') this.#abortRequest(request, tooLarge, true);
     else if (readState === 'over-budget') this.#abortRequest(request, overBudget, true);
-    else this.close(new Error('invalid HTTP response'));
+    else this.close();
   }
 
   #onResponseComplete(request: HttpRequest, moreFollows: boolean): void {
@@ -212,25 +193,24 @@ export class Connection implements RequestHolder, StreamingConnection {
     this.requests.remove(request);
     request.holder = detachedHolder;
     const isAlone = this.requests.first === null;
-    if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows))
-      this.close(new Error('keep-alive ended'));
+    if (!keepAlive || this.#socket.writableLength > 0 || (isAlone && moreFollows)) this.close();
     const isValid =
       bodyListener === null
         ? request.settle({ kind: 'response', status, retryAfter, body })
         : endStream(request, bodyListener, body);
     if (this.#state === 'closed') return;
-    if (!isValid) this.close(new Error('response does not match the request'));
-    else {
-      const { idleTimeoutMs } = this.#context.limits;
-      const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
-      const now = performance.now();
-      this.#waitsUntil = now + idleMs;
-      if (idleMs <= 0 && this.requests.first === null) this.close(new Error('keep-alive ended'));
-      else this.#context.onAvailable(this, now);
+    const { idleTimeoutMs } = this.#context.limits;
+    const idleMs = keepAliveMs === null ? idleTimeoutMs : Math.min(idleTimeoutMs, keepAliveMs);
+    if (!isValid || (idleMs <= 0 && this.requests.first === null)) {
+      this.close();
+      return;
     }
+    const now = performance.now();
+    this.#waitsUntil = now + idleMs;
+    this.#context.onAvailable(this, now);
   }
 
-  /** Whether the response to an aborted request is awaited to keep the connection: only for light reads. */
+  /** Whether the response to an aborted light read is awaited to keep the connection. */
   #canLinger({ isSent, nodeRequest }: HttpRequest): boolean {
     return (
       isSent &&
@@ -242,7 +222,7 @@ export class Connection implements RequestHolder, StreamingConnection {
   }
 
   #endLingering(now: number): void {
-    if (now >= (this.requests.first?.deadline ?? 0)) this.close(new Error('request aborted'));
+    if (now >= (this.requests.first?.deadline ?? 0)) this.close();
   }
 
   #abortExpired(now: number): void {
@@ -257,10 +237,7 @@ export class Connection implements RequestHolder, StreamingConnection {
     }
   }
 
-  /**
-   * Ends one request. Its response is read and discarded while others wait on the connection, which then
-   * closes.
-   */
+  /** The response is read and discarded while other requests wait on the connection, which then closes. */
   #abortRequest(request: HttpRequest, exchange: Exchange, mustClose = false): void {
     const bodyListener = request === this.requests.first ? this.streamer.end() : null;
     const isBlocking = mustClose || bodyListener !== null || (request.isSent && !this.#hasWaiting(request));
@@ -268,7 +245,7 @@ export class Connection implements RequestHolder, StreamingConnection {
       this.requests.remove(request);
       request.holder = detachedHolder;
     }
-    if (isBlocking) this.close(new Error('request aborted'));
+    if (isBlocking) this.close();
     notifyFailed(request, bodyListener, exchange);
     if (this.#state === 'open' && this.requests.first === null)
       this.#context.onAvailable(this, performance.now());
@@ -283,14 +260,6 @@ export class Connection implements RequestHolder, StreamingConnection {
 }
 
 const detachedHolder: RequestHolder = { onAbort: (request) => request.settle(aborted(request.isSent)) };
-
-export type Origin = Readonly<{
-  /** Name, or address without brackets. */
-  host: string;
-  port: number;
-  tls: boolean;
-  serverName: string;
-}>;
 
 const TCP_KEEP_ALIVE_MS = 60_000;
 
@@ -321,51 +290,45 @@ function readOptionsFor(connection: Connection): OnReadOpts {
 
 const SAME_BUFFER = undefined as unknown as Uint8Array;
 
-export function originOf(url: URL, serverName: string): Origin {
-  const tls = url.protocol === 'https:';
-  const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, tls, serverName };
-}
-
-/** Opens connections to one origin. Resolves the name each time and tries all addresses. */
+/** Resolves the name of the origin each time and tries all addresses. */
 export class Dialer {
-  readonly #origin: Origin;
+  readonly #tls: boolean;
+  readonly #address: Readonly<{ host: string; port: number }>;
+  readonly #serverName: string;
   #session: Buffer | undefined;
 
-  constructor(origin: Origin) {
-    this.#origin = origin;
+  constructor({ protocol, hostname, port }: URL, serverName: string) {
+    this.#tls = protocol === 'https:';
+    const defaultPort = this.#tls ? 443 : 80;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    this.#address = { host, port: port === '' ? defaultPort : Number(port) };
+    this.#serverName = serverName;
   }
 
-  /** Unreferenced: pending requests keep the process alive, not connections. */
   dial(connection: Connection): Socket {
-    const socket = this.#origin.tls ? this.#dialTls(connection) : this.#dialPlain(connection);
+    const socket = this.#tls ? this.#dialTls(connection) : this.#dialPlain(connection);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    // Pending requests keep the process alive, not connections.
     socket.unref();
-    let cause: unknown = null;
-    socket.on('error', (error) => {
-      cause = error;
-    });
+    // `close` follows.
+    socket.on('error', () => undefined);
     socket.once('end', () => connection.onEnd());
-    socket.once('close', () => connection.onClose(cause));
+    socket.once('close', () => connection.close());
     return socket;
   }
 
   #dialPlain(connection: Connection): Socket {
-    const { host, port } = this.#origin;
-    const socket = connect({ host, port, onread: readOptionsFor(connection) });
+    const socket = connect({ ...this.#address, onread: readOptionsFor(connection) });
     socket.once('connect', () => connection.onOpen());
     return socket;
   }
 
-  /** Verifies certificates with the roots of Node.js. */
   #dialTls(connection: Connection): TLSSocket {
-    const { host, port, serverName } = this.#origin;
     const socket = connectTls({
-      host,
-      port,
+      ...this.#address,
       // SNI takes no addresses: the certificate is then checked against `host`.
-      servername: isIP(serverName) === 0 ? serverName : '',
+      servername: isIP(this.#serverName) === 0 ? this.#serverName : '',
       ALPNProtocols: ['http/1.1'],
       ...(this.#session !== undefined && { session: this.#session }),
     });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { bufferPool, POOLED_MIN_BYTES } from '../../http/buffer-pool.ts';
 import type { BodyFlow, BodyListener, Exchange, NodeRequest, PendingRequest } from '../exchange.ts';
+import type { UpstreamLimits } from '../limits.ts';
 import type { HttpResponseReader } from './http-response-reader.ts';
 
 /** Owner of a request: the pool while it waits, then a connection. */
@@ -8,7 +9,6 @@ export interface RequestHolder {
   onAbort(request: HttpRequest): void;
 }
 
-/** Request from submission to result. */
 export class HttpRequest implements PendingRequest {
   readonly bytes: Buffer;
   readonly nodeRequest: NodeRequest;
@@ -16,23 +16,18 @@ export class HttpRequest implements PendingRequest {
   deadline: number;
   holder: RequestHolder;
   /** The node may have read it. */
-  isSent: boolean;
-  isStreamOffered: boolean;
-  isSettled: boolean;
+  isSent = false;
+  isStreamOffered = false;
+  isSettled = false;
   /** Links of RequestQueue. */
-  previous: HttpRequest | null;
-  next: HttpRequest | null;
+  previous: HttpRequest | null = null;
+  next: HttpRequest | null = null;
 
   constructor(bytes: Buffer, deadline: number, nodeRequest: NodeRequest, holder: RequestHolder) {
     this.bytes = bytes;
     this.deadline = deadline;
     this.nodeRequest = nodeRequest;
     this.holder = holder;
-    this.isSent = false;
-    this.isStreamOffered = false;
-    this.isSettled = false;
-    this.previous = null;
-    this.next = null;
   }
 
   abort(): void {
@@ -43,10 +38,6 @@ export class HttpRequest implements PendingRequest {
     this.deadline = Math.min(this.deadline, performance.now());
   }
 
-  /**
-   * Reports the result once.
-   * @returns false if the body is not a valid response.
-   */
   settle(exchange: Exchange): boolean {
     if (this.isSettled) return true;
     this.isSettled = true;
@@ -54,7 +45,7 @@ export class HttpRequest implements PendingRequest {
   }
 }
 
-/** FIFO of requests, linked through the requests, which are in one queue at a time. */
+/** Linked through the requests, which are in one queue at a time. */
 export class RequestQueue {
   first: HttpRequest | null = null;
   #last: HttpRequest | null = null;
@@ -86,69 +77,51 @@ export class RequestQueue {
   }
 }
 
-/** Reports a failure. An exception of the listener does not affect other requests. */
 export function notifyFailed(
   request: HttpRequest,
   bodyListener: BodyListener | null,
   exchange: Exchange,
 ): void {
   try {
-    if (bodyListener === null) {
-      request.settle(exchange);
-      return;
+    if (bodyListener === null) request.settle(exchange);
+    else {
+      request.isSettled = true;
+      bodyListener.onError(exchange);
     }
-    request.isSettled = true;
-    bodyListener.onError(exchange);
   } catch {
-    // The listener threw; other requests are not affected.
+    // Other requests are not affected.
   }
 }
 
-/** Ends a streamed body. @returns false if it is not a valid response. */
 export function endStream(request: HttpRequest, bodyListener: BodyListener, rest: Buffer): boolean {
   request.isSettled = true;
   if (rest.length > 0) bodyListener.onData(rest);
   return bodyListener.onEnd();
 }
 
-export const aborted = (wasSent: boolean): Exchange => (wasSent ? ABORTED_SENT : ABORTED_UNSENT);
-
-/** @param wasSent - the node may have read the request. */
-export const timeoutExchange = (wasSent: boolean): Exchange => (wasSent ? TIMEOUT_SENT : TIMEOUT_UNSENT);
-
+export const aborted = (wasSent: boolean): Exchange => ({ kind: 'aborted', wasSent });
+const noResponse = (wasSent: boolean, timedOut: boolean): Exchange => ({
+  kind: 'transport',
+  wasSent,
+  timedOut,
+});
+export const timeoutExchange = (wasSent: boolean): Exchange => noResponse(wasSent, true);
+export const connectionLost = (wasSent: boolean): Exchange => noResponse(wasSent, false);
 export const tooLarge: Exchange = { kind: 'too-large' };
 export const overBudget: Exchange = { kind: 'over-budget' };
 
-export const connectionLost = (wasSent: boolean, cause: unknown): Exchange => ({
-  kind: 'transport',
-  wasSent,
-  timedOut: false,
-  cause,
-});
-
-const ABORTED_SENT: Exchange = { kind: 'aborted', wasSent: true };
-const ABORTED_UNSENT: Exchange = { kind: 'aborted', wasSent: false };
-const TIMEOUT_SENT: Exchange = { kind: 'transport', wasSent: true, timedOut: true, cause: null };
-const TIMEOUT_UNSENT: Exchange = { kind: 'transport', wasSent: false, timedOut: true, cause: null };
-
-/** Bytes of a body of known length needed before it is offered for streaming. */
+/** Received bytes of a body of known length, needed before it is offered for streaming. */
 const STREAM_OFFER_MIN_BYTES = 256;
 
-export type StreamingLimits = Readonly<{
-  longAnswerFromBytes: number;
-  /** Longest time without progress of a streamed body. */
-  longAnswerStallMs: number;
-}>;
-
 export interface StreamingContext {
-  readonly limits: StreamingLimits;
+  readonly limits: UpstreamLimits;
   streamsInFlight: number;
   readonly hasStreamSlot: boolean;
 }
 
 export interface StreamingConnection {
   readonly isOpen: boolean;
-  close(cause: unknown): void;
+  close(): void;
 }
 
 /** Buffers the bodies of one connection, or streams large ones to a listener. */
@@ -158,7 +131,7 @@ export class BodyStreamer implements BodyFlow {
   readonly #reader: HttpResponseReader;
   readonly #socket: Socket;
   #request: HttpRequest | null = null;
-  /** Receives the body that is being streamed; null if it is buffered. */
+  /** null if the body is buffered. */
   bodyListener: BodyListener | null = null;
   #isPaused = false;
   #readBuffer: Buffer | null = null;
@@ -193,7 +166,7 @@ export class BodyStreamer implements BodyFlow {
     else this.#reader.body.retain();
   }
 
-  /** Ends streaming. @returns the listener; null if the body was not streamed. */
+  /** @returns the listener; null if the body was not streamed. */
   end(): BodyListener | null {
     const bodyListener = this.bodyListener;
     if (bodyListener === null) return null;
@@ -225,7 +198,7 @@ export class BodyStreamer implements BodyFlow {
     const request = this.#request;
     this.end();
     if (request !== null) request.isSettled = true;
-    this.#connection.close(new Error('aborted'));
+    this.#connection.close();
   }
 
   #isStreamable({ isStreamOffered }: HttpRequest): boolean {

@@ -14,7 +14,6 @@ import {
 const MARGIN_MS = 1_000;
 const TIMEOUT = /timeout=(\d{1,9})/i;
 
-/** Allowed idle time from a `keep-alive` header; null if it has no timeout. */
 export function parseKeepAliveMs(value: string): number | null {
   const seconds = TIMEOUT.exec(value)?.[1];
   if (seconds === undefined) return null;
@@ -22,16 +21,16 @@ export function parseKeepAliveMs(value: string): number | null {
   return ms - Math.min(MARGIN_MS, ms / 2);
 }
 
-export type TrackedHeader = 'content-length' | 'retry-after' | 'keep-alive';
+const trackedHeaders = (['content-length', 'retry-after', 'keep-alive'] as const).map((header) => ({
+  header,
+  name: Buffer.from(header),
+}));
+
+type TrackedHeader = (typeof trackedHeaders)[number]['header'];
 
 const NAME_MAX_BYTES = 14;
 
-const bytesOf = (name: TrackedHeader): Buffer => Buffer.from(name);
-const CONTENT_LENGTH = bytesOf('content-length');
-const RETRY_AFTER = bytesOf('retry-after');
-const KEEP_ALIVE = bytesOf('keep-alive');
-
-export class HeaderNameMatcher {
+class HeaderNameMatcher {
   readonly #bytes = Buffer.alloc(NAME_MAX_BYTES);
   #length = 0;
 
@@ -43,37 +42,24 @@ export class HeaderNameMatcher {
     let at = this.#length;
     this.#length = at + end - start;
     if (this.#length > NAME_MAX_BYTES) return;
-    // Sets the lower-case bit; a hyphen has it already.
-    for (let from = start; from < end; from++) this.#bytes[at++] = (bytes[from] as number) | 0x20;
+    for (let from = start; from < end; from++) this.#bytes[at++] = bytes[from] as number;
   }
 
   get match(): TrackedHeader | null {
-    switch (this.#length) {
-      case CONTENT_LENGTH.length:
-        return this.#is(CONTENT_LENGTH) ? 'content-length' : null;
-      case RETRY_AFTER.length:
-        return this.#is(RETRY_AFTER) ? 'retry-after' : null;
-      case KEEP_ALIVE.length:
-        return this.#is(KEEP_ALIVE) ? 'keep-alive' : null;
-      default:
-        return null;
-    }
-  }
-
-  #is(name: Buffer): boolean {
-    for (let at = 0; at < name.length; at++) if (this.#bytes[at] !== name[at]) return false;
-    return true;
+    for (const { header, name } of trackedHeaders)
+      if (isToken(this.#bytes, 0, this.#length, name)) return header;
+    return null;
   }
 }
 
-/** Limit for the final head and informational ones together. */
+/** Of the final head and informational ones together. */
 const HEAD_MAX_BYTES = 16 * 1024;
 /** More digits than any allowed length, including leading zeros. */
 const LENGTH_MAX_DIGITS = 15;
 /** Longer header values are truncated. */
 const VALUE_MAX_BYTES = 128;
 const OK_STATUS_LINE = Buffer.from('HTTP/1.1 200 OK\r\n');
-/** Tracked headers in such a response. `odd`: fall back to llhttp. */
+/** Tracked headers of a plain response. `odd`: fall back to llhttp. */
 const plainFields = byLength(
   (
     [
@@ -88,7 +74,7 @@ const plainFields = byLength(
 /** Bodies of known length from this size on bypass llhttp. */
 const PLAIN_FROM_BYTES = 16 * 1024;
 
-/** `over-budget`: memory budget exhausted. `invalid`: not HTTP, or an unexpected response. */
+/** `invalid`: not HTTP, or an unexpected response. */
 export type ReadState = 'more' | 'complete' | 'too-large' | 'over-budget' | 'invalid';
 
 /** Reads the responses of one connection. Stops after each one, until `next` is called. */
@@ -111,11 +97,10 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   #value = '';
   #isInHead = true;
   #headBytes = 0;
-  /** Bytes of all header fields, informational heads included. */
+  /** Informational heads included. */
   #fieldBytes = 0;
   #bodyBytes = 0;
   #isParsed = false;
-  /** Bytes of a body that bypass llhttp. */
   plainRemaining = 0;
 
   constructor(limits: Readonly<{ responseMaxBytes: number }>, budget: ByteBudget) {
@@ -128,8 +113,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
   }
 
   /**
-   * Reads until a response is complete or the bytes are consumed. Body parts are views into `bytes` until
-   * taken or `body.retain` is called.
+   * Reads until a response is complete or the bytes are consumed. Body parts are views until taken or retained.
    * @returns the position reached.
    */
   read(bytes: Buffer, start: number, end: number): number {
@@ -151,7 +135,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return stop;
   }
 
-  /** Reads a complete simple head. @returns the start of the body; NOT_PLAIN: use llhttp. */
+  /** @returns the start of the body; NOT_SIMPLE: use llhttp. */
   #readPlainHead(bytes: Buffer, start: number, end: number): number {
     if (!matchesAt(bytes, start, OK_STATUS_LINE, end)) return NOT_SIMPLE;
     const limit = Math.min(end, start + HEAD_MAX_BYTES);
@@ -277,10 +261,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return true;
   }
 
-  /**
-   * @param plainFrom - body size from which on llhttp is bypassed.
-   * @returns whether it is bypassed, or the body is not wanted.
-   */
+  /** @returns whether llhttp is bypassed, as from `plainFrom` bytes on, or the body is not wanted. */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {
@@ -339,7 +320,6 @@ const BLOCK_MIN_BYTES = 16 * 1024;
 const BLOCK_MAX_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** First buffer for an announced length, unless it is shorter. */
 const BUFFER_MIN_BYTES = 64 * 1024;
 /** The buffer is at most this many times the received bytes. */
 const BUFFER_GROWTH = 16;
@@ -360,9 +340,8 @@ export class BodyBuffer {
   /** All full but the last. */
   #blocks: Buffer[] | null = null;
   #lastBlockUsed = 0;
-  /** The budget was exhausted: the body is incomplete. */
   isOverBudget = false;
-  /** Announced length; 0: none, or the body may be streamed. */
+  /** 0: no announced length, or the body may be streamed. */
   expectedBytes = 0;
 
   constructor(budget: ByteBudget) {
@@ -383,7 +362,7 @@ export class BodyBuffer {
     this.bytes += end - start;
   }
 
-  /** Copies pending bytes: the read buffer will be reused. */
+  /** The read buffer will be reused. */
   retain(): void {
     if (this.#pending === EMPTY) return;
     const pending = this.#pending;
@@ -398,7 +377,7 @@ export class BodyBuffer {
   }
 
   /**
-   * Received part of a streamed body. Stays in its pooled buffer, unless it is too small to occupy one.
+   * Part of a streamed body. Stays in its pooled buffer, unless it is too small to occupy one.
    * @param isLast - nothing else was read after it.
    */
   piece(isLast: boolean): Buffer {
@@ -426,7 +405,7 @@ export class BodyBuffer {
     this.isOverBudget = false;
   }
 
-  /** Grows the buffer of an announced body; has exactly its length when complete. */
+  /** The buffer has exactly the announced length when complete. */
   #ensureCapacity(bytes: number): boolean {
     if (bytes <= this.#buffer.length) return true;
     const size = Math.min(this.expectedBytes, Math.max(BUFFER_MIN_BYTES, BUFFER_GROWTH * this.bytes, bytes));
@@ -449,7 +428,7 @@ export class BodyBuffer {
     }
   }
 
-  /** Block with free space; null if the budget is exhausted. */
+  /** null if the budget is exhausted. */
   #blockFor(blocks: Buffer[], needed: number): Buffer | null {
     const last = blocks.at(-1);
     if (last !== undefined && this.#lastBlockUsed < last.length) return last;

@@ -23,7 +23,7 @@ function headerLine(name: string, value: string): Buffer {
   return Buffer.from(`${name}: ${value}\r\n`, LATIN1.test(value) ? 'latin1' : 'utf8');
 }
 
-/** By lower-case name; the last value wins. */
+/** By lower-case name. */
 function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const fields = new Map([['host', url.host]]);
   for (const [name, value] of Object.entries(headers)) {
@@ -33,10 +33,7 @@ function fieldsOf(url: URL, headers: Readonly<Record<string, string>>): Readonly
   return fields;
 }
 
-/**
- * Constant part of every request to a node, up to the content length. Contains the node's keys.
- * @throws TypeError for a header with a line break.
- */
+/** Every request up to the content length, with the node's keys. @throws TypeError for a line break. */
 export function requestHead(url: URL, headers: Readonly<Record<string, string>>): Buffer {
   const lines = [...fieldsOf(url, headers)].map(([name, value]) => headerLine(name, value));
   return Buffer.concat([
@@ -47,7 +44,6 @@ export function requestHead(url: URL, headers: Readonly<Record<string, string>>)
   ]);
 }
 
-/** TLS server name: the `host` header if configured. */
 export function serverNameOf(url: URL, headers: Readonly<Record<string, string>>): string {
   const host = fieldsOf(url, headers).get('host') ?? url.host;
   return host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

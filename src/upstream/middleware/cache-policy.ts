@@ -5,11 +5,6 @@ import type { Slot } from '../../solana/units.ts';
 import { newestSlotOf, slotOfResult } from '../slots/context-slot.ts';
 
 /**
- * Cache policy per method. Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to
- * §1.7.
- */
-
-/**
  * - `never`: coalesced only.
  * - `slot`: until the next slot, at most slotMs.
  * - `short`: seconds; facts of an epoch or a node.
@@ -32,7 +27,6 @@ export type CachePolicy = Readonly<{
   ttl: TtlClass;
   /** null: no options object, or not at a fixed index. */
   config: ConfigKind | null;
-  /** Only of `final` responses. */
   pin: Pin | null;
   /** Option without which the result changes over time. */
   requiredOption: string | null;
@@ -56,6 +50,7 @@ const final = (pin: Pin, config: ConfigKind | null, options: PolicyOptions = {})
   pin,
 });
 
+/** Sources: reference provider-practice.md §2.1 and §7.1, solana-json-rpc.md §1.2 to §1.7. */
 // biome-ignore format: a table is read by its columns
 export const cachePolicies = {
   getAccountInfo: policy('slot', 'context'),
@@ -120,17 +115,15 @@ const unknownPolicy: CachePolicy = policy('never');
 
 export const cachePolicy = (method: string): CachePolicy => policiesByMethod.get(method) ?? unknownPolicy;
 
-/** Lifetimes in milliseconds. */
-export type CacheTtls = Readonly<{
-  /** State that changes every slot. 0 disables caching. */
-  slotMs: number;
-  /** Facts of an epoch or a node. */
-  shortMs: number;
-  /** Facts of the chain; blocks and transactions below the finalized root. */
-  finalMs: number;
-}>;
+export const defaultCacheTtls = {
+  /** 0 disables caching. */
+  slotMs: 400,
+  shortMs: 10_000,
+  /** Of `always` and `final`. */
+  finalMs: 3_600_000,
+};
 
-export const defaultCacheTtls: CacheTtls = { slotMs: 400, shortMs: 10_000, finalMs: 3_600_000 };
+export type CacheTtls = Readonly<typeof defaultCacheTtls>;
 
 const NULL = Buffer.from('null');
 const VALUE_LAST = Buffer.from('"value":null}');
@@ -139,7 +132,7 @@ const FIRST_PARAM = /^\[(\d{1,20})[,\]]/;
 
 type CacheableCall = Readonly<{ policy: CachePolicy; params: string; commitment: Commitment | null }>;
 
-/** Whether the result reports an absence, which may change any moment. */
+/** Whether the result reports an absence, which may change at any moment. */
 export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   if (result.length <= NULL.length) return result.equals(NULL);
   const { length } = result;
@@ -150,7 +143,7 @@ export function isNegative(result: Buffer, mayContainNulls: boolean): boolean {
   return mayContainNulls && (result.includes(',null') || result.includes('[null'));
 }
 
-/** Newest slot that a final response depends on; null if unknown. */
+/** Newest slot that a final response depends on. */
 export function pinnedSlot({ policy, params }: CacheableCall, result: Buffer): Slot | null {
   switch (policy.pin) {
     case null:
@@ -178,10 +171,7 @@ function isFinal(key: CacheableCall, result: Buffer, root: Slot | null): boolean
   return pinned !== null && pinned <= root;
 }
 
-/**
- * Lifetime of a response in milliseconds; 0: not cacheable. Errors and absences are never cached.
- * @param root - the finalized root, if known.
- */
+/** Lifetime in milliseconds; 0: not cacheable. Errors and absences are never cached. */
 export function ttlFor(
   key: CacheableCall,
   response: RpcResponse,

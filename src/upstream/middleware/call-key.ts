@@ -12,22 +12,15 @@ export type CallKey = Readonly<{
   text: string;
   params: string;
   policy: CachePolicy;
-  /** null: unknown. */
   commitment: Commitment | null;
-  /** 0 if absent. */
   minContextSlot: Slot;
-  /** Whether all params were parsed. */
   isPlain: boolean;
   weight: number;
-}> & {
-  /** Number of cache lookups while the key was cached. */
-  lookups: number;
-};
+}> & { lookups: number };
 
 export const callKeyLimits = {
   /** Calls with longer params get no key. */
   paramsMaxBytes: 8_192,
-  /** Raw forms that are cached, and their total size. */
   keysMax: 4_096,
   keysMaxBytes: 8 * 1024 * 1024,
 };
@@ -37,7 +30,6 @@ export type CallKeyLimits = Readonly<typeof callKeyLimits>;
 const KEY_BYTES = 320;
 const NO_SLOT = slot(0n);
 
-/** Commitment without a `commitment` option: `processed` for methods with a context. */
 function commitmentOf(row: MethodRow, requested: Commitment | null): Commitment | null {
   if (row.commitment === null) return row.context ? 'processed' : 'finalized';
   return row.config === null ? null : requested;
@@ -61,10 +53,7 @@ function makeKey({ network, method, row, params }: Call, latin1: string): CallKe
   };
 }
 
-/**
- * Commitment of a call; not cached.
- * @returns null if a node may interpret the params differently.
- */
+/** @returns null if a node may interpret the params differently. */
 export function certainCommitment({ method, row, params }: Call): Commitment | null {
   if (row.commitment === null) return commitmentOf(row, null);
   if (params !== null && params.length > callKeyLimits.paramsMaxBytes) return null;
@@ -73,7 +62,7 @@ export function certainCommitment({ method, row, params }: Call): Commitment | n
   return read?.isPlain === true ? commitmentOf(row, read.commitment) : null;
 }
 
-/** Computes and caches call keys by raw bytes. */
+/** Caches call keys by raw bytes. */
 export class CallKeys {
   readonly #limits: CallKeyLimits;
   readonly #cached: RecentMap<string, CallKey>;
@@ -113,8 +102,8 @@ export class CallKeys {
 }
 
 /**
- * Two-generation cache bounded by number and weight: cheaper per entry than an LRU list. When the young generation
- * is full it replaces the old one; an entry used meanwhile survives.
+ * Two-generation cache, cheaper per entry than an LRU list: when the young generation is full it replaces the
+ * old one; an entry used meanwhile survives.
  */
 export class RecentMap<Key, Value extends Weighted> {
   readonly #entriesMax: number;
@@ -128,7 +117,7 @@ export class RecentMap<Key, Value extends Weighted> {
     this.#weightMax = weightMax / 2;
   }
 
-  /** Number of entries; one in both generations counts twice. */
+  /** An entry in both generations counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
@@ -141,7 +130,7 @@ export class RecentMap<Key, Value extends Weighted> {
     return old;
   }
 
-  /** Inserts a value that is absent. One heavier than half of the limit is ignored. */
+  /** A value heavier than half of the limit is ignored. */
   set(key: Key, value: Value): void {
     if (value.weight > this.#weightMax) return;
     const isFull =

@@ -89,7 +89,7 @@ function objectText(members: Member[]): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** Canonical text of a valid JSON value; null if ambiguous. */
+/** null if ambiguous. */
 function valueText(of: Source, start: number, end: number, depth: number): string | null {
   switch (kindOf(of.bytes[start])) {
     case 'string':
@@ -130,7 +130,6 @@ function configText(config: Member[], kind: ConfigKind): string | null {
   return rest.length === 0 ? null : objectText(rest);
 }
 
-/** Omits an empty trailing options object. */
 function listText({ items, configAt, config }: ParamList, kind: ConfigKind | null): string {
   const isLast = items.length === configAt + 1;
   if (config !== null) {
@@ -141,7 +140,7 @@ function listText({ items, configAt, config }: ParamList, kind: ConfigKind | nul
   return `[${items.join(',')}]`;
 }
 
-/** Commitment and minContextSlot. Unreadable values make the commitment unknown. */
+/** Unreadable values make the commitment unknown. */
 function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' | 'minContextSlot'> {
   const requested = memberText(config, '"commitment"');
   const commitment = requested === null ? 'finalized' : (commitmentTexts.get(requested) ?? null);
@@ -154,10 +153,7 @@ function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commit
 const isPlain = ({ items, configAt, config }: ParamList): boolean =>
   configAt < 0 || items.length <= configAt || (items.length === configAt + 1 && config !== null);
 
-/**
- * @param latin1 - the params, one character per byte.
- * @returns null for params that nest too deep or have duplicate names.
- */
+/** @param latin1 - one character per byte. @returns null if nested too deep, or with duplicate names. */
 export function canonicalParams(
   params: Buffer | null,
   latin1: string,

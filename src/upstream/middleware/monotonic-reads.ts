@@ -10,19 +10,17 @@ import { emptySlotTracker, isPlausible, type SlotTracker } from '../slots/slot-t
 import type { CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-/** Maximum nesting depth of a request. */
 const DEPTH_MAX = 127;
 const NAME = 'minContextSlot';
 const SLOT_TEXT = /^\d{1,20}$/;
 
-type ElementSpans = { readonly starts: number[]; readonly ends: number[] };
+type Span = Readonly<{ start: number; end: number }>;
 
-function recordElement(spans: ElementSpans, start: number, end: number): void {
-  spans.starts.push(start);
-  spans.ends.push(end);
+function recordElement(spans: Span[], start: number, end: number): void {
+  spans.push({ start, end });
 }
 
-/** Position of a member; -1 if absent. */
+/** -1 if absent. */
 type MemberSpan = { readonly bytes: Buffer; start: number; end: number; members: number };
 
 function recordMember(
@@ -53,38 +51,32 @@ function withMember(bytes: Buffer, at: number, minSlot: Slot): Buffer {
   return isLower ? splice(bytes, span.start, String(minSlot), span.end) : bytes;
 }
 
-/**
- * Sets minContextSlot in the params.
- * @param index - of the options object.
- * @returns null if not possible: params are missing, or the value is not an object.
- */
+/** @returns null if the params before the options object at `index` are missing, or it is not an object. */
 export function withMinContextSlot(params: Buffer | null, index: number, minSlot: Slot): Buffer | null {
   const bytes = params ?? Buffer.from('[]');
-  const spans: ElementSpans = { starts: [], ends: [] };
+  const spans: Span[] = [];
   const end = scanArray(bytes, skipSpace(bytes, 0), DEPTH_MAX, spans, recordElement);
-  const count = spans.starts.length;
-  if (end < 0 || count < index) return null;
+  if (end < 0 || spans.length < index) return null;
   const config = `{"${NAME}":${minSlot}}`;
-  if (count === index) return splice(bytes, end - 1, count === 0 ? config : `,${config}`, end - 1);
-  const start = spans.starts[index] as number;
-  const kind = kindOf(bytes[start]);
-  if (kind === 'null') return splice(bytes, start, config, spans.ends[index] as number);
-  return kind === 'object' ? withMember(bytes, start, minSlot) : null;
+  const options = spans[index];
+  if (options === undefined) return splice(bytes, end - 1, index === 0 ? config : `,${config}`, end - 1);
+  const kind = kindOf(bytes[options.start]);
+  if (kind === 'null') return splice(bytes, options.start, config, options.end);
+  return kind === 'object' ? withMember(bytes, options.start, minSlot) : null;
 }
 
-export type MonotonicReadsLimits = Readonly<{
-  /** Maximum time for retries of a response older than the session's minimum slot. */
-  waitMs: number;
+export const monotonicReadsLimits = {
+  /** For retries of a response older than the session's minimum slot. */
+  waitMs: 2_000,
   /** First backoff; doubles with each retry. */
-  backoffMs: number;
-}>;
+  backoffMs: 25,
+};
 
-export const monotonicReadsLimits: MonotonicReadsLimits = { waitMs: 2_000, backoffMs: 25 };
+export type MonotonicReadsLimits = Readonly<typeof monotonicReadsLimits>;
 
 export type MonotonicReadsOptions = Readonly<{
   keys: CallKeys;
   counts: ResponseCounts;
-  /** Plausibility check for observed slots. */
   slots?: SlotTracker;
   limits?: Partial<MonotonicReadsLimits>;
 }>;
@@ -93,7 +85,6 @@ export type MonotonicReadsOptions = Readonly<{
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const NOT_REACHED_TEXT = 'Minimum context slot has not been reached';
 
-/** @param slot - of the response; null if unknown. */
 function minSlotNotReached(slot: Slot | null): RpcResponse {
   const data = slot === null ? '' : `,"data":{"contextSlot":${slot}}`;
   return {
@@ -112,7 +103,6 @@ type Parts = MonotonicReadsOptions &
 
 type Requirements = Readonly<{ minSlot: MinSlot; commitment: Commitment; configIndex: number | null }>;
 
-/** Retries a call until its response is not older than the session's minimum slot. */
 class MonotonicCall implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
   readonly #call: Call;
@@ -123,7 +113,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   #pending: PendingCall | null = null;
   #timer: NodeJS.Timeout | null = null;
   #attempts = 0;
-  /** Whether minContextSlot was added to the call in flight. */
+  /** Whether we added minContextSlot to the call in flight. */
   #hasMinContextSlot = false;
   #isSettled = false;
   #isCanceled = false;
@@ -135,7 +125,6 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler = handler;
   }
 
-  /** @param hasMinContextSlot - add minContextSlot where the method accepts it. */
   send(hasMinContextSlot: boolean): void {
     const attempts = ++this.#attempts;
     const pending = this.#parts.next.dispatch(this.#callFor(hasMinContextSlot), this);
@@ -201,10 +190,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
     this.#handler.onResponse(response);
   }
 
-  /**
-   * Retries at once if minContextSlot can be added, else after a backoff.
-   * @param last - returned when time is up.
-   */
+  /** At once if minContextSlot can be added, else after a backoff. */
   #retry(last: RpcResponse): void {
     this.#pending = null;
     const { configIndex } = this.#requirements;
@@ -237,10 +223,7 @@ class MonotonicCall implements PendingCall, ResponseHandler {
   }
 }
 
-/**
- * Call of a session shared by several processes: merges their minimum slots before the call, and publishes
- * the new minimum before the response.
- */
+/** Merges the minimum slots of a session that processes share, before a call and before its response. */
 class SyncedCall implements PendingCall, ResponseHandler {
   readonly #reads: MonotonicReads;
   readonly #call: Call;
@@ -297,10 +280,7 @@ class SyncedCall implements PendingCall, ResponseHandler {
   }
 }
 
-/**
- * Rejects and retries responses older than the session has seen. After `waitMs` the caller gets Agave's
- * "minimum context slot" error.
- */
+/** Retries calls whose responses are older than the session has seen; after `waitMs` fails as Agave does. */
 export class MonotonicReads implements RpcDispatcher {
   readonly #parts: Parts;
 

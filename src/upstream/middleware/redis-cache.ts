@@ -19,25 +19,21 @@ import type { ResponseCounts } from './response-counts.ts';
 
 /** Response store shared by several gateways. */
 export interface ResponseStore {
-  /**
-   * Reads a raw JSON result.
-   * @param callback - called at most once, with null if absent or unavailable. Must not throw.
-   */
+  /** @param callback - called at most once, with null if absent or unavailable. Must not throw. */
   get(key: string, callback: (body: Buffer | null) => void): void;
   /** Best effort; does not change the bytes. */
   set(key: string, body: Buffer, ttlMs: number): void;
 }
 
-export type RedisCacheLimits = Readonly<{
+export const redisCacheLimits = {
   /** Maximum wait before a node is called. */
-  waitMs: number;
+  waitMs: 5,
   /** Time after a timeout during which the store is not used. */
-  backoffMs: number;
-  /** Largest response that is stored. */
-  answerMaxBytes: number;
-}>;
+  backoffMs: 1_000,
+  answerMaxBytes: 262_144,
+};
 
-export const redisCacheLimits: RedisCacheLimits = { waitMs: 5, backoffMs: 1_000, answerMaxBytes: 262_144 };
+export type RedisCacheLimits = Readonly<typeof redisCacheLimits>;
 
 export type RedisCacheOptions = Readonly<{
   store: ResponseStore;
@@ -54,13 +50,12 @@ const DEPTH_MAX = 256;
 /** State that changes every slot would expire before others read it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
-/** Validates results, since others may write to the store. */
+/** Others may write to the store. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
 type Parts = RedisCacheOptions &
   Readonly<{ next: RpcDispatcher; limits: RedisCacheLimits; ttls: CacheTtls; onTimeout: () => void }>;
 
-/** One lookup; calls `next` on a miss or timeout. */
 class StoreLookup implements PendingCall, ResponseHandler {
   readonly #parts: Parts;
   readonly #storeKey: string;
@@ -68,8 +63,8 @@ class StoreLookup implements PendingCall, ResponseHandler {
   readonly #call: Call;
   readonly #handler: ResponseHandler;
   readonly #startedAt = performance.now();
+  /** While the store is awaited. */
   #timer: NodeJS.Timeout | null = null;
-  #isWaiting = true;
   #pending: PendingCall = noopPendingCall;
 
   constructor(parts: Parts, storeKey: string, key: CallKey, call: Call, handler: ResponseHandler) {
@@ -98,7 +93,6 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(new Failure('CLIENT_GONE', { facts: { network } }));
   }
 
-  /** Streamed responses are not stored. */
   get stream(): StreamHandler | null {
     return this.#handler.stream ?? null;
   }
@@ -115,11 +109,10 @@ class StoreLookup implements PendingCall, ResponseHandler {
     this.#handler.onError(failure);
   }
 
-  /** @returns whether the lookup was pending. */
   #stopWaiting(): boolean {
-    if (!this.#isWaiting) return false;
-    this.#isWaiting = false;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer === null) return false;
+    clearTimeout(this.#timer);
+    this.#timer = null;
     return true;
   }
 
@@ -177,7 +170,7 @@ export class ChainIds {
     this.#source = source;
   }
 
-  /** The cached hash; null while unknown. Refreshes in the background. */
+  /** null while unknown. Refreshes in the background. */
   chainIdOf(network: Network): string | null {
     const now = performance.now();
     if (now - (this.#requestedAt.get(network) ?? Number.NEGATIVE_INFINITY) >= REFRESH_INTERVAL_MS) {

@@ -5,16 +5,16 @@ import type { Slot } from '../../solana/units.ts';
 import type { CallKey, CallKeys } from './call-key.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-export type CoalescerLimits = Readonly<{
+export const coalescerLimits = {
   /** Maximum distinct calls in flight that can be joined; further calls are not coalesced. */
-  callsMax: number;
+  callsMax: 8_192,
   /** Callers that joined a call, in total; 0 disables joining. */
-  waitingMax: number;
+  waitingMax: 65_536,
   /** Older calls are not joined: their response may predate the new request. */
-  joinMaxMs: number;
-}>;
+  joinMaxMs: 400,
+};
 
-export const coalescerLimits: CoalescerLimits = { callsMax: 8_192, waitingMax: 65_536, joinMaxMs: 400 };
+export type CoalescerLimits = Readonly<typeof coalescerLimits>;
 
 export type StartedCall = Readonly<{
   call: Call;
@@ -26,7 +26,7 @@ export type StartedCall = Readonly<{
 
 /** Called once per coalesced call. Must not throw. */
 export interface CoalescedListener {
-  /** @returns the known slot at the call's commitment, else null. */
+  /** The known slot at the call's commitment. */
   slotFor(call: Call, key: CallKey): Slot | null;
   onResponse(started: StartedCall, response: RpcResponse): void;
 }
@@ -36,7 +36,6 @@ export type RequestCoalescerOptions = Readonly<{
   counts: ResponseCounts;
   listener: CoalescedListener | null;
   limits?: Partial<CoalescerLimits>;
-  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 
@@ -58,25 +57,17 @@ class JoinedCall implements PendingCall {
   cancel(): void {
     this.#inFlight.cancelJoined(this);
   }
-
-  traceServed(): void {
-    this.call.trace?.onServedFrom?.('shared', this.startedAt);
-  }
 }
 
-/**
- * Call in flight and its callers. It is the first caller's PendingCall, so a call without joiners allocates
- * nothing more.
- */
+/** Also the first caller's PendingCall, so that a call without joiners allocates nothing more. */
 class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
   readonly started: StartedCall;
   readonly #calls: RequestCoalescer;
-  /** First caller; null once canceled. */
+  /** null once canceled. */
   #first: ResponseHandler | null;
   #others: Set<JoinedCall> | null = null;
   pending: PendingCall | null = null;
   #isSettled = false;
-  /** All callers have canceled. */
   isAbandoned = false;
 
   constructor(calls: RequestCoalescer, started: StartedCall, handler: ResponseHandler) {
@@ -102,7 +93,7 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   cancelJoined(joined: JoinedCall): void {
     if (this.#isSettled || this.#others?.delete(joined) !== true) return;
-    this.#calls.releaseWaiters(1);
+    this.#calls.waiting--;
     this.#cancelIfUnused();
     joined.handler.onError(clientGone(joined.call));
   }
@@ -125,9 +116,9 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
     if (this.started.key.policy.ttl !== 'never') listener?.onResponse(this.started, response);
     this.#first?.onResponse(response);
     if (this.#others === null) return;
-    for (const joined of this.#takeOthers()) {
-      joined.traceServed();
-      joined.handler.onResponse(response);
+    for (const { call, handler, startedAt } of this.#takeOthers()) {
+      call.trace?.onServedFrom?.('shared', startedAt);
+      handler.onResponse(response);
     }
   }
 
@@ -154,13 +145,11 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   #takeOthers(): ReadonlySet<JoinedCall> {
     const others = this.#others;
-    if (others === null) return noWaiters;
-    this.#calls.releaseWaiters(others.size);
+    if (others === null) return new Set();
+    this.#calls.waiting -= others.size;
     return others;
   }
 }
-
-const noWaiters: ReadonlySet<JoinedCall> = new Set();
 
 /** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
 export class RequestCoalescer implements RpcDispatcher {
@@ -208,10 +197,6 @@ export class RequestCoalescer implements RpcDispatcher {
     created.pending = this.#next.dispatch(call, created);
     if (created.isAbandoned) created.pending.cancel();
     return created;
-  }
-
-  releaseWaiters(callers: number): void {
-    this.waiting -= callers;
   }
 
   #mayJoin(inFlight: InFlightCall, now: number): boolean {

@@ -16,13 +16,8 @@ import type { CallKey, CallKeys } from './call-key.ts';
 import type { CoalescedListener, StartedCall } from './request-coalescer.ts';
 import type { ResponseCounts } from './response-counts.ts';
 
-export type ResponseCacheOptions = Readonly<{
-  memory: MemoryCache;
-  keys: CallKeys;
-  counts: ResponseCounts;
-}>;
+export type ResponseCacheOptions = Readonly<{ memory: MemoryCache; keys: CallKeys; counts: ResponseCounts }>;
 
-/** Responds from the memory cache; forwards misses. */
 export class ResponseCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
   readonly #options: ResponseCacheOptions;
@@ -62,13 +57,11 @@ export type MemoryCacheOptions = Readonly<{
   slots?: SlotTracker;
   limits?: Partial<MemoryCacheLimits>;
   ttls?: Partial<CacheTtls>;
-  /** Monotonic clock in milliseconds. */
   now?: () => number;
 }>;
 
 type CacheEntry = Readonly<{
   response: RpcResponse;
-  /** Generation of the network's chain, see `#chains`. */
   chain: number;
   weight: number;
   expiresAt: number;
@@ -78,7 +71,7 @@ type CacheEntry = Readonly<{
 }>;
 
 const ENTRY_BYTES = 400;
-/** Maximum unused memory that a cached view may keep alive. */
+/** Unused memory that a cached view may keep. */
 const SLACK_MAX_BYTES = 1_024;
 
 /** Expired entries checked per insertion. */
@@ -86,7 +79,6 @@ const SWEEP_BATCH = 2;
 
 const newer = (a: Slot | null, b: Slot | null): Slot | null => (a === null || (b !== null && b > a) ? b : a);
 
-/** Copies a body that is a view into a much larger buffer. */
 function compact(response: RpcResponse): RpcResponse {
   const { body, errorCode } = response;
   if (body.buffer.byteLength - body.length <= SLACK_MAX_BYTES) return response;
@@ -95,7 +87,7 @@ function compact(response: RpcResponse): RpcResponse {
   return { body: own, errorCode };
 }
 
-/** In-memory LRU cache of responses, filled by the coalescer. */
+/** LRU cache of responses, filled by the coalescer. */
 export class MemoryCache implements CoalescedListener {
   readonly roots: FinalizedRoots;
   readonly #limits: MemoryCacheLimits;
@@ -103,7 +95,7 @@ export class MemoryCache implements CoalescedListener {
   readonly #slots: SlotTracker;
   readonly #now: () => number;
   readonly #entries: WeightedLru<string, CacheEntry>;
-  /** Number of resets per network. Entries of earlier chains are dropped lazily. */
+  /** Resets per network. Entries of earlier chains are dropped lazily. */
   readonly #chains = new Map<Network, number>();
 
   constructor({ slots = emptySlotTracker, limits, ttls, now }: MemoryCacheOptions = {}) {

@@ -1,4 +1,3 @@
-/** Counters of the middleware. */
 export class ResponseCounts {
   /** Answered by the slot cache. */
   heads = 0;

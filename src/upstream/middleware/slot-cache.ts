@@ -7,7 +7,6 @@ import type {
   RpcResponse,
 } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
-import type { Failure } from '../../protocol/errors.ts';
 import { methods } from '../../protocol/methods.ts';
 import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
 import type { Slot } from '../../solana/units.ts';
@@ -20,9 +19,8 @@ export type SlotCacheOptions = Readonly<{
   slots: SlotTracker;
   keys: CallKeys;
   counts: ResponseCounts;
-  /** Maximum age of a slot; about one slot. */
+  /** About one slot. */
   freshMs?: number;
-  /** Same clock as the slot tracker. */
   now?: () => number;
 }>;
 
@@ -39,61 +37,12 @@ const slotResponse = (slot: Slot): RpcResponse => ({ body: Buffer.from(String(sl
 
 type ObservedHead = Readonly<{ slot: Slot; atMs: number; response: RpcResponse }>;
 
-/** Records a node's getSlot response, which is mostly newer than the tracked slot. */
-class ForwardedSlotCall implements ResponseHandler {
-  readonly #cache: SlotCache;
-  readonly #call: Call;
-  readonly #commitment: Commitment;
-  readonly #handler: ResponseHandler;
-
-  constructor(cache: SlotCache, call: Call, commitment: Commitment, handler: ResponseHandler) {
-    this.#cache = cache;
-    this.#call = call;
-    this.#commitment = commitment;
-    this.#handler = handler;
-  }
-
-  onResponse(response: RpcResponse): void {
-    const { network, row } = this.#call;
-    const slot = response.errorCode === 0 ? readObservedSlot(row, response.body) : null;
-    if (slot !== null) this.#cache.recordSlot(network, this.#commitment, slot, response);
-    this.#handler.onResponse(response);
-  }
-
-  onError(failure: Failure): void {
-    this.#handler.onError(failure);
-  }
-}
-
-class ForwardedHealthCall implements ResponseHandler {
-  readonly #cache: SlotCache;
-  readonly #network: Network;
-  readonly #handler: ResponseHandler;
-
-  constructor(cache: SlotCache, network: Network, handler: ResponseHandler) {
-    this.#cache = cache;
-    this.#network = network;
-    this.#handler = handler;
-  }
-
-  onResponse(response: RpcResponse): void {
-    this.#cache.recordHealth(this.#network, response.errorCode === 0);
-    this.#handler.onResponse(response);
-  }
-
-  onError(failure: Failure): void {
-    this.#cache.recordHealth(this.#network, false);
-    this.#handler.onError(failure);
-  }
-}
-
 /** Unknown params are rejected by a node. */
 const isWithoutParams = ({ params }: Call): boolean => params === null || params.toString('latin1') === '[]';
 
 /**
- * Answers getHealth and getSlot from recently observed node state; forwards other calls. Slots never go
- * below those returned in the last seconds. Responses of nodes are passed on as they are; sessions use
- * MonotonicReads.
+ * Answers getHealth and getSlot from recently observed node state. Slots never go below those returned in the
+ * last seconds, but responses of nodes are passed on as they are; sessions use MonotonicReads.
  */
 export class SlotCache implements RpcDispatcher {
   readonly #next: RpcDispatcher;
@@ -120,12 +69,21 @@ export class SlotCache implements RpcDispatcher {
     if (call.row !== methods.getHealth || !isWithoutParams(call)) return this.#next.dispatch(call, handler);
     return this.#isHealthy(call.network)
       ? this.#respond(call, handler, HEALTHY)
-      : this.#next.dispatch(call, new ForwardedHealthCall(this, call.network, handler));
+      : this.#forwardHealth(call, handler);
   }
 
-  recordHealth(network: Network, isHealthy: boolean): void {
-    if (isHealthy) this.#healthyAt.set(network, this.#now());
-    else this.#healthyAt.delete(network);
+  #forwardHealth(call: Call, handler: ResponseHandler): PendingCall {
+    return this.#next.dispatch(call, {
+      onResponse: (response) => {
+        if (response.errorCode === 0) this.#healthyAt.set(call.network, this.#now());
+        else this.#healthyAt.delete(call.network);
+        handler.onResponse(response);
+      },
+      onError: (failure) => {
+        this.#healthyAt.delete(call.network);
+        handler.onError(failure);
+      },
+    });
   }
 
   #isHealthy(network: Network): boolean {
@@ -135,7 +93,7 @@ export class SlotCache implements RpcDispatcher {
     return this.#now() - reportedAt <= HEALTHY_TTL_MS;
   }
 
-  recordSlot(network: Network, commitment: Commitment, slot: Slot, response: RpcResponse): void {
+  #recordSlot(network: Network, commitment: Commitment, slot: Slot, response: RpcResponse): void {
     if (!isPlausible(slot, this.#slots.slotAt(network, commitment))) return;
     let ofNetwork = this.#observed.get(network);
     if (ofNetwork === undefined) {
@@ -152,10 +110,23 @@ export class SlotCache implements RpcDispatcher {
     if (key === null || key.commitment === null || !key.isPlain) return this.#next.dispatch(call, handler);
     const response = this.#slotFor(call, key, key.commitment);
     if (response !== null) return this.#respond(call, handler, response);
-    return this.#next.dispatch(call, new ForwardedSlotCall(this, call, key.commitment, handler));
+    return this.#forwardSlot(call, key.commitment, handler);
   }
 
-  /** Slot to return; null: call a node. */
+  /** Records a node's response, which is mostly newer than the tracked slot. */
+  #forwardSlot(call: Call, commitment: Commitment, handler: ResponseHandler): PendingCall {
+    const { network, row } = call;
+    return this.#next.dispatch(call, {
+      onResponse: (response) => {
+        const slot = response.errorCode === 0 ? readObservedSlot(row, response.body) : null;
+        if (slot !== null) this.#recordSlot(network, commitment, slot, response);
+        handler.onResponse(response);
+      },
+      onError: (failure) => handler.onError(failure),
+    });
+  }
+
+  /** null: call a node. */
   #slotFor({ network, minSlot }: Call, key: CallKey, commitment: Commitment): RpcResponse | null {
     const current = this.#slots.slotAt(network, commitment);
     if (current === null || !this.#isFresh(current.atMs)) return null;
@@ -167,7 +138,7 @@ export class SlotCache implements RpcDispatcher {
     if (head < key.minContextSlot || (minSlot != null && head < minSlot.at(commitment))) return null;
     if (observed?.slot === head) return observed.response;
     const response = slotResponse(head);
-    this.recordSlot(network, commitment, head, response);
+    this.#recordSlot(network, commitment, head, response);
     return response;
   }
 

@@ -1,8 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/**
- * IPv4 outside the public internet. Source: IANA IPv4 Special-Purpose Address Registry; RFC 5771, RFC 1112.
- */
+/** Source: IANA IPv4 Special-Purpose Address Registry; RFC 5771, RFC 1112. */
 const SPECIAL_V4: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -27,10 +25,7 @@ const SPECIAL_V4: readonly string[] = [
 /** Allocated IPv6; excludes loopback, link-local, ULA, multicast, mapped IPv4 and NAT64. */
 const GLOBAL_V6: readonly string[] = ['2000::/3'];
 
-/**
- * Special ranges within it: protocols (Teredo), documentation, 6to4, AS112.
- * Source: IANA IPv6 Special-Purpose Address Registry.
- */
+/** Teredo, documentation, 6to4, AS112. Source: IANA IPv6 Special-Purpose Address Registry. */
 const SPECIAL_V6: readonly string[] = [
   '2001::/23',
   '2001:db8::/32',
@@ -81,15 +76,11 @@ export function isPublicAddress(address: string): boolean {
 export class AddressRules {
   readonly #allowed: BlockList;
 
-  /**
-   * @param allowedNetworks - CIDR, allowed besides the public internet.
-   * @throws RangeError for an invalid network.
-   */
+  /** @param allowedNetworks - CIDR, beside the public internet. @throws RangeError for an invalid one. */
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = listOf(allowedNetworks);
   }
 
-  /** false for anything but an allowed IP address. */
   allows(address: string): boolean {
     if (isPublicAddress(address)) return true;
     const family = familyOf(address);

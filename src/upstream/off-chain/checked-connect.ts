@@ -5,7 +5,7 @@ import type { AddressRules } from './address-rules.ts';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** Connection to a forbidden address. The message omits the address, which may be secret. */
+/** The message omits the address, which may be secret. */
 export class ForbiddenAddress extends Error {
   constructor() {
     super('the host resolves to a forbidden address');
@@ -53,11 +53,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
   };
 }
 
-export type ConnectOptions = Readonly<{
-  resolve: Resolve;
-  rules: AddressRules;
-  connectTimeoutMs: number;
-}>;
+export type ConnectOptions = Readonly<{ resolve: Resolve; rules: AddressRules; connectTimeoutMs: number }>;
 
 /** Connects to allowed addresses only, whatever names and URLs say. */
 export function checkedConnector(options: ConnectOptions): buildConnector.connector {
@@ -76,11 +72,9 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
       return;
     }
     connect(target, (...[error, socket]) => {
-      if (error !== null) {
-        done(error, null);
-      } else if (rules.allows(socket.remoteAddress ?? '')) {
-        done(null, socket);
-      } else {
+      if (error !== null) done(error, null);
+      else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);
+      else {
         socket.destroy();
         done(new ForbiddenAddress(), null);
       }

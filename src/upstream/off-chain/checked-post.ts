@@ -10,7 +10,6 @@ import {
 } from './checked-connect.ts';
 import { webUrl } from './target.ts';
 
-/** Times in milliseconds. */
 export const postLimits = {
   connectTimeoutMs: 3_000,
   /** Per DNS query; each is sent twice. */
@@ -21,17 +20,12 @@ export const postLimits = {
 
 export type PostLimits = Readonly<typeof postLimits>;
 
-/** Allowed destinations besides the public internet. */
 export type PostRules = Readonly<{ allowedNetworks: readonly string[]; ports: readonly number[] }>;
 
 export type PostResult = Readonly<
-  | { kind: 'response'; status: number }
-  /** The host resolves to a forbidden address. */
-  | { kind: 'forbidden' }
-  | { kind: 'failed' }
+  { kind: 'response'; status: number } | { kind: 'forbidden' } | { kind: 'failed' }
 >;
 
-const USER_AGENT = 'solway (notices)';
 const ANSWER_MAX_BYTES = 16 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
 
@@ -104,7 +98,7 @@ export class CheckedPost {
       origin,
       path: pathname + search,
       method: 'POST',
-      headers: { ...headers, 'user-agent': USER_AGENT },
+      headers: { ...headers, 'user-agent': 'solway (notices)' },
       body,
       signal,
     });

@@ -7,11 +7,6 @@ import { makeFolder } from '../../base/make-folder.ts';
 import type { CachedDocument } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
-export type DiskCacheLimits = Pick<
-  OffChainLimits,
-  'diskMaxBytes' | 'diskFilesMax' | 'diskQueueMax' | 'documentMaxBytes'
->;
-
 /** File operations in flight: the thread pool is shared. */
 const FILE_CONCURRENCY = 2;
 const NAME = /^[0-9a-f]{64}$/;
@@ -25,36 +20,28 @@ const FOLDER = /^[0-9a-f]{2}$/;
  */
 export class DiskCache {
   readonly #folder: string;
-  readonly #limits: DiskCacheLimits;
+  readonly #limits: OffChainLimits;
   readonly #now: () => number;
   /** Sizes by name, least recently used first. */
   readonly #files = new Map<string, number>();
   /** Contents of pending writes; null: delete. */
   readonly #pendingWrites = new Map<string, CachedDocument | null>();
   readonly #semaphore = new Semaphore(FILE_CONCURRENCY);
-  #bytes = 0;
+  bytes = 0;
   #settled: (() => void)[] = [];
 
-  private constructor(folder: string, limits: DiskCacheLimits, now: () => number) {
+  private constructor(folder: string, limits: OffChainLimits, now: () => number) {
     this.#folder = folder;
     this.#limits = limits;
     this.#now = now;
   }
 
-  /**
-   * Opens or creates the folder and loads existing files.
-   * @param now - wall clock.
-   * @throws Error of the system if the folder cannot be created or read.
-   */
-  static async open(folder: string, limits: DiskCacheLimits, now: () => number): Promise<DiskCache> {
+  /** @throws Error of the system if the folder cannot be created or read. */
+  static async open(folder: string, limits: OffChainLimits, now: () => number): Promise<DiskCache> {
     makeFolder(folder, 0o700);
     const cache = new DiskCache(folder, limits, now);
     await cache.#loadExisting();
     return cache;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get files(): number {
@@ -79,7 +66,6 @@ export class DiskCache {
     return this.#files.has(sha256(uri));
   }
 
-  /** Stores the document if the write queue has capacity. */
   async set(uri: string, cached: CachedDocument): Promise<void> {
     const name = sha256(uri);
     const isWriting = this.#pendingWrites.has(name);
@@ -115,7 +101,7 @@ export class DiskCache {
     }
   }
 
-  /** Writes until the content is current. One writer per name. */
+  /** One writer per name. */
   async #writePending(name: string, uri: string): Promise<void> {
     let done: CachedDocument | null | undefined;
     try {
@@ -151,18 +137,18 @@ export class DiskCache {
   async #evict(): Promise<void> {
     const { diskMaxBytes, diskFilesMax } = this.#limits;
     for (const oldest of this.#files.keys()) {
-      if (this.#bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
+      if (this.bytes <= diskMaxBytes && this.#files.size <= diskFilesMax) return;
       await this.#remove(oldest);
     }
   }
 
   #addEntry(name: string, bytes: number): void {
     this.#files.set(name, bytes);
-    this.#bytes += bytes;
+    this.bytes += bytes;
   }
 
   #removeEntry(name: string): void {
-    this.#bytes -= this.#files.get(name) ?? 0;
+    this.bytes -= this.#files.get(name) ?? 0;
     this.#files.delete(name);
   }
 
@@ -179,7 +165,6 @@ export class DiskCache {
     await rm(this.#path(name), { force: true }).catch(() => undefined);
   }
 
-  /** Loads existing files, oldest first, and deletes incomplete ones. */
   async #loadExisting(): Promise<void> {
     const found: { name: string; bytes: number; at: number }[] = [];
     const folders = (await readdir(this.#folder)).filter((name) => FOLDER.test(name));
@@ -198,19 +183,17 @@ export class DiskCache {
   }
 }
 
-/** File format: a JSON line with URI, length and digest, so that damage is detected, then the document. */
-
+/** A file is a JSON line with URI, length and digest, so that damage is detected, then the document. */
 const FORMAT = 1;
 const NEWLINE = 0x0a;
 /** Longest escape of a character, as `\u0001`. */
 const CHARACTER_MAX_BYTES = 6;
 const HEAD_FIXED_MAX_BYTES = 512;
 
-/** Maximum size of the head including its newline. */
 export const cacheHeadMaxBytes = (uri: string): number =>
   HEAD_FIXED_MAX_BYTES + uri.length * CHARACTER_MAX_BYTES;
 
-/** SHA-256 in hex: file name and checksum. */
+/** File name and checksum. */
 export const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 type Head = Readonly<{
@@ -236,7 +219,6 @@ function headOf(line: Buffer): Partial<Head> | null {
   }
 }
 
-/** null if damaged, of another format or of another URI. */
 export function parseCacheFile(file: Buffer, uri: string): CachedDocument | null {
   const end = file.indexOf(NEWLINE);
   const head = end < 0 || end >= cacheHeadMaxBytes(uri) ? null : headOf(file.subarray(0, end));

@@ -6,8 +6,6 @@ import { type JsonValue, parseJson } from '../../base/json.ts';
 import { isJson } from '../../base/json-scan.ts';
 import type { OffChainLimits } from './limits.ts';
 
-export type DocumentLimits = Pick<OffChainLimits, 'documentMaxBytes' | 'depthMax' | 'valuesMax'>;
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -30,13 +28,9 @@ function countValues(bytes: Uint8Array): number {
   return count;
 }
 
-/**
- * JSON text of a response, without a byte order mark.
- * @returns null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length.
- */
-export function documentIn(bytes: Buffer, limits: DocumentLimits): Buffer | null {
-  const marked = bytes.length >= BOM.length && bytes.subarray(0, BOM.length).equals(BOM);
-  const text = marked ? bytes.subarray(BOM.length) : bytes;
+/** Without a byte order mark; null if it is not JSON in UTF-8 or exceeds the limits. Linear in the length. */
+export function documentIn(bytes: Buffer, limits: OffChainLimits): Buffer | null {
+  const text = bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   if (text.length === 0 || text.length > limits.documentMaxBytes || !isUtf8(text)) return null;
   if (!isJson(text, limits.depthMax) || countValues(text) > limits.valuesMax) return null;
   return text;
@@ -59,7 +53,6 @@ const decompressions = new Semaphore(DECOMPRESSIONS_MAX);
 type Decompress = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const gzipped: Decompress = promisify(gunzip);
-const brotli: Decompress = promisify(brotliDecompress);
 const zlib: Decompress = promisify(inflate);
 const raw: Decompress = promisify(inflateRaw);
 /** Some hosts send `deflate` without the zlib wrapper required by RFC 9110 §8.4.1.2. */
@@ -69,18 +62,14 @@ const deflated: Decompress = (bytes, options) =>
 const decompressors: ReadonlyMap<string, Decompress> = new Map([
   ['gzip', gzipped],
   ['x-gzip', gzipped],
-  ['br', brotli],
+  ['br', promisify(brotliDecompress)],
   ['deflate', deflated],
 ]);
 
-/** Whether the Content-Type may be JSON; an absent one may. */
 export const mayBeJson = (type: string | undefined): boolean =>
   type === undefined || TYPES.test((type.split(';')[0] ?? '').trim().toLowerCase());
 
-/**
- * Decodes the Content-Encoding.
- * @returns null for unknown or multiple codings, damaged data, or more than `maxBytes`.
- */
+/** @returns null for an unknown encoding or several, damaged data, or more than `maxBytes`. */
 export async function decoded(
   bytes: Buffer,
   encoding: string | undefined,

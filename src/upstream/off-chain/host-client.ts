@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { unlessAborted } from '../../base/concurrency/unless-aborted.ts';
 import { type ConnectOptions, checkedConnector, ForbiddenAddress } from './checked-connect.ts';
-import { ACCEPT, ACCEPT_ENCODING, type DocumentLimits, decoded, documentIn, mayBeJson } from './document.ts';
+import { ACCEPT, ACCEPT_ENCODING, decoded, documentIn, mayBeJson } from './document.ts';
 import type { OffChainLimits } from './limits.ts';
 
 export type ExchangeResult =
@@ -13,28 +13,20 @@ export type ExchangeResult =
   | Readonly<{ kind: 'failed' }>
   /** The connection closed before any response; it may have been a stale one. */
   | Readonly<{ kind: 'broken' }>
-  /** The host resolves to a forbidden address. */
   | Readonly<{ kind: 'forbidden' }>;
 
-export type ExchangeLimits = DocumentLimits &
-  Pick<
-    OffChainLimits,
-    'tryTimeoutMs' | 'connectTimeoutMs' | 'idleTimeoutMs' | 'headersMaxBytes' | 'perHostMax'
-  >;
-
 /** Reveals nothing else about the service or its callers. */
-const USER_AGENT = 'solway (off-chain metadata)';
 const HEADERS = {
   accept: ACCEPT,
   'accept-encoding': ACCEPT_ENCODING,
-  'user-agent': USER_AGENT,
+  'user-agent': 'solway (off-chain metadata)',
 } as const;
 
 /** Unused body bytes that are read to keep the connection. */
 const UNUSED_BODY_MAX_BYTES = 16 * 1024;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Transient statuses: overload, failure, throttling. */
+/** Overload, failure, throttling. */
 const isTransient = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429 || status < 200;
 
@@ -43,12 +35,11 @@ const joinHeader = (header: string | string[] | undefined): string | undefined =
 
 type HttpResponse = Dispatcher.ResponseData<null>;
 
-/** HTTP GET to untrusted hosts. */
 export class HostClient {
   readonly #agent: Agent;
-  readonly #limits: ExchangeLimits;
+  readonly #limits: OffChainLimits;
 
-  constructor(limits: ExchangeLimits, connect: Omit<ConnectOptions, 'connectTimeoutMs'>) {
+  constructor(limits: OffChainLimits, connect: Omit<ConnectOptions, 'connectTimeoutMs'>) {
     this.#limits = limits;
     this.#agent = new Agent({
       connect: checkedConnector({ ...connect, connectTimeoutMs: limits.connectTimeoutMs }),
@@ -63,21 +54,14 @@ export class HostClient {
     });
   }
 
-  /** One attempt with a timeout. Never rejects. */
+  /** Never rejects. */
   async get(url: URL, signal: AbortSignal): Promise<ExchangeResult> {
-    const over = new AbortController();
-    const end = (): void => over.abort();
-    const timer = setTimeout(end, this.#limits.tryTimeoutMs);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.tryTimeoutMs)]);
     try {
-      return await this.#exchange(url, over.signal);
+      return await this.#exchange(url, ended);
     } catch (error) {
       if (error instanceof ForbiddenAddress) return { kind: 'forbidden' };
-      return { kind: over.signal.aborted ? 'failed' : 'broken' };
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      return { kind: ended.aborted ? 'failed' : 'broken' };
     }
   }
 
@@ -105,19 +89,19 @@ export class HostClient {
     return this.#agent.request({ origin, path: pathname + search, method: 'GET', headers: HEADERS, signal });
   }
 
-  /** Raw body; null if larger than the limit. */
+  /** null if larger than the limit. */
   async #body({ body, headers }: HttpResponse): Promise<Buffer | null> {
+    const { documentMaxBytes } = this.#limits;
     const chunks: Buffer[] = [];
     let length = 0;
-    const tooLarge = (bytes: number): boolean => bytes > this.#limits.documentMaxBytes;
-    if (tooLarge(Number(joinHeader(headers['content-length']) ?? 0))) {
+    if (Number(joinHeader(headers['content-length']) ?? 0) > documentMaxBytes) {
       body.destroy();
       return null;
     }
     for await (const chunk of body as AsyncIterable<Buffer>) {
       length += chunk.length;
       // Leaving the loop destroys the body and its connection.
-      if (tooLarge(length)) return null;
+      if (length > documentMaxBytes) return null;
       chunks.push(chunk);
     }
     return Buffer.concat(chunks, length);

@@ -2,20 +2,7 @@ import { Lru } from '../../base/cache/lru.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { OffChainLimits } from './limits.ts';
 
-export type HostQueuesLimits = Pick<
-  OffChainLimits,
-  | 'inFlightMax'
-  | 'perHostMax'
-  | 'unprovenPerHostMax'
-  | 'queueMax'
-  | 'perHostQueueMax'
-  | 'unprovenPerHostQueueMax'
-  | 'hostsMax'
-  | 'circuitFailuresMax'
-  | 'circuitOpenMs'
->;
-
-/** Effect of an exchange on its host; `inconclusive` if it was aborted by us. */
+/** `inconclusive`: we aborted the exchange. */
 export type HostOutcome = 'success' | 'failure' | 'inconclusive';
 
 /** Permit for one exchange; must be released once. */
@@ -32,41 +19,28 @@ type HostQueue = { readonly host: string; readonly waiting: Set<Waiter>; active:
  * host. Slow hosts fill only their own queues.
  */
 export class HostQueues {
-  readonly #limits: HostQueuesLimits;
+  readonly #limits: OffChainLimits;
   readonly #queues = new Map<string, HostQueue>();
   /** Queues that can proceed; longest waiting first. */
   readonly #ready = new Set<HostQueue>();
   readonly #health: Lru<string, HostHealth>;
   readonly #now: () => number;
-  #active = 0;
-  #waiting = 0;
+  active = 0;
+  waiting = 0;
 
-  /** @param now - monotonic clock in milliseconds. */
-  constructor(limits: HostQueuesLimits, now: () => number = () => performance.now()) {
+  constructor(limits: OffChainLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
     this.#health = new Lru(limits.hostsMax);
   }
 
-  get active(): number {
-    return this.#active;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  /** Whether a request would get a permit or a queue slot. */
   canAccept(host: string): boolean {
     if (this.#isBackingOff(host)) return false;
     const queue = this.#queueOf(host);
     return this.#canStart(queue) || this.#canWait(queue);
   }
 
-  /**
-   * Waits for a permit. @returns null if the queue is full, the circuit is open, or the signal aborts. Never
-   * rejects.
-   */
+  /** @returns null if the queue is full, the circuit is open, or the signal aborts. Never rejects. */
   acquire(host: string, signal: AbortSignal): Promise<HostSlot | null> {
     if (signal.aborted || this.#isBackingOff(host)) return Promise.resolve(null);
     const queue = this.#queueOf(host);
@@ -87,13 +61,13 @@ export class HostQueues {
   }
 
   #canStart(queue: HostQueue): boolean {
-    return this.#active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
+    return this.active < this.#limits.inFlightMax && queue.waiting.size === 0 && this.#hasSlot(queue);
   }
 
   #canWait(queue: HostQueue): boolean {
     const { perHostQueueMax, unprovenPerHostQueueMax, queueMax } = this.#limits;
     const queueLimit = this.#isProven(queue.host) ? perHostQueueMax : unprovenPerHostQueueMax;
-    return this.#waiting < queueMax && queue.waiting.size < queueLimit;
+    return this.waiting < queueMax && queue.waiting.size < queueLimit;
   }
 
   #hasSlot(queue: HostQueue): boolean {
@@ -111,7 +85,7 @@ export class HostQueues {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       queue.waiting.add(waiter);
-      this.#waiting++;
+      this.waiting++;
       if (this.#hasSlot(queue)) this.#ready.add(queue);
     });
   }
@@ -119,7 +93,7 @@ export class HostQueues {
   #start(queue: HostQueue): HostSlot {
     this.#queues.set(queue.host, queue);
     queue.active++;
-    this.#active++;
+    this.active++;
     this.#health.get(queue.host)?.circuit.recordStart(this.#now());
     let isReleased = false;
     return {
@@ -133,7 +107,7 @@ export class HostQueues {
 
   #release(queue: HostQueue, outcome: HostOutcome): void {
     queue.active--;
-    this.#active--;
+    this.active--;
     this.#recordOutcome(queue.host, outcome);
     if (this.#isBackingOff(queue.host)) for (const waiter of [...queue.waiting]) this.#reject(queue, waiter);
     this.#updateReady(queue);
@@ -155,7 +129,7 @@ export class HostQueues {
 
   #reject(queue: HostQueue, waiter: Waiter): void {
     if (!queue.waiting.delete(waiter)) return;
-    this.#waiting--;
+    this.waiting--;
     waiter(null);
     this.#updateReady(queue);
   }
@@ -168,14 +142,14 @@ export class HostQueues {
 
   /** Grants free permits, alternating between hosts. */
   #dispatchWaiting(): void {
-    while (this.#active < this.#limits.inFlightMax) {
+    while (this.active < this.#limits.inFlightMax) {
       const [queue] = this.#ready;
       if (queue === undefined) return;
       const [waiter] = queue.waiting as Set<Waiter>;
       this.#ready.delete(queue);
       if (waiter === undefined) continue;
       queue.waiting.delete(waiter);
-      this.#waiting--;
+      this.waiting--;
       waiter(this.#start(queue));
       this.#updateReady(queue);
     }

@@ -2,7 +2,7 @@
 export const offChainLimits = {
   /** Per read, including waits, redirects, gateways and retries. */
   timeoutMs: 5_000,
-  /** Per HTTP exchange, from DNS to the last byte. */
+  /** Per exchange, from DNS to the last byte. */
   tryTimeoutMs: 3_000,
   /** Attempts per exchange when connections break. */
   triesMax: 2,
@@ -14,7 +14,7 @@ export const offChainLimits = {
   redirectsMax: 3,
   /** In characters. */
   uriMaxLength: 2_048,
-  /** Maximum distinct URIs per read; further ones are skipped. */
+  /** Distinct URIs per read; further ones are skipped. */
   urisMax: 2_000,
   /** Compressed and decompressed size; also of `data:` URIs. */
   documentMaxBytes: 256 * 1024,
@@ -29,23 +29,20 @@ export const offChainLimits = {
   perHostMax: 16,
   /** Per host without a recent success, so that many slow hosts cannot use all permits. */
   unprovenPerHostMax: 2,
-  /** Maximum queued fetches; further ones are skipped. */
+  /** Further fetches are skipped. */
   queueMax: 20_000,
   perHostQueueMax: 2_000,
-  /** Queued fetches per host without a recent success. */
   unprovenPerHostQueueMax: 150,
-  /** Hosts with a health record. */
+  /** With a health record. */
   hostsMax: 10_000,
-  /** Consecutive failures that open a host's circuit. */
   circuitFailuresMax: 3,
   /** First open time; doubles up to eight times this. */
   circuitOpenMs: 5_000,
   /** An aborted fetch counts against its host after this time. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  /** Lifetime of a permanent absence: 404, not JSON, forbidden address. */
+  /** Of a permanent absence: 404, not JSON, forbidden address. */
   absenceTtlMs: 10 * 60_000,
-  /** Lifetime of a transient failure. */
   failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,
   diskMaxBytes: 512 * 1024 * 1024,

@@ -27,16 +27,6 @@ type PendingFetch = {
   forgotten: boolean;
 };
 
-export type OffChainCounts = {
-  fromMemory: number;
-  fromDisk: number;
-  fetches: number;
-  documents: number;
-  absent: number;
-  failed: number;
-  notRequested: number;
-};
-
 /** Shared: thousands of fetches may be aborted at once. */
 const ABORTED = new Error('aborted');
 
@@ -45,16 +35,21 @@ const counterOf = {
   absent: 'absent',
   failed: 'failed',
   skipped: 'notRequested',
-} as const satisfies Record<FetchResult['kind'], keyof OffChainCounts>;
+} as const satisfies Record<FetchResult['kind'], string>;
 
 /**
  * Reads JSON that tokens and NFTs link to. URIs and hosts are untrusted: requests, destinations and sizes
  * are limited, and every failure is an absent document.
  */
 export class OffChainClient {
-  readonly counts: OffChainCounts = {
-    ...{ fromMemory: 0, fromDisk: 0, fetches: 0 },
-    ...{ documents: 0, absent: 0, failed: 0, notRequested: 0 },
+  readonly counts = {
+    fromMemory: 0,
+    fromDisk: 0,
+    fetches: 0,
+    documents: 0,
+    absent: 0,
+    failed: 0,
+    notRequested: 0,
   };
   readonly queues: HostQueues;
   readonly #limits: OffChainLimits;
@@ -91,35 +86,21 @@ export class OffChainClient {
     return this.#pendingFetches.size;
   }
 
-  /**
-   * @param uris - each is fetched at most once at a time.
-   * @returns the documents available in time. Never rejects.
-   */
+  /** @returns the documents available in time. Never rejects. */
   async read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>> {
     const found = new Map<string, JsonValue>();
-    const over = new AbortController();
-    const end = (): void => over.abort(ABORTED);
-    const timer = setTimeout(end, this.#limits.timeoutMs);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.timeoutMs)]);
     let remainingBytes = this.#limits.readingMaxBytes;
-    const take = (uri: string, document: Buffer | null): void => {
+    const read = async (uri: string): Promise<void> => {
+      const document = await this.#document(uri, ended);
       remainingBytes -= document?.length ?? 0;
       if (document !== null && remainingBytes >= 0) found.set(uri, parseDocument(document));
     };
-    const pendingReads: Promise<void>[] = [];
-    for (const uri of this.#requested(uris)) {
-      const document = this.#document(uri, over.signal);
-      if (document instanceof Promise) pendingReads.push(document.then((loaded) => take(uri, loaded)));
-      else take(uri, document);
-    }
-    await Promise.all(pendingReads);
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    await Promise.all([...new Set(uris)].slice(0, this.#limits.urisMax).map(read));
     return found;
   }
 
-  /** Drops the cached document, so that the next `read` fetches it. */
+  /** The next `read` fetches the document. */
   forget(uri: string): void {
     this.#memory.delete(uri);
     void this.#disk?.delete(uri);
@@ -129,7 +110,6 @@ export class OffChainClient {
     this.#pendingFetches.delete(uri);
   }
 
-  /** Aborts fetches and waits for disk writes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { controller } of this.#pendingFetches.values()) controller.abort(ABORTED);
@@ -137,16 +117,7 @@ export class OffChainClient {
     await this.#disk?.settled();
   }
 
-  #requested(uris: Iterable<string>): ReadonlySet<string> {
-    const requested = new Set<string>();
-    for (const uri of uris) {
-      if (requested.size >= this.#limits.urisMax) break;
-      requested.add(uri);
-    }
-    return requested;
-  }
-
-  #document(uri: string, signal: AbortSignal): Promise<Buffer | null> | Buffer | null {
+  async #document(uri: string, signal: AbortSignal): Promise<Buffer | null> {
     const target = targetOf(uri, this.#rules, this.#limits);
     if (target === null || signal.aborted || this.#closed) return null;
     if (target.kind === 'inline') return documentIn(target.bytes, this.#limits);
@@ -159,7 +130,7 @@ export class OffChainClient {
     return pending === null ? null : this.#join(uri, pending, signal);
   }
 
-  /** Joins a fetch. The last waiter to leave aborts it. */
+  /** The last waiter to leave aborts the fetch. */
   async #join(uri: string, pending: PendingFetch, signal: AbortSignal): Promise<Buffer | null> {
     pending.waiters++;
     try {
@@ -174,7 +145,6 @@ export class OffChainClient {
     }
   }
 
-  /** Fetches are limited by permits, queue slots and file reads. */
   #startFetch(uri: string, urls: readonly URL[]): PendingFetch | null {
     const isOnDisk = this.#disk?.has(uri) ?? false;
     if (!isOnDisk && !urls.some(({ host }) => this.queues.canAccept(host))) {
@@ -182,18 +152,13 @@ export class OffChainClient {
       return null;
     }
     const controller = new AbortController();
-    const pending: PendingFetch = {
-      document: Promise.resolve(null),
-      controller,
-      waiters: 0,
-      forgotten: false,
-    };
+    const document = Promise.resolve(null);
+    const pending: PendingFetch = { document, controller, waiters: 0, forgotten: false };
     pending.document = this.#load(uri, urls, pending);
     this.#pendingFetches.set(uri, pending);
     return pending;
   }
 
-  /** From the disk, else from the host. Never rejects. */
   async #load(uri: string, urls: readonly URL[], pending: PendingFetch): Promise<Buffer | null> {
     const cached = this.#disk?.has(uri) ? await this.#disk.get(uri) : null;
     if (cached !== null) {
@@ -228,11 +193,9 @@ export type FetchResult =
   /** Nothing was requested, or the request was canceled. */
   | Readonly<{ kind: 'skipped' }>;
 
-export type FetcherLimits = Pick<OffChainLimits, 'triesMax' | 'redirectsMax' | 'slowMs'>;
-
 const NOT_REQUESTED = { kind: 'skipped' } as const;
 
-/** Effect of an exchange on its host. A host that rejects the request is healthy. */
+/** A host that rejects the request is healthy. */
 function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, slowMs: number): HostOutcome {
   const responded = exchange.kind !== 'failed' && exchange.kind !== 'broken' && exchange.kind !== 'forbidden';
   if (responded) return 'success';
@@ -240,29 +203,20 @@ function hostOutcomeOf(exchange: ExchangeResult, abortedAfterMs: number | null, 
   return abortedAfterMs >= slowMs ? 'failure' : 'inconclusive';
 }
 
-/** Fetches documents: concurrency per host, checked redirects, gateways in order. */
-export class Fetcher {
-  readonly #client: Pick<HostClient, 'get'>;
+class Fetcher {
+  readonly #client: HostClient;
   readonly #queues: HostQueues;
-  readonly #limits: FetcherLimits;
+  readonly #limits: OffChainLimits;
   readonly #ports: readonly number[];
 
-  constructor(
-    client: Pick<HostClient, 'get'>,
-    queues: HostQueues,
-    limits: FetcherLimits,
-    ports: readonly number[],
-  ) {
+  constructor(client: HostClient, queues: HostQueues, limits: OffChainLimits, ports: readonly number[]) {
     this.#client = client;
     this.#queues = queues;
     this.#limits = limits;
     this.#ports = ports;
   }
 
-  /**
-   * First successful URL. One transient failure makes the result `failed`, since the document may exist.
-   * Never rejects.
-   */
+  /** One transient failure makes the result `failed`, since the document may exist. Never rejects. */
   async fetch(urls: readonly URL[], signal: AbortSignal): Promise<FetchResult> {
     const kinds: FetchResult['kind'][] = [];
     for (const url of urls) {

@@ -1,12 +1,9 @@
 import type { OffChainLimits, OffChainRules } from './limits.ts';
 
-/** Location of the JSON of a URI. */
 export type Target =
   | Readonly<{ kind: 'inline'; bytes: Buffer }>
-  /** URLs, tried in order until one has it. */
-  | Readonly<{ kind: 'remote'; urls: readonly [URL, ...URL[]] }>;
-
-export type TargetLimits = Pick<OffChainLimits, 'uriMaxLength' | 'documentMaxBytes'>;
+  /** Tried in order until one has it. */
+  | Readonly<{ kind: 'remote'; urls: readonly URL[] }>;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const IPFS = /^ipfs:\/\/(?:ipfs\/)?([A-Za-z0-9]{32,128})((?:\/[^?#\\]*)?)$/i;
@@ -21,11 +18,7 @@ const ENCODED = /%(?:2[ef5]|5c)/gi;
 /** Maximum nested percent-encoding of a path. */
 const ENCODINGS_MAX = 4;
 
-/**
- * Parses an allowed web URL; the address is checked when connecting.
- * @param base - for relative URLs.
- * @returns null for other schemes, credentials, and forbidden ports.
- */
+/** null for other schemes, credentials, and forbidden ports. The address is checked when connecting. */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
@@ -56,11 +49,10 @@ function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpE
     const inside = below !== undefined && (url?.pathname === below || url?.pathname.startsWith(`${below}/`));
     return url !== null && inside && !hasPathTraversal(url.pathname.slice(below.length)) ? [url] : [];
   });
-  const [first, ...others] = urls;
-  return first === undefined ? null : { kind: 'remote', urls: [first, ...others] };
+  return urls.length === 0 ? null : { kind: 'remote', urls };
 }
 
-function percentDecoded(text: string): Buffer | null {
+function percentDecoded(text: string): Buffer {
   try {
     return Buffer.from(decodeURIComponent(text));
   } catch {
@@ -75,11 +67,11 @@ function inlineTarget(uri: string, documentMaxBytes: number): Target | null {
   const text = uri.slice(head[0].length);
   if (head[1] !== undefined && !BASE64.test(text)) return null;
   const bytes = head[1] === undefined ? percentDecoded(text) : Buffer.from(text, 'base64');
-  return bytes === null ? null : { kind: 'inline', bytes };
+  return { kind: 'inline', bytes };
 }
 
 /** null if the URI is not fetched. Never throws. */
-export function targetOf(uri: string, rules: OffChainRules, limits: TargetLimits): Target | null {
+export function targetOf(uri: string, rules: OffChainRules, limits: OffChainLimits): Target | null {
   if (/^data:/i.test(uri)) return inlineTarget(uri, limits.documentMaxBytes);
   if (uri.length > limits.uriMaxLength) return null;
   const text = uri.trim();

@@ -1,10 +1,9 @@
-import type { Network } from '../../protocol/call.ts';
+import { type Network, networks } from '../../protocol/call.ts';
 import { type MethodName, methods } from '../../protocol/methods.ts';
-import { type Slot, slot } from '../../solana/units.ts';
 import { genesisHashes } from '../genesis.ts';
 import { defaultUpstreamLimits } from '../limits.ts';
 import { type NodeConfig, UpstreamNode } from '../node.ts';
-import type { Outcome } from '../outcome.ts';
+import { type Outcome, slotIn } from '../outcome.ts';
 import { type AttemptResult, attempt } from '../retry/attempt.ts';
 
 /** Problem and remedy for the operator. Contains no URL and no secret. */
@@ -15,16 +14,8 @@ export type ProbeFinding = Readonly<{
   remedy: string;
 }>;
 
-export const error = (finding: string, remedy: string): ProbeFinding => ({
-  severity: 'error',
-  finding,
-  remedy,
-});
-export const warning = (finding: string, remedy: string): ProbeFinding => ({
-  severity: 'warning',
-  finding,
-  remedy,
-});
+const error = (finding: string, remedy: string): ProbeFinding => ({ severity: 'error', finding, remedy });
+const warning = (finding: string, remedy: string): ProbeFinding => ({ severity: 'warning', finding, remedy });
 
 const STATUS_REMEDY: Readonly<Record<number, string>> = {
   401: 'Check the key in the URL or in the headers of this node.',
@@ -33,7 +24,6 @@ const STATUS_REMEDY: Readonly<Record<number, string>> = {
   429: 'The provider limits the rate. Wait, or request a larger plan.',
 };
 
-/** Finding for a node without a JSON-RPC response. @param tls - whether TLS was used. */
 export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   switch (outcome.kind) {
     case 'status':
@@ -61,91 +51,53 @@ export function unreachable(outcome: Outcome, tls: boolean): ProbeFinding {
   }
 }
 
-/** Null members were not reported. */
-export type ProbeReport = Readonly<{
-  node: string;
-  network: Network;
-  /** Answered JSON-RPC. */
-  reachable: boolean;
-  /** Fastest response. */
-  latencyMs: number | null;
-  version: string | null;
-  genesisHash: string | null;
-  healthy: boolean | null;
-  slot: Slot | null;
-  firstAvailableBlock: Slot | null;
-  findings: readonly ProbeFinding[];
-}>;
-
-type ProbeResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
-
 type ProbeResults = Readonly<
-  Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', ProbeResult>
+  Record<'getVersion' | 'getGenesisHash' | 'getHealth' | 'getSlot' | 'getFirstAvailableBlock', AttemptResult>
 >;
 
-function resultText({ outcome }: ProbeResult): string | null {
+function resultText({ outcome }: AttemptResult): string | null {
   if (outcome.kind !== 'response' || outcome.response.errorCode !== 0) return null;
   return outcome.response.body.toString('utf8');
 }
 
-function stringOf(result: ProbeResult): string | null {
+function stringOf(result: AttemptResult): string | null {
   const match = /^"([^"\\]{1,100})"$/.exec(resultText(result) ?? '');
   return match?.[1] ?? null;
 }
 
-function slotOf(result: ProbeResult): Slot | null {
-  const text = resultText(result) ?? '';
-  return /^\d{1,20}$/.test(text) ? slot(BigInt(text)) : null;
-}
-
-function genesisFinding(hash: string | null, network: Network): readonly ProbeFinding[] {
-  if (hash === null || hash === genesisHashes[network]) return [];
-  const actual = (Object.keys(genesisHashes) as Network[]).find((name) => genesisHashes[name] === hash);
+function genesisFinding(hash: string | null, network: Network): ProbeFinding | null {
+  if (hash === null || hash === genesisHashes[network]) return null;
+  const actual = networks.find((name) => genesisHashes[name] === hash);
   return actual === undefined
-    ? [
-        warning(
-          `Its genesis hash ${hash} is not that of ${network}.`,
-          'Expected for a private ledger; otherwise correct the URL or the network.',
-        ),
-      ]
-    : [error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`)];
+    ? warning(
+        `Its genesis hash ${hash} is not that of ${network}.`,
+        'Expected for a private ledger; otherwise correct the URL or the network.',
+      )
+    : error(`It belongs to ${actual}, not to ${network}.`, `List it under ${actual}, or correct its URL.`);
 }
 
-function findingsOf(results: ProbeResults, network: Network): readonly ProbeFinding[] {
-  const findings = [...genesisFinding(stringOf(results.getGenesisHash), network)];
-  if (stringOf(results.getHealth) !== 'ok') {
-    findings.push(
-      warning(
-        'getHealth reports that the node is unhealthy.',
-        'Wait until it has caught up with the network.',
-      ),
-    );
-  }
-  if (slotOf(results.getSlot) === null) {
-    findings.push(error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.'));
-  }
-  if (slotOf(results.getFirstAvailableBlock) === null) {
-    findings.push(
-      warning(
-        'It has no transaction history.',
-        'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
-      ),
-    );
-  }
-  return findings;
-}
+const UNHEALTHY = warning(
+  'getHealth reports that the node is unhealthy.',
+  'Wait until it has caught up with the network.',
+);
+const NO_SLOT = error('getSlot returned no slot.', 'Check that it is a Solana node and has started up.');
+const NO_HISTORY = warning(
+  'It has no transaction history.',
+  'Start it with --full-rpc-api and --enable-rpc-transaction-history, or add a node that has history.',
+);
 
-/**
- * Queries version, health, slot, genesis and history. Never rejects.
- * @param timeoutMs - per call; calls are sequential.
- */
-export async function probeNode(
-  config: NodeConfig,
-  network: Network,
-  timeoutMs = 5_000,
-): Promise<ProbeReport> {
+const findingsOf = (results: ProbeResults, network: Network): readonly ProbeFinding[] =>
+  [
+    genesisFinding(stringOf(results.getGenesisHash), network),
+    stringOf(results.getHealth) === 'ok' ? null : UNHEALTHY,
+    slotIn(results.getSlot.outcome) === null ? NO_SLOT : null,
+    slotIn(results.getFirstAvailableBlock.outcome) === null ? NO_HISTORY : null,
+  ].filter((finding) => finding !== null);
+
+/** Never rejects. @param timeoutMs - per call; calls are sequential. */
+export async function probeNode(config: NodeConfig, network: Network, timeoutMs = 5_000) {
   const node = new UpstreamNode(config, network, defaultUpstreamLimits);
-  const request = (method: MethodName): Promise<ProbeResult> =>
+  const request = (method: MethodName): Promise<AttemptResult> =>
     attempt(node, { network, method, row: methods[method], params: null }, timeoutMs);
   try {
     const getVersion = await request('getVersion');
@@ -169,8 +121,8 @@ export async function probeNode(
       version: /"solana-core":"([^"\\]{1,100})"/.exec(resultText(results.getVersion) ?? '')?.[1] ?? null,
       genesisHash: stringOf(results.getGenesisHash),
       healthy: reachable ? stringOf(results.getHealth) === 'ok' : null,
-      slot: slotOf(results.getSlot),
-      firstAvailableBlock: slotOf(results.getFirstAvailableBlock),
+      slot: slotIn(results.getSlot.outcome),
+      firstAvailableBlock: slotIn(results.getFirstAvailableBlock.outcome),
       findings: reachable
         ? findingsOf(results, network)
         : [unreachable(results.getVersion.outcome, config.url.startsWith('https:'))],
@@ -180,14 +132,13 @@ export async function probeNode(
   }
 }
 
-export type SenderReport = Readonly<{
-  latencyMs: number | null;
-  findings: readonly ProbeFinding[];
-}>;
+/** Null members were not reported. */
+export type ProbeReport = Readonly<Awaited<ReturnType<typeof probeNode>>>;
+
+export type SenderReport = Readonly<{ latencyMs: number | null; findings: readonly ProbeFinding[] }>;
 
 /** Not a transaction: no endpoint can accept it. */
 const INVALID_TRANSACTION = Buffer.from('[""]');
-/** Statuses an endpoint may return for it, without JSON-RPC. */
 const rejectsContent = (status: number): boolean => status === 400 || status === 422;
 
 /** A JSON-RPC error suffices: the endpoint may support only sendTransaction. */
@@ -205,10 +156,7 @@ function senderFindings(outcome: Outcome, tls: boolean): readonly ProbeFinding[]
   ];
 }
 
-/**
- * Probes a send-only endpoint: getHealth, then an invalid transaction. Never rejects.
- * @param timeoutMs - per call.
- */
+/** Probes a send-only endpoint. Never rejects. @param timeoutMs - per call. */
 export async function probeSender(
   config: NodeConfig,
   network: Network,

@@ -9,11 +9,7 @@ export type PubsubReport = Readonly<{
   slot: Slot | null;
 }>;
 
-/**
- * Connects to PubSub and subscribes to slots. Never rejects.
- * @param node - with a `ws` URL.
- * @param timeoutMs - each for handshake, acknowledgement and first slot.
- */
+/** Never rejects. @param timeoutMs - each for handshake, acknowledgement and first slot. */
 export async function probePubsub(node: NodeConfig, timeoutMs: number): Promise<PubsubReport> {
   let fault: PubsubReport['fault'] = null;
   const limits = { ...feedLimits, handshakeTimeoutMs: timeoutMs, ackTimeoutMs: timeoutMs };

@@ -18,22 +18,22 @@ const shredFaults = {
   UNIMPLEMENTED: 'there is no such stream at this address',
 };
 
+const ALL_SLOTS = new Map([['s', { interslotUpdates: true }]]);
+
 /** Time for a server to reject an accepted stream. */
 const REJECTION_MS = 500;
 
-/** Method by configured kind. */
 const calls = {
   deshred: {
     method: SUBSCRIBE_DESHRED,
-    request: encodeSubscribeDeshredRequest({ slots: new Map([['s', { interslotUpdates: true }]]) }),
+    request: encodeSubscribeDeshredRequest({ slots: ALL_SLOTS }),
   },
   entries: { method: SUBSCRIBE_ENTRIES, request: ENTRIES_REQUEST },
 } as const;
 
 /**
- * Opens a stream of a shred stage server and checks that it stays open. Never rejects.
- * @param timeoutMs - in total.
- * @returns the reason without URLs and secrets; null if it stays open.
+ * Never rejects. @param timeoutMs - in total.
+ * @returns the reason without URLs and secrets; null if the stream stays open.
  */
 export function probeShreds(
   { url, headers }: ShredServer,
@@ -41,35 +41,32 @@ export function probeShreds(
   timeoutMs: number,
 ): Promise<string | null> {
   const { method, request } = calls[kind];
-  return new Promise((resolve) => {
-    const end = (fault: string | null): void => {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  let timer = setTimeout(() => resolve('it did not accept the stream in time'), timeoutMs);
+  const options = { ...shredLimits, connectTimeoutMs: timeoutMs, url, headers, method };
+  const stream = new GrpcStream(options, {
+    onOpen() {
       clearTimeout(timer);
-      stream.close();
-      resolve(fault);
-    };
-    let timer = setTimeout(() => end('it did not accept the stream in time'), timeoutMs);
-    const options = { ...shredLimits, connectTimeoutMs: timeoutMs, url, headers, method };
-    const stream = new GrpcStream(options, {
-      onOpen() {
-        clearTimeout(timer);
-        timer = setTimeout(() => end(null), Math.min(REJECTION_MS, timeoutMs));
-      },
-      onMessage: () => end(null),
-      onEnd: (status) => end(faultOf(status, options, shredFaults)),
-    });
-    stream.send(request);
-    if (kind === 'entries') stream.finishSending();
+      timer = setTimeout(() => resolve(null), Math.min(REJECTION_MS, timeoutMs));
+    },
+    onMessage: () => resolve(null),
+    onEnd: (status) => resolve(faultOf(status, options, shredFaults)),
+  });
+  stream.send(request);
+  if (kind === 'entries') stream.finishSending();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stream.close();
   });
 }
 
 export type GeyserReport = Readonly<{
   /** Reason without URLs and secrets; null if slots arrive. */
   fault: string | null;
-  /** First slot; null if none arrived. */
   slot: Slot | null;
 }>;
 
-/** Explains why a server ended a stream, without URLs and secrets. */
+/** Without URLs and secrets. */
 function faultOf(
   { code, message }: GrpcStatus,
   { url, headers }: Pick<GrpcStreamOptions, 'url' | 'headers'>,
@@ -98,33 +95,23 @@ function slotIn(bytes: Buffer): Slot | null {
   }
 }
 
-/**
- * Opens a Geyser stream and waits for a slot. Never rejects.
- * @param timeoutMs - in total.
- */
+/** Never rejects. @param timeoutMs - in total. */
 export function probeGeyser(node: GeyserNode, timeoutMs: number): Promise<GeyserReport> {
-  return new Promise((resolve) => {
-    const end = (report: GeyserReport): void => {
-      clearTimeout(timer);
-      stream.close();
-      resolve(report);
-    };
-    const timer = setTimeout(() => end({ fault: 'no slot received in time', slot: null }), timeoutMs);
-    const { grpc: url, headers = {} } = node;
-    const options = { ...geyserSourceOptions, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
-    const stream = new GrpcStream(options, {
-      onOpen: () => {},
-      onMessage(bytes) {
-        const slot = slotIn(bytes);
-        if (slot !== null) end({ fault: null, slot });
-      },
-      onEnd: (status) => end({ fault: faultOf(status, options, geyserFaults), slot: null }),
-    });
-    stream.send(
-      encodeSubscribeRequest({
-        slots: new Map([['s', { interslotUpdates: true }]]),
-        commitment: 'processed',
-      }),
-    );
+  const { promise, resolve } = Promise.withResolvers<GeyserReport>();
+  const timer = setTimeout(() => resolve({ fault: 'no slot received in time', slot: null }), timeoutMs);
+  const { grpc: url, headers = {} } = node;
+  const options = { ...geyserSourceOptions, connectTimeoutMs: timeoutMs, url, headers, method: SUBSCRIBE };
+  const stream = new GrpcStream(options, {
+    onOpen: () => {},
+    onMessage(bytes) {
+      const slot = slotIn(bytes);
+      if (slot !== null) resolve({ fault: null, slot });
+    },
+    onEnd: (status) => resolve({ fault: faultOf(status, options, geyserFaults), slot: null }),
+  });
+  stream.send(encodeSubscribeRequest({ slots: ALL_SLOTS, commitment: 'processed' }));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    stream.close();
   });
 }

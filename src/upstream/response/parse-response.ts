@@ -13,7 +13,7 @@ const [NEWLINE, CLOSE] = [0x0a, 0x7d];
 /** End of a result. Our id proves that nothing is truncated and that it answers our request. */
 export const tailOf = (id: number): string => `,"id":${id}}`;
 
-/** Whether exactly the tail and at most a newline follow; allocates no text. */
+/** Whether exactly the tail, and at most a newline, follow; allocates no text. */
 export function hasExactTail(bytes: Buffer, start: number, id: number): boolean {
   if (!matchesAt(bytes, start, BEFORE_ID)) return false;
   const digits = digitCount(id);
@@ -23,10 +23,7 @@ export function hasExactTail(bytes: Buffer, start: number, id: number): boolean 
   return bytes.length === end + 1 || (bytes.length === end + 2 && bytes[end + 1] === NEWLINE);
 }
 
-/**
- * @param bytes - a response or its end.
- * @returns the start of the tail, or -1.
- */
+/** @returns the start of the tail, or -1. */
 export function tailStart(bytes: Buffer, tail: string): number {
   const end = bytes[bytes.length - 1] === NEWLINE ? bytes.length - 1 : bytes.length;
   const from = end - tail.length;
@@ -38,10 +35,8 @@ export const areDelimiters = (first: number | undefined, last: number | undefine
   (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
 
 /**
- * Locates `result` or `error` as a view: results are never parsed, so u64 values survive. Responses that are
- * cached, parsed or batched are scanned completely (about 1.5 µs per KB). Larger responses in Agave's format
- * that go to one caller are recognized by their two ends and the absence of an inner envelope.
- * Up to this size responses are always scanned.
+ * Up to this size responses are always scanned completely (about 1.5 µs per KB). A larger one in Agave's
+ * format that goes to one caller is recognized by its two ends and the absence of an inner envelope.
  */
 export const SCAN_ALWAYS_MAX_BYTES = 4096;
 
@@ -55,7 +50,7 @@ const ERROR_MAX_BYTES = 1024 * 1024;
 /** No response nests deeper. */
 const DEPTH_MAX = 256;
 
-/** `code` of a raw error; null if invalid or too large. */
+/** null if invalid or too large. */
 export function errorCodeOf(error: Buffer): number | null {
   if (error.length > ERROR_MAX_BYTES) return null;
   try {
@@ -64,11 +59,6 @@ export function errorCodeOf(error: Buffer): number | null {
   } catch {
     return null;
   }
-}
-
-function errorResponse(body: Buffer): RpcResponse | null {
-  const errorCode = errorCodeOf(body);
-  return errorCode === null ? null : { body, errorCode };
 }
 
 /** Validates a response in Agave's member order and spacing; null if it differs. */
@@ -91,10 +81,8 @@ function locateByEnds(bytes: Buffer, id: number): RpcResponse | null {
   return body.includes(ERROR_NAME) || body.includes(ENVELOPE_NAME) ? null : { body, errorCode: 0 };
 }
 
-type Span = Readonly<{ from: number; to: number }>;
-
-/** Spans by name; ambiguous if a name is repeated or unreadable. */
-type Envelope = { readonly bytes: Buffer; readonly spans: Map<string, Span>; isAmbiguous: boolean };
+/** Ambiguous if a name is repeated or unreadable. */
+type Envelope = { readonly bytes: Buffer; readonly members: Map<string, Buffer>; isAmbiguous: boolean };
 
 function recordMember(
   envelope: Envelope,
@@ -104,38 +92,33 @@ function recordMember(
   to: number,
 ): void {
   const name = envelope.bytes.toString('utf8', nameStart, nameEnd);
-  envelope.isAmbiguous ||= envelope.spans.has(name) || name.includes('\\');
-  envelope.spans.set(name, { from, to });
+  envelope.isAmbiguous ||= envelope.members.has(name) || name.includes('\\');
+  envelope.members.set(name, envelope.bytes.subarray(from, to));
 }
 
 /** Any order and spacing. A null member beside its counterpart counts as absent. */
 function locateByScan(bytes: Buffer, id: number): RpcResponse | null {
-  const envelope: Envelope = { bytes, spans: new Map(), isAmbiguous: false };
+  const members = new Map<string, Buffer>();
+  const envelope: Envelope = { bytes, members, isAmbiguous: false };
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, envelope, recordMember);
-  // Members of the object; null for anything else.
-  const spans =
-    end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous ? null : envelope.spans;
-  if (spans === null) return null;
-  const member = (name: string): Buffer | null => {
-    const span = spans.get(name);
-    return span === undefined ? null : bytes.subarray(span.from, span.to);
-  };
-  const isNull = (value: Buffer | null): boolean => value === null || value.equals(NULL);
-  const responseId = member('id')?.toString('latin1');
-  const result = member('result');
-  const error = member('error');
-  if (error === null || isNull(error)) {
-    return result !== null && responseId === String(id) ? { body: result, errorCode: 0 } : null;
+  if (end < 0 || skipSpace(bytes, end) !== bytes.length || envelope.isAmbiguous) return null;
+  const responseId = members.get('id')?.toString('latin1');
+  const isOurs = responseId === String(id);
+  const result = members.get('result');
+  const error = members.get('error');
+  if (error === undefined || error.equals(NULL)) {
+    return result !== undefined && isOurs ? { body: result, errorCode: 0 } : null;
   }
-  const response = isNull(result) ? errorResponse(error) : null;
-  const isOurs =
-    responseId === String(id) || (responseId === 'null' && nodeErrorRow(response?.errorCode ?? 0).unreadable);
-  return isOurs ? response : null;
+  const errorCode = result === undefined || result.equals(NULL) ? errorCodeOf(error) : null;
+  if (errorCode === null) return null;
+  const isUnreadable = responseId === 'null' && nodeErrorRow(errorCode).unreadable;
+  return isOurs || isUnreadable ? { body: error, errorCode } : null;
 }
 
 /**
- * Locates the response to request `id` in an HTTP 200 body.
- * @param isForOne - the response goes unmodified to one caller and is not cached.
+ * Locates `result` or `error` in the response to request `id` as a view: results are never parsed, so u64
+ * values survive.
+ * @param isExclusive - the response goes unmodified to one caller and is not cached.
  * @returns null if invalid: truncated, HTML, another id, not UTF-8, neither result nor error.
  */
 export function locateResponse(bytes: Buffer, id: number, isExclusive = false): RpcResponse | null {

@@ -137,7 +137,7 @@ describe('PassthroughResponse', () => {
   });
 
   it('reports the cause of an abort: node, slow reader, or length', () => {
-    const late = { kind: 'transport', wasSent: true, timedOut: true, cause: null } as const;
+    const late = { kind: 'transport', wasSent: true, timedOut: true } as const;
     const lost = { ...late, timedOut: false };
     const start = body(RESULT).subarray(0, OFFERED);
     const end = (exchange: Parameters<PassthroughResponse['onError']>[0], isPaused = false): unknown[] => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool } from '../../http/buffer-pool.ts';
 import type { Network } from '../../protocol/call.ts';
-import { Failure } from '../../protocol/errors.ts';
+import { Failure, type FailureCode } from '../../protocol/errors.ts';
 import type { ResponseReader, StreamedResponse } from '../../protocol/streamed-response.ts';
 import type { BodyFlow, BodyListener, Exchange } from '../exchange.ts';
 import { areDelimiters, RESULT_PREFIX, tailOf, tailStart } from './parse-response.ts';
@@ -14,13 +14,12 @@ const BUFFERED_MAX_BYTES = 4096;
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
 
-/** `canceled`: the reader canceled. */
 export type StreamEnd = 'complete' | 'invalid' | 'lost' | 'canceled';
 
-/** Called once, at the end. */
 export interface StreamListener {
   readonly network: Network;
   readonly responseMaxBytes: number;
+  /** Called once. */
   onStreamEnd(end: StreamEnd): void;
 }
 
@@ -36,10 +35,8 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   readonly #firstByte: number | undefined;
   /** Body bytes still to come; more would be read as the next response. */
   #remaining: number;
-  /** null once ended. */
   #flow: BodyFlow | null;
   #reader: ResponseReader | null = null;
-  /** Received, not forwarded. */
   #buffered: Buffer;
   #isPaused = false;
   /** Failed before `pipeTo`. */
@@ -133,7 +130,6 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     } else this.#fail('lost', 'UPSTREAM_UNAVAILABLE');
   }
 
-  /** Forwards everything but a possible tail. */
   #forward(): void {
     const [buffered, reader] = [this.#buffered, this.#reader];
     if (reader === null || buffered.length <= BUFFERED_MAX_BYTES || this.#remaining === 0) return;
@@ -143,10 +139,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
     reader.onData(buffered.subarray(0, end));
   }
 
-  #fail(
-    end: StreamEnd,
-    code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT' | 'ANSWER_TOO_LARGE' | 'OVERLOADED' | 'CLIENT_GONE',
-  ): void {
+  #fail(end: StreamEnd, code: FailureCode): void {
     const { network, responseMaxBytes } = this.#listener;
     const facts = code === 'ANSWER_TOO_LARGE' ? { network, answerMaxBytes: responseMaxBytes } : { network };
     const reader = this.#reader;
@@ -163,7 +156,7 @@ export class PassthroughResponse implements StreamedResponse, BodyListener {
   }
 }
 
-/** Length of the UTF-8 sequence; 0 for an invalid first byte. */
+/** 0 for an invalid first byte. */
 function sequenceLength(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc0) return 0;
@@ -186,7 +179,6 @@ export class Utf8Validator {
   #partial: Buffer = EMPTY;
   #isInvalid = false;
 
-  /** No incomplete sequence is left. */
   get isComplete(): boolean {
     return !this.#isInvalid && this.#partial.length === 0;
   }

@@ -15,14 +15,14 @@ import {
 } from '../response/passthrough-response.ts';
 import { parseRetryAfter } from '../retry-after.ts';
 
-/** Some proxies replace HTTP 200 with one of these statuses when the node returns an error. */
+/** Some proxies use one of these statuses in place of 200 for a JSON-RPC error. */
 const mayCarryRpcError = (status: number): boolean => status === 400 || status >= 500;
 const FAULT_OF_ERR: ReadonlyMap<string, PreflightFault> = new Map([
   ['BlockhashNotFound', 'blockhash-not-found'],
   ['AlreadyProcessed', 'already-processed'],
 ]);
 
-/** Why a preflight failed, from `error.data.err` or else from Agave's message. */
+/** From `error.data.err` or else from Agave's message. */
 export function preflightFault(response: RpcResponse): PreflightFault | null {
   if (!nodeErrorRow(response.errorCode).preflight) return null;
   const error = JSON.parse(response.body.toString('utf8')) as {
@@ -39,14 +39,9 @@ export function preflightFault(response: RpcResponse): PreflightFault | null {
 
 type HttpResponse = Extract<Exchange, { kind: 'response' }>;
 
-function withoutCause(exchange: Exclude<Exchange, HttpResponse>): Outcome {
-  if (exchange.kind !== 'transport') return exchange;
-  return { kind: 'transport', wasSent: exchange.wasSent, timedOut: exchange.timedOut };
-}
-
 export type AttemptResult = Readonly<{ outcome: Outcome; elapsedMs: number }>;
 
-/** Receives the outcome exactly once, possibly synchronously. Must not throw. */
+/** Called exactly once, possibly synchronously. Must not throw. */
 export interface AttemptListener {
   onOutcome(outcome: Outcome, elapsedMs: number): void;
   /** Whether large results may be streamed. Read when the response starts. */
@@ -55,7 +50,6 @@ export interface AttemptListener {
   onStream?(response: StreamedResponse, elapsedMs: number): void;
 }
 
-/** One request to one node: encodes it, classifies the response. */
 class Attempt implements NodeRequest, StreamListener {
   readonly id: number;
   readonly method: string;
@@ -92,7 +86,7 @@ class Attempt implements NodeRequest, StreamListener {
     this.#node.inFlight--;
     let outcome: Outcome;
     try {
-      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : withoutCause(exchange);
+      outcome = exchange.kind === 'response' ? this.#outcomeOf(exchange) : exchange;
     } catch {
       // A response that cannot be parsed is invalid.
       outcome = { kind: 'invalid' };
@@ -132,10 +126,7 @@ class Attempt implements NodeRequest, StreamListener {
   }
 }
 
-/**
- * Sends the call to one node once. The caller records the outcome.
- * @param now - `performance.now()` of this tick.
- */
+/** Sends the call to one node once. The caller records the outcome. */
 export function sendAttempt(
   node: UpstreamNode,
   call: Call,
@@ -147,18 +138,15 @@ export function sendAttempt(
   return node.send(new Attempt(node, call, listener, now), now + timeoutMs, now);
 }
 
-/** Promise variant of `sendAttempt`; never rejects. */
-export function attempt(
+/** Never rejects. */
+export async function attempt(
   node: UpstreamNode,
   call: Call,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
-  if (signal?.aborted === true) {
-    resolve({ outcome: { kind: 'aborted', wasSent: false }, elapsedMs: 0 });
-    return promise;
-  }
+  if (signal?.aborted === true) return { outcome: { kind: 'aborted', wasSent: false }, elapsedMs: 0 };
   const pending = sendAttempt(node, call, timeoutMs, {
     onOutcome: (outcome, elapsedMs) => resolve({ outcome, elapsedMs }),
   });

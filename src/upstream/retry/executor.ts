@@ -29,13 +29,12 @@ import {
 } from './retry-state.ts';
 
 /**
- * Sends a call with retries: one node after another until one answers, as the method's traits allow. Reads
- * may be hedged.
+ * Sends a call to one node after another until one answers, as the method's traits allow. Reads may be hedged.
  * Fails with UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, OVERLOADED or ANSWER_TOO_LARGE; with BODY_TOO_LARGE or
  * INVALID_REQUEST when every node rejected the request itself; with CLIENT_GONE when it was canceled.
  */
 export function executeWithRetry(group: NodeGroup, call: Call, handler: ResponseHandler): PendingCall {
-  if (group.hasEjected) group.probeRecovery(call);
+  if (group.hasEjected) group.recoveryProbes.maybeProbe(call, group.serving);
   const state = new RetryState(call, group);
   const executor = new RetryExecutor(state, handler);
   executor.tryNext(state.startedAt);
@@ -50,18 +49,16 @@ const streamStarted: Outcome = {
   preflight: null,
 };
 
-/**
- * Retry state machine for one call: one attempt in flight, at most one hedge beside it, or a backoff timer.
- */
+/** State machine of one call: one attempt in flight, at most one hedge beside it, or a backoff timer. */
 class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
-  previousCandidate: HedgeCandidate | null;
-  nextCandidate: HedgeCandidate | null;
+  previousCandidate: HedgeCandidate | null = null;
+  nextCandidate: HedgeCandidate | null = null;
   readonly #state: RetryState;
   readonly #handler: ResponseHandler;
   #pending: PendingRequest | null = null;
   #hedge: HedgeAttempt | null = null;
   #attemptedAt = 0;
-  /** Number of attempts. An attempt may end, and the next start, before `sendAttempt` returns. */
+  /** An attempt may end, and the next start, before `sendAttempt` returns. */
   #attempts = 0;
   #timer: NodeJS.Timeout | null = null;
   /** Node whose request budget this call has reserved. */
@@ -70,8 +67,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
   #isCanceled = false;
 
   constructor(state: RetryState, handler: ResponseHandler) {
-    this.previousCandidate = null;
-    this.nextCandidate = null;
     this.#state = state;
     this.#handler = handler;
     if (state.hedgeBudget === null) return;
@@ -125,10 +120,6 @@ class RetryExecutor implements PendingCall, AttemptListener, HedgeCandidate {
     this.#handleStream(node, response, elapsedMs);
   }
 
-  /**
-   * Sends the next attempt, now or after a backoff.
-   * @param now - `performance.now()` of this tick.
-   */
   tryNext(now = performance.now()): void {
     const state = this.#state;
     if (this.#attempts > 0 && !canRetry(state)) {
@@ -322,7 +313,7 @@ class HedgeAttempt implements AttemptListener {
   }
 }
 
-/** Minimum interval between slot reads from responses of one node. */
+/** For one node. */
 const SLOTS_READ_EVERY_MS = 100;
 
 function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: number): void {
@@ -333,7 +324,7 @@ function recordSlot(state: RetryState, node: UpstreamNode, result: Buffer, now: 
   const commitment = certainCommitment(state.call);
   if (commitment === null) return;
   node.slots.observe(commitment, slot, now);
-  state.group.onSlotsObserved(now);
+  state.group.updateHeads(now);
 }
 
 function recordOutcome(state: RetryState, node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
@@ -356,9 +347,6 @@ function reportAttempt(state: RetryState, node: UpstreamNode, outcome: Outcome, 
   traceAttempt(state, node, elapsedMs, isGood ? 'ok' : outcomeText(outcome));
 }
 
-/**
- * Records an attempt that was aborted because another node responded first. It does not count as a failure.
- */
 function reportSuperseded(state: RetryState, node: UpstreamNode, elapsedMs: number): void {
   node.recordSuperseded(state.call.row, elapsedMs);
   if (state.call.trace != null) traceAttempt(state, node, elapsedMs, 'superseded by another node');

@@ -1,14 +1,14 @@
 import { bucketOf, createHistogram, quantile } from '../../base/histogram.ts';
 import type { MethodRow } from '../../protocol/methods.ts';
+import type { UpstreamLimits } from '../limits.ts';
 
-export type HedgeLimits = Readonly<{ hedgeRatio: number; hedgeBurst: number }>;
+type HedgeLimits = Pick<UpstreamLimits, 'hedgeRatio' | 'hedgeBurst'>;
 
 /** Token bucket that limits hedges to a share of the calls that may be hedged. */
 export class HedgeBudget {
   readonly #limits: HedgeLimits;
   #tokens: number;
 
-  /** @param limits - read at each use: may change. */
   constructor(limits: HedgeLimits) {
     this.#limits = limits;
     this.#tokens = limits.hedgeBurst;
@@ -25,7 +25,7 @@ export class HedgeBudget {
   }
 }
 
-/** Call in the hedge timer's list. Only HedgeTimer uses the links. */
+/** Only HedgeTimer uses the links. */
 export interface HedgeCandidate {
   previousCandidate: HedgeCandidate | null;
   nextCandidate: HedgeCandidate | null;
@@ -35,10 +35,7 @@ export interface HedgeCandidate {
 const TICK_MS = 20;
 const IDLE_TICKS_MAX = 50;
 
-/**
- * Checks all calls in flight every 20 ms with one timer, since a timer per call would cost more.
- * `RetryExecutor.checkHedge` decides whether to hedge.
- */
+/** Checks all calls in flight every 20 ms with one timer, since a timer per call would cost more. */
 export class HedgeTimer {
   #newest: HedgeCandidate | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -114,9 +111,9 @@ class MethodLatency {
   }
 }
 
-export type HedgeDelays = Readonly<{ hedgeQuantile: number; hedgeMinMs: number; hedgeMaxMs: number }>;
+type HedgeDelays = Pick<UpstreamLimits, 'hedgeQuantile' | 'hedgeMinMs' | 'hedgeMaxMs'>;
 
-/** Latency of each method at one node. At most one entry per row of the method table. */
+/** Latency of each method at one node. */
 export class MethodLatencies {
   readonly #delays: HedgeDelays;
   readonly #ofMethod = new Map<MethodRow, MethodLatency>();
@@ -125,7 +122,7 @@ export class MethodLatencies {
     this.#delays = delays;
   }
 
-  /** @param elapsedMs - the latency; of a superseded attempt a lower bound. */
+  /** @param elapsedMs - of a superseded attempt a lower bound. */
   record(row: MethodRow, elapsedMs: number): void {
     let latency = this.#ofMethod.get(row);
     if (latency === undefined) {

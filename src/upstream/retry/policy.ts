@@ -8,25 +8,19 @@ import { signatureOfParams } from '../transaction-signature.ts';
 import { hasUsableNode, type RetryState, startsRound } from './retry-state.ts';
 
 /**
- * Decides which outcomes are retried. Pure. Tables: protocol/methods.ts (methodTraits) and
- * protocol/node-errors.ts.
- * Source: reference solana-json-rpc.md §1.6.
- */
-
-/**
- * - `return`: return the response.
- * - `retry`: retry on another node.
+ * - `retry`: on another node.
  * - `confirm`: retry once, then return the response that two nodes agree on.
- * - `retry-elsewhere`: retry on other nodes only.
- * - `fail`: fail the call without a retry.
+ * - `retry-elsewhere`: on other nodes only.
+ *
+ * Source: reference solana-json-rpc.md §1.6.
  */
 export type RetryDecision = 'return' | 'retry' | 'confirm' | 'retry-elsewhere' | 'fail';
 
-/** The node rejected the request itself; another node may have larger limits. */
+/** Another node may have larger limits. */
 const rejectsRequest = ({ status }: Extract<Outcome, { kind: 'status' }>): boolean =>
   status === 400 || status === 413;
 
-/** Failure code when every node rejected the request itself; else null. */
+/** null unless every node rejected the request itself. */
 export function rejectionCodeOf(outcomes: readonly Outcome[]): 'BODY_TOO_LARGE' | 'INVALID_REQUEST' | null {
   const isRejected = (outcome: Outcome): boolean => outcome.kind === 'status' && rejectsRequest(outcome);
   if (outcomes.length === 0 || !outcomes.every(isRejected)) return null;
@@ -53,7 +47,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
     case 'over-budget':
       return 'fail';
     case 'too-large':
-      // A light read rarely has such a large response, so one node is not trusted. Heavy reads are not repeated.
+      // A light read rarely has such a response, so one node is not trusted. Heavy reads are not repeated.
       return methodTraits[kind].hedged ? 'retry-elsewhere' : 'fail';
     case 'transport':
       return outcome.wasSent && methodTraits[kind].oneNode ? 'fail' : 'retry';
@@ -66,7 +60,6 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   }
 }
 
-/** Whether the node may have executed the request although its response was not received. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'response':
@@ -105,17 +98,14 @@ export function roundBackoffMs(state: RetryState, next: UpstreamNode): number {
   return Math.min(ms, BACKOFF_MAX_MS) * (0.5 + Math.random());
 }
 
-/**
- * Milliseconds to wait for a throttled node; null if none is throttled, the wait is too long, or a response
- * is at hand.
- */
+/** null if no node is throttled, the wait is too long, or a response is at hand. */
 export function throttleWaitMs(state: RetryState): number | null {
   const throttleMs = state.best === null ? throttleRemainingMs(state.nodes) : null;
   if (throttleMs === null || throttleMs > state.limits.throttleWaitMaxMs) return null;
   return throttleMs + 1 + Math.random() * state.limits.backoffMs;
 }
 
-/** Milliseconds before a second node is tried. Scans use the attempt timeout of light reads. */
+/** Scans use the attempt timeout of light reads. */
 export function hedgeAfterMs({ traits, limits, call }: RetryState, node: UpstreamNode): number {
   return traits.hedged ? node.latencies.hedgeAfterMs(call.row) : limits.attemptTimeoutMs;
 }
@@ -140,16 +130,13 @@ function retainBest(state: RetryState, response: RpcResponse): void {
   if (state.best === null || informativeness(response) < informativeness(state.best)) state.best = response;
 }
 
-/** Whether the result is a null of ledger history, which another node may have. */
+/** A null of ledger history, which another node may have. */
 function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): boolean {
   const { history } = call.row;
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/**
- * Extends `decideRetry`: a null result of ledger history is not returned while another attempt is in flight,
- * and is confirmed once if it is addressed by signature.
- */
+/** An absence is not returned while another attempt is in flight, and is confirmed once if by signature. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);
@@ -159,10 +146,7 @@ function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryD
   return needsConfirmation && hasUsableNode(state, node) ? 'confirm' : 'return';
 }
 
-/**
- * "Already processed" after an ambiguous attempt means success. Source: reference solana-json-rpc.md §1.1,
- * the S rule.
- */
+/** "Already processed" after an ambiguous attempt means success. Source: solana-json-rpc.md §1.1, S rule. */
 function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 'response' }>): RpcResponse {
   const wasAccepted = state.ambiguous && outcome.preflight === 'already-processed';
   if (!wasAccepted || !state.traits.signed) return outcome.response;
@@ -172,10 +156,7 @@ function resolveSubmission(state: RetryState, outcome: Extract<Outcome, { kind: 
     : { body: Buffer.from(JSON.stringify(signature)), errorCode: 0 };
 }
 
-/**
- * Marks capabilities as missing on nodes that failed where this one succeeded. A node whose response was too
- * large, where this one's was not, sent garbage.
- */
+/** Nodes that failed where this one succeeded lack a capability, or sent garbage if theirs was too large. */
 export function recordMissingCapabilities(state: RetryState): void {
   if (state.steps.length === 0) return;
   const now = performance.now();
@@ -187,10 +168,7 @@ export function recordMissingCapabilities(state: RetryState): void {
   }
 }
 
-/**
- * Whether the response is conclusive: one of a node that probably lacks the data is not, unless all nodes
- * lack it.
- */
+/** A response of a node that probably lacks the data is inconclusive, unless all nodes lack it. */
 function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): boolean {
   const now = performance.now();
   const isMissing = ({ capabilities }: UpstreamNode): boolean =>
@@ -199,7 +177,6 @@ function isConclusive({ call, slot, nodes }: RetryState, node: UpstreamNode): bo
 }
 
 /**
- * Applies an outcome.
  * @returns the response for the caller, or null to retry.
  * @throws Failure
  */
@@ -251,7 +228,7 @@ function overloadFailure(state: RetryState, facts: FailureFacts, cause: Error): 
   return state.nodes.some((node) => node.isFull()) ? new Failure('OVERLOADED', { facts, cause }) : null;
 }
 
-/** @param outcome - the final outcome; null: no node is left. */
+/** @param outcome - null: no node is left. */
 export function failureOf(state: RetryState, outcome: Outcome | null): Failure {
   const facts = factsOf(state);
   const retryAfter = retryAfterOf(state, facts);
@@ -280,8 +257,7 @@ function retryAfterOf(state: RetryState, facts: FailureFacts): number | null {
 }
 
 /**
- * Ends the call when no node is left: returns the best error, or throws. An error of one node does not show
- * whether an earlier node accepted the transaction.
+ * The best error when no node is left. It does not show whether an earlier node accepted a transaction.
  * @throws Failure
  */
 export function conclude(state: RetryState): RpcResponse {

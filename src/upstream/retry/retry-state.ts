@@ -13,7 +13,7 @@ export type AttemptStep = Readonly<{
   outcome: Outcome;
   /** Retryable when no fresh node is left. */
   hasNoResponse: boolean;
-  /** The node only reported that it is behind. It is retried if another node did not respond. */
+  /** The node reported that it is behind. It is retried if another node did not respond. */
   isBehind: boolean;
 }>;
 
@@ -31,34 +31,31 @@ export class RetryState {
   readonly traits: MethodTraits;
   readonly startedAt: number;
   readonly deadline: number;
-  /** Until then, attempts without a connection are not counted. */
+  /** Before it, attempts without a connection are not counted. */
   readonly reconnectUntil: number;
-  /** Slot of the requested history; null if not named or irrelevant. */
+  /** Of the requested history; null if not named or irrelevant. */
   readonly slot: bigint | null;
   /** Minimum slot of the node at `commitment`; null: any. */
   readonly minSlot: bigint | null;
   readonly commitment: Commitment;
-  /** Budget of hedges; null if the call cannot, or must not, run on two nodes. */
+  /** null if the call cannot, or must not, run on two nodes. */
   readonly hedgeBudget: HedgeBudget | null;
-  activeNode: UpstreamNode | null;
-  hedgeNode: UpstreamNode | null;
-  /** The node of the last attempt; other nodes are retried first. */
-  lastNode: UpstreamNode | null;
+  activeNode: UpstreamNode | null = null;
+  hedgeNode: UpstreamNode | null = null;
+  /** Other nodes are retried first. */
+  lastNode: UpstreamNode | null = null;
   /** Attempts that may have been sent. */
-  sent: number;
-  connectionRefused: boolean;
+  sent = 0;
+  connectionRefused = false;
   /** Most informative error or null result so far. */
-  best: RpcResponse | null;
+  best: RpcResponse | null = null;
   /** A null result or an error awaits confirmation; the next response is accepted. */
-  isDoubted: boolean;
-  /** A node may have executed the request. */
-  ambiguous: boolean;
-  timedOut: boolean;
-  /** Some response was too large. */
-  isTooLarge: boolean;
-  backoffs: number;
-  /** Ended attempts, for the cause of a failure. */
-  steps: readonly AttemptStep[];
+  isDoubted = false;
+  ambiguous = false;
+  timedOut = false;
+  isTooLarge = false;
+  backoffs = 0;
+  steps: readonly AttemptStep[] = NO_STEPS;
 
   constructor(call: Call, group: NodeGroup) {
     const { limits, serving: nodes } = group;
@@ -78,18 +75,6 @@ export class RetryState {
     this.minSlot = hasChoice ? minSlotOf(call) : null;
     this.commitment = this.minSlot === null ? 'processed' : commitmentOf(call);
     this.hedgeBudget = hasChoice ? hedgeBudgetOf(traits, group) : null;
-    this.activeNode = null;
-    this.hedgeNode = null;
-    this.lastNode = null;
-    this.sent = 0;
-    this.connectionRefused = false;
-    this.best = null;
-    this.isDoubted = false;
-    this.ambiguous = false;
-    this.timedOut = false;
-    this.isTooLarge = false;
-    this.backoffs = 0;
-    this.steps = NO_STEPS;
   }
 
   addStep(step: AttemptStep): void {
@@ -105,7 +90,7 @@ export class RetryState {
     return this.activeNode !== null || this.hedgeNode !== null;
   }
 
-  /** Number of attempts at the node, including those in flight. */
+  /** Including those in flight. */
   attemptsAt(node: UpstreamNode): number {
     let times = node === this.activeNode || node === this.hedgeNode ? 1 : 0;
     for (const step of this.steps) if (step.node === node) times++;
@@ -130,7 +115,7 @@ function hedgeBudgetOf(
   return takesAllTheTime && !oneNode ? group.scanHedgeBudget : null;
 }
 
-/** Minimum slot from the params or from the session, whichever is higher. */
+/** From the params or from the session, whichever is higher. */
 function minSlotOf(call: Call): bigint | null {
   const { row, minSlot } = call;
   const named = minContextSlotOf(call);
@@ -145,7 +130,7 @@ const USABLE = 0;
 /** Rank of a node that did not respond recently. */
 const FAILING = 3;
 
-/** Whether the node probably has the data. Unknown counts as yes. */
+/** Unknown counts as yes. */
 function probablyHas(state: RetryState, node: UpstreamNode, now: number): boolean {
   const { call, slot, minSlot, commitment } = state;
   if (node.capabilities.isMissing(call.method, slot, now)) return false;
@@ -177,27 +162,18 @@ function freshNode(state: RetryState, now: number): UpstreamNode | null {
   return selector.pick();
 }
 
-/**
- * Retryable node with the fewest attempts, so that each round covers all nodes. Nodes that reported to be
- * behind are retried only if some node did not respond.
- */
+/** The node with the fewest attempts, so that each round covers all nodes; none if all nodes responded. */
 function retryNode(state: RetryState, now: number): UpstreamNode | null {
   if (!state.hasUnresponsive) return null;
   const { selector } = state.group;
   for (const node of state.nodes) {
-    if (
-      !node.isAvailable(now) ||
-      !state.isRetryable(node) ||
-      node === state.activeNode ||
-      node === state.hedgeNode
-    )
-      continue;
+    const isInFlight = node === state.activeNode || node === state.hedgeNode;
+    if (isInFlight || !node.isAvailable(now) || !state.isRetryable(node)) continue;
     selector.consider(node, 2 * state.attemptsAt(node) + (node === state.lastNode ? 1 : 0));
   }
   return selector.pick();
 }
 
-/** Next node: usable untried nodes first, then other untried ones, then retries. */
 export function selectNode(state: RetryState, now: number): UpstreamNode | null {
   const [node] = state.nodes;
   // With one node there is no choice, only whether it takes another request.
@@ -211,7 +187,6 @@ export function startsRound(state: RetryState, node: UpstreamNode): boolean {
   return state.nodes.every((other) => !state.isRetryable(other) || state.attemptsAt(other) <= attempts);
 }
 
-/** Node for a hedge; null if all others are unusable or saturated. */
 export function selectHedgeNode(state: RetryState, now: number): UpstreamNode | null {
   const { selector } = state.group;
   for (const node of state.nodes) {
@@ -229,7 +204,7 @@ export function hasRespondingNode(state: RetryState, now: number): boolean {
   return state.nodes.some((node) => rankOf(state, node, now) < FAILING);
 }
 
-/** Node whose request budget allows a request soonest; null if no node is limited by its budget alone. */
+/** null if no node is limited by its request budget alone. */
 export function nextWithinBudget(state: RetryState, now: number): UpstreamNode | null {
   let soonest: UpstreamNode | null = null;
   for (const node of state.nodes) {

@@ -5,8 +5,6 @@ import { verifyTransaction } from '../../solana/ed25519.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { WatchedTransaction } from '../confirmations/watched-transaction.ts';
 import { withJitter } from '../exponential-backoff.ts';
-import type { UpstreamNode } from '../node.ts';
-import type { Outcome } from '../outcome.ts';
 import {
   type SubmissionParts,
   type SubmitLimits,
@@ -16,14 +14,16 @@ import {
 } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Maximum senders of one transaction that are notified of its result. */
+/** Senders of one transaction that are notified of its result. */
 const TRACES_MAX = 100;
-/** Maximum recorded pairs of node and outcome per transaction. */
+/** Recorded pairs of node and outcome per transaction. */
 const REBROADCAST_ATTEMPTS_MAX = 100;
+
+export type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
 
 export type SubmitterInfo = Readonly<{ trace: CallTrace | null; rebroadcastsMax: number }>;
 
-/** An accepted transaction that has not landed or expired yet. */
+/** Accepted, but not yet landed or expired. */
 export class PendingSubmission {
   readonly network: Network;
   /** Network and transaction. */
@@ -55,16 +55,13 @@ export class PendingSubmission {
     return this.key.length + this.params.length;
   }
 
-  /**
-   * Whether the signatures are valid, where the version is supported. A transaction accepted without
-   * preflight may be unsigned and never land. Verified before the first rebroadcast only.
-   */
+  /** Without preflight, a transaction may be unsigned and never land. True for unsupported versions. */
   isSigned(): boolean {
     const decoded = decodeTransaction(Buffer.from(this.key.slice(this.network.length + 1), 'base64'));
     return 'fault' in decoded || verifyTransaction(decoded.transaction);
   }
 
-  /** Adds another sender; the higher rebroadcast limit wins. */
+  /** The higher rebroadcast limit wins. */
   addSubmitter({ trace, rebroadcastsMax }: SubmitterInfo): void {
     this.#rebroadcastsMax = Math.max(this.#rebroadcastsMax, rebroadcastsMax);
     if (trace !== null && this.#traces.length < TRACES_MAX) this.#traces.push(trace);
@@ -89,7 +86,7 @@ export class PendingSubmission {
     this.#rebroadcastAttempts.set(name, { node, outcome, times, at, ms });
   }
 
-  reportResult(result: Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>): void {
+  reportResult(result: SubmissionEnd): void {
     const { rebroadcasts } = this;
     const rebroadcastAttempts = [...(this.#rebroadcastAttempts?.values() ?? [])];
     for (const trace of this.#traces)
@@ -97,32 +94,23 @@ export class PendingSubmission {
   }
 }
 
-export class Rebroadcast implements SubmitListener {
-  readonly #submission: PendingSubmission;
-  readonly #onEnd: () => void;
-  #outstanding = 0;
-
-  /** @param onEnd - called when all attempts have ended. */
-  constructor(submission: PendingSubmission, onEnd: () => void) {
-    this.#submission = submission;
-    this.#onEnd = onEnd;
-  }
-
-  /**
-   * @returns false if there is no target; `onEnd` is then not called. Else it may be called before this
-   * returns.
-   */
-  start({ targets, limits }: SubmissionParts): boolean {
-    const { network, params } = this.#submission;
-    const nodes = [...targets.nodes(network), ...targets.sendOnly(network)];
-    this.#outstanding = nodes.length;
-    const call = { network, method: 'sendTransaction', row: methods.sendTransaction, params };
-    for (const node of nodes) submitTransaction(node, call, limits.attemptTimeoutMs, this);
-    return nodes.length > 0;
-  }
-
-  onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
-    this.#submission.recordRebroadcast(toCallAttempt(node, outcome, elapsedMs));
-    if (--this.#outstanding === 0) this.#onEnd();
-  }
+/**
+ * @param onEnd - called when all attempts have ended, possibly before this returns.
+ * @returns false if there is no target; `onEnd` is then not called.
+ */
+export function rebroadcast(
+  submission: PendingSubmission,
+  { targets, limits }: SubmissionParts,
+  onEnd: () => void,
+): boolean {
+  const { network, params } = submission;
+  const nodes = [...targets.nodes(network), ...targets.sendOnly(network)];
+  const call = { network, method: 'sendTransaction', row: methods.sendTransaction, params };
+  let outstanding = nodes.length;
+  const onSubmitOutcome: SubmitListener['onSubmitOutcome'] = (node, outcome, elapsedMs) => {
+    submission.recordRebroadcast(toCallAttempt(node, outcome, elapsedMs));
+    if (--outstanding === 0) onEnd();
+  };
+  for (const node of nodes) submitTransaction(node, call, limits.attemptTimeoutMs, { onSubmitOutcome });
+  return nodes.length > 0;
 }

@@ -1,36 +1,22 @@
 import { type JsonValue, writeJson } from '../../base/json.ts';
 import type { Call, Network, RpcResponse } from '../../protocol/call.ts';
-import type { SubmissionResult } from '../../protocol/submission-result.ts';
-import { StatusPoller, type StatusPollLimits } from '../confirmations/status-poller.ts';
+import { StatusPoller } from '../confirmations/status-poller.ts';
 import type { Confirmation } from '../confirmations/watched-transaction.ts';
 import type { UpstreamNode } from '../node.ts';
 import { attempt } from '../retry/attempt.ts';
-import { PendingSubmission, Rebroadcast, type SubmitterInfo } from './pending-submission.ts';
+import {
+  PendingSubmission,
+  rebroadcast,
+  type SubmissionEnd,
+  type SubmitterInfo,
+} from './pending-submission.ts';
 import type { SubmissionParts, SubmitLimits } from './submission.ts';
 import type { SubmitRequest } from './submit-request.ts';
 
-/** Checks for due transactions per rebroadcast interval. */
+/** Per rebroadcast interval. */
 const CHECKS_PER_INTERVAL = 20;
 
 export type RebroadcasterParts = SubmissionParts & Readonly<{ limits: SubmitLimits }>;
-
-type SubmissionEnd = Omit<SubmissionResult, 'rebroadcasts' | 'rebroadcastAttempts'>;
-
-/** Reads the current configuration at each use. */
-const pollLimits = (limits: SubmitLimits): StatusPollLimits => ({
-  get pollMs() {
-    return limits.statusPollMs;
-  },
-  get subscribedPollMs() {
-    return limits.statusPollMs;
-  },
-  get expiryPollMs() {
-    return limits.expiryPollMs;
-  },
-  get callsAtATime() {
-    return limits.callsAtATime;
-  },
-});
 
 const notLanded = { slot: null, err: null } as const;
 
@@ -58,11 +44,9 @@ function errText(err: JsonValue): string | null {
 }
 
 /**
- * Rebroadcasts accepted transactions until they are confirmed or expired. Polls 256 statuses per call, which
- * costs nodes less than one subscription per transaction.
- *
- * Above the limit, the most often rebroadcast transactions are dropped first, so that a flood of transactions
- * that cannot land does not displace others.
+ * Rebroadcasts accepted transactions until they are confirmed or expired. Above the limit, the most often
+ * rebroadcast ones are dropped first, so that a flood of transactions that cannot land does not displace
+ * others. Polls statuses, which costs nodes less than a subscription per transaction.
  */
 export class Rebroadcaster {
   readonly #parts: RebroadcasterParts;
@@ -93,12 +77,11 @@ export class Rebroadcaster {
     while (this.#byKey.size > pendingMax || this.#bytes > pendingMaxBytes) this.#dropOne();
   }
 
-  /** Adds a sender, if the transaction is still tracked. */
   join(key: string, submitter: SubmitterInfo): void {
     this.#byKey.get(key)?.addSubmitter(submitter);
   }
 
-  /** Drops all transactions without notifying senders. @returns their number. */
+  /** Senders are not notified. @returns the number of dropped transactions. */
   close(): number {
     this.#isClosed = true;
     const all = [...this.#byKey.values()];
@@ -134,7 +117,7 @@ export class Rebroadcaster {
     let poller = this.#pollers.get(network);
     if (poller === undefined) {
       const { limits, targets, next } = this.#parts;
-      poller = new StatusPoller(network, next, pollLimits(limits), (call, excludedNode) =>
+      poller = new StatusPoller(network, next, limits, (call, excludedNode) =>
         queryOtherNode(targets.nodes(network), call, excludedNode, limits.attemptTimeoutMs),
       );
       this.#pollers.set(network, poller);
@@ -165,9 +148,8 @@ export class Rebroadcaster {
 
   #rebroadcast(submission: PendingSubmission): void {
     const { rebroadcastIntervalMs } = this.#parts.limits;
-    const rebroadcast = new Rebroadcast(submission, () => this.#inFlight--);
     this.#inFlight++;
-    if (!rebroadcast.start(this.#parts)) {
+    if (!rebroadcast(submission, this.#parts, () => this.#inFlight--)) {
       this.#inFlight--;
       submission.scheduleIn(rebroadcastIntervalMs / CHECKS_PER_INTERVAL);
       return;

@@ -15,9 +15,8 @@ import { decideRetry, isAmbiguous } from '../retry/policy.ts';
 import type { SubmitRequest } from './submit-request.ts';
 import type { SubmitTargets } from './submit-targets.ts';
 
-/** Times in milliseconds, sizes in bytes. */
 export const submitLimits = {
-  /** Maximum distinct transactions awaiting a response; further ones are rejected. */
+  /** Distinct transactions awaiting a response; further ones are rejected. */
   inFlightMax: 10_000,
   /** Senders awaiting a response, in total. */
   callersMax: 50_000,
@@ -25,18 +24,15 @@ export const submitLimits = {
   attemptTimeoutMs: 5_000,
   rebroadcastIntervalMs: 2_000,
   rebroadcastConcurrency: 64,
-  /** Maximum tracked transactions; above it, the most often rebroadcast are dropped. */
+  /** Tracked transactions; above it, the most often rebroadcast are dropped. */
   pendingMax: 10_000,
   pendingMaxBytes: 32 * 1024 * 1024,
   pendingMaxMs: 120_000,
   /** Poll intervals of statuses and block height. */
-  statusPollMs: 1_000,
+  pollMs: 1_000,
   expiryPollMs: 2_000,
   callsAtATime: 4,
-  /**
-   * How long, and for how many accepted transactions, a duplicate gets the same response without a new
-   * submission.
-   */
+  /** For how long, and how many accepted transactions, a duplicate is answered without a new submission. */
   acceptedMs: 1_000,
   acceptedMax: 10_000,
 };
@@ -60,8 +56,7 @@ export interface SubmissionListener {
  * Submits one transaction to all targets.
  *
  * With preflight, one node simulates it under the caller's commitment and slot, with retries as for any call.
- * A transaction that fails the simulation, or cannot be simulated, is not sent to other targets. One that
- * passes is sent to all other targets without preflight, so each transaction is simulated once.
+ * Only a transaction that passes is sent to all other targets, without preflight.
  *
  * Without preflight it is sent to all targets at once; the first acceptance is the response. If all fail, it
  * is retried like any call until the timeout.
@@ -76,7 +71,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   /** A target may have accepted it without confirming it. */
   #isAmbiguous = false;
   #rejection: RpcResponse | null = null;
-  /** Names of targets that accepted it; they are skipped. */
+  /** Names of targets, which are then skipped. */
   readonly #acceptedBy = new Set<string>();
 
   constructor(parts: SubmissionParts, call: Call, request: SubmitRequest, listener: SubmissionListener) {
@@ -102,7 +97,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
       if (!this.#request.skipPreflight) this.#submitToOthers();
     } else if (this.#isAmbiguous && !isConclusive(response)) {
       // If this node does not know it, other targets still may.
-      this.#fail(new Failure('UPSTREAM_UNAVAILABLE'));
+      this.onError(new Failure('UPSTREAM_UNAVAILABLE'));
     } else {
       this.#isSettled = true;
       this.#listener.onRejected(response);
@@ -110,7 +105,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   onError(failure: Failure): void {
-    this.#fail(failure);
+    this.#isSettled = true;
+    this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
   }
 
   onSubmitOutcome(node: UpstreamNode, outcome: Outcome, elapsedMs: number): void {
@@ -141,7 +137,7 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#submitPlain(sendOnly);
   }
 
-  /** The transaction was accepted: further outcomes are recorded but do not change the response. */
+  /** Further outcomes are recorded but do not change the response. */
   #submitToOthers(): void {
     const { targets } = this.#parts;
     const { network } = this.#call;
@@ -154,12 +150,8 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
   }
 
   #submitTo(node: UpstreamNode, params: Buffer): void {
-    submitTransaction(
-      node,
-      { ...this.#call, params, trace: null },
-      this.#parts.limits.attemptTimeoutMs,
-      this,
-    );
+    const call = { ...this.#call, params, trace: null };
+    submitTransaction(node, call, this.#parts.limits.attemptTimeoutMs, this);
   }
 
   /** Send-only endpoints have rules of their own: their rejections say nothing about the transaction. */
@@ -181,12 +173,6 @@ export class Submission implements ResponseHandler, CallTrace, SubmitListener {
     this.#listener.onAccepted();
   }
 
-  #fail(failure: Failure): void {
-    this.#isSettled = true;
-    this.#listener.onError(this.#isAmbiguous ? this.#withUnknownOutcome(failure) : failure);
-  }
-
-  /** Adds that the transaction may still land. */
   #withUnknownOutcome(failure: Failure): Failure {
     if (failure.facts?.outcome === 'unknown') return failure;
     const { signature } = this.#request;
@@ -218,7 +204,7 @@ class SubmitAttempt implements AttemptListener {
   }
 }
 
-/** Sends a transaction to one node once. `listener` may be called before this returns. */
+/** `listener` may be called before this returns. */
 export function submitTransaction(
   node: UpstreamNode,
   call: Call,

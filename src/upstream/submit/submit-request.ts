@@ -24,7 +24,7 @@ export type SubmitRequest = Readonly<{
   rebroadcastsMax: number;
   /** For the node that runs the preflight. */
   firstNodeParams: Buffer;
-  /** For other nodes, without preflight. */
+  /** Without preflight. */
   otherNodeParams: Buffer;
   plain: Buffer;
 }>;
@@ -82,11 +82,7 @@ function read(params: Buffer): SubmitRequest | null {
   };
 }
 
-/**
- * Parses sendTransaction params as strictly as a node.
- * @returns null for anything a node would reject by form, and for trailing bytes; a node then reports the
- * error.
- */
+/** @returns null for anything a node would reject by form, and for trailing bytes. */
 export function parseSubmitRequest(params: Buffer | null): SubmitRequest | null {
   if (params === null) return null;
   try {

@@ -1,7 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type {
   Call,
-  CallTrace,
   Network,
   PendingCall,
   ResponseHandler,
@@ -10,14 +9,13 @@ import type {
 } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { methodTraits } from '../../protocol/methods.ts';
+import { noopPendingCall } from '../../protocol/rpc-dispatcher.ts';
+import type { SubmitterInfo } from './pending-submission.ts';
 import { Rebroadcaster, type RebroadcasterParts } from './rebroadcaster.ts';
 import { Submission, type SubmissionListener, type SubmitLimits } from './submission.ts';
 import { parseSubmitRequest, type SubmitRequest } from './submit-request.ts';
 
 export type TransactionSubmitterOptions = Omit<RebroadcasterParts, 'next'> & Readonly<{ log: Logger }>;
-
-/** A submitted transaction cannot be recalled. */
-const uncancelable: PendingCall = { cancel: () => {} };
 
 /**
  * Submits transactions to all nodes and send-only endpoints, and rebroadcasts them until they land. Forwards
@@ -27,7 +25,7 @@ const uncancelable: PendingCall = { cancel: () => {} };
  * new submission if its conditions (preflight, slot) are equal. `acceptedMs` is shorter than the interval at
  * which clients resend on purpose.
  */
-export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionListener {
+export class TransactionSubmitter implements RpcDispatcher {
   readonly #parts: RebroadcasterParts & Readonly<{ log: Logger }>;
   readonly #pending: Rebroadcaster;
   readonly #inFlight = new Map<string, CoalescedSubmission>();
@@ -54,12 +52,11 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     if (request === null) return this.#parts.next.dispatch(call, handler);
     const { trace = null } = call;
     this.#submit(call, request, { handler, trace, rebroadcastsMax: request.rebroadcastsMax });
-    return uncancelable;
+    // A submitted transaction cannot be recalled.
+    return noopPendingCall;
   }
 
-  /**
-   * Stops rebroadcasts. The first node continues to rebroadcast by itself, unless the sender limited retries.
-   */
+  /** The first node continues to rebroadcast by itself, unless the sender limited retries. */
   async close(): Promise<void> {
     const transactions = this.#pending.close();
     if (transactions > 0) {
@@ -71,6 +68,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     this.#parts.targets.close();
   }
 
+  /** Called before any sender gets the response. */
   onEnd({ key, request, submitters }: CoalescedSubmission, isAccepted: boolean): void {
     const name = submissionKey(key, request);
     this.#inFlight.delete(name);
@@ -78,6 +76,7 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
     if (isAccepted) this.#accepted.add(name);
   }
 
+  /** Called after all senders got the response. */
   onAccepted({ key, request, submitters, network }: CoalescedSubmission): void {
     this.#pending.add(network, key, request, submitters);
   }
@@ -113,76 +112,59 @@ export class TransactionSubmitter implements RpcDispatcher, CoalescedSubmissionL
 
 const submissionKey = (key: string, { conditions }: SubmitRequest): string => `${key} ${conditions}`;
 
-export type Submitter = Readonly<{
-  handler: ResponseHandler;
-  trace: CallTrace | null;
-  rebroadcastsMax: number;
-}>;
+type Submitter = SubmitterInfo & Readonly<{ handler: ResponseHandler }>;
 
-/** Must not throw. */
-export interface CoalescedSubmissionListener {
-  /** Called before any sender gets the response. */
-  onEnd(submission: CoalescedSubmission, isAccepted: boolean): void;
-  /** Called after all senders got the response. */
-  onAccepted(submission: CoalescedSubmission): void;
-}
-
-export const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
+const acceptedResponse = ({ signature }: SubmitRequest): RpcResponse => ({
   body: Buffer.from(`"${signature}"`),
   errorCode: 0,
 });
 
-/** Senders of the same transaction in flight; they share the response. */
-export class CoalescedSubmission implements SubmissionListener {
+/** Senders of the same transaction in flight, which share the response. */
+class CoalescedSubmission implements SubmissionListener {
   readonly network: Network;
-  /** Network and transaction. */
   readonly key: string;
   readonly request: SubmitRequest;
   readonly submitters: Submitter[];
-  readonly #listener: CoalescedSubmissionListener;
+  readonly #owner: TransactionSubmitter;
 
   constructor(
     network: Network,
     key: string,
     request: SubmitRequest,
     first: Submitter,
-    listener: CoalescedSubmissionListener,
+    owner: TransactionSubmitter,
   ) {
     this.network = network;
     this.key = key;
     this.request = request;
     this.submitters = [first];
-    this.#listener = listener;
+    this.#owner = owner;
   }
 
   onAccepted(): void {
-    this.#listener.onEnd(this, true);
+    this.#owner.onEnd(this, true);
     for (const { handler } of this.submitters) handler.onResponse(acceptedResponse(this.request));
-    this.#listener.onAccepted(this);
+    this.#owner.onAccepted(this);
   }
 
   onRejected(response: RpcResponse): void {
-    this.#listener.onEnd(this, false);
+    this.#owner.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onResponse(response);
   }
 
   onError(failure: Failure): void {
-    this.#listener.onEnd(this, false);
+    this.#owner.onEnd(this, false);
     for (const { handler } of this.submitters) handler.onError(failure);
   }
 }
 
 /** Recently accepted transactions by network, bytes and conditions. */
-export class RecentSubmissions {
+class RecentSubmissions {
   readonly #limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>;
   readonly #entries = new Map<string, number>();
 
   constructor(limits: Pick<SubmitLimits, 'acceptedMs' | 'acceptedMax'>) {
     this.#limits = limits;
-  }
-
-  get size(): number {
-    return this.#entries.size;
   }
 
   add(name: string): void {

@@ -56,7 +56,7 @@ export type SubmitScene = Omit<Scene, 'send'> &
 const testLimits: Partial<SubmitLimits> = {
   attemptTimeoutMs: 2_000,
   rebroadcastIntervalMs: 60_000,
-  statusPollMs: 10,
+  pollMs: 10,
   expiryPollMs: 10,
 };
 
