@@ -21,10 +21,7 @@ export type AdmissionParts = Readonly<{
   addressLimiter?: RateLimiter;
 }>;
 
-/**
- * Decides whether a request may proceed, in this order: `authenticate` (failed-authentication limit, key, product,
- * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
- */
+/** Decides whether a request may proceed: `authenticate`, then `authorize`, then `consumeRate`. */
 export class Admission {
   readonly keys: KeyAuthenticator;
   readonly #limiter: RateLimiter;
@@ -42,10 +39,7 @@ export class Admission {
 
   /**
    * Identifies the key of a request, checks its use, and stores it in the context.
-   * @param product - null for any.
    * @param network - null where the request names it later.
-   * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE, UNAUTHORIZED_PRODUCT,
-   * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN.
    */
   authenticate(
     caller: Caller,
@@ -70,10 +64,7 @@ export class Admission {
     return key;
   }
 
-  /**
-   * Authenticates a request on an open connection, by the current record of the connection's key.
-   * @throws Failure INVALID_KEY, NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN.
-   */
+  /** Authenticates a request on an open connection, by the current record of its key. */
   reauthenticate(id: KeyId, use: KeyUse, context: RequestContext): LoadedKey {
     const key = this.keys.find(id);
     if (key === undefined || !isUsable(key, Date.now())) throw new Failure('INVALID_KEY');
@@ -86,9 +77,7 @@ export class Admission {
   /**
    * Checks the method and the quota of an authenticated request, and reserves its credits.
    * @param method - null for none, such as opening a connection.
-   * @param cost - credits by the method table.
    * @param meteredAs - the name to charge under, where it differs from `method`.
-   * @throws Failure METHOD_FORBIDDEN, QUOTA_EXCEEDED.
    */
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
@@ -99,10 +88,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /**
-   * Raises the reservation of an authorized request. Never rejects it: only later requests are affected.
-   * @param cost - total credits by the method table.
-   */
+  /** Raises the reservation of an authorized request. Never rejects it: only later requests are affected. */
   reserveMore(context: RequestContext, meteredAs: string, cost: number): void {
     const { key } = context;
     const price = key === null ? 0 : priceOf(key.limits, meteredAs, cost);
@@ -112,9 +98,8 @@ export class Admission {
   }
 
   /**
-   * Takes calls from the rate of the address, if the key sets one, and then from the rate of the key. A call rejected by
-   * the first takes nothing from the second.
-   * @throws Failure RATE_LIMITED
+   * Takes calls from the rate of the address, then of the key. A call rejected by the first takes none from
+   * the second.
    */
   consumeRate(context: RequestContext, calls = 1): void {
     const { key } = context;
@@ -125,11 +110,7 @@ export class Admission {
     recordDecision(context, decision, nowMs);
   }
 
-  /**
-   * Takes calls from the rate of the address alone, if the key sets one.
-   * @param nowMs - `performance.now()`.
-   * @throws Failure RATE_LIMITED
-   */
+  /** Takes calls from the rate of the address alone, if the key sets one. */
   consumeAddressRate(context: RequestContext, calls = 1, nowMs = performance.now()): void {
     const { key, client } = context;
     if (key === null || key.addressPerSecond === null) return;

@@ -4,7 +4,6 @@ import type { KeyId, KeyRecord } from './key-record.ts';
 import { type KeyUse, rejectionOf } from './key-rules.ts';
 
 export type KeyWatchOptions = Readonly<{
-  /** How often watched keys are checked for expiry. */
   sweepIntervalMs: number;
   /** Unix milliseconds. */
   now: () => number;
@@ -22,8 +21,8 @@ export type OnKeyEnd = (failure: Failure) => void;
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Notifies long-lived connections when their key ends: at once when it is revoked or disabled or its rules
- * forbid this use, within a sweep when it expires or its credits are spent. One timer for all watches.
+ * Notifies long-lived connections when their key ends: at once when it is revoked or its rules forbid this
+ * use, within a sweep when it expires or its credits are spent. One timer for all watches.
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;
@@ -41,15 +40,11 @@ export class KeyWatch {
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
   }
 
-  /** Number of watched keys. */
   get size(): number {
     return this.#watchers.size;
   }
 
-  /**
-   * Watches a valid key. `onEnd` is called at most once.
-   * @returns a function that ends the watch.
-   */
+  /** Calls `onEnd` at most once. @returns a function that ends the watch. */
   watch(id: KeyId, use: KeyUse, onEnd: OnKeyEnd): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
     const watcher = { use, onEnd };
