@@ -22,9 +22,7 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
-/**
- * Calls about the stage itself. All others are about the chain, whose state the shred stage does not have.
- */
+/** All other calls are about the chain, whose state the shred stage does not have. */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */
@@ -82,27 +80,23 @@ export class GeyserGateway implements GeyserHandler {
     return this.#parts.admission.authenticate(caller, null, this.#parts.network, context);
   }
 
-  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
   #unaryOpenerOf(product: Product, rpc: UnaryRpc): StreamOpener {
     if (product === 'rpc') throw new Failure('UNAUTHORIZED_PRODUCT');
     return product === 'fs' && stageRpcs.has(rpc) ? this.#shredStage() : this.#parts.standard;
   }
 
-  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
   #openerOf(product: Product, rpc: StreamRpc): StreamOpener {
     if (product === 'grpc' && rpc === 'Subscribe') return this.#parts.standard;
     if (product !== 'fs') throw new Failure('UNAUTHORIZED_PRODUCT');
     return this.#shredStage();
   }
 
-  /** @throws Failure NO_SHRED_STAGE. */
   #shredStage(): StreamOpener {
     const { shred } = this.#parts;
     if (shred === null) throw new Failure('NO_SHRED_STAGE');
     return shred;
   }
 
-  /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */
   #open(
     key: LoadedKey,
     client: ClientInfo,

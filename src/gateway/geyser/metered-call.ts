@@ -11,8 +11,13 @@ import type { Admission } from '../admission.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { ConnectionLimit } from '../limits/connection-limit.ts';
 import type { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
-import type { RequestContext } from '../metering/call-meter.ts';
-import { type CallMeter, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
+import {
+  type CallMeter,
+  logInternalError,
+  type RequestContext,
+  statusOfFailure,
+  toFailure,
+} from '../metering/call-meter.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
 import type { LiveConnections } from '../telemetry/live-connections.ts';
 
@@ -28,12 +33,11 @@ export type GeyserGatewayParts = Readonly<{
   standard: StreamOpener;
   /** Shred stage, before execution; null if none is configured. */
   shred: StreamOpener | null;
-  /** Network of both stages. */
   network: Network;
   log: Logger;
 }>;
 
-/** Metering of one gRPC call: a unary call, the opening of a stream, or a request on a stream. */
+/** Meters a unary call, the opening of a stream, or a request on a stream. */
 export class MeteredCall {
   readonly context: RequestContext;
   readonly #parts: GeyserGatewayParts;
@@ -59,7 +63,7 @@ export class MeteredCall {
     this.#record('ok', null, bytesOut, grpcCalls[this.#method]);
   }
 
-  /** Meters the call as failed. @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
+  /** @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
   recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
       this.#record('rpcError', null, 0, grpcCalls[this.#method]);

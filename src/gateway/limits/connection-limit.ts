@@ -1,11 +1,6 @@
 /** Open connections of a name in this process, for the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
-type ConnectionLimitOptions = Readonly<{
-  /** Whether counts are shared with other gateways. */
-  isShared?: boolean;
-}>;
-
 /** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
@@ -22,11 +17,10 @@ export class ConnectionLimit {
   #remainingNames: Iterator<string> | null = null;
   #gateways = 1;
 
-  constructor({ isShared = false }: ConnectionLimitOptions = {}) {
+  constructor({ isShared = false }: Readonly<{ isShared?: boolean }> = {}) {
     this.#others = isShared ? new Map() : null;
   }
 
-  /** Count of the family in this process. */
   openCount(familyId: string): number {
     return this.#open.get(familyId) ?? 0;
   }
@@ -77,16 +71,12 @@ export class ConnectionLimit {
     this.#expireIdle(name);
   }
 
-  /** Sets the count of a name on the other gateways. */
   applyRemote(name: string, connections: number): void {
     const remote = this.#others?.get(name);
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /**
-   * Sets the number of gateways that share each limit without knowing each other's counts; 1: counts are
-   * exchanged.
-   */
+  /** @param gateways - that share each limit without exchanging counts; 1: they exchange them. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
