@@ -198,7 +198,8 @@ export class KeyAuthenticator {
   }
 
   /**
-   * @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE (unknown key while the store is unreachable).
+   * @param nowMs - Unix time.
+   * @throws Failure MISSING_KEY, INVALID_KEY; KEYS_UNAVAILABLE for an unknown key without a reachable store.
    */
   authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
@@ -274,6 +275,7 @@ function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   return true;
 }
 
+/** @param nowMs - Unix time. */
 export function isUsable({ status, expiresAt }: KeyRecord, nowMs: number): boolean {
   if (status !== 'active' && status !== 'rotating') return false;
   return expiresAt === null || nowMs < expiresAt;

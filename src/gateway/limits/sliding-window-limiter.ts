@@ -35,8 +35,8 @@ type WindowCount = {
 };
 
 /**
- * One counter per bucket and name. It admits `requestsMax` in any span one bucket shorter than `windowMs`.
- * Gateways that share a limit add the counts that the others last reported.
+ * Sliding window per name with one counter per bucket. It admits `requestsMax` in any span one bucket shorter
+ * than `windowMs`. Gateways that share a limit add the counts that the others last reported.
  */
 export class SlidingWindowLimiter {
   readonly #options: Pick<SlidingWindowOptions, 'requestsMax'>;

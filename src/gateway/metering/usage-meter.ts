@@ -6,10 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
-/**
- * How a call ended: with a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the
- * named owner.
- */
+/** With a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named owner. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -29,7 +26,7 @@ export const NOTIFICATIONS = 'notifications';
 
 /**
  * Usage of one minute. Numbers are totals of this process since the minute started, so writing a row twice is
- * harmless: the store keeps the greater one per (process, key, product, method, status, minute).
+ * harmless: the store keeps the greater one.
  */
 export type UsageRow = Readonly<{
   /** Null without a valid key. */
@@ -43,10 +40,7 @@ export type UsageRow = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
-  /**
-   * Notifications, in rows of NOTIFICATIONS, which have no requests; stream messages, in the rows of their
-   * calls.
-   */
+  /** Notifications, in rows of NOTIFICATIONS; stream messages, in the rows of their calls. */
   messages: number;
   /** Counts by bucket of base/histogram.ts. */
   latency: Readonly<Uint32Array>;
@@ -57,7 +51,6 @@ export const STREAM_UNIT_BYTES = 100_000;
 
 /**
  * Price of a call under a plan, in credits.
- * @param method - may be any text.
  * @param cost - credits by the method table.
  */
 export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
@@ -78,7 +71,6 @@ export type CompletedCall = Readonly<{
   latencyMicros: number;
 }>;
 
-/** Messages sent since the last record. */
 export type SentMessages = Readonly<{
   key: MeteredKey;
   product: Product;
@@ -95,9 +87,7 @@ type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'statu
 type CounterCache = { usageCounter: UsageCounter | null };
 
 export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /**
-   * Row in the minute's histograms. An idle key may hold a counter for long, so it holds no histogram itself.
-   */
+  /** Row in the histograms of the minute: a counter of an idle key must hold no histogram itself. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
@@ -119,15 +109,10 @@ const meteredMethods: readonly string[] = [
 const methodSlots: ReadonlyMap<string, number> = new Map(
   meteredMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
 );
-const statusSlots: Readonly<Record<UsageStatus, number>> = {
-  ok: 0,
-  rpcError: 1,
-  limited: 2,
-  client: 3,
-  gateway: 4,
-  capacity: 5,
-  upstream: 6,
-};
+const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [status, slot])) as Record<
+  UsageStatus,
+  number
+>;
 
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
@@ -168,7 +153,6 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** @param nowMs - as for `record`. */
   recordMessages({ key, product, method, messages, bytesOut, credits }: SentMessages, nowMs: number): void {
     const counter = this.#counterAt({ key, product, method, status: 'ok' }, nowMs);
     if (counter === null) return;
@@ -179,8 +163,8 @@ export class UsageMeter {
   }
 
   /**
-   * Returns the rows changed since the last drain. Rows of past minutes are returned once: the caller must
-   * keep those it cannot store.
+   * Rows changed since the last drain. Rows of past minutes are returned once: the caller keeps those it
+   * cannot store.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);

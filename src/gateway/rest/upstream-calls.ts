@@ -15,15 +15,15 @@ import { forwardCall } from '../telemetry/submission-log.ts';
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
 /**
- * Limits concurrent upstream calls per key family and network, and per network, so that neither one customer nor one
- * slow network delays the others. The queue is bounded by the limit on requests in flight.
+ * Limits concurrent upstream calls, so that neither one customer nor one slow network delays the others. The
+ * queue is bounded by the limit on requests in flight.
  */
 export class CallConcurrencyLimiter {
   readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
   readonly #keyMax: number;
   readonly #keySemaphores = new Map<string, KeySemaphore>();
 
-  /** @param networkMax - concurrent calls per network. @param keyMax - per key family and network. */
+  /** @param keyMax - per key family and network. */
   constructor(networkMax: number, keyMax: number) {
     const semaphores = networks.map((network) => [network, new Semaphore(networkMax)] as const);
     this.#networkSemaphores = Object.fromEntries(semaphores) as Record<Network, Semaphore>;
@@ -43,13 +43,8 @@ export class CallConcurrencyLimiter {
   }
 }
 
-/** Maximum bytes of upstream responses per REST request: parsing them blocks the event loop. */
-export type ResponseLimits = Readonly<{
-  /** One response. */
-  answerMaxBytes: number;
-  /** All responses together. */
-  answersMaxBytes: number;
-}>;
+/** Bytes of upstream responses per REST request: parsing them blocks the event loop. */
+type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
 /** Upstream calls of one REST request, and their cost. */
 export class UpstreamCalls {
@@ -84,7 +79,6 @@ export class UpstreamCalls {
     this.#limits = limits;
   }
 
-  /** Number of calls. */
   get count(): number {
     return this.#count;
   }
@@ -94,7 +88,7 @@ export class UpstreamCalls {
     return this.#credits;
   }
 
-  /** Network that the request named; null: none yet. */
+  /** Null before the request has named one. */
   get network(): Network | null {
     return this.#network;
   }
@@ -136,16 +130,14 @@ export class UpstreamCalls {
     this.#startedCredits += row.cost;
     this.#reserve(this.#startedCredits);
     const { key, trace } = this.#context;
-    const minSlot = key === null ? null : this.#parts.sessions?.minSlotFor(key, network, null);
-    const base = { network, method, row, params: Buffer.from(writeJson(params)), trace };
-    const call = minSlot == null ? base : { ...base, minSlot };
+    const minSlot = (key && this.#parts.sessions?.minSlotFor(key, network, null)) ?? null;
+    const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
     this.#credits += row.cost;
     this.#checkSize(response);
     return resultOf(response);
   }
 
-  /** @throws Failure ANSWER_TOO_LARGE */
   #checkSize({ body }: RpcResponse): void {
     const { answerMaxBytes, answersMaxBytes } = this.#limits;
     this.#bytes += body.length;

@@ -3,28 +3,22 @@ import type { Logger } from '../../base/log.ts';
 import type { RequestStep, TraceLink } from '../../protocol/request-trace.ts';
 import type { RequestEntry, SpanSink } from './request-log.ts';
 
-export type OtlpOptions = Readonly<{
-  flushIntervalMs: number;
-  /** Spans per export request. */
-  batchMax: number;
-  /** Maximum queued spans; further ones are dropped. */
-  queueMax: number;
-  timeoutMs: number;
-}>;
-
-export const otlpOptions: OtlpOptions = {
+export const otlpOptions = {
   flushIntervalMs: 1_000,
+  /** Spans per export request. */
   batchMax: 512,
+  /** Queued spans; further ones are dropped. */
   queueMax: 4_096,
   timeoutMs: 5_000,
 };
+
+export type OtlpOptions = Readonly<typeof otlpOptions>;
 
 export type OtlpParts = Readonly<{
   /** The collector; `/v1/traces` is appended if it has no path. */
   url: string;
   /** Request headers, which may hold secrets. */
   headers: Readonly<Record<string, string>>;
-  /** Resource attributes of the spans. */
   resource: Readonly<Record<string, string>>;
   log: Logger;
 }>;
@@ -36,10 +30,7 @@ export function tracesUrl(url: string): string {
   return parsed.href;
 }
 
-/**
- * Exports spans to a collector over OTLP/HTTP in JSON. A collector that is unavailable costs spans, never a
- * request.
- */
+/** Exports spans over OTLP/HTTP in JSON. An unavailable collector costs spans, never a request. */
 export class OtlpExporter implements SpanSink {
   readonly #parts: OtlpParts;
   readonly #url: string;
@@ -75,7 +66,7 @@ export class OtlpExporter implements SpanSink {
     else this.#waiting.push(...spans);
   }
 
-  /** Exports queued spans. Never rejects. */
+  /** Never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -83,7 +74,6 @@ export class OtlpExporter implements SpanSink {
     return this.#flushing;
   }
 
-  /** Stops the timer and exports once more. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -160,7 +150,6 @@ const attribute = (key: string, value: string | number): Attribute => ({
   value: typeof value === 'number' ? { intValue: String(Math.round(value)) } : { stringValue: value },
 });
 
-/** Omits null values. */
 const attributes = (values: Readonly<Record<string, string | number | null>>): Attribute[] =>
   Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [attribute(key, value)]));
 
@@ -218,7 +207,6 @@ function spansOf(entry: RequestEntry, { traceId, parentId }: TraceLink): OtlpSpa
   return [own, ...entry.steps.map((step) => stepSpan(entry, traceId, id, step))];
 }
 
-/** Export request body. */
 const exportRequest = (spans: readonly OtlpSpan[], resource: Readonly<Record<string, string>>): object => ({
   resourceSpans: [
     {
