@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts';
 
 type ListenAddress = Readonly<{ host: string; port: number }>;
 
-/** Starts a server. Later errors are logged as `failed`. @returns the bound address. */
+/** Later errors are logged as `failed`. @returns the bound address. */
 export function listen(
   server: Server,
   { host, port }: ListenAddress,
@@ -20,7 +20,7 @@ export function listen(
   });
 }
 
-/** Open connections of a server, with one sweep timer that runs while there are any. */
+/** One sweep timer runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
   readonly #sweepIntervalMs: number;
@@ -54,7 +54,7 @@ export abstract class OpenConnections<Connection> {
 
   protected abstract sweep(nowMs: number): void;
 
-  /** Waits until no connection is left; one call at a time. @returns false after `withinMs`. */
+  /** One call at a time. @returns false after `withinMs`. */
   protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -84,7 +84,7 @@ export type Pulse = Readonly<{
 
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** Ping and idle state of one connection. All times are milliseconds of a monotonic clock. */
+/** All times are of a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;

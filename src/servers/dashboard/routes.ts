@@ -61,19 +61,18 @@ function sendFile(
 }
 
 function sendNotBuilt(response: ServerResponse): void {
-  const body = Buffer.from(notBuiltPage);
-  response.writeHead(503, {
+  const headers = {
     ...pageHeaders,
     'content-type': 'text/html; charset=utf-8',
-    'content-length': body.length,
+    'content-length': Buffer.byteLength(notBuiltPage),
     'cache-control': 'no-store',
-  });
-  response.end(body);
+  };
+  response.writeHead(503, headers).end(notBuiltPage);
 }
 
 /**
- * Routes of the dashboard's pages and assets, without a key: the pages use the control API. Files are loaded once, and
- * again for as long as they are missing.
+ * Without a key: the pages use the control API. Files are loaded once, and again for as long as they are
+ * missing.
  * @param folder - output of `npm run build:web`.
  */
 export function dashboardRoutes(folder: string): HttpRoutes {

@@ -6,6 +6,13 @@ import type { CredentialCache, LastValueCache } from './caller-reader.ts';
 import type { FastHead } from './decode.ts';
 import type { ResponseWriter } from './encode.ts';
 
+const fastPathOptions = {
+  headMaxBytes: 8 * 1024,
+  bodyMaxBytes: 64 * 1024,
+  /** All connections read into one shared buffer, if the runtime supports it. */
+  sharesReads: true,
+};
+
 export type FastHttpOptions = Pick<
   HttpOptions,
   | 'headersMaxBytes'
@@ -15,19 +22,9 @@ export type FastHttpOptions = Pick<
   | 'idleTimeoutMs'
   | 'requestsInFlightMax'
 > &
-  Readonly<{
-    headMaxBytes: number;
-    bodyMaxBytes: number;
-    /** All connections read into one shared buffer, if the runtime supports it. */
-    sharesReads: boolean;
-  }>;
+  Readonly<typeof fastPathOptions>;
 
-export const fastHttpOptions: FastHttpOptions = {
-  ...httpOptions,
-  headMaxBytes: 8 * 1024,
-  bodyMaxBytes: 64 * 1024,
-  sharesReads: true,
-};
+export const fastHttpOptions: FastHttpOptions = { ...httpOptions, ...fastPathOptions };
 
 export interface OpenConnection {
   /** Milliseconds of `performance.now()`. */
@@ -37,7 +34,7 @@ export interface OpenConnection {
   destroy(): void;
 }
 
-/** State that all connections of a fast-path server share. */
+/** Shared by all connections of a server. */
 export interface FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
@@ -49,12 +46,10 @@ export interface FastHttpContext {
   /** Its result is valid until it reads the next head. */
   readonly head: FastHead;
   readonly hosts: LastValueCache;
-  /** Host header that was checked last. */
   validHost: string | null;
   readonly credentials: CredentialCache;
   readonly contentTypes: LastValueCache;
   readonly writer: ResponseWriter;
-  /** Pieces of the response that is being written. */
   readonly pieces: Buffer[];
   onConnectionEnd(connection: OpenConnection): void;
 }

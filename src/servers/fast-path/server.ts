@@ -19,8 +19,8 @@ const TIMEOUT_CHECKS = 4;
 const SWEEP_MAX_MS = 1_000;
 
 /**
- * HTTP server for JSON-RPC calls on bare sockets: node:http costs more per request than everything else together.
- * At the first request of any other kind the connection moves to node:http for good.
+ * Serves JSON-RPC calls on bare sockets: node:http costs more per request than everything else together. At
+ * the first request of any other kind the connection moves to node:http for good.
  */
 export class FastHttpServer extends OpenConnections<OpenConnection> implements Listener, FastHttpContext {
   readonly options: FastHttpOptions;
