@@ -7,12 +7,12 @@ const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
 const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
-/** Addresses that may not reconnect for a while after a connection was closed for flooding. */
+/** Addresses that may not reconnect for a while after flooding. */
 export class AbuseBlocklist {
   readonly #blockMs: number;
   readonly #untilMs: Lru<string, number>;
 
-  /** @param blockMs - 0 blocks nothing. @param max - number of addresses. */
+  /** @param blockMs - 0 blocks nothing. */
   constructor(blockMs: number, max: number) {
     this.#blockMs = blockMs;
     this.#untilMs = new Lru(max);
@@ -50,7 +50,7 @@ export class LeakyBucket {
     return this.#level;
   }
 
-  /** @param nowMs - of `performance.now()`. @returns whether the burst is exceeded. */
+  /** @returns whether the burst is exceeded. */
   add(count: number, nowMs: number): boolean {
     const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
     this.#level = Math.max(0, this.#level - leaked) + count;

@@ -29,7 +29,7 @@ export interface CallPeer extends Caller {
   push(names: Uint8Array, tail: Uint8Array): void;
   /** Disables joining with messages of later event loop turns. */
   setUrgent(): void;
-  /** Ends the call with a GrpcError or Failure; other exceptions are logged and become INTERNAL. */
+  /** Exceptions other than GrpcError and Failure are logged and become INTERNAL. */
   fail(thrown: unknown): void;
   onLagging(behind: StreamBacklog): void;
   complete(): void;
@@ -39,13 +39,13 @@ export interface CallPeer extends Caller {
   takeSent(): { messages: number; bytes: number };
 }
 
-/** Creates the handler of a call. @throws GrpcError or Failure to reject the call. */
+/** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
 /** First part of messages that have only one. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
-/** Calls `release` when the call of a handler ends. */
+/** Calls `release` when the call ends. */
 export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
   const onClose = handler.onClose.bind(handler);
   handler.onClose = () => {
@@ -55,7 +55,7 @@ export function withRelease(handler: GrpcCallHandler, release: () => void): Grpc
   return handler;
 }
 
-/** Failure of a call with no request or several. Source: grpc, doc/statuscodes.md. */
+/** Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
@@ -85,7 +85,7 @@ export class UnaryCall implements GrpcCallHandler {
     this.#request = Buffer.from(message);
   }
 
-  /** Called on half-close, when the number of requests is known. */
+  /** Only now the number of requests is known. */
   onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
     this.#isStarted = true;

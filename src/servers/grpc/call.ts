@@ -43,7 +43,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 // Supported by node:http2, missing in its types: omits the date header.
 const withoutDate = { sendDate: false };
 
-/** Ends a stream with headers only, even if the client is still sending. */
+/** With headers only, even if the client is still sending. */
 export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });
@@ -75,11 +75,11 @@ export class Call implements CallPeer, OutboxListener {
   #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: GrpcCallHandler | null = null;
-  /** The last handler, kept after the end of the call while queued messages are being sent. */
+  /** Kept after the end of the call while queued messages are being sent. */
   #lastHandler: GrpcCallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
-  /** Since when a request is expected; null when none is. */
+  /** Since when a request is expected. */
   #waitingSinceMs: number | null = performance.now();
 
   constructor(
@@ -98,7 +98,7 @@ export class Call implements CallPeer, OutboxListener {
     this.#context = context;
     this.#encoding = responseEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
-    const compressor = compressors.of(this.#encoding);
+    const compressor = compressors[this.#encoding];
     this.#outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
     this.#rest = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
@@ -181,7 +181,7 @@ export class Call implements CallPeer, OutboxListener {
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
-  /** Drops queued messages to free memory: the call ends with LAGGING, or an ended one is reset. */
+  /** Frees memory: the call ends with LAGGING, or an ended one is reset. */
   cut(): void {
     const behind = this.#outbox.cut();
     if (this.#ending === null) this.onLagging(behind);
@@ -338,7 +338,7 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** Runs the callback in a microtask, since the handler itself may have ended the call. */
+  /** In a microtask, since the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {

@@ -23,7 +23,7 @@ export type ConnectionContext = Omit<CallContext, 'onTinyFrames'> & Readonly<{ s
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
-/** One HTTP/2 connection: its calls, heartbeat and abuse limits. */
+/** Calls, heartbeat and abuse limits of one HTTP/2 connection. */
 export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -173,17 +173,10 @@ export class Connection {
   #beat(nowMs: number): void {
     const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#context.options;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
-    const pulse = {
-      isBusy: this.#calls.size > 0,
-      bytesIn: bytesRead,
-      bytesOut: bytesWritten - writableLength,
-      hasBacklog: true,
-    };
-    const action = this.#heartbeat.check(pulse, nowMs, {
-      pingIntervalMs: keepaliveIntervalMs,
-      pongTimeoutMs: keepaliveTimeoutMs,
-      idleTimeoutMs,
-    });
+    const traffic = { bytesIn: bytesRead, bytesOut: bytesWritten - writableLength };
+    const pulse = { ...traffic, isBusy: this.#calls.size > 0, hasBacklog: true };
+    const times = { pingIntervalMs: keepaliveIntervalMs, pongTimeoutMs: keepaliveTimeoutMs, idleTimeoutMs };
+    const action = this.#heartbeat.check(pulse, nowMs, times);
     if (action === 'ping') this.#session.ping(ignore);
     else if (action === 'IDLE') this.#session.close();
     else if (action === 'UNRESPONSIVE') this.destroy();
@@ -204,7 +197,7 @@ function sizeOf(raw: readonly string[]): number {
   return bytes;
 }
 
-/** HTTP status for requests that are not gRPC; null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

@@ -18,7 +18,7 @@ export interface OutboxListener {
 /** Larger messages are written uncopied. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Pending writes per stream: one being sent and one to follow at once. Everything else stays in shared memory. */
+/** One being sent and one to follow at once. Everything else stays in shared memory. */
 const WRITES_MAX = 2;
 
 const COMPACT_PARTS = 8_192;
@@ -36,8 +36,8 @@ export type OutboxParts = Readonly<{
 const batches = new FrameBatches();
 
 /**
- * Bounded message queue of one call. Messages are held by reference, in two parts that many queues share. All messages of
- * an event loop turn leave in one write.
+ * Bounded queue of one call. Messages are held by reference, in two parts that many queues share. All
+ * messages of an event loop turn leave in one write.
  */
 export class Outbox {
   readonly #stream: Writable;
@@ -120,7 +120,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** Drops the queue. @returns what was dropped, with the bytes being written. */
+  /** @returns what was dropped, with the bytes being written. */
   cut(moreMessages = 0, moreBytes = 0): StreamBacklog {
     const messages = ((this.#parts.length - this.#from) >> 1) + moreMessages;
     const behind = { messages, bytes: this.waitingBytes + moreBytes };
@@ -211,7 +211,7 @@ export class Outbox {
     return bytes;
   }
 
-  /** Moves the messages before `to` from the queue to a pending write of `bytes`. */
+  /** Moves the messages before `to` to a pending write of `bytes`. */
   #recordWrite(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
     this.#sentMessages += (to - this.#from) >> 1;
     this.#sentBytes += queuedBytes;
@@ -230,7 +230,7 @@ export class Outbox {
     }
   }
 
-  /** Called when a write has finished. If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
+  /** If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
   readonly #onWritten = (fault?: Error | null): void => {
     const bytes = this.#writing.shift() as number;
     const slab = this.#slabs.shift() as Slab | null;

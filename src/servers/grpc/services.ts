@@ -32,7 +32,7 @@ export class Services {
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
   #streams = 0;
-  /** Unary calls in flight. Health checks need no key and have a limit of their own. */
+  /** In flight. Health checks need no key and have a limit of their own. */
   readonly #unary = { inUse: 0 };
   readonly #checks = { inUse: 0 };
 
@@ -120,8 +120,8 @@ type Limits = Pick<
 >;
 
 /**
- * Limit of streams without a key: health and reflection. They have a separate, small limit and a maximum age, so that
- * they cannot exhaust the streams of customers.
+ * Streams without a key have a separate, small limit and a maximum age, so that they cannot exhaust the
+ * streams of customers.
  */
 export class KeylessStreams {
   readonly #limits: Limits;

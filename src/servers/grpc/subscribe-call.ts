@@ -31,8 +31,8 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
 /**
- * A stream of updates, which stays open when the client half-closes. Each request replaces the one before; of several
- * waiting requests only the newest is applied.
+ * Stays open when the client half-closes. Each request replaces the one before; of several waiting requests
+ * only the newest is applied.
  */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
@@ -153,7 +153,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
 
 type Encode = (createdAt: Uint8Array) => Uint8Array;
 
-/** Ping messages; those due in the same tick share their bytes. */
+/** Pings that are due in the same tick share their bytes. */
 export class PingTails {
   readonly intervalMs: number;
   readonly #tails = new Map<Encode, Uint8Array>();

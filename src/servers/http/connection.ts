@@ -16,7 +16,7 @@ type Connection = Duplex & {
   [untrusted]?: boolean;
 };
 
-/** Open responses in the order of their requests, to add to and delete from. */
+/** In the order of their requests, to add to and delete from. */
 export function openResponses(socket: Duplex): Set<ServerResponse> {
   const connection = socket as Connection;
   connection[openResponseSet] ??= new Set();
@@ -46,7 +46,7 @@ export function markUntrusted(socket: Duplex): void {
 
 export const isUntrusted = (socket: Duplex): boolean => (socket as Connection)[untrusted] === true;
 
-/** Closes a connection after the responses to its complete requests. @returns whether there are any. */
+/** Closes the connection after the responses to complete requests. @returns whether there are any. */
 export function closeAfterResponses(socket: Duplex): boolean {
   const last = responsesOf(socket).findLast(({ req }) => req.complete);
   if (last === undefined || socket.destroyed) return false;
@@ -58,7 +58,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Signal aborted when the connection closes. One per connection: a controller per request costs more than authentication. */
+/** Aborted when the connection closes: a controller per request costs more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;
@@ -71,10 +71,7 @@ export function disconnectSignal(socket: TaggedSocket): AbortSignal {
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/**
- * Exempts a request from the body timeout, up to `exemptTimeoutMaxMs`; its reader enforces progress itself. For
- * uploads.
- */
+/** For uploads, up to `exemptTimeoutMaxMs`; the reader of the request enforces progress itself. */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }
@@ -89,8 +86,8 @@ export type StartRequest = (request: IncomingMessage, response: ServerResponse) 
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
 /**
- * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client that does
- * not read causes at most one buffered response.
+ * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client
+ * that does not read causes at most one buffered response.
  */
 export class OpenRequests {
   /** Open responses and the start times of their requests, in ms of `performance.now()`. */
@@ -104,7 +101,7 @@ export class OpenRequests {
     this.#onEnd = onEnd;
   }
 
-  /** Starts a request after all earlier ones on its connection; it is open until its response closes. */
+  /** After all earlier ones on its connection; it is open until its response closes. */
   enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
     const { socket } = request;
     const ofConnection = openResponses(socket);

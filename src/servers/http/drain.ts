@@ -25,8 +25,8 @@ export class HttpDrain {
   }
 
   /**
-   * Stops accepting connections after `noticeMs`; then open and arriving requests have `graceMs` to finish before all
-   * connections are closed. Idempotent.
+   * After `noticeMs` accepts no connections; then open and arriving requests have `graceMs` to finish.
+   * Idempotent.
    * @returns whether all requests finished.
    */
   start(graceMs: number, noticeMs: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Failure } from '../../protocol/errors.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 
-/** CORS headers of every response: any origin may read it, since keys authorize and origins do not. */
+/** Any origin may read every response: keys authorize, origins do not. */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
@@ -43,8 +43,9 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
 }
 
 /**
- * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
- * the client could read the response: closing a socket with unread input resets it, and a reset discards the response.
+ * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but
+ * only after the client could read the response: closing a socket with unread input resets it, and a reset
+ * discards the response.
  */
 export function rejectRequest(
   request: IncomingMessage,
@@ -65,7 +66,7 @@ export function rejectRequest(
   linger(request, response);
 }
 
-/** Whether the rest of the body is small and is sent without a 100 Continue. */
+/** Small, and sent without a 100 Continue. */
 function hasSmallBody({ headers }: IncomingMessage): boolean {
   const bytes = Number(headers['content-length'] ?? 0);
   if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;

@@ -5,9 +5,8 @@ import { Failure } from '../../protocol/errors.ts';
 import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
 /**
- * Handler of one HTTP request. An exception is logged and becomes a 500.
- * @param query - undecoded, without `?`; may hold a key, so it is never logged.
- * @param path - undecoded.
+ * An exception is logged and becomes a 500.
+ * @param query - undecoded, without `?`; may hold a key, so it is never logged. @param path - undecoded.
  */
 export type HttpHandler = (
   request: IncomingMessage,
@@ -17,15 +16,15 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Routes of a server: path → verb → handler. Verbs are upper case. A path ending in `/*` matches one more non-empty
- * segment; one ending in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then
- * the longest prefix.
+ * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment; one ending
+ * in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then the
+ * longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
-/** Key for the page that browsers get for unknown paths; not a path itself. Its handler answers with 404. */
+/** Key for the page that browsers get for unknown paths; its handler answers with 404. */
 export const NOT_FOUND_PAGE = 'no page';
 
 export class PageVerbs extends Map<string, HttpHandler> {}
@@ -33,7 +32,7 @@ export class PageVerbs extends Map<string, HttpHandler> {}
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
-/** The handlers of a path. Unless found by prefix, they may lack the verb. */
+/** Unless found by prefix, the handlers may lack the verb. */
 export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
   if (verbs !== undefined) return verbs;
@@ -72,7 +71,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
 /**
- * The 404 page for a path typed into a browser; undefined for programs and for paths that share their first segment with
+ * For a path typed into a browser; undefined for programs and for paths that share their first segment with
  * an API, which get the JSON failure.
  */
 export function findNotFoundPage(
@@ -109,10 +108,9 @@ export interface HttpUpgrade {
   /**
    * Takes over a connection, or rejects it in HTTP. An exception is logged and closes the connection.
    * @param head - bytes already received behind the request.
-   * @param query - as for HttpHandler.
    */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /** Ends all connections gracefully within `graceMs`, then closes the rest. @returns whether none had to be closed. */
+  /** Closes the rest after `graceMs`. @returns whether none had to be closed. */
   drain(graceMs: number): Promise<boolean>;
 }
 
@@ -128,29 +126,22 @@ export class HttpDispatcher {
   }
 
   dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
-    const verbs = findVerbs(this.#routes, path, request.method ?? '');
-    if (verbs === undefined) {
-      const notFoundPage = findNotFoundPage(this.#routes, request, path);
-      if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
-      else
-        rejectRequest(
-          request,
-          response,
-          pathNotFound(this.#routes),
-          {},
-          rejectionBodyOf(this.#rejectionBodies, path),
-        );
-      return;
-    }
+    const { method = '' } = request;
+    const verbs = findVerbs(this.#routes, path, method);
     const handler =
-      verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
-    if (handler === undefined) {
-      const allow = [...verbs.keys()].join(', ');
-      const failure = new Failure('METHOD_NOT_ALLOWED');
-      rejectRequest(request, response, failure, { allow }, rejectionBodyOf(this.#rejectionBodies, path));
+      verbs === undefined
+        ? findNotFoundPage(this.#routes, request, path)
+        : (verbs.get(method) ?? (method === 'HEAD' ? verbs.get('GET') : undefined));
+    if (handler !== undefined) {
+      this.#invoke(handler, request, response, query, path);
       return;
     }
-    this.#invoke(handler, request, response, query, path);
+    const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
+    if (verbs === undefined) rejectRequest(request, response, pathNotFound(this.#routes), {}, bodyOf);
+    else {
+      const allow = [...verbs.keys()].join(', ');
+      rejectRequest(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
+    }
   }
 
   #invoke(
@@ -162,15 +153,9 @@ export class HttpDispatcher {
   ): void {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
+      const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
       if (response.headersSent) response.destroy();
-      else
-        rejectRequest(
-          request,
-          response,
-          new Failure('INTERNAL'),
-          {},
-          rejectionBodyOf(this.#rejectionBodies, path),
-        );
+      else rejectRequest(request, response, new Failure('INTERNAL'), {}, bodyOf);
     };
     try {
       handler(request, response, query, path)?.catch(fail);
@@ -189,13 +174,12 @@ export interface FallbackListener {
   onRequestEnd(): void;
   /**
    * Takes over a connection between two requests.
-   * @param bytes - already read of the next request.
-   * @param isPipelined - they arrived while the request before them was answered.
+   * @param bytes - already read of the next request. @param isPipelined - while the one before was answered.
    */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 
-/** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
+/** Gets plain-text connections first and passes unsupported ones to its fallback. */
 export interface Listener {
   setFallback(fallback: FallbackListener, load: ListenerLoad): void;
   /** Takes a connection that was not read from. */

@@ -31,7 +31,7 @@ import {
   pathNotFound,
 } from './routes.ts';
 
-/** HTTP listener with its limits and routing; independent of the API formats. */
+/** Independent of the API formats. */
 export class HttpServer implements FallbackListener {
   readonly server: Server;
   readonly #routes: HttpRoutes;
@@ -42,7 +42,7 @@ export class HttpServer implements FallbackListener {
   readonly #caps: ConnectionCaps;
   /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Gets plain-text connections first; null for none. */
+  /** Gets plain-text connections first. */
   readonly #fastPath: Listener | null;
   readonly #tls: TlsEntry | null;
   readonly #strictTransport: string | null;
@@ -101,12 +101,11 @@ export class HttpServer implements FallbackListener {
     return this.#tls !== null;
   }
 
-  /** Connections closed because their address had too many. */
   get connectionsRefused(): number {
     return this.#caps.rejected;
   }
 
-  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
+  /** For new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('Cannot reload the certificate: the HTTP server has no TLS');
     this.#tls.reload(identity);
@@ -118,8 +117,9 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Shuts down gracefully: reports unready and closes each connection with its next response; after `noticeMs`, meant for
-   * load balancers, accepts no connections. Open requests and upgraded connections have `graceMs` to finish. Idempotent.
+   * Reports unready and closes each connection with its next response; after `noticeMs`, meant for load
+   * balancers, accepts no connections. Requests and upgraded connections have `graceMs` to finish.
+   * Idempotent.
    * @returns whether all of them finished.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
@@ -209,8 +209,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Rejects malformed or timed-out requests, after the responses to complete requests before them: an executed call must
-   * not look rejected. Behind a partial response the connection closes without a rejection.
+   * Waits for the responses to complete requests before the faulty one: an executed call must not look
+   * rejected. Behind a partial response the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;

@@ -44,16 +44,14 @@ export const contentTypeOf = (type: string): string =>
 
 export type ResponsePace = Readonly<{
   responseMaxMs: number;
-  /**
-   * A client that reads fewer than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time.
-   */
+  /** A client that reads less in this time is cut. Larger pieces get proportionally more time. */
   progressMs: number;
   progressMinBytes: number;
 }>;
 
 /**
- * Sends pieces with backpressure and ends the response.
- * @throws Error when the client disconnects or is too slow, and what `pieces` throws.
+ * Sends with backpressure. @throws Error when the client disconnects or is too slow, and what `pieces`
+ * throws.
  */
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,

@@ -11,7 +11,6 @@ import {
   dispositionOf,
   IMMUTABLE_CACHE,
   preflightHeaders,
-  type ResponsePace,
   sendPaced,
 } from './encode.ts';
 
@@ -31,30 +30,23 @@ export interface FileReader {
   open(cid: string): Promise<ReadableFile | null>;
 }
 
-export type IpfsServerOptions = ResponsePace &
-  Readonly<{
-    openMax: number;
-    /** The same per client address; clients behind a proxy share it. */
-    openPerAddressMax: number;
-  }>;
-
-export const ipfsServerOptions: IpfsServerOptions = {
+export const ipfsServerOptions = {
   openMax: 512,
+  /** The same per client address; clients behind a proxy share it. */
   openPerAddressMax: 32,
   responseMaxMs: 60 * 60_000,
   progressMs: 60_000,
   progressMinBytes: 64 * 1024,
 };
 
+export type IpfsServerOptions = Readonly<typeof ipfsServerOptions>;
+
 /** Path prefix of files; failures under it use the REST envelope. */
 export const IPFS_PREFIX = '/ipfs/';
 
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
-/**
- * IPFS gateway to stored files: GET and HEAD of /ipfs/<cid>, without a key.
- * @param blocks - serves `?format=raw`; null disables it.
- */
+/** GET and HEAD of /ipfs/<cid>, without a key. @param blocks - serves `?format=raw`; null disables it. */
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},
@@ -167,11 +159,8 @@ class IpfsGateway {
     const isRanged = method === 'GET' && (headers['if-range'] ?? tag) === tag;
     const range = isRanged ? rangeOf(headers.range, file.bytes) : null;
     if (range === 'unsatisfiable') {
-      response.writeHead(416, {
-        ...commonHeaders,
-        'content-range': `bytes */${file.bytes}`,
-        'content-length': 0,
-      });
+      const contentRange = `bytes */${file.bytes}`;
+      response.writeHead(416, { ...commonHeaders, 'content-range': contentRange, 'content-length': 0 });
       response.end();
       return;
     }

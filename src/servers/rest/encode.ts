@@ -79,10 +79,7 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
   return failure instanceof NodeRejection ? { rpc: failure.error } : {};
 }
 
-/**
- * Error envelope. The interface's client turns the object `error` with its message into an Error.
- * Source: rest-api.md §1, "Errors".
- */
+/** The client of the interface turns the object `error` into an Error. Source: rest-api.md §1, "Errors". */
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;
   const detail = messageOf(failure);

@@ -9,7 +9,7 @@ import {
   type RestRoute,
 } from '../../protocol/rest/route.ts';
 import { traceparentOf } from '../caller.ts';
-import { noProxies, type TrustedProxies } from '../client-address.ts';
+import { noProxies } from '../client-address.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { isJsonType, readBody } from '../http/decode.ts';
 import { rejectRequest } from '../http/encode.ts';
@@ -18,19 +18,14 @@ import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts'
 import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
-export type RestServerOptions = Readonly<{
-  bodyMaxBytes: number;
-  bodiesMaxBytes: number;
-  upload: UploadLimits;
-  proxies: TrustedProxies;
-}>;
-
-export const restServerOptions: RestServerOptions = {
+export const restServerOptions = {
   bodyMaxBytes: 1024 * 1024,
   bodiesMaxBytes: 64 * 1024 * 1024,
-  upload: uploadLimits,
+  upload: uploadLimits as UploadLimits,
   proxies: noProxies,
 };
+
+type RestServerOptions = Readonly<typeof restServerOptions>;
 
 /** Path prefix of the interface; failures under it use its envelope. */
 export const REST_PREFIX = '/sol/';

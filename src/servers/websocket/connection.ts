@@ -17,8 +17,8 @@ export interface SocketListener {
 }
 
 /**
- * Socket that reports the start of its closing handshake, on either side: nothing may follow a close frame
- * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
+ * Reports the start of its closing handshake, on either side: nothing may follow a close frame (RFC 6455
+ * §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
   listener: SocketListener | null = null;
@@ -178,8 +178,7 @@ export class Connection implements Peer, SocketListener, Backlog {
   }
 
   /**
-   * Ends with LAGGING and drops the queue, which the client is not reading. A connection that is closing already is
-   * terminated.
+   * Ends with LAGGING and drops the queue, which the client is not reading; terminates a closing connection.
    */
   cut(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {

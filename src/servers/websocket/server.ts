@@ -26,9 +26,9 @@ export type WebSocketOptions = ConnectionOptions &
     path: string;
     /** Network of calls and subscriptions; a query naming another is rejected. */
     network: Network;
-    /** Maximum connections of all keys; above it, a handshake gets OVERLOADED. */
+    /** Connections of all keys; above it, a handshake gets OVERLOADED. */
     connectionsMax: number;
-    /** Maximum calls of all connections in flight; above it, a call gets OVERLOADED. */
+    /** Calls of all connections; above it, a call gets OVERLOADED. */
     allCallsInFlightMax: number;
     closeTimeoutMs: number;
     proxies: TrustedProxies;
@@ -133,8 +133,8 @@ export class WebSocketDialect implements HttpUpgrade {
   }
 
   /**
-   * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
-   * rejected. UPGRADE_REQUIRED if it would succeed.
+   * For plain requests, since browsers do not show why a handshake was rejected. UPGRADE_REQUIRED if it would
+   * succeed.
    */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
@@ -192,10 +192,7 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
 
 export type ConnectionsOptions = Readonly<{
   checkIntervalMs: number;
-  /**
-   * Maximum memory of unsent data of all clients. Above it, closing connections and then the largest queues
-   * are dropped with LAGGING.
-   */
+  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
   queuesMaxBytes: number;
 }>;
 
