@@ -81,7 +81,7 @@ export const isExemptFromTimeout = (request: IncomingMessage): boolean => exempt
 /** Reading pauses with more queued requests. Until then the socket reports when the client disconnects. */
 const WAITING_MAX = 16;
 
-export type StartRequest = (request: IncomingMessage, response: ServerResponse) => void;
+export type StartRequest = (response: ServerResponse) => void;
 
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
@@ -102,8 +102,8 @@ export class OpenRequests {
   }
 
   /** After all earlier ones on its connection; it is open until its response closes. */
-  enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
-    const { socket } = request;
+  enqueue(response: ServerResponse, start: StartRequest): void {
+    const { socket } = response.req;
     const ofConnection = openResponses(socket);
     const isFirst = ofConnection.size === 0;
     ofConnection.add(response);
@@ -142,8 +142,7 @@ export class OpenRequests {
   }
 
   #start(response: ServerResponse, start: StartRequest): void {
-    const { req } = response;
-    const { socket } = req;
+    const { socket } = response.req;
     this.#startedAt.set(response, performance.now());
     this.#load.inFlight++;
     response.on('close', () => {
@@ -153,7 +152,7 @@ export class OpenRequests {
       this.#startNext(socket);
       this.#onEnd();
     });
-    start(req, response);
+    start(response);
   }
 
   #startNext(socket: Socket): void {

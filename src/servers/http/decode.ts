@@ -129,11 +129,11 @@ export class GrowingBody {
  * exhausted.
  */
 export function readBody(
-  request: IncomingMessage,
   response: ServerResponse,
   bodyMaxBytes: number,
   budget: ByteBudget,
 ): Promise<Buffer | null> {
+  const { req: request } = response;
   const announced = Number(request.headers['content-length'] ?? bodyMaxBytes);
   if (announced > bodyMaxBytes) throw tooLarge(bodyMaxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();

@@ -48,7 +48,6 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
  * discards the response.
  */
 export function rejectRequest(
-  request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
   extra: OutgoingHttpHeaders = {},
@@ -56,14 +55,14 @@ export function rejectRequest(
 ): void {
   const body = bodyOf(failure);
   const headers = { ...rejectionHeaders(failure, body), ...extra };
-  if (request.complete || hasSmallBody(request)) {
+  if (response.req.complete || hasSmallBody(response.req)) {
     response.writeHead(failure.row.http, headers);
     response.end(body);
     return;
   }
   response.writeHead(failure.row.http, { ...headers, connection: 'close' });
   response.write(body);
-  linger(request, response);
+  linger(response);
 }
 
 /** Small, and sent without a 100 Continue. */
@@ -73,7 +72,8 @@ function hasSmallBody({ headers }: IncomingMessage): boolean {
   return bytes === 0 || headers.expect === undefined;
 }
 
-function linger(request: IncomingMessage, response: ServerResponse): void {
+function linger(response: ServerResponse): void {
+  const { req: request } = response;
   let bytes = 0;
   const timer = setTimeout(() => response.end(), LINGER_MS);
   const finish = (): void => {

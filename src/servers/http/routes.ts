@@ -125,7 +125,8 @@ export class HttpDispatcher {
     this.#log = log;
   }
 
-  dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
+  dispatch(response: ServerResponse, query: string, path: string): void {
+    const { req: request } = response;
     const { method = '' } = request;
     const verbs = findVerbs(this.#routes, path, method);
     const handler =
@@ -133,32 +134,26 @@ export class HttpDispatcher {
         ? findNotFoundPage(this.#routes, request, path)
         : (verbs.get(method) ?? (method === 'HEAD' ? verbs.get('GET') : undefined));
     if (handler !== undefined) {
-      this.#invoke(handler, request, response, query, path);
+      this.#invoke(handler, response, query, path);
       return;
     }
     const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
-    if (verbs === undefined) rejectRequest(request, response, pathNotFound(this.#routes), {}, bodyOf);
+    if (verbs === undefined) rejectRequest(response, pathNotFound(this.#routes), {}, bodyOf);
     else {
       const allow = [...verbs.keys()].join(', ');
-      rejectRequest(request, response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
+      rejectRequest(response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
     }
   }
 
-  #invoke(
-    handler: HttpHandler,
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: string,
-    path: string,
-  ): void {
+  #invoke(handler: HttpHandler, response: ServerResponse, query: string, path: string): void {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
       const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
       if (response.headersSent) response.destroy();
-      else rejectRequest(request, response, new Failure('INTERNAL'), {}, bodyOf);
+      else rejectRequest(response, new Failure('INTERNAL'), {}, bodyOf);
     };
     try {
-      handler(request, response, query, path)?.catch(fail);
+      handler(response.req, response, query, path)?.catch(fail);
     } catch (thrown) {
       fail(thrown);
     }

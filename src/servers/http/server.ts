@@ -78,13 +78,11 @@ export class HttpServer implements FallbackListener {
     this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
     const holders = { server: this.server, fastPath, tls: this.#tls, upgrades };
     this.#drain = new HttpDrain({ ...holders, load: this.#load });
-    const handleRequest: StartRequest = (request, response) => this.#handle(request, response, true);
-    const rejectExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
-    this.server.on('request', (request, response) => this.#enqueue(request, response, handleRequest));
-    this.server.on('checkContinue', (request, response) => this.#enqueue(request, response, handleRequest));
-    this.server.on('checkExpectation', (request, response) =>
-      this.#enqueue(request, response, rejectExpectation),
-    );
+    const handleRequest: StartRequest = (response) => this.#handle(response, true);
+    const rejectExpectation: StartRequest = (response) => this.#handle(response, false);
+    this.server.on('request', (_request, response) => this.#enqueue(response, handleRequest));
+    this.server.on('checkContinue', (_request, response) => this.#enqueue(response, handleRequest));
+    this.server.on('checkExpectation', (_request, response) => this.#enqueue(response, rejectExpectation));
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
   }
@@ -154,28 +152,29 @@ export class HttpServer implements FallbackListener {
     );
   }
 
-  #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
+  #enqueue(response: ServerResponse, start: StartRequest): void {
     // The parser reads on while a rejection is being sent.
-    if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
+    if (!isUntrusted(response.req.socket)) this.#openRequests.enqueue(response, start);
   }
 
   /** @param isUnderstood - false for an unknown Expect header. */
-  #handle(request: IncomingMessage, response: ServerResponse, isUnderstood: boolean): void {
+  #handle(response: ServerResponse, isUnderstood: boolean): void {
+    const { req: request } = response;
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
     const { path, query } = splitUrl(request.url ?? '/');
     const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
     if (this.inFlight > this.#options.requestsInFlightMax) {
-      rejectRequest(request, response, new Failure('OVERLOADED'), {}, bodyOf);
+      rejectRequest(response, new Failure('OVERLOADED'), {}, bodyOf);
       return;
     }
     const fault = isUnderstood ? faultOfHead(request) : 'MALFORMED_HTTP';
     if (fault !== null) {
       markUntrusted(request.socket);
-      rejectRequest(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
+      rejectRequest(response, new Failure(fault), { connection: 'close' }, bodyOf);
       return;
     }
-    this.#dispatcher.dispatch(request, response, query, path);
+    this.#dispatcher.dispatch(response, query, path);
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {

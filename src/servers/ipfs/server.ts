@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { rejectRequest } from '../http/encode.ts';
@@ -53,10 +53,10 @@ export function ipfsRoutes(
   blocks: FileReader | null = null,
 ): HttpRoutes {
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
-  const get: HttpHandler = (request, response, query, path) => {
+  const get: HttpHandler = (_request, response, query, path) => {
     const isRaw = new URLSearchParams(query).get('format') === 'raw';
     const view = isRaw ? asBlocks(blocks) : asFiles(files);
-    return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
+    return gateway.handle(response, path.slice(IPFS_PREFIX.length), view);
   };
   const verbs = new Map([
     ['GET', get],
@@ -97,59 +97,45 @@ class IpfsGateway {
     });
   }
 
-  async handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    text: string,
-    view: FileView,
-  ): Promise<void> {
+  async handle(response: ServerResponse, text: string, view: FileView): Promise<void> {
     const cid = CANONICAL.test(text) ? text : canonicalCid(text);
     if (cid !== null && cid !== text) {
-      redirect(request, response, cid);
+      redirect(response, cid);
       return;
     }
-    const address = request.socket.remoteAddress ?? '';
+    const address = response.req.socket.remoteAddress ?? '';
     if (!(await this.#openFiles.acquire(address))) {
-      fail(request, response, new Failure('OVERLOADED'));
+      fail(response, new Failure('OVERLOADED'));
       return;
     }
     try {
-      await this.#handleFile(request, response, cid, view);
+      await this.#handleFile(response, cid, view);
     } finally {
       this.#openFiles.release(address);
     }
   }
 
-  async #handleFile(
-    request: IncomingMessage,
-    response: ServerResponse,
-    cid: string | null,
-    view: FileView,
-  ): Promise<void> {
+  async #handleFile(response: ServerResponse, cid: string | null, view: FileView): Promise<void> {
     let file: ReadableFile | null;
     try {
       file = cid === null ? null : await view.open(cid);
     } catch (cause) {
-      fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
+      fail(response, new Failure('STORAGE_UNAVAILABLE', { cause }));
       return;
     }
     if (file === null || cid === null) {
-      fail(request, response, new Failure('FILE_NOT_FOUND'));
+      fail(response, new Failure('FILE_NOT_FOUND'));
       return;
     }
     try {
-      await this.#send(request, response, file, { cid, tag: view.tagOf(cid) });
+      await this.#send(response, file, { cid, tag: view.tagOf(cid) });
     } finally {
       await file.close();
     }
   }
 
-  async #send(
-    { method, headers }: IncomingMessage,
-    response: ServerResponse,
-    file: ReadableFile,
-    identity: FileIdentity,
-  ): Promise<void> {
+  async #send(response: ServerResponse, file: ReadableFile, identity: FileIdentity): Promise<void> {
+    const { method, headers } = response.req;
     const { tag } = identity;
     if (hasTag(headers['if-none-match'], tag)) {
       response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': IMMUTABLE_CACHE });
@@ -198,7 +184,8 @@ function fileHeaders(
   return headers;
 }
 
-function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
+function redirect(response: ServerResponse, cid: string): void {
+  const { url } = response.req;
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {
     ...commonHeaders,
@@ -209,6 +196,6 @@ function redirect({ url }: IncomingMessage, response: ServerResponse, cid: strin
   response.end();
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
-  rejectRequest(request, response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
+function fail(response: ServerResponse, failure: Failure): void {
+  rejectRequest(response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
 }

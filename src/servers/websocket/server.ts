@@ -94,7 +94,7 @@ export class WebSocketDialect implements HttpUpgrade {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
       const failure = this.#explain(request, query);
-      rejectRequest(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
+      rejectRequest(response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
     };
     return new Map([[this.#options.path, new Map([['GET', get]])]]);
   }
