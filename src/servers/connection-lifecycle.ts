@@ -1,23 +1,20 @@
+import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import type { Logger } from '../base/log.ts';
 
 type ListenAddress = Readonly<{ host: string; port: number }>;
 
 /** Later errors are logged as `failed`. @returns the bound address. */
-export function listen(
+export async function listen(
   server: Server,
   { host, port }: ListenAddress,
   log: Logger,
   failed: string,
 ): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      server.on('error', (fault) => log.error({ err: fault }, failed));
-      resolve(server.address() as AddressInfo);
-    });
-  });
+  server.listen({ host, port });
+  await once(server, 'listening');
+  server.on('error', (fault) => log.error({ err: fault }, failed));
+  return server.address() as AddressInfo;
 }
 
 /** One sweep timer runs while there are any. */

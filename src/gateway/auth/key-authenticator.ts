@@ -18,18 +18,20 @@ import {
 } from './key-record.ts';
 import { KeyState, type LoadedKey } from './key-state.ts';
 
-export type KeyAuthenticatorOptions = Readonly<{
-  /** By version, several during a rotation. Each at least 16 bytes. */
-  peppers: ReadonlyMap<number, Buffer>;
+export const keyAuthenticatorOptions = {
   /** Above it, expired keys are dropped; if there are none, new keys are not loaded. */
-  keysMax?: number;
+  keysMax: 200_000,
   /** Revoked keys that are remembered, most recent first. */
-  revokedMax?: number;
-  /** Unix milliseconds. */
-  now?: () => number;
-}>;
+  revokedMax: 10_000,
+};
 
-export const keyAuthenticatorOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
+type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
+  Readonly<{
+    /** By version, several during a rotation. Each at least 16 bytes. */
+    peppers: ReadonlyMap<number, Buffer>;
+    /** Unix milliseconds. */
+    now?: () => number;
+  }>;
 
 const PEPPER_MIN_BYTES = 16;
 /** Rules interned for sharing between keys. */

@@ -3,17 +3,12 @@ import { isUsable, type KeyAuthenticator } from './key-authenticator.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
 import { type KeyUse, rejectionOf } from './key-rules.ts';
 
-export type KeyWatchOptions = Readonly<{
-  sweepIntervalMs: number;
-  /** Unix milliseconds. */
-  now: () => number;
-  /** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
-  rejection: (key: KeyRecord, nowMs: number) => Failure | null;
-}>;
+const keyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
-export type UseRejection = KeyWatchOptions['rejection'];
+export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 
-export const keyWatchOptions: Omit<KeyWatchOptions, 'rejection'> = { sweepIntervalMs: 500, now: Date.now };
+/** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
+export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
 
 /** Called when the key or its use is no longer valid. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
@@ -26,7 +21,7 @@ type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;
-  readonly #options: KeyWatchOptions;
+  readonly #options: KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
   readonly #watchers = new Map<KeyId, Set<Watcher>>();
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;

@@ -76,13 +76,13 @@ export class ClientStream implements GeyserStream {
 
   constructor(parts: ClientStreamParts) {
     this.#parts = parts;
-    const { gateway, key, rpc, client, sink, onEnd } = parts;
+    const { gateway, key, onEnd } = parts;
     const end = (failure: Failure): void => {
       this.#end();
       onEnd(failure);
     };
     this.#unwatch = gateway.watch.watch(key.id, this.#use, end);
-    this.#live = new LiveStream(rpc, key, client.address, sink, end);
+    this.#live = new LiveStream(parts, end);
     this.#unregister = gateway.connections?.add(this.#live);
   }
 
@@ -199,16 +199,10 @@ class LiveStream implements LiveConnection {
   #describe: readonly string[] = [];
   readonly #sink: GeyserSink;
 
-  constructor(
-    rpc: StreamRpc,
-    key: LoadedKey,
-    address: string,
-    sink: GeyserSink,
-    end: (failure: Failure) => void,
-  ) {
+  constructor({ rpc, key, client, sink }: ClientStreamParts, end: (failure: Failure) => void) {
     this.rpc = rpc;
     this.key = key;
-    this.address = address;
+    this.address = client.address;
     this.#sink = sink;
     this.end = end;
   }

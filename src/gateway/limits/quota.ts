@@ -7,16 +7,12 @@ export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
   Readonly<{ keyState?: { quotaAccount: LedgerAccount | null } }>;
 
 /** Usage of one customer and plan in the current month. */
-export type QuotaAccount = Readonly<{
-  customerId: string;
-  planId: string;
-  /** Credits per month; 0: no quota. */
-  limit: number;
-  /** Credits spent in this process. */
-  local: number;
-  /** Credits spent in all, as far as known here. */
-  used: number;
-}>;
+export type QuotaAccount = Readonly<
+  Pick<LedgerAccount, 'customerId' | 'planId' | 'limit' | 'local'> & {
+    /** Credits spent in all, as far as known here. */
+    used: number;
+  }
+>;
 
 /** Usage of earlier runs and other gateways in the month. */
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
@@ -31,8 +27,9 @@ export class LedgerAccount {
   readonly month: Month;
   readonly customerId: string;
   readonly planId: string;
-  /** As of the plan when last used. */
+  /** Credits per month as of the plan when last used; 0: no quota. */
   limit = 0;
+  /** Credits spent in this process. */
   local = 0;
   /** Credits known to the store. */
   stored = 0;

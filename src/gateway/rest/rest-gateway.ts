@@ -75,9 +75,8 @@ export class RestGateway implements RestHandler {
 
   async serve(request: RestRequest, disconnected: AbortSignal): Promise<RestOutcome> {
     const context = this.#parts.meter.startRequest(request.client, request.traceparent);
-    const reserve = (credits: number): void =>
-      this.#parts.admission.reserveMore(context, request.route.name, credits);
-    const calls = new UpstreamCalls(this.#parts, this.#concurrency, this.#limits, context, reserve);
+    const { name } = request.route;
+    const calls = new UpstreamCalls(this.#parts, this.#concurrency, this.#limits, context, name);
     let body: Buffer | null = null;
     let failure: Failure | null = null;
     try {

@@ -53,27 +53,27 @@ export class UpstreamCalls {
   readonly #concurrency: CallConcurrencyLimiter;
   readonly #limits: ResponseLimits;
   readonly #context: RequestContext;
-  readonly #reserve: (credits: number) => void;
+  readonly #endpoint: string;
   #count = 0;
   #credits = 0;
   #startedCredits = 0;
   #bytes = 0;
   #network: Network | null = null;
 
-  /** @param reserve - called before each call with the total credits of the calls started so far. */
+  /** @param endpoint - charged with the calls. */
   constructor(
     parts: PipelineParts,
     concurrency: CallConcurrencyLimiter,
     limits: ResponseLimits,
     context: RequestContext,
-    reserve: (credits: number) => void,
+    endpoint: string,
   ) {
     this.#parts = parts;
     const source = parts.source;
     this.#dispatcher = {
       dispatch: (call, handler) => forwardCall(source, parts.submissions, context.key, call, handler),
     };
-    this.#reserve = reserve;
+    this.#endpoint = endpoint;
     this.#context = context;
     this.#concurrency = concurrency;
     this.#limits = limits;
@@ -128,7 +128,7 @@ export class UpstreamCalls {
     const row = methodRow(method);
     this.#count++;
     this.#startedCredits += row.cost;
-    this.#reserve(this.#startedCredits);
+    this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
     const { key, trace } = this.#context;
     const minSlot = (key && this.#parts.sessions?.minSlotFor(key, network, null)) ?? null;
     const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };

@@ -30,13 +30,7 @@ export type Submission = {
   result: SubmissionResult | null;
 };
 
-export type SubmissionAttempt = Readonly<{
-  node: string;
-  /** Unix milliseconds. */
-  at: number;
-  ms: number;
-  outcome: string;
-}>;
+export type SubmissionAttempt = Readonly<ReturnType<typeof submissionAttempt>>;
 
 export const submissionLogOptions = {
   /** Submissions waiting to be written; above it, the oldest are dropped. */
@@ -45,7 +39,7 @@ export const submissionLogOptions = {
 } as const;
 
 /** @param nowMs - Unix milliseconds now, to convert from `performance.now()`. */
-export function submissionAttempt(attempt: CallAttempt, nowMs: number): SubmissionAttempt {
+export function submissionAttempt(attempt: CallAttempt, nowMs: number) {
   const { node, startedAt, endedAt, outcome } = attempt;
   const at = Math.round(nowMs - (performance.now() - startedAt));
   return { node, at, ms: Math.round((endedAt - startedAt) * 1_000) / 1_000, outcome };

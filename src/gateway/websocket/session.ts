@@ -54,7 +54,7 @@ export type WebSocketGatewayParts = PipelineParts &
   }>;
 export type WebSocketGatewayOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
-  keys?: Partial<Omit<KeyWatchOptions, 'rejection'>>;
+  keys?: Partial<KeyWatchOptions>;
   messageRate?: Partial<MessageRateOptions>;
   subscriptionLimits?: Partial<SubscriptionLimits>;
 }>;

@@ -14,10 +14,7 @@ import { decodeHead, isGrpc } from './decode.ts';
 import { endingOf, endingOfFailure, trailersOnlyHeaders } from './encode.ts';
 import type { Services } from './services.ts';
 
-export type ConnectionEvents = Readonly<{
-  onClose: (connection: Connection) => void;
-  onAbuse: () => void;
-}>;
+type ConnectionEvents = Readonly<{ onClose: (connection: Connection) => void; onAbuse: () => void }>;
 
 export type ConnectionContext = Omit<CallContext, 'onTinyFrames'> & Readonly<{ services: Services }>;
 

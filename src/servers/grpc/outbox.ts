@@ -201,13 +201,8 @@ export class Outbox {
   }
 
   #bytesUntil(to: number): number {
-    let bytes = 0;
-    for (let i = this.#from; i < to; i += 2) {
-      bytes +=
-        FRAME_HEADER_BYTES +
-        (this.#parts[i] as Uint8Array).length +
-        (this.#parts[i + 1] as Uint8Array).length;
-    }
+    let bytes = ((to - this.#from) >> 1) * FRAME_HEADER_BYTES;
+    for (let i = this.#from; i < to; i++) bytes += (this.#parts[i] as Uint8Array).length;
     return bytes;
   }
 

@@ -10,6 +10,14 @@ export const corsHeaders = {
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
 } as const;
 
+export const preflightHeaders = (methods: string, headers: string): OutgoingHttpHeaders => ({
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': methods,
+  'access-control-allow-headers': headers,
+  'access-control-max-age': '86400',
+  'content-length': '0',
+});
+
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
 

@@ -8,15 +8,6 @@ export const commonHeaders: OutgoingHttpHeaders = {
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
 };
 
-export const preflightHeaders: OutgoingHttpHeaders = {
-  ...securityHeaders.file,
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-  'access-control-allow-headers': 'range, if-range, if-none-match',
-  'access-control-max-age': '86400',
-  'content-length': '0',
-};
-
 /** Content under a CID never changes. */
 export const IMMUTABLE_CACHE = 'public, max-age=29536000, immutable';
 

@@ -1,18 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { rejectRequest } from '../http/encode.ts';
+import { securityHeaders } from '../../protocol/security-headers.ts';
+import { preflightHeaders, rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
-import {
-  commonHeaders,
-  contentTypeOf,
-  dispositionOf,
-  IMMUTABLE_CACHE,
-  preflightHeaders,
-  sendPaced,
-} from './encode.ts';
+import { commonHeaders, contentTypeOf, dispositionOf, IMMUTABLE_CACHE, sendPaced } from './encode.ts';
 
 /** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{
@@ -44,6 +38,11 @@ export type IpfsServerOptions = Readonly<typeof ipfsServerOptions>;
 /** Path prefix of files; failures under it use the REST envelope. */
 export const IPFS_PREFIX = '/ipfs/';
 
+const preflight: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
+  ...preflightHeaders('GET, HEAD, OPTIONS', 'range, if-range, if-none-match'),
+};
+
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
 /** GET and HEAD of /ipfs/<cid>, without a key. @param blocks - serves `?format=raw`; null disables it. */
@@ -61,7 +60,7 @@ export function ipfsRoutes(
   const verbs = new Map([
     ['GET', get],
     ['HEAD', get],
-    ['OPTIONS', preflightHandler(preflightHeaders)],
+    ['OPTIONS', preflightHandler(preflight)],
   ]);
   return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }

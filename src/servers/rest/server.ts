@@ -6,10 +6,10 @@ import { traceparentOf } from '../caller.ts';
 import { noProxies } from '../client-address.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { isJsonType, readBody } from '../http/decode.ts';
-import { rejectRequest } from '../http/encode.ts';
+import { preflightHeaders, rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { hasBody, readJsonBody, readQuery, restCredentialOf } from './decode.ts';
-import { envelope, errorBody, preflightHeaders, responseHeaders, send } from './encode.ts';
+import { envelope, errorBody, responseHeaders, send } from './encode.ts';
 import { readUpload, type UploadLimits, uploadLimits } from './multipart.ts';
 
 export const restServerOptions = {
@@ -45,7 +45,9 @@ export function restRoutes(
   return paths;
 }
 
-const preflight = preflightHandler(preflightHeaders);
+/** The interface's client sends `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
+const HEADERS = 'access-control-allow-origin, authorization, content-type, x-api-key';
+const preflight = preflightHandler(preflightHeaders('GET, POST, OPTIONS', HEADERS));
 
 type RestExchange = {
   readonly route: RestRoute;

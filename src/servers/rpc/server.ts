@@ -6,18 +6,20 @@ import { NULL_ID } from '../../protocol/response-envelope.ts';
 import { callerOf } from '../caller.ts';
 import { disconnectSignal } from '../http/connection.ts';
 import { readBody } from '../http/decode.ts';
-import { rejectRequest } from '../http/encode.ts';
+import { preflightHeaders, rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 import { type EnvelopeCall, type Reply, type RpcCalls, statusOfSingle } from './calls.ts';
-import { preflightHeaders, responseHeaders, send } from './encode.ts';
+import { responseHeaders, send } from './encode.ts';
 import { SingleCallResponder } from './responder.ts';
+
+const HEADERS = 'content-type, authorization, solana-client, x-solway-session';
 
 export function rpcRoutes(calls: RpcCalls): HttpRoutes {
   const post: HttpHandler = (_request, response, query) => handle(calls, response, query);
   const verbs = new Map([
     ['POST', post],
-    ['OPTIONS', preflightHandler(preflightHeaders)],
+    ['OPTIONS', preflightHandler(preflightHeaders('POST, OPTIONS', HEADERS))],
   ]);
   return new Map([[calls.options.path, verbs]]);
 }
