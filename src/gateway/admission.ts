@@ -37,10 +37,7 @@ export class Admission {
     this.#addressLimiter = addressLimiter ?? new RateLimiter();
   }
 
-  /**
-   * Identifies the key of a request, checks its use, and stores it in the context.
-   * @param network - null where the request names it later.
-   */
+  /** Identifies the key and checks its use. @param network - null where the request names it later. */
   authenticate(
     caller: Caller,
     product: Product | null,
@@ -75,9 +72,7 @@ export class Admission {
   }
 
   /**
-   * Checks the method and the quota of an authenticated request, and reserves its credits.
-   * @param method - null for none, such as opening a connection.
-   * @param meteredAs - the name to charge under, where it differs from `method`.
+   * @param method - null for none, such as opening a connection. @param meteredAs - charged under this name.
    */
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
@@ -97,10 +92,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /**
-   * Takes calls from the rate of the address, then of the key. A call rejected by the first takes none from
-   * the second.
-   */
+  /** Rate of the address first: a call rejected by it takes none from the rate of the key. */
   consumeRate(context: RequestContext, calls = 1): void {
     const { key } = context;
     if (key === null) return;
@@ -110,7 +102,6 @@ export class Admission {
     recordDecision(context, decision, nowMs);
   }
 
-  /** Takes calls from the rate of the address alone, if the key sets one. */
   consumeAddressRate(context: RequestContext, calls = 1, nowMs = performance.now()): void {
     const { key, client } = context;
     if (key === null || key.addressPerSecond === null) return;
@@ -119,7 +110,6 @@ export class Admission {
     recordDecision(context, this.#addressLimiter.consume(bucketKey, rate, nowMs, calls), nowMs);
   }
 
-  /** Rate limit and quota of a request, for its response headers. */
   limitStatus({ key, rateDecision }: RequestContext): LimitStatus {
     return {
       rateLimit: rateDecision?.state ?? null,

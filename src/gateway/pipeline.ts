@@ -154,7 +154,6 @@ export const createPipeline = (parts: PipelineParts): RequestHandler => new Call
 
 const noLimitStatus: LimitStatus = { rateLimit: null, quota: null };
 
-/** Handles the response of one call: meters it and passes it to the responder. */
 class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   readonly #parts: PipelineParts;
   readonly #wire: Wire;
@@ -243,7 +242,6 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   }
 }
 
-/** Streamed response that counts its bytes and reports its end. */
 class MeteredResponse implements StreamedResponse, ResponseReader {
   readonly #response: StreamedResponse;
   readonly #handler: CallHandler;

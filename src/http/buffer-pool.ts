@@ -15,8 +15,8 @@ const createSizeClasses = (): readonly [SizeClass, SizeClass] => [
 ];
 
 /**
- * Buffers for the chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a
- * chunk releases it; unreleased chunks are garbage collected.
+ * For chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a chunk
+ * releases it; unreleased chunks are garbage collected.
  */
 export class BufferPool {
   readonly #sizeClasses = createSizeClasses();

@@ -107,10 +107,7 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
   bytes.copy(view, 0, start, start + length);
 }
 
-/**
- * Calls its sink synchronously within `read`. A sink must only record: it acts after `read` has returned,
- * because all parsers share one instance.
- */
+/** Calls its sink within `read`. A sink only records and acts afterwards: all parsers share one instance. */
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;
@@ -131,10 +128,7 @@ export class HttpParser {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /**
-   * Reads until the sink stops, the bytes are invalid, or the end. @returns the offset after the parsed
-   * bytes.
-   */
+  /** Reads until the sink stops, the bytes are invalid, or the end. @returns the offset after them. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
     while (at < end && !this.#isFaulty) {

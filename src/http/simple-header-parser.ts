@@ -6,10 +6,7 @@ import { byteTable, isToken, skipWhile } from '../base/text/short-bytes.ts';
  */
 
 export interface SimpleHeaderSink {
-  /**
-   * @param start - of the value, without surrounding spaces.
-   * @returns false to leave the head to llhttp.
-   */
+  /** @param start - of the trimmed value. @returns false to leave the head to llhttp. */
   onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;
 }
 
@@ -55,7 +52,6 @@ export function parseSimpleHeaders(
 /** What a header says about the connection. `unsupported`: left to llhttp; `other`: another header. */
 export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';
 
-/** @param start - of the value. */
 export function connectionDirective(
   bytes: Buffer,
   nameStart: number,

@@ -65,10 +65,7 @@ export class ConnectionCaps {
   }
 }
 
-/**
- * Closes further connections at once: in a cluster, Node.js would otherwise pass them on to other workers,
- * forever if all are full.
- */
+/** In a cluster, Node.js would otherwise pass further connections on to other workers, maybe forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   // `dropMaxConnection` is missing in the types.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

@@ -87,7 +87,6 @@ export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   return { product: product as Product, id: match[2] as KeyId };
 }
 
-/** Finds all well-formed keys in a text, in order. */
 export const findApiKeys = (text: string): readonly string[] =>
   (text.match(ANYWHERE_PATTERN) ?? []).filter((found) => typeof parseApiKey(found) !== 'string');
 

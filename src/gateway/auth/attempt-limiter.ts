@@ -7,7 +7,6 @@ type AttemptState = { failures: number; inProgress: number; blockedUntil: number
 export type Attempt = Readonly<{
   succeed(): void;
   fail(): void;
-  /** Ends the attempt without counting it. */
   discard(): void;
 }>;
 
@@ -25,10 +24,7 @@ export type AttemptLimits = Readonly<{
 const DOUBLINGS_MAX = 30;
 const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as const;
 
-/**
- * Limits password attempts per name: an early attempt is rejected before any hash is computed. Concurrent
- * attempts count as sequential ones.
- */
+/** An early attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
   readonly #now: () => number;

@@ -22,10 +22,7 @@ const MINUTE_MS = 60_000;
 /** Failures in the minute that started with the first of them. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/**
- * Blocks addresses that send many invalid keys, before the key is read: a valid key is rejected too, so that
- * a guess reveals nothing. IPv6 addresses count per /64.
- */
+/** Before the key is read: a valid key is rejected too, so a guess reveals nothing. IPv6 counts per /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;

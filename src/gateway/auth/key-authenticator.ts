@@ -34,7 +34,6 @@ type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
   }>;
 
 const PEPPER_MIN_BYTES = 16;
-/** Rules interned for sharing between keys. */
 const RULES_MAX = 1_000;
 
 /** Used for unknown keys, so that their verification takes as long. */
@@ -56,9 +55,7 @@ export class KeyAuthenticator {
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Holds valid keys only: an invalid one costs the same work each time. */
   readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
-  /** Interned limits by plan. */
   readonly #limits = new Map<string, PlanLimits>();
-  /** Interned rules by their JSON text. */
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
   /** Versions of revoked keys: an older record must not restore one. */
   readonly #revoked: Lru<KeyId, number>;
@@ -110,10 +107,7 @@ export class KeyAuthenticator {
     return this.find(record.id) ?? record;
   }
 
-  /**
-   * Applies records that are newer than the stored ones: a late lookup must not undo a revocation.
-   * @returns the records that were applied.
-   */
+  /** Skips records that are not newer: a late lookup must not undo a revocation. @returns those applied. */
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
     for (const record of records) {
@@ -220,7 +214,6 @@ export class KeyAuthenticator {
     return entry.record;
   }
 
-  /** @param record - of the id in the credential. */
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
@@ -255,10 +248,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/**
- * Copies a record with its first use, with the fields of the request path first: keys in use are then close
- * together in memory.
- */
+/** With the fields of the request path first: keys in use are then close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();
@@ -301,9 +291,8 @@ function tagOf(credential: string): number {
 }
 
 /**
- * Set-associative cache of credentials verified lately. The user removes an entry when it changes and checks
- * expiry on each hit. The comparison takes no constant time, but each wrong guess is fully verified and
- * counted.
+ * Set-associative. The user removes an entry when it changes and checks expiry on each hit. The comparison
+ * takes no constant time, but each wrong guess is fully verified and counted.
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);

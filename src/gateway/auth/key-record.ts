@@ -53,7 +53,6 @@ export type KeyRules = Readonly<{
 
 export const unrestrictedRules: KeyRules = { networks: null, cidrs: null, origins: null, methods: null };
 
-/** A key in memory, without its secret. */
 export type KeyRecord = Readonly<{
   id: KeyId;
   product: Product;

@@ -7,7 +7,6 @@ import type { KeyRecord, KeyRules } from './key-record.ts';
 /** Client and network of a request. `network`: null if it is named later, or never. */
 export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
 
-/** With the place where their compiled form is cached. */
 type KeyWithRules = Pick<KeyRecord, 'rules'> &
   Readonly<{ keyState?: { compiledRules: CompiledRules | null } }>;
 
@@ -18,7 +17,6 @@ export type CompiledRules = Readonly<{
 }>;
 
 type NameMatcher = Readonly<{ exact: ReadonlySet<string>; patterns: readonly NamePattern[] }>;
-/** A name with one `*` between prefix and suffix. */
 type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
 /** @returns why the use is rejected by network, address or origin; null if it is allowed. */

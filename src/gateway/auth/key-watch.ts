@@ -52,7 +52,6 @@ export class KeyWatch {
     };
   }
 
-  /** Ends every watch without calling `onEnd`. */
   close(): void {
     this.#unlisten();
     for (const id of [...this.#watchers.keys()]) this.#unwatch(id);

@@ -44,7 +44,6 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   rejectAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
 }
 
-/** Calls that a request costs beyond the first. */
 export const extraCallsOf = (request: StreamRequest): number =>
   callsForAddresses(pubkeysCount(request)) +
   blocksCount(request) * CALLS_PER_BLOCK_FILTER +
@@ -58,9 +57,7 @@ export type ClientStreamParts = Readonly<{
   rpc: StreamRpc;
   opened: OpenedStream;
   sink: GeyserSink;
-  /** Called when the key is no longer valid. */
   onEnd: (failure: Failure) => void;
-  /** Releases the stream's slot in the stream limit. */
   release: () => void;
 }>;
 
@@ -163,7 +160,6 @@ export class ClientStream implements GeyserStream {
     return gateway.admission.keys.current(key);
   }
 
-  /** By the current record of the key. */
   #authenticate(context: RequestContext): LoadedKey {
     if (this.#ended) throw new Failure('CLIENT_GONE');
     return this.#parts.gateway.admission.reauthenticate(this.#parts.key.id, this.#use, context);

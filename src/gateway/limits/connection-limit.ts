@@ -5,8 +5,8 @@ export type ConnectionCount = Readonly<{ name: string; open: number }>;
 const IDLE_ROUNDS_MAX = 3;
 
 /**
- * Limits concurrent connections, or resources of them, per key family. With several gateways, it adds the
- * counts that the others last reported.
+ * Connections, or resources of them, per key family. Several gateways add the counts that the others
+ * reported.
  */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
@@ -42,8 +42,8 @@ export class ConnectionLimit {
   }
 
   /**
-   * Returns the counts to report: first of changed names, then of the round.
-   * @param max - names per report; the rest follow in the next ones.
+   * Counts of changed names first, then of the round. @param max - names; the rest follow in the next
+   * reports.
    * @param round - `next`: starts a round when the last one is complete; `restart`: starts one at once.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
@@ -96,7 +96,6 @@ export class ConnectionLimit {
     else remote.rounds = 0;
   }
 
-  /** Stops tracking a name without connections that was not used lately. */
   #expireIdle(name: string): void {
     const remote = this.#others?.get(name);
     if (remote === undefined || this.#open.has(name)) return;

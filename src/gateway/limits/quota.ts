@@ -75,10 +75,7 @@ export class QuotaLedger {
     return this.#month.start;
   }
 
-  /**
-   * Admits a call if credits are left, counting those of calls in progress.
-   * @param price - credits to reserve, released by `spend`.
-   */
+  /** Counts credits of calls in progress. @param price - credits to reserve, released by `spend`. */
   reserve(key: QuotaKey, nowMs: number, price = 0): void {
     const account = this.#accountFor(key, nowMs);
     if (account === null) return;

@@ -78,10 +78,7 @@ export class RateLimiter {
     this.#tracked = isShared ? new TrackedSet(familiesMax) : null;
   }
 
-  /**
-   * Takes tokens if at least one is left; the bucket may go negative.
-   * @returns null if the plan has no rate limit.
-   */
+  /** Takes tokens if at least one is left; the bucket may go negative. @returns null without a rate limit. */
   consume(
     familyId: string,
     limits: RatePlan,

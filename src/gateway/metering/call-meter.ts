@@ -21,7 +21,6 @@ export class RequestContext {
   authenticatedAt: number | null = null;
   /** When the request passed the rate limits. */
   limitedAt: number | null = null;
-  /** Of the limit that was checked last. */
   rateDecision: RateDecision | null = null;
   /** Credits reserved of the key's quota until the request ends. */
   reservedCredits = 0;
@@ -86,7 +85,6 @@ export class CallMeter {
     this.#parts = parts;
   }
 
-  /** @param traceparent - W3C trace context header. */
   startRequest(client: ClientInfo, traceparent: string | null = null): RequestContext {
     const context = new RequestContext(client);
     context.trace = this.#parts.requestLog?.start(context.startedAt, traceparent) ?? null;

@@ -8,7 +8,6 @@ export type LastUse = Readonly<{
   from: string | null;
 }>;
 
-/** Last use of one key, and what of it is saved. */
 export type UseEntry = {
   tracker: LastUsedTracker | null;
   at: number;
@@ -64,10 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /**
-   * Uses to save: from another address than saved, an interval after the last save, or of a key that became
-   * idle.
-   */
+  /** From another address than saved, an interval after the last save, or of a key that became idle. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {
@@ -86,7 +82,6 @@ export class LastUsedTracker {
     }
   }
 
-  /** Evicts idle keys whose last use is saved. */
   evictIdle(nowMs: number): void {
     for (const [keyId, use] of this.#uses) {
       const { at, from, savedAt, savedFrom } = use;

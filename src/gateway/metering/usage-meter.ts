@@ -21,7 +21,6 @@ export type UsageStatus = (typeof usageStatuses)[number];
 /** Method of calls that are not in the method table. */
 export const OTHER_METHOD = 'other';
 
-/** Method of WebSocket notifications. */
 export const NOTIFICATIONS = 'notifications';
 
 /**
@@ -49,10 +48,7 @@ export type UsageRow = Readonly<{
 /** Message bytes that cost a plan's `streamCredits`. */
 export const STREAM_UNIT_BYTES = 100_000;
 
-/**
- * Price of a call under a plan, in credits.
- * @param cost - credits by the method table.
- */
+/** @param cost - credits by the method table, used if the plan sets no price. */
 export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
   return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
 }
@@ -78,7 +74,6 @@ export type SentMessages = Readonly<{
   method: string;
   messages: number;
   bytesOut: number;
-  /** Whole credits. */
   credits: number;
 }>;
 
@@ -163,8 +158,8 @@ export class UsageMeter {
   }
 
   /**
-   * Rows changed since the last drain. Rows of past minutes are returned once: the caller keeps those it
-   * cannot store.
+   * Rows changed since the last drain. Rows of past minutes come once: the caller keeps those it cannot
+   * store.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
@@ -175,7 +170,6 @@ export class UsageMeter {
     return closed.concat(rowsOf({ counters: changed, latencies: this.#latencies }));
   }
 
-  /** All rows, without effect on `drain`. */
   snapshot(): UsageRow[] {
     const running = { counters: this.#counters(), latencies: this.#latencies };
     return this.#closed.concat(running).flatMap(rowsOf);

@@ -53,9 +53,8 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
 }
 
 /**
- * Waits for transactions to reach a commitment, by a subscription if there is a feed, and by polls of
- * getSignatureStatuses shared between all waits. A wait ends early when the blockhash has expired and no node
- * knows the transaction.
+ * Waits by a subscription if there is a feed, and by polls shared between all waits. A wait ends early when
+ * the blockhash has expired and no node knows the transaction.
  */
 export class Confirmations {
   readonly #parts: ConfirmationParts;

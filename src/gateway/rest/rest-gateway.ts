@@ -50,9 +50,7 @@ const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
-/**
- * The upstream calls of an endpoint are charged to the request, but do not count against the JSON-RPC rate.
- */
+/** Upstream calls are charged to the request, but do not count against the JSON-RPC rate. */
 export class RestGateway implements RestHandler {
   readonly #parts: PipelineParts;
   readonly #limits: RestLimits;

@@ -14,10 +14,7 @@ import { forwardCall } from '../telemetry/submission-log.ts';
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
-/**
- * Limits concurrent upstream calls, so that neither one customer nor one slow network delays the others. The
- * queue is bounded by the limit on requests in flight.
- */
+/** Neither one customer nor one slow network delays the others. The limit on requests bounds the queue. */
 export class CallConcurrencyLimiter {
   readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
   readonly #keyMax: number;

@@ -4,7 +4,6 @@ import type { KeyRecord } from '../auth/key-record.ts';
 
 export type Backlog = Readonly<{ queuedMessages: number; queuedBytes: number }>;
 
-/** An open WebSocket or gRPC stream. */
 export interface LiveConnection extends Backlog {
   readonly kind: 'websocket' | 'grpc';
   /** Null for a WebSocket. */
@@ -13,7 +12,6 @@ export interface LiveConnection extends Backlog {
   readonly address: string;
   /** Subscriptions of a WebSocket, filters of a stream. */
   readonly subscriptions: number;
-  /** Messages sent since it was opened. */
   readonly messages: number;
   readonly bytes: number;
   /** At most `max` subscriptions or filters as text. */

@@ -179,7 +179,6 @@ function stepSpan(
   };
 }
 
-/** Span of a request, with a child span for each step. */
 function spansOf(entry: RequestEntry, { traceId, parentId }: TraceLink): OtlpSpan[] {
   const { at, method, micros, http, rpcCode, failure, status } = entry;
   const id = spanId();

@@ -9,7 +9,6 @@ export const requestCounterOptions = {
   idleMs: 600_000,
 } as const;
 
-/** Minimum milliseconds between evictions. */
 const EVICTION_INTERVAL_MS = 10_000;
 
 /** Upper bounds in seconds; an implicit bucket follows. */

@@ -143,7 +143,6 @@ export class RequestLog {
     if (trace !== null && trace.link !== null) this.#spans?.sink.add(entry, trace.link);
   }
 
-  /** Takes all entries, oldest first. */
   drain(): RequestEntry[] {
     const entries = this.#entries;
     this.#entries = [];

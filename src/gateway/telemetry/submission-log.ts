@@ -54,7 +54,6 @@ export class SubmissionLog {
     this.#entriesMax = entriesMax;
   }
 
-  /** Submissions dropped before they were written. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -67,7 +66,6 @@ export class SubmissionLog {
     if (oldest !== undefined && this.#entries.delete(oldest)) this.#dropped++;
   }
 
-  /** Takes all submissions, oldest first. */
   drain(): Submission[] {
     const entries = [...this.#entries];
     this.#entries.clear();

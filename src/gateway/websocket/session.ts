@@ -132,7 +132,6 @@ type SubscribeRequest = Readonly<{
   context: RequestContext;
 }>;
 
-/** Client and network of a connection, and the session of its calls; null for none. */
 type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: string | null }>;
 
 class WebSocketSession implements Session {

@@ -50,9 +50,7 @@ export class TopicHub {
   }
 
   /**
-   * Notifications are buffered until `start` of the returned subscription.
-   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending
-   * join.
+   * Notifications are buffered until `start` of the result. @throws Failure OVERLOADED, and as `Topic.open`.
    */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
@@ -102,8 +100,7 @@ export class TopicHub {
 
   #hasCapacityFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    // Single-address topics are limited only by `topicsMax`: long address lists of others must not block
-    // them.
+    // Limited only by `topicsMax`: long address lists of others must not block a topic of one address.
     const fits = addresses <= 1 || this.#addresses + addresses <= addressesMax;
     return this.#topics.size < topicsMax && fits;
   }
@@ -114,7 +111,6 @@ export class TopicHub {
     }
   }
 
-  /** @returns whether there was an idle topic. */
   #closeIdle(): boolean {
     const [longest] = this.#idle.keys();
     longest?.close();
@@ -158,7 +154,7 @@ export class Topic implements FeedListener {
       this.#hub.onIdle(this);
   }
 
-  /** Opens the feed subscription once. */
+  /** @throws Failure UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending join. */
   open(feed: Feed): Promise<void> {
     this.#opened ??= this.#open(feed);
     return this.#opened;

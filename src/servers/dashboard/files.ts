@@ -44,9 +44,7 @@ function readFile(folder: string, name: string): DashboardFile | null {
   return { type, bytes, encoded, tag, isImmutable: HASHED.test(name) };
 }
 
-/**
- * Loads the output of `npm run build:web`, some megabytes. @returns null when it is missing or incomplete.
- */
+/** Loads the output of `npm run build:web`. @returns null when it is missing or incomplete. */
 export function readDashboard(folder: string): DashboardFiles | null {
   try {
     const page = readFile(folder, PAGE);

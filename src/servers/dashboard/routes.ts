@@ -66,11 +66,7 @@ function sendNotBuilt(response: ServerResponse): void {
   response.writeHead(503, headers).end(notBuiltPage);
 }
 
-/**
- * Without a key: the pages use the control API. Files are loaded once, and again for as long as they are
- * missing.
- * @param folder - output of `npm run build:web`.
- */
+/** Without a key: the pages use the control API. Files are loaded again for as long as they are missing. */
 export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
   const files = (): DashboardFiles | null => {

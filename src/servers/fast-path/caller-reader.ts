@@ -6,9 +6,7 @@ import type { FastHead } from './decode.ts';
 
 const NONE = Buffer.alloc(0);
 
-/**
- * Consecutive requests on a connection mostly carry the same headers; then `read` returns the same object.
- */
+/** Consecutive requests mostly carry the same headers; then `read` returns the same object. */
 export class CallerReader {
   readonly #socket: Socket;
   readonly #proxies: TrustedProxies;

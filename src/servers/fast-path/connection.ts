@@ -45,9 +45,8 @@ type SocketInternals = { _handle?: Handle | null; _server?: object | null; serve
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * A connection handles one request at a time and is itself the responder, so that no object is allocated per
- * request. It reads into the shared buffer if the runtime supports it, else from `data` events, which cost
- * more.
+ * Is itself the responder of its one request at a time, so that no object is allocated per request. Reads
+ * into the shared buffer if the runtime supports it, else from `data` events, which cost more.
  */
 export class FastConnection implements OpenConnection, Responder, StreamResponder {
   readonly stream: StreamResponder = this;
@@ -404,10 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/**
- * Moves a connection with its `close` listeners to a new socket that reads into the shared buffer.
- * @param onRead - gets the number of bytes read; returns false to pause reading.
- */
+/** With its `close` listeners. @param onRead - gets the number of bytes; returns false to pause reading. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

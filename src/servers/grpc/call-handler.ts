@@ -6,10 +6,7 @@ import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
 export interface GrpcCallHandler {
   readonly needsRequest: boolean;
   readonly isEndless: boolean;
-  /**
-   * Called with received messages; valid until it returns.
-   * @param bytes - received, or the bytes by which decompression exceeds them.
-   */
+  /** Messages are valid until it returns. @param bytes - received, or by which decompression exceeds them. */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
   onLagging?(): void;

@@ -36,8 +36,8 @@ export type OutboxParts = Readonly<{
 const batches = new FrameBatches();
 
 /**
- * Bounded queue of one call. Messages are held by reference, in two parts that many queues share. All
- * messages of an event loop turn leave in one write.
+ * Messages are held by reference, in two parts that many queues share. All messages of an event loop turn
+ * leave in one write.
  */
 export class Outbox {
   readonly #stream: Writable;
@@ -99,7 +99,6 @@ export class Outbox {
     this.#schedule();
   }
 
-  /** Disables joining with messages of later event loop turns. */
   setUrgent(): void {
     this.#scheduler = this.#schedulers.urgent;
   }
@@ -135,7 +134,6 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Messages passed to the stream since the last call, and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;

@@ -96,8 +96,7 @@ export class GrpcServer {
 
   /**
    * Reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY and ends
-   * streams with UNAVAILABLE. Calls and queued messages have `graceMs` to finish. Idempotent.
-   * @returns whether nothing had to be cut.
+   * streams with UNAVAILABLE. Calls then have `graceMs`. @returns whether nothing had to be cut.
    */
   drain(
     graceMs: number = this.#options.drainGraceMs,

@@ -119,10 +119,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/**
- * Streams without a key have a separate, small limit and a maximum age, so that they cannot exhaust the
- * streams of customers.
- */
+/** A small limit of their own and a maximum age: they cannot exhaust the streams of customers. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();

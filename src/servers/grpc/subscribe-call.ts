@@ -30,10 +30,7 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
-/**
- * Stays open when the client half-closes. Each request replaces the one before; of several waiting requests
- * only the newest is applied.
- */
+/** Stays open when the client half-closes. Of several waiting requests only the newest is applied. */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
   readonly #peer: CallPeer;

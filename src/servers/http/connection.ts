@@ -86,8 +86,8 @@ export type StartRequest = (response: ServerResponse) => void;
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
 /**
- * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client
- * that does not read causes at most one buffered response.
+ * Pipelined requests are answered one at a time per connection, so that a client that does not read causes at
+ * most one buffered response.
  */
 export class OpenRequests {
   /** Open responses and the start times of their requests, in ms of `performance.now()`. */

@@ -14,10 +14,7 @@ export function splitUrl(url: string): { path: string; query: string } {
 /** Host and optional port; may be empty. Source: RFC 9112 §3.2, RFC 3986 §3.2.2. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]{0,255}|\[[0-9A-Za-z:.%~_-]{2,64}\])(?::\d{0,5})?$/;
 
-/**
- * What an intermediary may interpret differently (request smuggling), and compressed bodies, which are not
- * supported.
- */
+/** What an intermediary may interpret differently (request smuggling), and unsupported compressed bodies. */
 export function faultOfHead(request: IncomingMessage): FailureCode | null {
   const { headers, httpVersionMajor } = request;
   // The parser accepts HTTP/0.9, which has no headers, and 2.0.
@@ -123,11 +120,7 @@ export class GrowingBody {
   }
 }
 
-/**
- * @returns null when the client disconnected first.
- * @throws Failure BODY_TOO_LARGE, as soon as the header or a chunk shows it; OVERLOADED when the budget is
- * exhausted.
- */
+/** @returns null when the client disconnected first. @throws Failure BODY_TOO_LARGE, OVERLOADED */
 export function readBody(
   response: ServerResponse,
   bodyMaxBytes: number,

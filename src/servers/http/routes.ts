@@ -70,10 +70,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/**
- * For a path typed into a browser; undefined for programs and for paths that share their first segment with
- * an API, which get the JSON failure.
- */
+/** For a path typed into a browser; programs and paths below those of an API get the JSON failure. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -105,10 +102,7 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
 export interface HttpUpgrade {
   readonly paths: readonly string[];
   readonly protocol: string;
-  /**
-   * Takes over a connection, or rejects it in HTTP. An exception is logged and closes the connection.
-   * @param head - bytes already received behind the request.
-   */
+  /** Takes over a connection, or rejects it in HTTP. @param head - bytes received behind the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
   /** Closes the rest after `graceMs`. @returns whether none had to be closed. */
   drain(graceMs: number): Promise<boolean>;
@@ -168,8 +162,7 @@ export interface FallbackListener {
   /** A request ended while the listener drains. */
   onRequestEnd(): void;
   /**
-   * Takes over a connection between two requests.
-   * @param bytes - already read of the next request. @param isPipelined - while the one before was answered.
+   * Between two requests. @param bytes - of the next one. @param isPipelined - read before the last response.
    */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }

@@ -116,9 +116,7 @@ export class HttpServer implements FallbackListener {
 
   /**
    * Reports unready and closes each connection with its next response; after `noticeMs`, meant for load
-   * balancers, accepts no connections. Requests and upgraded connections have `graceMs` to finish.
-   * Idempotent.
-   * @returns whether all of them finished.
+   * balancers, accepts no connections. Then `graceMs` remain. @returns whether all requests finished.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     const drained = this.#drain.start(graceMs, noticeMs);
@@ -208,8 +206,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Waits for the responses to complete requests before the faulty one: an executed call must not look
-   * rejected. Behind a partial response the connection closes without a rejection.
+   * Answers complete requests before the faulty one first: an executed call must not look rejected. Behind a
+   * partial response the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;

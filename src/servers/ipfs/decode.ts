@@ -39,10 +39,7 @@ function boundsOf(first: string, last: string, bytes: number): Range | 'unsatisf
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }
 
-/**
- * Source: RFC 9110 §14.2.
- * @returns null to send the whole file: no range, an invalid one, several ranges, or an empty file.
- */
+/** Null to send the whole file: no, invalid or several ranges, or an empty file. Source: RFC 9110 §14.2. */
 export function rangeOf(header: string | undefined, bytes: number): Range | 'unsatisfiable' | null {
   const [, first = '', last = ''] = ONE_RANGE.exec(header ?? '') ?? [];
   if (bytes === 0 || (first === '' && last === '')) return null;

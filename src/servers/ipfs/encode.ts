@@ -40,10 +40,7 @@ export type ResponsePace = Readonly<{
   progressMinBytes: number;
 }>;
 
-/**
- * Sends with backpressure. @throws Error when the client disconnects or is too slow, and what `pieces`
- * throws.
- */
+/** @throws Error when the client disconnects or is too slow, and what `pieces` throws. */
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,

@@ -89,10 +89,7 @@ export class RpcCalls {
     );
   }
 
-  /**
-   * Counts and meters a request that is no valid call.
-   * @param fault - null for nothing wrong, as with notifications. @param id - of the error response.
-   */
+  /** @param fault - null for nothing wrong, as with notifications. @param id - of the error response. */
   recordInvalidRequest(
     fault: Failure | null,
     bytesIn: number,
@@ -208,10 +205,7 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/**
- * Null is a 200: only a failure that all calls share and that has an HTTP status of its own decides the
- * status.
- */
+/** Null is a 200. A client whose calls are all rejected gets 401 or 429 as for a single call. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;

@@ -18,11 +18,7 @@ export class CallQueue {
     this.#options = options;
   }
 
-  /**
-   * @param bytes - of the call, held while it waits.
-   * @returns false when the queue is full; a promise while it waits, which resolves to false when the queue
-   * closes.
-   */
+  /** @returns false when the queue is full; a promise while the call waits, false when the queue closes. */
   acquire(bytes: number): boolean | Promise<boolean> {
     const { callsInFlightMax, callsWaitingMax, callsWaitingMaxBytes } = this.#options;
     if (this.#inFlight < callsInFlightMax) {

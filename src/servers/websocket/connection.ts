@@ -152,7 +152,6 @@ export class Connection implements Peer, Backlog {
     this.#context.onClose(this);
   }
 
-  /** Meters sent notifications and performs due heartbeat actions. */
   tick(nowMs: number): void {
     this.#meter();
     if (!this.#isOpen) return;
@@ -172,9 +171,7 @@ export class Connection implements Peer, Backlog {
     this.#socket.terminate();
   }
 
-  /**
-   * Ends with LAGGING and drops the queue, which the client is not reading; terminates a closing connection.
-   */
+  /** Drops the queue, which the client is not reading; a closing connection is terminated. */
   cut(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();

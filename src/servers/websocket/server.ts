@@ -132,10 +132,7 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  /**
-   * For plain requests, since browsers do not show why a handshake was rejected. UPGRADE_REQUIRED if it would
-   * succeed.
-   */
+  /** Browsers do not show why a handshake was rejected. UPGRADE_REQUIRED if it would succeed. */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
       const caller = callerOf(request, request.socket, query, this.#options.proxies);
@@ -207,10 +204,7 @@ export class Connections extends OpenConnections<Connection> {
     this.#queuesMaxBytes = queuesMaxBytes;
   }
 
-  /**
-   * Ends every connection once its calls are answered; after `graceMs` the rest is terminated.
-   * @returns whether none had to be terminated.
-   */
+  /** Ends connections once their calls are answered. @returns whether none had to be terminated. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;
