@@ -1,6 +1,7 @@
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import type { Outbox } from './outbox.ts';
 
 /** Handler of one call. What it throws ends the call. */
 export interface GrpcCallHandler {
@@ -19,21 +20,14 @@ export interface GrpcCallHandler {
 export interface CallPeer extends Caller {
   /** The same object for all calls of a connection. */
   readonly connection: object;
-  readonly waitingBytes: number;
-  readonly waitingMessages?: number;
+  readonly outbox: Outbox;
   open(): void;
-  /** Queues a message in two parts, which must not be modified afterwards. */
-  push(names: Uint8Array, tail: Uint8Array): void;
-  /** Disables joining with messages of later event loop turns. */
-  setUrgent(): void;
   /** Exceptions other than GrpcError and Failure are logged and become INTERNAL. */
   fail(thrown: unknown): void;
   onLagging(behind: StreamBacklog): void;
   complete(): void;
   reserve(bytes: number): void;
   pauseReading(forMs: number): void;
-  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
-  takeSent(): { messages: number; bytes: number };
 }
 
 /** @throws GrpcError or Failure to reject the call. */
@@ -101,7 +95,7 @@ export class UnaryCall implements GrpcCallHandler {
   #send(response: Uint8Array): void {
     if (this.#isClosed) return;
     this.#peer.open();
-    this.#peer.push(NO_NAMES, response);
+    this.#peer.outbox.push(NO_NAMES, response);
     this.#peer.complete();
   }
 }

@@ -63,7 +63,7 @@ export class Call implements CallPeer, OutboxListener {
   readonly #stream: ServerHttp2Stream;
   readonly #context: CallContext;
   readonly #frames: RequestFrames;
-  readonly #outbox: Outbox;
+  readonly outbox: Outbox;
   readonly #encoding: ReturnType<typeof responseEncoding>;
   readonly #rest: ReadPause;
   #isQueued = false;
@@ -99,7 +99,7 @@ export class Call implements CallPeer, OutboxListener {
     this.#encoding = responseEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
     const compressor = compressors[this.#encoding];
-    this.#outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
+    this.outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
     this.#rest = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
       head.timeoutMs === null
@@ -108,18 +108,6 @@ export class Call implements CallPeer, OutboxListener {
             () => this.fail(new GrpcError('DEADLINE_EXCEEDED', 'Deadline exceeded')),
             Math.min(head.timeoutMs, TIMER_MAX_MS),
           );
-  }
-
-  get waitingBytes(): number {
-    return this.#outbox.waitingBytes;
-  }
-
-  get waitingMessages(): number {
-    return this.#outbox.waitingMessages;
-  }
-
-  get queuedBytes(): number {
-    return this.#outbox.queuedBytes;
   }
 
   start(createHandler: CallHandlerFactory): void {
@@ -142,18 +130,6 @@ export class Call implements CallPeer, OutboxListener {
   open(): void {
     if (this.#stream.headersSent || this.#stream.destroyed || this.#stream.closed) return;
     this.#stream.respond(responseHeaders(this.#encoding), { ...withoutDate, waitForTrailers: true });
-  }
-
-  push(names: Uint8Array, tail: Uint8Array): void {
-    this.#outbox.push(names, tail);
-  }
-
-  setUrgent(): void {
-    this.#outbox.setUrgent();
-  }
-
-  takeSent(): { messages: number; bytes: number } {
-    return this.#outbox.takeSent();
   }
 
   pauseReading(forMs: number): void {
@@ -183,7 +159,7 @@ export class Call implements CallPeer, OutboxListener {
 
   /** Frees memory: the call ends with LAGGING, or an ended one is reset. */
   cut(): void {
-    const behind = this.#outbox.cut();
+    const behind = this.outbox.cut();
     if (this.#ending === null) this.onLagging(behind);
     else this.#stream.close(NGHTTP2_INTERNAL_ERROR);
   }
@@ -306,9 +282,9 @@ export class Call implements CallPeer, OutboxListener {
     this.#release();
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
-    if (stream.headersSent) this.#outbox.finish();
+    if (stream.headersSent) this.outbox.finish();
     else {
-      this.#outbox.close();
+      this.outbox.close();
       rejectStream(stream, trailersOnlyHeaders(ending));
     }
     stream.resume();
@@ -323,7 +299,7 @@ export class Call implements CallPeer, OutboxListener {
   #onStreamClose(): void {
     this.#ending ??= okay;
     this.#release();
-    this.#outbox.close();
+    this.outbox.close();
     this.#notify(() => this.#lastHandler?.onStreamClose?.());
   }
 

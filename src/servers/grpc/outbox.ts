@@ -85,6 +85,7 @@ export class Outbox {
     return this.#queuedBytes;
   }
 
+  /** Queues a message in two parts, which must not be modified afterwards. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = FRAME_HEADER_BYTES + names.length + tail.length;
@@ -99,6 +100,7 @@ export class Outbox {
     this.#schedule();
   }
 
+  /** Disables joining with messages of later event loop turns. */
   setUrgent(): void {
     this.#scheduler = this.#schedulers.urgent;
   }
@@ -134,6 +136,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
+  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;

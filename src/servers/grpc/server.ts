@@ -229,14 +229,14 @@ export class Connections extends OpenConnections<Connection> {
     let queued = 0;
     for (const connection of this.open) {
       for (const call of connection.calls) {
-        queued += call.queuedBytes;
-        if (call.queuedBytes > 0) lagging.push(call);
+        queued += call.outbox.queuedBytes;
+        if (call.outbox.queuedBytes > 0) lagging.push(call);
       }
     }
     let remaining = Math.max(bytes, queued * FREED_SHARE);
-    for (const call of lagging.sort((a, b) => b.queuedBytes - a.queuedBytes)) {
+    for (const call of lagging.sort((a, b) => b.outbox.queuedBytes - a.outbox.queuedBytes)) {
       if (remaining <= 0) return;
-      remaining -= call.queuedBytes;
+      remaining -= call.outbox.queuedBytes;
       call.cut();
     }
   }

@@ -75,7 +75,7 @@ export class HealthWatch implements GrpcCallHandler {
   #report(): void {
     if (this.#service === null) return;
     const status = statusOf(this.#service, this.#facts);
-    if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
+    if (status !== this.#lastStatus) this.#peer.outbox.push(NO_NAMES, writeStatus(status));
     this.#lastStatus = status;
   }
 }
@@ -96,8 +96,8 @@ export class ReflectionCall implements GrpcCallHandler {
 
   onMessages(messages: readonly Buffer[]): void {
     for (const message of messages) {
-      if (this.#peer.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
-      this.#peer.push(NO_NAMES, handleReflection(message));
+      if (this.#peer.outbox.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
+      this.#peer.outbox.push(NO_NAMES, handleReflection(message));
     }
   }
 
