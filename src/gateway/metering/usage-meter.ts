@@ -55,27 +55,16 @@ export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, 
 
 export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 
-export type CompletedCall = Readonly<{
-  key: MeteredKey | null;
-  product: Product;
-  method: string;
-  status: UsageStatus;
-  bytesIn: number;
-  bytesOut: number;
-  credits: number;
-  /** From authentication to response. */
-  latencyMicros: number;
-}>;
+export type CompletedCall = Omit<UsageRow, 'keyId' | 'minute' | 'requests' | 'messages' | 'latency'> &
+  Readonly<{
+    key: MeteredKey | null;
+    /** From authentication to response. */
+    latencyMicros: number;
+  }>;
 
-export type SentMessages = Readonly<{
-  key: MeteredKey;
-  product: Product;
-  /** NOTIFICATIONS, or the method that opened the stream. */
-  method: string;
-  messages: number;
-  bytesOut: number;
-  credits: number;
-}>;
+/** The method is NOTIFICATIONS, or the one that opened the stream. */
+export type SentMessages = Pick<UsageRow, 'product' | 'method' | 'messages' | 'bytesOut' | 'credits'> &
+  Readonly<{ key: MeteredKey }>;
 
 type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status'>;
 

@@ -2,9 +2,9 @@ import type { Logger } from '../../base/log.ts';
 import { type HttpOptions, httpOptions } from '../http/options.ts';
 import type { FallbackListener, ListenerLoad } from '../http/routes.ts';
 import type { RpcCalls } from '../rpc/calls.ts';
-import type { CredentialCache, LastValueCache } from './caller-reader.ts';
-import type { FastHead } from './decode.ts';
-import type { ResponseWriter } from './encode.ts';
+import { CredentialCache, LastValueCache } from './caller-reader.ts';
+import { FastHead } from './decode.ts';
+import { ResponseWriter } from './encode.ts';
 
 const fastPathOptions = {
   headMaxBytes: 8 * 1024,
@@ -35,21 +35,37 @@ export interface OpenConnection {
 }
 
 /** Shared by all connections of a server. */
-export interface FastHttpContext {
+export class FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
   readonly log: Logger;
-  readonly fallback: FallbackListener;
-  readonly load: ListenerLoad;
-  /** Milliseconds of `performance.now()`, updated with each sweep. */
-  readonly now: number;
+  readonly onConnectionEnd: (connection: OpenConnection) => void;
   /** Its result is valid until it reads the next head. */
   readonly head: FastHead;
-  readonly hosts: LastValueCache;
-  validHost: string | null;
-  readonly credentials: CredentialCache;
-  readonly contentTypes: LastValueCache;
   readonly writer: ResponseWriter;
-  readonly pieces: Buffer[];
-  onConnectionEnd(connection: OpenConnection): void;
+  readonly hosts = new LastValueCache();
+  validHost: string | null = null;
+  readonly credentials = new CredentialCache();
+  readonly contentTypes = new LastValueCache();
+  readonly pieces: Buffer[] = [];
+  /** Milliseconds of `performance.now()`, updated with each sweep. */
+  now = 0;
+  /** Set before the first connection. */
+  fallback!: FallbackListener;
+  load!: ListenerLoad;
+
+  constructor(
+    calls: RpcCalls,
+    log: Logger,
+    options: FastHttpOptions,
+    onConnectionEnd: (connection: OpenConnection) => void,
+  ) {
+    const { headMaxBytes, headersMaxBytes, keepAliveTimeoutMs } = options;
+    this.calls = calls;
+    this.log = log;
+    this.options = options;
+    this.onConnectionEnd = onConnectionEnd;
+    this.head = new FastHead(calls.options.path, Math.min(headMaxBytes, headersMaxBytes));
+    this.writer = new ResponseWriter(keepAliveTimeoutMs);
+  }
 }

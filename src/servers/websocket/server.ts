@@ -11,41 +11,31 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { callerOf, networkRejection } from '../caller.ts';
-import { noProxies, type TrustedProxies } from '../client-address.ts';
+import { noProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import { rejectRequest, rejectSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { CallConcurrencyLimit } from './call-queue.ts';
-import { ClientSocket, Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
+import { ClientSocket, Connection, type ConnectionContext } from './connection.ts';
 import { handshakeFault, upgradeHeaders } from './decode.ts';
 
-export type WebSocketOptions = ConnectionOptions &
-  ConnectionsOptions &
-  Readonly<{
-    path: string;
-    /** Network of calls and subscriptions; a query naming another is rejected. */
-    network: Network;
-    /** Connections of all keys; above it, a handshake gets OVERLOADED. */
-    connectionsMax: number;
-    /** Calls of all connections; above it, a call gets OVERLOADED. */
-    allCallsInFlightMax: number;
-    closeTimeoutMs: number;
-    proxies: TrustedProxies;
-  }>;
-
-export const webSocketOptions: WebSocketOptions = {
+export const webSocketOptions = {
   path: '/v1/ws',
-  network: 'mainnet-beta',
+  /** Network of calls and subscriptions; a query naming another is rejected. */
+  network: 'mainnet-beta' as Network,
+  /** Connections of all keys; above it, a handshake gets OVERLOADED. */
   connectionsMax: 10_000,
   callsInFlightMax: 64,
   callsWaitingMax: 1_000,
   callsWaitingMaxBytes: 2 * 1024 * 1024,
+  /** Calls of all connections; above it, a call gets OVERLOADED. */
   allCallsInFlightMax: 5_000,
   batchConcurrency: rpcServerOptions.batchConcurrency,
   responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
   batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
   ...outboxDefaults,
+  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,
   pongTimeoutMs: 30_000,
@@ -55,6 +45,8 @@ export const webSocketOptions: WebSocketOptions = {
   envelope: envelopeLimits,
   proxies: noProxies,
 };
+
+export type WebSocketOptions = Readonly<typeof webSocketOptions>;
 
 /** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
@@ -187,19 +179,13 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
   return new WebSocketServer(options);
 }
 
-export type ConnectionsOptions = Readonly<{
-  checkIntervalMs: number;
-  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
-  queuesMaxBytes: number;
-}>;
-
 /** Remaining connections get a close frame this long before the end of a drain. */
 const FINAL_NOTICE_MS = 300;
 
 export class Connections extends OpenConnections<Connection> {
   readonly #queuesMaxBytes: number;
 
-  constructor({ checkIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+  constructor({ checkIntervalMs, queuesMaxBytes }: WebSocketOptions) {
     super(checkIntervalMs);
     this.#queuesMaxBytes = queuesMaxBytes;
   }
