@@ -22,7 +22,6 @@ export type AttemptLimits = Readonly<{
 }>;
 
 const DOUBLINGS_MAX = 30;
-const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as const;
 
 /** An early attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. */
 export class AttemptLimiter {
@@ -65,7 +64,8 @@ export class AttemptLimiter {
     const state = this.#states.get(name);
     const isOld =
       state !== undefined && state.inProgress === 0 && now - state.updatedAt >= this.#limits.rememberMs;
-    return state === undefined || isOld ? { ...NEW, updatedAt: now } : state;
+    const isNew = state === undefined || isOld;
+    return isNew ? { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: now } : state;
   }
 
   #finish(name: string, state: AttemptState): void {

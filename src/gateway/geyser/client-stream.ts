@@ -96,7 +96,8 @@ export class ClientStream implements GeyserStream {
   async request(request: StreamRequest): Promise<void> {
     const { gateway, rpc, key, client, opened } = this.#parts;
     const { admission } = gateway;
-    const call = new MeteredCall(gateway, { client }, key.product, requestNames[rpc], this.#bytesIn);
+    const facts = { product: key.product, method: requestNames[rpc], bytesIn: this.#bytesIn };
+    const call = new MeteredCall(gateway, { client }, facts);
     const { context } = call;
     this.#bytesIn = 0;
     context.key = key;

@@ -37,40 +37,36 @@ export type GeyserGatewayParts = Readonly<{
   log: Logger;
 }>;
 
+type CallFacts = Readonly<{ product: Product; method: GrpcCall; bytesIn: number }>;
+
 /** Meters a unary call, the opening of a stream, or a request on a stream. */
 export class MeteredCall {
   readonly context: RequestContext;
   readonly #parts: GeyserGatewayParts;
-  readonly #product: Product;
-  readonly #method: GrpcCall;
-  readonly #bytesIn: number;
+  readonly #facts: CallFacts;
 
   constructor(
     parts: GeyserGatewayParts,
     { client, traceparent }: Omit<Caller, 'credential'>,
-    product: Product,
-    method: GrpcCall,
-    bytesIn: number,
+    facts: CallFacts,
   ) {
     this.context = parts.meter.startRequest(client, traceparent);
     this.#parts = parts;
-    this.#product = product;
-    this.#method = method;
-    this.#bytesIn = bytesIn;
+    this.#facts = facts;
   }
 
   succeed(bytesOut = 0): void {
-    this.#record('ok', null, bytesOut, grpcCalls[this.#method]);
+    this.#record('ok', null, bytesOut, grpcCalls[this.#facts.method]);
   }
 
   /** @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
   recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
-      this.#record('rpcError', null, 0, grpcCalls[this.#method]);
+      this.#record('rpcError', null, 0, grpcCalls[this.#facts.method]);
       return thrown;
     }
     const failure = toFailure(thrown);
-    logInternalError(this.#parts.log, failure, { keyId: this.context.key?.id, method: this.#method });
+    logInternalError(this.#parts.log, failure, { keyId: this.context.key?.id, method: this.#facts.method });
     this.#record(statusOfFailure(failure), failure, 0, null);
     return failure;
   }
@@ -78,8 +74,8 @@ export class MeteredCall {
   #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { meter, network } = this.#parts;
     meter.endRequest(this.context, {
-      ...{ wire: 'grpc', product: this.#product, network, method: this.#method, status, failure, rpcCode: 0 },
-      ...{ bytesIn: this.#bytesIn, bytesOut, params: null, result: null, cost },
+      ...this.#facts,
+      ...{ wire: 'grpc', network, status, failure, rpcCode: 0, bytesOut, params: null, result: null, cost },
     });
   }
 }

@@ -38,7 +38,7 @@ export class AbuseBlocklist {
 export class LeakyBucket {
   readonly #perSecond: number;
   readonly #burstMax: number;
-  #level = 0;
+  level = 0;
   #atMs = 0;
 
   constructor(perSecond: number, burstMax: number) {
@@ -46,19 +46,15 @@ export class LeakyBucket {
     this.#burstMax = burstMax;
   }
 
-  get level(): number {
-    return this.#level;
-  }
-
   /** @returns whether the burst is exceeded. */
   add(count: number, nowMs: number): boolean {
     const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
-    this.#level = Math.max(0, this.#level - leaked) + count;
+    this.level = Math.max(0, this.level - leaked) + count;
     this.#atMs = nowMs;
-    return this.#level > this.#burstMax;
+    return this.level > this.#burstMax;
   }
 
   reset(): void {
-    this.#level = 0;
+    this.level = 0;
   }
 }

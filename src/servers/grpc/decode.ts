@@ -250,10 +250,6 @@ export class RequestBudget {
     this.#parent = parent;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   createChild(maxBytes: number): RequestBudget {
     return new RequestBudget(maxBytes, this);
   }

@@ -27,9 +27,6 @@ export const responsesOf = (socket: Duplex): readonly ServerResponse[] => [
   ...((socket as Connection)[openResponseSet] ?? []),
 ];
 
-export const hasOpenResponses = (socket: Duplex): boolean =>
-  ((socket as Connection)[openResponseSet]?.size ?? 0) > 0;
-
 export function setPipelined(socket: Duplex, value: boolean): void {
   (socket as Connection)[pipelined] = value;
 }

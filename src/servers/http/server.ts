@@ -8,7 +8,6 @@ import { listen } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
-  hasOpenResponses,
   isPipelined,
   isUntrusted,
   markUntrusted,
@@ -178,7 +177,7 @@ export class HttpServer implements FallbackListener {
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // node:http has removed its own error listeners.
     socket.on('error', ignore);
-    if (hasOpenResponses(socket)) {
+    if (responsesOf(socket).length > 0) {
       // HTTP responses are still to come on this connection.
       if (!closeAfterResponses(socket)) socket.destroy();
       return;
