@@ -71,9 +71,7 @@ export class Admission {
     return key;
   }
 
-  /**
-   * @param method - null for none, such as opening a connection. @param meteredAs - charged under this name.
-   */
+  /** @param method - null for opening a connection. @param meteredAs - charged under this name. */
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });

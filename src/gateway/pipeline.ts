@@ -117,8 +117,8 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * Authorizes, limits and meters a request that is not an executable call, such as a malformed body or a
-   * notification. Parsing it took time, so it counts against the rate like a call; it costs no credits.
+   * A malformed body or a notification: parsing took time, so it counts against the rate; it costs no
+   * credits.
    * @returns its fault, or why it was rejected; null for neither.
    */
   recordInvalidRequest(

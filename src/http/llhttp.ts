@@ -111,17 +111,13 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;
-  #isFaulty = false;
+  /** Whether the bytes were invalid; nothing more can be read then. */
+  isFaulty = false;
   #isFree = false;
 
   constructor(kind: 'request' | 'response', sink: HttpSink) {
     this.#parser = llhttp.llhttp_alloc(kind === 'request' ? REQUEST : RESPONSE);
     this.#sink = sink;
-  }
-
-  /** Nothing more can be read then. */
-  get isFaulty(): boolean {
-    return this.#isFaulty;
   }
 
   get minorVersion(): number {
@@ -131,7 +127,7 @@ export class HttpParser {
   /** Reads until the sink stops, the bytes are invalid, or the end. @returns the offset after them. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
-    while (at < end && !this.#isFaulty) {
+    while (at < end && !this.isFaulty) {
       const length = Math.min(PIECE_BYTES, end - at);
       copyIn(bytes, at, length);
       current = this.#sink;
@@ -147,7 +143,7 @@ export class HttpParser {
       const stoppedAt = llhttp.llhttp_get_error_pos(this.#parser) - inputPointer + at;
       if (code === PAUSED) llhttp.llhttp_resume(this.#parser);
       else if (code === PAUSED_UPGRADE) llhttp.llhttp_resume_after_upgrade(this.#parser);
-      else this.#isFaulty = true;
+      else this.isFaulty = true;
       return stoppedAt;
     }
     return at;
@@ -155,12 +151,12 @@ export class HttpParser {
 
   reset(): void {
     llhttp.llhttp_reset(this.#parser);
-    this.#isFaulty = false;
+    this.isFaulty = false;
   }
 
   /** The end of the connection ends a body without a length. @returns whether the message may end there. */
   finish(): boolean {
-    if (this.#isFaulty) return false;
+    if (this.isFaulty) return false;
     current = this.#sink;
     const code = llhttp.llhttp_finish(this.#parser);
     current = noSink;

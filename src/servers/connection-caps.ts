@@ -16,7 +16,7 @@ export class ConnectionCaps {
   readonly #exempt: CidrSet;
   readonly #proxies: TrustedProxies;
   readonly #open = new Map<string, number>();
-  #rejected = 0;
+  rejected = 0;
 
   constructor(
     { connectionsPerAddressMax, connectionsExempt }: ConnectionCapsOptions,
@@ -25,10 +25,6 @@ export class ConnectionCaps {
     this.#max = connectionsPerAddressMax;
     this.#exempt = new CidrSet(connectionsExempt);
     this.#proxies = proxies;
-  }
-
-  get rejected(): number {
-    return this.#rejected;
   }
 
   get sites(): number {
@@ -53,7 +49,7 @@ export class ConnectionCaps {
 
   /** Also for other reasons than the limit. */
   reject(socket: Socket): void {
-    this.#rejected += 1;
+    this.rejected += 1;
     // A reset leaves no state in the system.
     socket.resetAndDestroy();
   }

@@ -193,10 +193,7 @@ export class KeyAuthenticator {
     }
   }
 
-  /**
-   * @param nowMs - Unix time.
-   * @throws Failure MISSING_KEY, INVALID_KEY; KEYS_UNAVAILABLE for an unknown key without a reachable store.
-   */
+  /** @param nowMs - Unix time. @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE */
   authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');

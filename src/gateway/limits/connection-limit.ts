@@ -4,10 +4,7 @@ export type ConnectionCount = Readonly<{ name: string; open: number }>;
 /** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/**
- * Connections, or resources of them, per key family. Several gateways add the counts that the others
- * reported.
- */
+/** Per key family, of connections or their resources. Adds the counts that other gateways last reported. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Tracked names, with the counts of other gateways; null if not shared. */
@@ -42,9 +39,8 @@ export class ConnectionLimit {
   }
 
   /**
-   * Counts of changed names first, then of the round. @param max - names; the rest follow in the next
-   * reports.
-   * @param round - `next`: starts a round when the last one is complete; `restart`: starts one at once.
+   * Changed names first, then those of the round, which `next` starts once the last one is complete and
+   * `restart` starts at once. @param max - names; the rest follow in the next reports.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
     if (this.#others === null) return [];

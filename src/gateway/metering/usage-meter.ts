@@ -23,10 +23,7 @@ export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
-/**
- * Usage of one minute. Numbers are totals of this process since the minute started, so writing a row twice is
- * harmless: the store keeps the greater one.
- */
+/** Totals of this process since the minute started: a row may be stored twice, the greater one counts. */
 export type UsageRow = Readonly<{
   /** Null without a valid key. */
   keyId: KeyId | null;
@@ -113,16 +110,12 @@ export class UsageMeter {
   #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
-  #uncounted = 0;
+  /** Calls and message records without a row, because nothing was drained. */
+  uncounted = 0;
 
   /** @param options.rowsMax - rows between two drains; further calls are only counted as `uncounted`. */
   constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
-  }
-
-  /** Calls and message records without a row, because nothing was drained. */
-  get uncounted(): number {
-    return this.#uncounted;
   }
 
   /** @param nowMs - Unix milliseconds. A clock set back counts in the minute reached. */
@@ -191,7 +184,7 @@ export class UsageMeter {
     if (isSame) return cached;
     const counter = this.#findOrCreate(dimensions, slot);
     if (keyState !== undefined) keyState.usageCounter = counter;
-    if (counter === null) this.#uncounted += 1;
+    if (counter === null) this.uncounted += 1;
     return counter;
   }
 

@@ -52,10 +52,7 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
   return { blockhash, lastValidBlockHeight };
 }
 
-/**
- * Waits by a subscription if there is a feed, and by polls shared between all waits. A wait ends early when
- * the blockhash has expired and no node knows the transaction.
- */
+/** A wait ends early when the blockhash has expired and no node knows the transaction. Waits share polls. */
 export class Confirmations {
   readonly #parts: ConfirmationParts;
   readonly #limits: ConfirmationLimits;

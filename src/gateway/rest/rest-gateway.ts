@@ -10,7 +10,13 @@ import { rateLimited } from '../admission.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { SlidingWindowLimiter } from '../limits/sliding-window-limiter.ts';
-import { logInternalError, type RequestContext, statusOfFailure, toFailure } from '../metering/call-meter.ts';
+import {
+  emptyRequest,
+  logInternalError,
+  type RequestContext,
+  statusOfFailure,
+  toFailure,
+} from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
 import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
 
@@ -42,10 +48,7 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/**
- * Reserved before the first upstream call if the endpoint has no price: else any number of concurrent
- * requests would pass on the last credit.
- */
+/** Reserved without a price too: else any number of concurrent requests would pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
@@ -110,16 +113,11 @@ export class RestGateway implements RestHandler {
     calls: UpstreamCalls,
   ): void {
     this.#parts.meter.endRequest(context, {
-      wire: 'rest',
-      product: 'rpc',
-      network: calls.network,
-      method: route.name,
+      ...emptyRequest,
+      ...{ wire: 'rest', product: 'rpc', network: calls.network, method: route.name, failure },
       status: failure === null ? 'ok' : statusOfFailure(failure),
-      failure,
-      rpcCode: 0,
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
-      params: null,
       // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
       // The endpoint's own price is not charged for a rejected request.

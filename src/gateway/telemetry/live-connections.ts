@@ -132,10 +132,7 @@ export class LiveConnections {
     );
   }
 
-  /**
-   * Open connections, those with the highest byte rate if there are more than `max`. Rates cover the time
-   * since the last snapshot, so there must be only one reader.
-   */
+  /** Rates cover the time since the last snapshot, so there must be only one reader. */
   snapshot(max: number): ConnectionInfo[] {
     const now = performance.now();
     const seconds = Math.max(0.001, (now - this.#snapshotAt) / 1_000);

@@ -36,7 +36,8 @@ export class OtlpExporter implements SpanSink {
   readonly #url: string;
   readonly #options: OtlpOptions;
   #waiting: OtlpSpan[] = [];
-  #dropped = 0;
+  /** Spans dropped because the queue was full or the collector unavailable. */
+  dropped = 0;
   #isFailing = false;
   #flushing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -45,11 +46,6 @@ export class OtlpExporter implements SpanSink {
     this.#parts = parts;
     this.#url = tracesUrl(parts.url);
     this.#options = { ...otlpOptions, ...options };
-  }
-
-  /** Spans dropped because the queue was full or the collector unavailable. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   get waiting(): number {
@@ -62,7 +58,7 @@ export class OtlpExporter implements SpanSink {
 
   add(entry: RequestEntry, link: TraceLink): void {
     const spans = spansOf(entry, link);
-    if (this.#waiting.length + spans.length > this.#options.queueMax) this.#dropped += spans.length;
+    if (this.#waiting.length + spans.length > this.#options.queueMax) this.dropped += spans.length;
     else this.#waiting.push(...spans);
   }
 
@@ -89,7 +85,7 @@ export class OtlpExporter implements SpanSink {
       const isAccepted = await this.#send(batch);
       if (isAccepted) continue;
       // A retry would only displace newer spans.
-      this.#dropped += spans.length - from;
+      this.dropped += spans.length - from;
       break;
     }
   }

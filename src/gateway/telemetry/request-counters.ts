@@ -32,6 +32,7 @@ type CountByStatus = Record<UsageStatus, number>;
 const emptyKeyCount = () => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
 
 export type KeyCount = ReturnType<typeof emptyKeyCount>;
+const countNames = Object.keys(emptyKeyCount()) as (keyof KeyCount)[];
 
 /** `counters` is null once the entry was evicted. */
 export type KeyCounter = KeyCount & { counters: RequestCounters | null; usedAt: number };
@@ -128,15 +129,11 @@ export class RequestCounters {
     if (now < this.#nextEvictionAt) return;
     this.#nextEvictionAt = now + EVICTION_INTERVAL_MS;
     for (const [id, entry] of this.#keys) {
-      const { usedAt, ok, failed, messages, bytesOut } = entry;
-      if (now - usedAt < this.#idleMs) continue;
+      if (now - entry.usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
       entry.counters = null;
       this.#overflowMarker = overflowMarker();
-      this.otherKeys.ok += ok;
-      this.otherKeys.failed += failed;
-      this.otherKeys.messages += messages;
-      this.otherKeys.bytesOut += bytesOut;
+      for (const name of countNames) this.otherKeys[name] += entry[name];
     }
   }
 }

@@ -90,15 +90,13 @@ const httpStatus = ({ wire, failure }: RequestResult): number =>
 const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
-/**
- * Samples requests at their start, so that others cost nothing, and holds entries until they are written.
- * Failed and slow requests that were not sampled are stored without steps.
- */
+/** Samples requests at their start, so that others cost nothing. Failed and slow ones are stored anyway. */
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #spans: Spans | null;
   #entries: RequestEntry[] = [];
-  #dropped = 0;
+  /** Entries dropped before they were written. */
+  dropped = 0;
   #second = -1;
   #sampled = 0;
   #unsampled = 0;
@@ -106,11 +104,6 @@ export class RequestLog {
   constructor(options: Partial<RequestLogOptions> = {}, spans: Spans | null = null) {
     this.#options = withDefaults(requestLogOptions, options);
     this.#spans = spans;
-  }
-
-  /** Entries dropped before they were written. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   get waiting(): number {
@@ -158,7 +151,7 @@ export class RequestLog {
     this.#entries.push(entry);
     if (this.#entries.length <= this.#options.entriesMax) return;
     this.#entries.shift();
-    this.#dropped++;
+    this.dropped++;
   }
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {

@@ -48,14 +48,11 @@ export function submissionAttempt(attempt: CallAttempt, nowMs: number) {
 export class SubmissionLog {
   readonly #entriesMax: number;
   readonly #entries = new Set<Submission>();
-  #dropped = 0;
+  /** Before they were written. */
+  dropped = 0;
 
   constructor({ entriesMax }: Readonly<{ entriesMax: number }> = submissionLogOptions) {
     this.#entriesMax = entriesMax;
-  }
-
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** Queues a submission to be written, or written again. */
@@ -63,7 +60,7 @@ export class SubmissionLog {
     this.#entries.add(submission);
     if (this.#entries.size <= this.#entriesMax) return;
     const [oldest] = this.#entries;
-    if (oldest !== undefined && this.#entries.delete(oldest)) this.#dropped++;
+    if (oldest !== undefined && this.#entries.delete(oldest)) this.dropped++;
   }
 
   drain(): Submission[] {

@@ -49,9 +49,7 @@ export class TopicHub {
     return this.#topics.size;
   }
 
-  /**
-   * Notifications are buffered until `start` of the result. @throws Failure OVERLOADED, and as `Topic.open`.
-   */
+  /** Buffers notifications until `start` of the result. @throws Failure OVERLOADED, and as `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);

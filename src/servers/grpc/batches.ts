@@ -21,15 +21,11 @@ export class Slab {
  */
 export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];
-  #slab = new Slab();
+  /** Memory of the last batch; its writer increments `readers`. */
+  slab = new Slab();
   #end = 0;
   readonly #last: Uint8Array[] = [];
-  #joined: Buffer = this.#slab.bytes.subarray(0, 0);
-
-  /** Its writer increments `readers`. */
-  get slab(): Slab {
-    return this.#slab;
-  }
+  #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
    * @param parts - alternating names and tails, joined from `from` to before `to`.
@@ -42,14 +38,14 @@ export class FrameBatches {
     const start = this.#end;
     this.#last.length = 0;
     for (let i = from; i < to; i += 2) this.#add(parts[i] as Uint8Array, parts[i + 1] as Uint8Array);
-    this.#joined = this.#slab.bytes.subarray(start, this.#end);
+    this.#joined = this.slab.bytes.subarray(start, this.#end);
     return this.#joined;
   }
 
   release(slab: Slab): void {
     slab.readers -= 1;
     if (slab.readers > 0) return;
-    if (slab !== this.#slab) {
+    if (slab !== this.slab) {
       if (this.#freeSlabs.length < FREE_SLABS_MAX) this.#freeSlabs.push(slab);
       return;
     }
@@ -58,12 +54,12 @@ export class FrameBatches {
   }
 
   #renew(): void {
-    if (this.#slab.readers > 0) this.#slab = this.#freeSlabs.pop() ?? new Slab();
+    if (this.slab.readers > 0) this.slab = this.#freeSlabs.pop() ?? new Slab();
     this.#end = 0;
   }
 
   #add(names: Uint8Array, tail: Uint8Array): void {
-    const { bytes } = this.#slab;
+    const { bytes } = this.slab;
     this.#last.push(names, tail);
     writeHead(bytes, this.#end, 0, names.length + tail.length);
     let at = this.#end + FRAME_HEADER_BYTES;

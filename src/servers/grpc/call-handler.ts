@@ -14,7 +14,7 @@ export interface GrpcCallHandler {
   onClose(): void;
   /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
   onStreamClose?(): void;
-  tick(nowMs: number): void;
+  tick?(nowMs: number): void;
 }
 
 export interface CallPeer extends Caller {
@@ -89,8 +89,6 @@ export class UnaryCall implements GrpcCallHandler {
   onClose(): void {
     this.#isClosed = true;
   }
-
-  tick(): void {}
 
   #send(response: Uint8Array): void {
     if (this.#isClosed) return;

@@ -176,7 +176,7 @@ export class Call implements CallPeer, OutboxListener {
     }
     if (this.#waitingSinceMs !== null && nowMs - this.#waitingSinceMs >= requestTimeoutMs) {
       this.fail(new Failure('REQUEST_TIMEOUT'));
-    } else this.#handler?.tick(nowMs);
+    } else this.#handler?.tick?.(nowMs);
   }
 
   #receive(piece: Buffer): void {

@@ -28,7 +28,7 @@ export class Connection {
   readonly #context: CallContext & Readonly<{ services: Services }>;
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
-  readonly #calls = new Set<Call>();
+  readonly calls = new Set<Call>();
   #hasSettings = false;
   #hasCalled = false;
   #isDraining = false;
@@ -68,17 +68,13 @@ export class Connection {
     session.on('close', () => onClose(this));
   }
 
-  get calls(): ReadonlySet<Call> {
-    return this.#calls;
-  }
-
   tick(nowMs: number): void {
     if (this.#session.destroyed) {
       this.#closeHalfOpen();
       return;
     }
     const { options } = this.#context;
-    for (const call of this.#calls) call.tick(nowMs);
+    for (const call of this.calls) call.tick(nowMs);
     const ageMs = nowMs - this.#openedAtMs;
     const isLate = !this.#hasSettings && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
@@ -93,7 +89,7 @@ export class Connection {
   drain(): void {
     this.#isDraining = true;
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
-    for (const call of this.#calls) call.drain();
+    for (const call of this.calls) call.drain();
   }
 
   destroy(code: number = NGHTTP2_NO_ERROR): void {
@@ -130,9 +126,9 @@ export class Connection {
     const messageMaxBytes = this.#context.services.messageMaxBytes(head.path);
     const client = this.#context.options.proxies.clientOf(this.#socket, headers);
     const call = new Call(stream, head, client, messageMaxBytes, this.#context);
-    this.#calls.add(call);
+    this.calls.add(call);
     stream.once('close', () => {
-      this.#calls.delete(call);
+      this.calls.delete(call);
       if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#onCancel();
     });
     call.start(createHandler);
@@ -171,7 +167,7 @@ export class Connection {
     const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#context.options;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     const traffic = { bytesIn: bytesRead, bytesOut: bytesWritten - writableLength };
-    const pulse = { ...traffic, isBusy: this.#calls.size > 0, hasBacklog: true };
+    const pulse = { ...traffic, isBusy: this.calls.size > 0, hasBacklog: true };
     const times = { pingIntervalMs: keepaliveIntervalMs, pongTimeoutMs: keepaliveTimeoutMs, idleTimeoutMs };
     const action = this.#heartbeat.check(pulse, nowMs, times);
     if (action === 'ping') this.#session.ping(ignore);

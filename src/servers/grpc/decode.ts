@@ -40,10 +40,7 @@ const isEncoding = (text: string): text is Encoding =>
 
 export const isGrpc = (contentType: string | undefined): boolean => CONTENT_TYPE.test(contentType ?? '');
 
-/**
- * Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
- * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a malformed timeout.
- */
+/** Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests". @throws GrpcError UNIMPLEMENTED, INTERNAL */
 export function decodeHead(headers: IncomingHttpHeaders): CallHead {
   const encoding = single(headers['grpc-encoding']) ?? 'identity';
   if (!isEncoding(encoding))
@@ -133,10 +130,7 @@ export class RequestFrames {
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
-  /**
-   * Valid until the next call; null when more bytes are needed.
-   * @throws GrpcError OUT_OF_RANGE, INTERNAL; Failure OVERLOADED.
-   */
+  /** Valid until the next call; null when incomplete. @throws GrpcError, Failure OVERLOADED */
   next(): { message: Buffer; packedBytes: number } | null {
     if (this.#length === 0 && this.#unread.length > 0) {
       const size = this.#sizeOf(this.#unread, this.#unread.length);

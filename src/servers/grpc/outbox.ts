@@ -35,10 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/**
- * Messages are held by reference, in two parts that many queues share. All messages of an event loop turn
- * leave in one write.
- */
+/** Messages are held by reference, in two parts that many queues share. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
@@ -243,7 +240,7 @@ export class Outbox {
 export class QueueBudget {
   readonly #maxBytes: number;
   readonly #onOverflow: (bytes: number) => void;
-  #bytes = 0;
+  bytes = 0;
   #isScheduled = false;
 
   /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
@@ -252,22 +249,18 @@ export class QueueBudget {
     this.#onOverflow = onOverflow;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   add(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes <= this.#maxBytes || this.#isScheduled) return;
+    this.bytes += bytes;
+    if (this.bytes <= this.#maxBytes || this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      const tooMany = this.#bytes - this.#maxBytes;
+      const tooMany = this.bytes - this.#maxBytes;
       if (tooMany > 0) this.#onOverflow(tooMany);
     });
   }
 
   release(bytes: number): void {
-    this.#bytes -= bytes;
+    this.bytes -= bytes;
   }
 }

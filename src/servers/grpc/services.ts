@@ -137,9 +137,9 @@ export class KeylessStreams {
       }
       const endsAtMs = performance.now() + keylessStreamMaxMs;
       const handler = createHandler(peer);
-      const tick = handler.tick.bind(handler);
+      const tick = handler.tick?.bind(handler);
       handler.tick = (nowMs) => {
-        if (nowMs < endsAtMs) tick(nowMs);
+        if (nowMs < endsAtMs) tick?.(nowMs);
         else peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
       };
       this.#count(peer.connection, 1);

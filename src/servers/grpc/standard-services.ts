@@ -106,6 +106,4 @@ export class ReflectionCall implements GrpcCallHandler {
   }
 
   onClose(): void {}
-
-  tick(): void {}
 }

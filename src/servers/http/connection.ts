@@ -82,10 +82,7 @@ export type StartRequest = (response: ServerResponse) => void;
 
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
-/**
- * Pipelined requests are answered one at a time per connection, so that a client that does not read causes at
- * most one buffered response.
- */
+/** One request at a time per connection: a client that does not read causes at most one buffered response. */
 export class OpenRequests {
   /** Open responses and the start times of their requests, in ms of `performance.now()`. */
   readonly #startedAt = new Map<ServerResponse, number>();

@@ -4,10 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
-/**
- * An exception is logged and becomes a 500.
- * @param query - undecoded, without `?`; may hold a key, so it is never logged. @param path - undecoded.
- */
+/** Query (without `?`) and path are undecoded. The query may hold a key, so it is never logged. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -161,9 +158,7 @@ export type ListenerLoad = { inFlight: number; isDraining: boolean };
 export interface FallbackListener {
   /** A request ended while the listener drains. */
   onRequestEnd(): void;
-  /**
-   * Between two requests. @param bytes - of the next one. @param isPipelined - read before the last response.
-   */
+  /** @param bytes - of the next request. @param isPipelined - read before the last response was sent. */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 

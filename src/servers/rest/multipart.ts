@@ -33,10 +33,9 @@ const FIELD_MAX_BYTES = 1;
 const ignore = (): void => {};
 
 /**
- * Reads the part `file` of a multipart/form-data body, with or without a file name.
- * @returns the file, when the headers of its part have arrived. Its `bytes` throw a Failure and end when the
- * whole body was read and is well formed. Stopping the iteration aborts the upload.
- * @throws Failure; InvalidFields without a part `file`.
+ * Reads the part `file` of a multipart/form-data body. Resolves when its headers have arrived; its `bytes`
+ * end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
+ * @throws Failure, as do `bytes`; InvalidFields without a part `file`.
  */
 export function readUpload(
   request: IncomingMessage,

@@ -217,21 +217,17 @@ export class ResponseMemoryReservation {
   readonly #budget: ByteBudget;
   readonly #responsesMaxBytes: number;
   #reservedBytes = 0;
-  #hasExceeded = false;
+  /** The limit of this request was exceeded; further calls are pointless. */
+  isFull = false;
 
   constructor(budget: ByteBudget, responsesMaxBytes: number) {
     this.#budget = budget;
     this.#responsesMaxBytes = responsesMaxBytes;
   }
 
-  /** The limit of this request was exceeded; further calls are pointless. */
-  get isFull(): boolean {
-    return this.#hasExceeded;
-  }
-
   reserve(bytes: number): Failure | null {
     if (this.#reservedBytes + bytes > this.#responsesMaxBytes) {
-      this.#hasExceeded = true;
+      this.isFull = true;
       return this.rejection();
     }
     if (!this.#budget.tryReserve(bytes)) return new Failure('OVERLOADED');

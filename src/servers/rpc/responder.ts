@@ -46,10 +46,7 @@ export class SingleCallResponder implements Responder, StreamResponder {
   }
 }
 
-/**
- * Writes a streamed result with backpressure. An error closes the connection, which the client detects by the
- * missing bytes or last chunk.
- */
+/** An error closes the connection, which the client detects by the missing bytes or last chunk. */
 class ResponseStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #response: ServerResponse;

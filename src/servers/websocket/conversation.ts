@@ -47,10 +47,7 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/**
- * @solana/kit loses notifications that it reads together with the acknowledgement. Best effort: on a slow
- * network the two may still arrive together.
- */
+/** @solana/kit loses notifications that it reads together with the acknowledgement. Best effort. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
 /** Calls are answered as they finish, each message by one message. */
