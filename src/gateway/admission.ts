@@ -21,10 +21,7 @@ export type AdmissionParts = Readonly<{
   addressLimiter?: RateLimiter;
 }>;
 
-/**
- * Decides whether a request may proceed, in this order: `authenticate` (failed-authentication limit, key, product,
- * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
- */
+/** Decides whether a request may proceed: `authenticate`, then `authorize`, then `consumeRate`. */
 export class Admission {
   readonly keys: KeyAuthenticator;
   readonly #limiter: RateLimiter;
@@ -40,13 +37,7 @@ export class Admission {
     this.#addressLimiter = addressLimiter ?? new RateLimiter();
   }
 
-  /**
-   * Identifies the key of a request, checks its use, and stores it in the context.
-   * @param product - null for any.
-   * @param network - null where the request names it later.
-   * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE, UNAUTHORIZED_PRODUCT,
-   * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN.
-   */
+  /** Identifies the key and checks its use. @param network - null where the request names it later. */
   authenticate(
     caller: Caller,
     product: Product | null,
@@ -70,10 +61,7 @@ export class Admission {
     return key;
   }
 
-  /**
-   * Authenticates a request on an open connection, by the current record of the connection's key.
-   * @throws Failure INVALID_KEY, NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN.
-   */
+  /** Authenticates a request on an open connection, by the current record of its key. */
   reauthenticate(id: KeyId, use: KeyUse, context: RequestContext): LoadedKey {
     const key = this.keys.find(id);
     if (key === undefined || !isUsable(key, Date.now())) throw new Failure('INVALID_KEY');
@@ -83,13 +71,7 @@ export class Admission {
     return key;
   }
 
-  /**
-   * Checks the method and the quota of an authenticated request, and reserves its credits.
-   * @param method - null for none, such as opening a connection.
-   * @param cost - credits by the method table.
-   * @param meteredAs - the name to charge under, where it differs from `method`.
-   * @throws Failure METHOD_FORBIDDEN, QUOTA_EXCEEDED.
-   */
+  /** @param method - null for opening a connection. @param meteredAs - charged under this name. */
   authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
@@ -99,10 +81,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /**
-   * Raises the reservation of an authorized request. Never rejects it: only later requests are affected.
-   * @param cost - total credits by the method table.
-   */
+  /** Raises the reservation of an authorized request. Never rejects it: only later requests are affected. */
   reserveMore(context: RequestContext, meteredAs: string, cost: number): void {
     const { key } = context;
     const price = key === null ? 0 : priceOf(key.limits, meteredAs, cost);
@@ -111,11 +90,7 @@ export class Admission {
     context.reservedCredits = price;
   }
 
-  /**
-   * Takes calls from the rate of the address, if the key sets one, and then from the rate of the key. A call rejected by
-   * the first takes nothing from the second.
-   * @throws Failure RATE_LIMITED
-   */
+  /** Rate of the address first: a call rejected by it takes none from the rate of the key. */
   consumeRate(context: RequestContext, calls = 1): void {
     const { key } = context;
     if (key === null) return;
@@ -125,11 +100,6 @@ export class Admission {
     recordDecision(context, decision, nowMs);
   }
 
-  /**
-   * Takes calls from the rate of the address alone, if the key sets one.
-   * @param nowMs - `performance.now()`.
-   * @throws Failure RATE_LIMITED
-   */
   consumeAddressRate(context: RequestContext, calls = 1, nowMs = performance.now()): void {
     const { key, client } = context;
     if (key === null || key.addressPerSecond === null) return;
@@ -138,7 +108,6 @@ export class Admission {
     recordDecision(context, this.#addressLimiter.consume(bucketKey, rate, nowMs, calls), nowMs);
   }
 
-  /** Rate limit and quota of a request, for its response headers. */
   limitStatus({ key, rateDecision }: RequestContext): LimitStatus {
     return {
       rateLimit: rateDecision?.state ?? null,

@@ -58,7 +58,7 @@ export class CallPipeline implements RequestHandler {
     this.#wire = wire;
   }
 
-  /** Starts and authenticates a request. The context holds the key, or why it was rejected. */
+  /** The returned context holds the key, or why the caller was rejected. */
   start(caller: Caller, product: Product, network: Network | null): RequestContext {
     const { admission, meter } = this.#parts;
     const context = meter.startRequest(caller.client, caller.traceparent);
@@ -70,10 +70,7 @@ export class CallPipeline implements RequestHandler {
     return context;
   }
 
-  /**
-   * Authenticates a caller before the body is read, and meters the request if it is rejected.
-   * @param network - null for none.
-   */
+  /** Authenticates a caller before the body is read, and meters the request if it is rejected. */
   admit(caller: Caller, product: Product, network: Network | null): AdmittedRequest | Failure {
     const context = this.start(caller, product, network);
     const { rejection } = context;
@@ -92,7 +89,6 @@ export class CallPipeline implements RequestHandler {
     return rejection;
   }
 
-  /** Authorizes, limits, routes and forwards a call, and meters its response. */
   dispatch(request: RpcRequest, responder: Responder, admitted: AdmittedRequest | null = null): PendingCall {
     const { admission, sessions, source, submissions } = this.#parts;
     const { network, method, params, session } = request;
@@ -121,8 +117,8 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * Authorizes, limits and meters a request that is not an executable call, such as a malformed body or a
-   * notification. Parsing it took time, so it counts against the rate like a call; it costs no credits.
+   * A malformed body or a notification: parsing took time, so it counts against the rate; it costs no
+   * credits.
    * @returns its fault, or why it was rejected; null for neither.
    */
   recordInvalidRequest(
@@ -154,24 +150,21 @@ export class CallPipeline implements RequestHandler {
   }
 }
 
-/** Creates the request handler that servers call for each JSON-RPC request. */
 export const createPipeline = (parts: PipelineParts): RequestHandler => new CallPipeline(parts, 'rpc');
 
 const noLimitStatus: LimitStatus = { rateLimit: null, quota: null };
 
-/** Handles the response of one call: meters it and passes it to the responder. */
-class CallHandler implements PendingCall, ResponseHandler, StreamHandler, ResponseMeter {
+class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   readonly #parts: PipelineParts;
   readonly #wire: Wire;
   readonly #context: RequestContext;
   readonly #request: RpcRequest;
-  /** Credits by the method table. */
   readonly #cost: number;
   readonly #responder: Responder;
   /** Null if the responder takes whole responses only. */
   readonly stream: StreamHandler | null;
   /** The forwarded call; null before it is forwarded, and if it was rejected. */
-  pending: PendingCall | null;
+  pending: PendingCall | null = null;
 
   constructor(
     parts: PipelineParts,
@@ -188,7 +181,6 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler, Respon
     this.#cost = cost;
     this.#responder = responder;
     this.stream = responder.stream == null ? null : this;
-    this.pending = null;
   }
 
   cancel(): void {
@@ -199,6 +191,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler, Respon
     this.#responder.stream?.respondStream(new MeteredResponse(response, this), this.#limitStatus());
   }
 
+  /** @param bytes - of the result that were passed on. @param failure - why it was aborted. */
   onStreamEnd(bytes: number, failure: Failure | null): void {
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
     this.#meter(null, failure, bytesOut, this.#cost);
@@ -249,26 +242,16 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler, Respon
   }
 }
 
-export interface ResponseMeter {
-  /**
-   * Called once, when a streamed response has ended.
-   * @param bytes - bytes of the result that were passed on.
-   * @param failure - why it was aborted; null: it is complete.
-   */
-  onStreamEnd(bytes: number, failure: Failure | null): void;
-}
-
-/** Streamed response that counts its bytes and reports its end. */
-export class MeteredResponse implements StreamedResponse, ResponseReader {
+class MeteredResponse implements StreamedResponse, ResponseReader {
   readonly #response: StreamedResponse;
-  readonly #meter: ResponseMeter;
+  readonly #handler: CallHandler;
   #reader: ResponseReader | null = null;
   #bytes = 0;
   #isEnded = false;
 
-  constructor(response: StreamedResponse, meter: ResponseMeter) {
+  constructor(response: StreamedResponse, handler: CallHandler) {
     this.#response = response;
-    this.#meter = meter;
+    this.#handler = handler;
   }
 
   get bytes(): number | null {
@@ -312,6 +295,6 @@ export class MeteredResponse implements StreamedResponse, ResponseReader {
   #finish(failure: Failure | null): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#meter.onStreamEnd(this.#bytes, failure);
+    this.#handler.onStreamEnd(this.#bytes, failure);
   }
 }

@@ -2,29 +2,23 @@ import type { Network } from '../protocol/call.ts';
 import { MinSlot, type MinSlotStore } from '../protocol/min-slot.ts';
 import type { KeyRecord } from './auth/key-record.ts';
 
-export type SessionMinSlotsOptions = Readonly<{
+export const sessionMinSlotsOptions = {
   /** Sessions in all, least recently used evicted first. */
-  sessionsMax: number;
-  /** Sessions per key family. */
-  keySessionsMax: number;
-  /** Idle time after which a session expires. */
-  idleMs: number;
-}>;
-
-export const sessionMinSlotsOptions: SessionMinSlotsOptions = {
   sessionsMax: 100_000,
+  /** Sessions per key family. */
   keySessionsMax: 1_000,
+  /** After which a session expires. */
   idleMs: 600_000,
 };
+
+type SessionMinSlotsOptions = Readonly<typeof sessionMinSlotsOptions>;
 
 /** Name of the session of a key with monotonic reads. */
 const KEY_WIDE_SESSION = '';
 
 type Session = { readonly minSlot: MinSlot; usedAt: number };
 
-/**
- * Minimum slots of sessions, which give each session monotonic reads. Keys and sessions are ordered by use.
- */
+/** Gives each session monotonic reads. Keys and sessions are ordered by use. */
 export class SessionMinSlots {
   readonly #options: SessionMinSlotsOptions;
   readonly #exchange: MinSlotStore | null;
@@ -32,7 +26,7 @@ export class SessionMinSlots {
   readonly #keys = new Map<string, Map<string, Session>>();
   #sessions = 0;
 
-  /** @param exchange - shares minimum slots with other gateways; null: they are local. */
+  /** @param exchange - shares minimum slots with other gateways. */
   constructor(
     options: Partial<SessionMinSlotsOptions> = {},
     exchange: MinSlotStore | null = null,
@@ -47,11 +41,7 @@ export class SessionMinSlots {
     return this.#sessions;
   }
 
-  /**
-   * Returns the minimum slot of a call; null for none. All calls of a key with monotonic reads form one
-   * session.
-   * @param session - session named by the call; absent or null: none.
-   */
+  /** Null for a call without a session. All calls of a key with monotonic reads form one session. */
   minSlotFor(
     { familyId, monotonicReads }: Pick<KeyRecord, 'familyId' | 'monotonicReads'>,
     network: Network,
@@ -61,7 +51,7 @@ export class SessionMinSlots {
     return session == null ? null : this.minSlotOf(familyId, network, session);
   }
 
-  /** Returns the minimum slot of a session, creating the session if needed. */
+  /** Creates the session if needed. */
   minSlotOf(familyId: string, network: Network, session: string): MinSlot {
     const sessions = this.#sessionsOf(familyId);
     const name = `${network} ${session}`;
@@ -90,18 +80,13 @@ export class SessionMinSlots {
   }
 
   #evictOldestOfAnyKey(): void {
-    for (const [familyId, sessions] of this.#keys) {
-      this.#evictOldest(familyId, sessions);
-      return;
-    }
+    const [oldest] = this.#keys;
+    if (oldest !== undefined) this.#evictOldest(...oldest);
   }
 
   #evictOldest(familyId: string, sessions: Map<string, Session>): void {
-    for (const name of sessions.keys()) {
-      sessions.delete(name);
-      this.#sessions--;
-      break;
-    }
+    const [oldest] = sessions.keys();
+    if (oldest !== undefined && sessions.delete(oldest)) this.#sessions--;
     if (sessions.size === 0) this.#keys.delete(familyId);
   }
 }

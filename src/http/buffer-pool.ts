@@ -1,7 +1,4 @@
-/**
- * Bytes read from a node connection at a time: large enough that the number of reads of a 1 MiB response is
- * small.
- */
+/** Read from a node connection at a time: large enough that a 1 MiB response takes few reads. */
 export const READ_MAX_BYTES = 256 * 1024;
 /** Smaller chunks are allocated, since they would leave a pooled buffer mostly empty. */
 export const POOLED_MIN_BYTES = 16 * 1024;
@@ -9,38 +6,35 @@ export const POOLED_MIN_BYTES = 16 * 1024;
 /** Free bytes before each chunk, for the withheld bytes of the chunk before. */
 const HEADROOM_BYTES = 64;
 
-/** Free buffers of one size, shared by all connections. */
 type SizeClass = Readonly<{ bytes: number; freeMax: number; free: ArrayBufferLike[] }>;
 
 /** 20 MiB in all. */
-const sizeClass = (): readonly SizeClass[] => [
+const createSizeClasses = (): readonly [SizeClass, SizeClass] => [
   { bytes: 64 * 1024, freeMax: 64, free: [] },
   { bytes: READ_MAX_BYTES, freeMax: 64, free: [] },
 ];
 
 /**
- * Pool of buffers for the chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a chunk
+ * For chunks of streamed bodies, which otherwise trigger the garbage collector. The writer of a chunk
  * releases it; unreleased chunks are garbage collected.
  */
 export class BufferPool {
-  readonly #sizeClasses = sizeClass();
+  readonly #sizeClasses = createSizeClasses();
   readonly #pooled = new WeakMap<ArrayBufferLike, SizeClass>();
 
   get freeBytes(): number {
     return this.#sizeClasses.reduce((sum, { bytes, free }) => sum + bytes * free.length, 0);
   }
 
-  /** Returns a buffer of the largest size. */
   allocate(): Buffer {
-    return this.#take(this.#sizeClasses[this.#sizeClasses.length - 1] as SizeClass);
+    return this.#take(this.#sizeClasses[1]);
   }
 
-  /** Whether a chunk is in pooled memory. */
   isPooled({ buffer }: Buffer): boolean {
     return this.#pooled.has(buffer);
   }
 
-  /** Copies bytes into a chunk, which the reader owns until it releases it. */
+  /** The reader owns the chunk until it releases it. */
   copyOf(bytes: Buffer, start: number, end: number): Buffer {
     const length = end - start;
     const sizeClass =
@@ -65,9 +59,7 @@ export class BufferPool {
     return combined;
   }
 
-  /**
-   * Releases the memory of a chunk, given as the whole or a part of it. Ignores memory that is not pooled.
-   */
+  /** Takes a chunk or a part of it; memory that is not pooled is ignored. */
   release({ buffer }: Buffer): void {
     const sizeClass = this.#pooled.get(buffer);
     if (sizeClass === undefined) return;
@@ -82,5 +74,4 @@ export class BufferPool {
   }
 }
 
-/** Pool of the process. */
 export const bufferPool = new BufferPool();

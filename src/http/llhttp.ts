@@ -8,17 +8,14 @@ import { createRequire } from 'node:module';
 
 /** Receives parts of a message in order. Each text may arrive in several pieces. Must not throw. */
 export interface HttpSink {
-  /** Piece of the request target. */
   onUrl(bytes: Buffer, start: number, end: number): void;
-  /** Piece of a header name. */
   onField(bytes: Buffer, start: number, end: number): void;
-  /** Piece of the value of the last header. */
+  /** For the last name. */
   onValue(bytes: Buffer, start: number, end: number): void;
-  /** End of the head. @returns whether to stop after it. */
+  /** @returns whether to stop after the head. */
   onHead(status: number, keepAlive: boolean, upgrade: boolean): boolean;
-  /** Piece of the body. */
   onBody(bytes: Buffer, start: number, end: number): void;
-  /** End of the message. @returns whether to stop after it. */
+  /** @returns whether to stop after the message. */
   onEnd(): boolean;
 }
 
@@ -48,7 +45,7 @@ const RESPONSE = 2;
 /** `llhttp_errno`. */
 const [OK, PAUSED, PAUSED_UPGRADE] = [0, 21, 22];
 
-/** Bytes copied to the instance at a time. */
+/** Copied to the instance at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 const require = createRequire(import.meta.url);
@@ -110,14 +107,12 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
   bytes.copy(view, 0, start, start + length);
 }
 
-/**
- * Parser of one connection. Calls its sink synchronously within `read`. A sink must only record: it acts
- * after `read` has returned, because all parsers share one instance.
- */
+/** Calls its sink within `read`. A sink only records and acts afterwards: all parsers share one instance. */
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;
-  #isFaulty = false;
+  /** Whether the bytes were invalid; nothing more can be read then. */
+  isFaulty = false;
   #isFree = false;
 
   constructor(kind: 'request' | 'response', sink: HttpSink) {
@@ -125,23 +120,14 @@ export class HttpParser {
     this.#sink = sink;
   }
 
-  /** Whether the bytes were invalid; nothing more can be read then. */
-  get isFaulty(): boolean {
-    return this.#isFaulty;
-  }
-
-  /** 1 for HTTP/1.1. */
   get minorVersion(): number {
     return llhttp.llhttp_get_http_minor(this.#parser);
   }
 
-  /**
-   * Parses bytes until the sink stops, the bytes are invalid, or the end.
-   * @returns the offset after the parsed bytes.
-   */
+  /** Reads until the sink stops, the bytes are invalid, or the end. @returns the offset after them. */
   read(bytes: Buffer, start = 0, end = bytes.length): number {
     let at = start;
-    while (at < end && !this.#isFaulty) {
+    while (at < end && !this.isFaulty) {
       const length = Math.min(PIECE_BYTES, end - at);
       copyIn(bytes, at, length);
       current = this.#sink;
@@ -157,31 +143,27 @@ export class HttpParser {
       const stoppedAt = llhttp.llhttp_get_error_pos(this.#parser) - inputPointer + at;
       if (code === PAUSED) llhttp.llhttp_resume(this.#parser);
       else if (code === PAUSED_UPGRADE) llhttp.llhttp_resume_after_upgrade(this.#parser);
-      else this.#isFaulty = true;
+      else this.isFaulty = true;
       return stoppedAt;
     }
     return at;
   }
 
-  /** Resets the parser for a new message. */
   reset(): void {
     llhttp.llhttp_reset(this.#parser);
-    this.#isFaulty = false;
+    this.isFaulty = false;
   }
 
-  /**
-   * Handles the end of the connection, which ends a body without a length.
-   * @returns whether the message may end there.
-   */
+  /** The end of the connection ends a body without a length. @returns whether the message may end there. */
   finish(): boolean {
-    if (this.#isFaulty) return false;
+    if (this.isFaulty) return false;
     current = this.#sink;
     const code = llhttp.llhttp_finish(this.#parser);
     current = noSink;
     return code === OK || code === PAUSED;
   }
 
-  /** Frees the parser's memory; it must not be used afterwards. */
+  /** The parser must not be used afterwards. */
   free(): void {
     if (this.#isFree) return;
     this.#isFree = true;

@@ -5,12 +5,8 @@ import { byteTable, isToken, skipWhile } from '../base/text/short-bytes.ts';
  * It reads them as llhttp does and leaves every doubtful head to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
-/** Receives headers in order. Must not throw. */
 export interface SimpleHeaderSink {
-  /**
-   * @param start - of the value, without surrounding spaces.
-   * @returns false to leave the head to llhttp.
-   */
+  /** @param start - of the trimmed value. @returns false to leave the head to llhttp. */
   onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;
 }
 
@@ -29,11 +25,7 @@ const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
 /** Visible ASCII and spaces. Tabs are left to llhttp, which does not accept them after every value. */
 const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
-/**
- * Parses headers up to the empty line.
- * @param end - exclusive limit.
- * @returns the offset of the body, or NOT_SIMPLE, possibly after some headers were reported.
- */
+/** @returns the offset of the body, or NOT_SIMPLE, possibly after some headers were reported. */
 export function parseSimpleHeaders(
   bytes: Buffer,
   start: number,
@@ -60,7 +52,6 @@ export function parseSimpleHeaders(
 /** What a header says about the connection. `unsupported`: left to llhttp; `other`: another header. */
 export type ConnectionDirective = 'close' | 'keep-alive' | 'unsupported' | 'other';
 
-/** @param start - of the value. */
 export function connectionDirective(
   bytes: Buffer,
   nameStart: number,

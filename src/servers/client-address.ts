@@ -26,22 +26,22 @@ const connectionClient = Symbol('client');
 type TaggedSocket = Pick<Socket, 'remoteAddress'> & { [connectionClient]?: ConnectionClient };
 
 /**
- * Resolves the client address of a request: the peer address, or behind a trusted proxy the rightmost address in
- * `X-Forwarded-For` that is no trusted proxy. Addresses left of it may be forged. `Forwarded` (RFC 7239) is not read.
+ * Client of a request: the peer, or behind a trusted proxy the rightmost address in `X-Forwarded-For` that is
+ * no trusted proxy. Addresses left of it may be forged. `Forwarded` (RFC 7239) is not read.
  */
 export class TrustedProxies {
   readonly #options: Readonly<{ trustedProxies: readonly string[] }>;
   #cidrs: readonly string[];
   #ranges: CidrSet;
 
-  /** @param options - addresses and ranges of the proxies; read at each use: may change. */
+  /** @param options - read at each use: may change. */
   constructor(options: Readonly<{ trustedProxies: readonly string[] }>) {
     this.#options = options;
     this.#cidrs = options.trustedProxies;
     this.#ranges = new CidrSet(this.#cidrs);
   }
 
-  /** Whether the peer of a connection is a trusted proxy, which carries many clients. */
+  /** A trusted proxy carries many clients. */
   isProxySocket(socket: TaggedSocket): boolean {
     return this.#lookUp(socket).isProxy;
   }
@@ -69,27 +69,20 @@ export class TrustedProxies {
     if (cached !== undefined && cached.ranges === ranges) return cached;
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     const isProxy = peer !== null && ranges.has(peer);
-    const created: ConnectionClient = {
-      peer,
-      isProxy,
-      forwarded: '',
-      origin: '',
-      client: unknownClient,
-      ranges,
-    };
-    created.client = this.#clientOf(created);
+    const connection = { peer, isProxy, forwarded: '', origin: '' };
+    const created = { ...connection, client: this.#clientOf(connection), ranges };
     socket[connectionClient] = created;
     return created;
   }
 
-  #clientOf({ peer, isProxy, forwarded, origin }: ConnectionClient): ClientInfo {
+  #clientOf({ peer, isProxy, forwarded, origin }: Omit<ConnectionClient, 'client' | 'ranges'>): ClientInfo {
     const page = origin === '' || origin.length > ORIGIN_MAX_CHARS ? null : origin;
     if (peer === null) return { ...unknownClient, origin: page };
     const ip = isProxy ? this.#firstUntrusted(peer, forwarded) : peer;
     return { address: ip.text, ip, isProxy: isProxy && this.#ranges.has(ip), origin: page };
   }
 
-  /** Follows the hops from the right while they are trusted and valid. */
+  /** From the right, while the hops are trusted and valid. */
   #firstUntrusted(peer: IpAddress, forwarded: string): IpAddress {
     let nearest = peer;
     for (const hop of hopsOf(forwarded)) {
@@ -109,10 +102,7 @@ const textOf = (value: string | string[] | undefined): string =>
 
 const WITH_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::\d{1,5})?$/;
 
-/**
- * The addresses of an X-Forwarded-For header from right to left, without ports and brackets.
- * Yields null for an empty hop.
- */
+/** Addresses from right to left, without ports and brackets; null for an empty hop. */
 export function* hopsOf(forwarded: string): Generator<string | null, void> {
   let end = forwarded.length;
   for (let hops = 0; end > 0 && hops < HOPS_MAX; hops++) {

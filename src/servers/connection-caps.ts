@@ -2,25 +2,21 @@ import type { Server, Socket } from 'node:net';
 import { CidrSet, parseIpAddress } from '../base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 
-export type ConnectionCapsOptions = Readonly<{
-  connectionsPerAddressMax: number;
-  /** Addresses and ranges without a limit. Trusted proxies have none either. */
-  connectionsExempt: readonly string[];
-}>;
-
-/** Loopback is exempt: it may be an unconfigured local proxy. */
-export const connectionCaps: ConnectionCapsOptions = {
+export const connectionCaps = {
   connectionsPerAddressMax: 1_000,
-  connectionsExempt: ['127.0.0.0/8', '::1'],
+  /** Trusted proxies have no limit either. Loopback may be an unconfigured local proxy. */
+  connectionsExempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
 
-/** Limits the open connections per client address of one server. Excess connections are reset before they are read. */
+export type ConnectionCapsOptions = Readonly<typeof connectionCaps>;
+
+/** Limits the open connections per client address. Excess connections are reset before they are read. */
 export class ConnectionCaps {
   readonly #max: number;
   readonly #exempt: CidrSet;
   readonly #proxies: TrustedProxies;
   readonly #open = new Map<string, number>();
-  #rejected = 0;
+  rejected = 0;
 
   constructor(
     { connectionsPerAddressMax, connectionsExempt }: ConnectionCapsOptions,
@@ -31,15 +27,11 @@ export class ConnectionCaps {
     this.#proxies = proxies;
   }
 
-  get rejected(): number {
-    return this.#rejected;
-  }
-
   get sites(): number {
     return this.#open.size;
   }
 
-  /** Counts a connection until it closes. @returns false when it exceeds the limit and was reset. */
+  /** @returns false when the connection exceeds the limit and was reset. */
   accept(socket: Socket): boolean {
     const peer = parseIpAddress(socket.remoteAddress ?? '');
     // A closed socket has no address.
@@ -55,9 +47,9 @@ export class ConnectionCaps {
     return true;
   }
 
-  /** Resets a connection that is rejected for another reason, and counts it. */
+  /** Also for other reasons than the limit. */
   reject(socket: Socket): void {
-    this.#rejected += 1;
+    this.rejected += 1;
     // A reset leaves no state in the system.
     socket.resetAndDestroy();
   }
@@ -69,10 +61,7 @@ export class ConnectionCaps {
   }
 }
 
-/**
- * Limits the connections of a server; further ones are closed at once. In a cluster, Node.js would otherwise pass them on
- * to other workers, forever if all are full.
- */
+/** In a cluster, Node.js would otherwise pass further connections on to other workers, maybe forever. */
 export function setConnectionsMax(server: Server, connectionsMax: number): void {
   // `dropMaxConnection` is missing in the types.
   Object.assign(server, { maxConnections: connectionsMax, dropMaxConnection: true });

@@ -1,26 +1,23 @@
+import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import type { Logger } from '../base/log.ts';
 
 type ListenAddress = Readonly<{ host: string; port: number }>;
 
-/** Starts a server. Later errors are logged as `failed`. @returns the bound address. */
-export function listen(
+/** Later errors are logged as `failed`. @returns the bound address. */
+export async function listen(
   server: Server,
   { host, port }: ListenAddress,
   log: Logger,
   failed: string,
 ): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      server.on('error', (fault) => log.error({ err: fault }, failed));
-      resolve(server.address() as AddressInfo);
-    });
-  });
+  server.listen({ host, port });
+  await once(server, 'listening');
+  server.on('error', (fault) => log.error({ err: fault }, failed));
+  return server.address() as AddressInfo;
 }
 
-/** Open connections of a server, with one sweep timer that runs while there are any. */
+/** One sweep timer runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
   readonly #sweepIntervalMs: number;
@@ -54,7 +51,7 @@ export abstract class OpenConnections<Connection> {
 
   protected abstract sweep(nowMs: number): void;
 
-  /** Waits until no connection is left; one call at a time. @returns false after `withinMs`. */
+  /** One call at a time. @returns false after `withinMs`. */
   protected waitUntilEmpty(withinMs?: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -84,7 +81,7 @@ export type Pulse = Readonly<{
 
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** Ping and idle state of one connection. All times are milliseconds of a monotonic clock. */
+/** All times are of a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;

@@ -5,7 +5,7 @@ import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
 export type ReadinessFacts = Readonly<{
-  /** Reachability of the key store. It does not decide readiness: cached keys work without it. */
+  /** Of the key store. It does not decide readiness: cached keys work without it. */
   store: 'up' | 'away';
   upstreams: Readonly<{ total: number; usable: number }>;
   draining: boolean;
@@ -49,10 +49,6 @@ export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
   ]);
 }
 
-export const METRICS_PATH = '/metrics';
-
-export type MetricsAccess = Readonly<{ token: string | null }>;
-
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Constant-time: compares digests, which have equal length. */
@@ -62,7 +58,10 @@ function hasToken({ headers }: IncomingMessage, expected: Buffer): boolean {
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4. */
-export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
+export function metricsRoutes(
+  { token }: Readonly<{ token: string | null }>,
+  render: () => string | Promise<string>,
+): HttpRoutes {
   const expected = token === null ? null : digest(token);
   const get: HttpHandler = async (request, response) => {
     if (expected !== null && !hasToken(request, expected)) {
@@ -73,5 +72,5 @@ export function metricsRoutes({ token }: MetricsAccess, render: () => string | P
     }
     send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', await render());
   };
-  return new Map([[METRICS_PATH, new Map([['GET', get]])]]);
+  return new Map([['/metrics', new Map([['GET', get]])]]);
 }

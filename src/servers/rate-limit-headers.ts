@@ -15,11 +15,7 @@ function formatBoth(name: string, { rateLimit, quota = null }: LimitStatus, form
 
 const hasLimits = ({ rateLimit, quota = null }: LimitStatus): boolean => rateLimit !== null || quota !== null;
 
-/**
- * Values of RateLimit-Policy and RateLimit (IETF draft ratelimit-headers-09); null without limits. The quota is the
- * policy `credits`.
- * @param name - policy name of the rate limit.
- */
+/** IETF draft ratelimit-headers-09. The quota is the policy `credits`, the rate limit the policy `name`. */
 export const rateLimitHeaderValues = (name: string, limits: LimitStatus): [string, string] | null =>
   hasLimits(limits) ? [formatBoth(name, limits, formatPolicy), formatBoth(name, limits, formatStatus)] : null;
 

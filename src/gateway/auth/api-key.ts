@@ -5,9 +5,8 @@ import type { KeyId } from './key-record.ts';
 
 /**
  * API key format: svc_rpc_live_ 7hQ2mKpZ 3vYx…(32) 2NEpo7 = product prefix, id (8), secret (32), checksum
- * (6).
- * All but the prefix is base58. The id is public and names the key in logs and tables. The secret has 187
- * bits of entropy. The checksum (CRC-32 of all before it) detects mistyped keys without a lookup.
+ * (6). All but the prefix is base58. The id is public and names the key in logs and tables. The secret has
+ * 187 bits of entropy. The checksum (CRC-32 of all before it) detects mistyped keys without a lookup.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const ID_LENGTH = 8;
@@ -15,7 +14,6 @@ const SECRET_LENGTH = 32;
 const CRC_LENGTH = 6;
 const TAIL_LENGTH = ID_LENGTH + SECRET_LENGTH + CRC_LENGTH;
 
-/** In characters. */
 export const API_KEY_LENGTH_MAX =
   Math.max(...Object.values(products).map(({ prefix }) => prefix.length)) + TAIL_LENGTH;
 
@@ -34,7 +32,7 @@ export type ParsedApiKey = Readonly<{ product: Product; id: KeyId }>;
 /** `pattern`: not the format of a key. `checksum`: the format, but with changed characters. */
 export type ApiKeyFault = 'pattern' | 'checksum';
 
-/** CRC-32 as six base58 digits, most significant first; 58^6 is more than 2^32. */
+/** Most significant digit first; 58^6 is more than 2^32. */
 function checksum(text: string): string {
   let remainder = crc32(text);
   let digits = '';
@@ -45,10 +43,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/**
- * Uniform base58 characters from the CSPRNG. Bytes of 232 (4 × 58) and more are discarded to avoid modulo
- * bias.
- */
+/** Uniform: bytes of 232 (4 × 58) and more are discarded to avoid modulo bias. */
 function randomBase58(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -78,11 +73,11 @@ export function generateApiKey(product: Product): Readonly<{ text: string; id: K
   return { text, id: id as KeyId };
 }
 
-/** Slice of the text where the id is, if it is a key. Not validated. */
+/** Not validated: the text may be no key. */
 export const uncheckedKeyId = (text: string): KeyId =>
   text.slice(-TAIL_LENGTH, ID_LENGTH - TAIL_LENGTH) as KeyId;
 
-/** Parses a key by pattern and checksum only. */
+/** Checks pattern and checksum only. */
 export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   if (text.length > API_KEY_LENGTH_MAX) return 'pattern';
   const match = KEY_PATTERN.exec(text);
@@ -92,14 +87,10 @@ export function parseApiKey(text: string): ParsedApiKey | ApiKeyFault {
   return { product: product as Product, id: match[2] as KeyId };
 }
 
-/** Finds all well-formed keys in a text, in order. */
 export const findApiKeys = (text: string): readonly string[] =>
   (text.match(ANYWHERE_PATTERN) ?? []).filter((found) => typeof parseApiKey(found) !== 'string');
 
-/**
- * Returns the id of a key given as its id, as its prefix with id (as lists show it), or as the whole key;
- * else null.
- */
+/** Returns the id of a key given as its id, its prefix with id, or the whole key; else null. */
 export function parseKeyId(text: string): KeyId | null {
   const id = NAME_PATTERN.exec(text)?.[1];
   if (id !== undefined) return id as KeyId;
@@ -107,6 +98,6 @@ export function parseKeyId(text: string): KeyId | null {
   return typeof parsed === 'string' ? null : parsed.id;
 }
 
-/** HMAC-SHA-256 of the whole key under the server's pepper, 32 bytes. All that is stored of a key. */
+/** HMAC-SHA-256 under the pepper of the server. All that is stored of a key. */
 export const digestApiKey = (text: string, pepper: Buffer): Buffer =>
   createHmac('sha256', pepper).update(text).digest();

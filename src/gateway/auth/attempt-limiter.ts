@@ -3,33 +3,27 @@ import { Failure } from '../../protocol/errors.ts';
 
 type AttemptState = { failures: number; inProgress: number; blockedUntil: number; updatedAt: number };
 
-/** An attempt in progress. The first call of a method settles it. */
+/** The first call of a method settles the attempt. */
 export type Attempt = Readonly<{
   succeed(): void;
   fail(): void;
-  /** Ends the attempt without counting it. */
   discard(): void;
 }>;
 
 export type AttemptLimits = Readonly<{
   /** Failed attempts before the first pause. */
   freeAttempts: number;
-  /** Pause after the last free attempt, in milliseconds; doubled by each further failure. */
+  /** Pause after the last free attempt; doubled by each further failure. */
   firstPauseMs: number;
   pauseMaxMs: number;
-  /** How long failures count, in milliseconds. */
+  /** How long failures count. */
   rememberMs: number;
-  /** Names whose attempts are counted. */
   rememberedMax: number;
 }>;
 
 const DOUBLINGS_MAX = 30;
-const NEW = { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: 0 } as const;
 
-/**
- * Limits password attempts per name. After some free failures, each further one doubles the delay; an early
- * attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones.
- */
+/** An early attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
   readonly #now: () => number;
@@ -70,7 +64,8 @@ export class AttemptLimiter {
     const state = this.#states.get(name);
     const isOld =
       state !== undefined && state.inProgress === 0 && now - state.updatedAt >= this.#limits.rememberMs;
-    return state === undefined || isOld ? { ...NEW, updatedAt: now } : state;
+    const isNew = state === undefined || isOld;
+    return isNew ? { failures: 0, inProgress: 0, blockedUntil: 0, updatedAt: now } : state;
   }
 
   #finish(name: string, state: AttemptState): void {

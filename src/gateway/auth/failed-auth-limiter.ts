@@ -4,39 +4,30 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 
-export type FailedAuthOptions = Readonly<{
+export const failedAuthOptions = {
   /** Invalid keys from one address within a minute that block it. */
-  failedAuthPerMinute: number;
-  /** How long the address is blocked, whatever key it sends. */
-  blockMs: number;
-  /** Addresses that are counted, least recently used evicted first. */
-  addressesMax: number;
-  /** Addresses and ranges that are not counted because many clients share them. */
-  exempt: readonly string[];
-}>;
-
-export const failedAuthOptions: FailedAuthOptions = {
   failedAuthPerMinute: 120,
+  /** How long the address is blocked, whatever key it sends. */
   blockMs: 60_000,
+  /** Addresses that are counted, least recently used evicted first. */
   addressesMax: 100_000,
-  // A proxy on the same host would block all clients for the failures of one.
-  exempt: ['127.0.0.0/8', '::1'],
+  /** Not counted because many clients share them: a proxy on the same host would block all for one. */
+  exempt: ['127.0.0.0/8', '::1'] as readonly string[],
 };
+
+export type FailedAuthOptions = Readonly<typeof failedAuthOptions>;
 
 const MINUTE_MS = 60_000;
 
 /** Failures in the minute that started with the first of them. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/**
- * Blocks addresses that send many invalid keys, before the key is read: a valid key is rejected too, so that a
- * guess reveals nothing. IPv6 addresses count per /64.
- */
+/** Before the key is read: a valid key is rejected too, so a guess reveals nothing. IPv6 counts per /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;
   readonly #counts: Lru<string, FailureCount>;
-  /** False until the first failure: `check` has no effect. */
+  /** While false, `check` has no effect. */
   hasFailures = false;
 
   constructor(options: Partial<FailedAuthOptions> = {}) {
@@ -45,15 +36,11 @@ export class FailedAuthLimiter {
     this.#counts = new Lru(this.#options.addressesMax);
   }
 
-  /** Number of counted addresses. */
   get size(): number {
     return this.#counts.size;
   }
 
-  /**
-   * @param nowMs - monotonic milliseconds.
-   * @throws Failure TOO_MANY_WRONG_KEYS
-   */
+  /** @param nowMs - monotonic. */
   check({ ip }: ClientInfo, nowMs: number): void {
     if (ip === null) return;
     const count = this.#counts.get(ip.site);
@@ -62,7 +49,6 @@ export class FailedAuthLimiter {
     throw new Failure('TOO_MANY_WRONG_KEYS', { retryAfter });
   }
 
-  /** @param nowMs - as for `check`. */
   recordFailure({ ip, isProxy }: ClientInfo, nowMs: number): void {
     if (ip === null || isProxy || this.#exempt.has(ip)) return;
     const count = this.#countFor(ip.site, nowMs);

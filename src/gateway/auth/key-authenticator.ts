@@ -16,42 +16,38 @@ import {
   type PlanLimits,
   unrestrictedRules,
 } from './key-record.ts';
-import { createKeyState, type LoadedKey } from './key-state.ts';
+import { KeyState, type LoadedKey } from './key-state.ts';
 
-export type KeyAuthenticatorOptions = Readonly<{
-  /** Accepted peppers by version, several during a rotation. Each at least 16 bytes. */
-  peppers: ReadonlyMap<number, Buffer>;
-  /**
-   * Maximum keys in memory. Above it, expired keys are dropped; if there are none, new keys are not loaded.
-   */
-  keysMax?: number;
-  /** Maximum revoked keys that are remembered, most recent first. */
-  revokedMax?: number;
-  /** Unix milliseconds. */
-  now?: () => number;
-}>;
+export const keyAuthenticatorOptions = {
+  /** Above it, expired keys are dropped; if there are none, new keys are not loaded. */
+  keysMax: 200_000,
+  /** Revoked keys that are remembered, most recent first. */
+  revokedMax: 10_000,
+};
 
-export const keyAuthenticatorOptions = { keysMax: 200_000, revokedMax: 10_000 } as const;
+type KeyAuthenticatorOptions = Partial<typeof keyAuthenticatorOptions> &
+  Readonly<{
+    /** By version, several during a rotation. Each at least 16 bytes. */
+    peppers: ReadonlyMap<number, Buffer>;
+    /** Unix milliseconds. */
+    now?: () => number;
+  }>;
 
 const PEPPER_MIN_BYTES = 16;
-/** Rules interned for sharing between keys. */
 const RULES_MAX = 1_000;
 
 /** Used for unknown keys, so that their verification takes as long. */
 const DUMMY_DIGEST = Buffer.alloc(32);
 const DUMMY_PEPPER = Buffer.alloc(32);
 
-/**
- * `verifiedHash`: SHA-256 of the credential that was verified. `cacheIndex`: position in the credential
- * cache. Both are null before the first use.
- */
+/** `verifiedHash`: SHA-256 of the credential that was verified. Both are null before the first use. */
 type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: number | null };
 
 /**
- * All active keys in memory by id, fed from the store by `apply`; requests never wait for the store. Revoked,
+ * All active keys in memory, fed from the store by `apply`; requests never wait for the store. Revoked,
  * disabled, expired and unknown keys get the same response after the same work. Of revoked keys only the
- * latest ids and versions remain: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like
- * any unknown key. About 1,000 bytes per key (`npm run bench -- access`).
+ * latest are remembered: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like any
+ * unknown key.
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;
@@ -59,9 +55,7 @@ export class KeyAuthenticator {
   readonly #entries = new Map<KeyId, KeyEntry>();
   /** Holds valid keys only: an invalid one costs the same work each time. */
   readonly #credentialCache = new VerifiedCredentialCache<LoadedKey>();
-  /** Interned limits by plan. */
   readonly #limits = new Map<string, PlanLimits>();
-  /** Interned rules by their JSON text. */
   readonly #rules = new Lru<string, KeyRules>(RULES_MAX);
   /** Versions of revoked keys: an older record must not restore one. */
   readonly #revoked: Lru<KeyId, number>;
@@ -89,7 +83,7 @@ export class KeyAuthenticator {
     return this.#entries.size;
   }
 
-  /** Number of keys not loaded because the key limit is reached. They are loaded with their next change. */
+  /** Keys not loaded because the key limit is reached. They are loaded with their next change. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -99,7 +93,7 @@ export class KeyAuthenticator {
     return this.#storeReachable;
   }
 
-  /** Sets whether all keys are loaded. While they are not, unknown keys get KEYS_UNAVAILABLE. */
+  /** While not all keys are loaded, unknown keys get KEYS_UNAVAILABLE. */
   setStoreReachable(reachable: boolean): void {
     this.#storeReachable = reachable;
   }
@@ -108,16 +102,12 @@ export class KeyAuthenticator {
     return this.#entries.get(id)?.record;
   }
 
-  /** The current record of a key, with its current plan and rules. A removed key is returned unchanged. */
+  /** A removed key is returned unchanged. */
   current(record: LoadedKey): LoadedKey {
     return this.find(record.id) ?? record;
   }
 
-  /**
-   * Applies new and changed keys. Ignores records that are not newer than the stored one, so that a late
-   * lookup cannot undo a revocation.
-   * @returns the records that were applied.
-   */
+  /** Skips records that are not newer: a late lookup must not undo a revocation. @returns those applied. */
   apply(records: Iterable<KeyRecord>): KeyRecord[] {
     const applied: KeyRecord[] = [];
     for (const record of records) {
@@ -129,10 +119,7 @@ export class KeyAuthenticator {
     return applied;
   }
 
-  /**
-   * Registers a listener for applied records. It must not throw.
-   * @returns a function that removes it.
-   */
+  /** @param listener - called with applied records; must not throw. @returns a function that removes it. */
   onChange(listener: (record: KeyRecord) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -174,7 +161,6 @@ export class KeyAuthenticator {
     this.#entries.delete(id);
   }
 
-  /** Shares equal limits and rules between keys. */
   #intern(record: LoadedKey): KeyRecord {
     const existing = this.#limits.get(record.planId);
     const isInterned = existing !== undefined && areEqual(existing, record.limits);
@@ -207,11 +193,7 @@ export class KeyAuthenticator {
     }
   }
 
-  /**
-   * Returns the key of a credential, of any product.
-   * @param nowMs - Unix milliseconds.
-   * @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE (unknown key while the store is unreachable).
-   */
+  /** @param nowMs - Unix time. @throws Failure MISSING_KEY, INVALID_KEY, KEYS_UNAVAILABLE */
   authenticate(credential: string | null, nowMs: number): LoadedKey {
     if (credential === null || credential === '') throw new Failure('MISSING_KEY');
     if (credential.length > API_KEY_LENGTH_MAX) throw new Failure('INVALID_KEY');
@@ -229,7 +211,6 @@ export class KeyAuthenticator {
     return entry.record;
   }
 
-  /** @param record - record of the id in the credential. */
   #verify(credential: string, record: LoadedKey | undefined): LoadedKey {
     const parsed = parseApiKey(credential);
     if (typeof parsed === 'string') throw new Failure('INVALID_KEY');
@@ -254,10 +235,7 @@ export class KeyAuthenticator {
   }
 }
 
-/**
- * Rejection cause of a key that was valid once. It is not a guess, so it does not count as failed
- * authentication.
- */
+/** Cause for a key that was valid once: it is no guess, so it does not count as failed authentication. */
 export const KEY_NO_LONGER_VALID = 'the key is no longer valid';
 
 const isUnrestricted = ({ networks, cidrs, origins, methods }: KeyRules): boolean =>
@@ -267,13 +245,10 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/**
- * Copies a record with its first use, with the fields of the request path first. Keys in use are then close
- * together in memory instead of spread among all keys.
- */
+/** With the fields of the request path first: keys in use are then close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
-  const keyState = createKeyState();
+  const keyState = new KeyState();
   return {
     ...{ product, status, expiresAt, rules, limits, keyState, familyId, addressPerSecond, monotonicReads },
     ...record,
@@ -289,7 +264,7 @@ function areEqual(one: PlanLimits, other: PlanLimits): boolean {
   return true;
 }
 
-/** @param nowMs - Unix milliseconds. */
+/** @param nowMs - Unix time. */
 export function isUsable({ status, expiresAt }: KeyRecord, nowMs: number): boolean {
   if (status !== 'active' && status !== 'rotating') return false;
   return expiresAt === null || nowMs < expiresAt;
@@ -313,9 +288,8 @@ function tagOf(credential: string): number {
 }
 
 /**
- * Set-associative cache of credentials verified lately. The user removes an entry when it changes and checks
- * expiry on each hit.
- * The comparison takes no constant time, but each wrong guess is fully verified and counted as failed authentication.
+ * Set-associative. The user removes an entry when it changes and checks expiry on each hit. The comparison
+ * takes no constant time, but each wrong guess is fully verified and counted.
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);

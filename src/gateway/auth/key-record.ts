@@ -9,65 +9,43 @@ export type KeyId = Brand<string, 'KeyId'>;
 export const keyStatuses = ['active', 'rotating', 'disabled', 'revoked'] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
 
-export type PlanLimits = Readonly<{
+export const defaultPlanLimits = {
   /** Sustained JSON-RPC calls per second; 0 means no limit. */
-  rpcPerSecond: number;
-  /** Capacity of the token bucket, in calls. */
-  rpcBurst: number;
-  /**
-   * Concurrent WebSocket connections per key family, in one process or over all gateways that share limits.
-   */
-  wsConnectionsMax: number;
-  /** Concurrent subscriptions per WebSocket connection. */
-  wsSubscriptionsMax: number;
-  /** Bytes of one client message. */
-  wsMessageMaxBytes: number;
-  /** Concurrent gRPC streams per key family, in one process or over all gateways that share limits. */
-  grpcStreamsMax: number;
-  /** Filters per gRPC stream request. */
-  grpcFiltersMax: number;
-  /** Block filters per gRPC stream request; each one adds a message per block. */
-  grpcBlocksMax: number;
-  /** Addresses in all filters of a gRPC stream request. */
-  grpcPubkeysMax: number;
-  /** Bytes of all cuckoo filters in a gRPC stream request. */
-  grpcCuckooMaxBytes: number;
-  /** Credits per calendar month (UTC), shared by a customer's keys of this plan; 0 means no quota. */
-  monthlyCredits: number;
-  /** Whether requests beyond the quota are rejected, or only reported. */
-  quotaIsHard: boolean;
-  /** Credits per 100,000 bytes of subscription and stream messages. */
-  streamCredits: number;
-  /** Credits per method, overriding the method table. */
-  prices: Readonly<Record<string, number>>;
-}>;
-
-export const defaultPlanLimits: PlanLimits = {
   rpcPerSecond: 1_000,
+  /** Capacity of the token bucket, in calls. */
   rpcBurst: 2_000,
+  /** Per key family, in one process or over all gateways that share limits. */
   wsConnectionsMax: 100,
+  /** Per WebSocket connection. */
   wsSubscriptionsMax: 1_000,
   wsMessageMaxBytes: 1_048_576,
+  /** Per key family, as for `wsConnectionsMax`. */
   grpcStreamsMax: 100,
+  /** Filters per gRPC stream request, as for the next three limits. */
   grpcFiltersMax: 1_000,
+  /** Block filters; each one adds a message per block. */
   grpcBlocksMax: 10,
+  /** Addresses in all filters. */
   grpcPubkeysMax: 50_000,
   grpcCuckooMaxBytes: 2_097_152,
+  /** Credits per calendar month (UTC), shared by a customer's keys of this plan; 0 means no quota. */
   monthlyCredits: 0,
+  /** Whether requests beyond the quota are rejected, or only reported. */
   quotaIsHard: true,
+  /** Credits per 100,000 bytes of subscription and stream messages. */
   streamCredits: 0,
-  prices: {},
+  /** Credits per method, overriding the method table. */
+  prices: {} as Readonly<Record<string, number>>,
 };
+
+export type PlanLimits = Readonly<typeof defaultPlanLimits>;
 
 /** Restrictions of a key; null for none. Lists are never empty. */
 export type KeyRules = Readonly<{
   networks: readonly Network[] | null;
-  /** Allowed client addresses: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
+  /** Addresses and ranges: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
   cidrs: readonly string[] | null;
-  /**
-   * Allowed origins: `https://app.example.com` or `https://*.example.com`. Requests without an origin are
-   * rejected.
-   */
+  /** `https://app.example.com` or `https://*.example.com`. Requests without an origin are rejected. */
   origins: readonly string[] | null;
   /** Allowed methods and endpoints; a trailing `*` matches any suffix. */
   methods: readonly string[] | null;
@@ -75,18 +53,17 @@ export type KeyRules = Readonly<{
 
 export const unrestrictedRules: KeyRules = { networks: null, cidrs: null, origins: null, methods: null };
 
-/** A key in memory, without its secret. */
 export type KeyRecord = Readonly<{
   id: KeyId;
   product: Product;
   /** A key and its rotations form a family, which shares limits, quota and usage. */
   familyId: string;
   name: string;
-  /** HMAC-SHA-256 of the full key under the pepper of `pepperVersion`; 32 bytes. */
+  /** Of the full key under the pepper of `pepperVersion`. */
   digest: Buffer;
   pepperVersion: number;
   status: KeyStatus;
-  /** Unix milliseconds; null: never. A rotating key always has one. */
+  /** Unix milliseconds. A rotating key always has one. */
   expiresAt: number | null;
   /** Limits of the plan, with the key's own rate if it has one. */
   limits: PlanLimits;

@@ -7,11 +7,9 @@ import type { KeyRecord, KeyRules } from './key-record.ts';
 /** Client and network of a request. `network`: null if it is named later, or never. */
 export type KeyUse = Readonly<{ client: ClientInfo; network: Network | null }>;
 
-/** A key's rules, and where their compiled form is cached. */
 type KeyWithRules = Pick<KeyRecord, 'rules'> &
   Readonly<{ keyState?: { compiledRules: CompiledRules | null } }>;
 
-/** Rules of a key, prepared for matching. */
 export type CompiledRules = Readonly<{
   addresses: CidrSet | null;
   origins: NameMatcher | null;
@@ -19,13 +17,9 @@ export type CompiledRules = Readonly<{
 }>;
 
 type NameMatcher = Readonly<{ exact: ReadonlySet<string>; patterns: readonly NamePattern[] }>;
-/** A name with one `*` between prefix and suffix. */
 type NamePattern = Readonly<{ prefix: string; suffix: string }>;
 
-/**
- * Checks networks, addresses and origins.
- * @returns why the use is rejected; null if it is allowed.
- */
+/** @returns why the use is rejected by network, address or origin; null if it is allowed. */
 export function rejectionOf(key: KeyWithRules, { client, network }: KeyUse): Failure | null {
   const { networks, cidrs, origins } = key.rules;
   if (networks === null && cidrs === null && origins === null) return null;
@@ -42,7 +36,6 @@ export function rejectionOf(key: KeyWithRules, { client, network }: KeyUse): Fai
   return null;
 }
 
-/** @throws Failure NETWORK_FORBIDDEN. */
 export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Network): void {
   if (networks === null || networks.includes(network)) return;
   throw new Failure('NETWORK_FORBIDDEN', { facts: { network } });
@@ -51,7 +44,6 @@ export function checkNetwork({ rules: { networks } }: KeyWithRules, network: Net
 /** Limits the method name in the error, which the client chose. */
 const METHOD_MAX_CHARS = 64;
 
-/** @throws Failure METHOD_FORBIDDEN. */
 export function checkMethod(key: KeyWithRules, method: string): void {
   if (key.rules.methods === null) return;
   const { methods } = compiledRules(key);
@@ -85,13 +77,13 @@ function compile({ cidrs, origins, methods }: KeyRules): CompiledRules {
 }
 
 function compileNames(texts: readonly string[]): NameMatcher {
-  const exact = texts.filter((text) => !text.includes('*'));
-  const patterns = texts
-    .filter((text) => text.includes('*'))
-    .map((text) => ({
-      prefix: text.slice(0, text.indexOf('*')),
-      suffix: text.slice(text.indexOf('*') + 1),
-    }));
+  const { exact, wildcard = [] } = Object.groupBy(texts, (text) =>
+    text.includes('*') ? 'wildcard' : 'exact',
+  );
+  const patterns = wildcard.map((text) => {
+    const star = text.indexOf('*');
+    return { prefix: text.slice(0, star), suffix: text.slice(star + 1) };
+  });
   return { exact: new Set(exact), patterns };
 }
 
@@ -105,5 +97,4 @@ function matches({ exact, patterns }: NameMatcher, name: string): boolean {
   return false;
 }
 
-/** Host labels separated by dots. */
 const HOSTS = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

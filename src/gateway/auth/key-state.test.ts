@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { type CompletedCall, UsageMeter } from '../metering/usage-meter.ts';
 import type { KeyId } from './key-record.ts';
-import { createKeyState, type KeyState } from './key-state.ts';
+import { KeyState } from './key-state.ts';
 
 const MINUTE = 60_000;
 const id = '7hQ2mKpZ' as KeyId;
@@ -11,7 +11,7 @@ const slow = { rpcPerSecond: 0.001, rpcBurst: 10 };
 describe('key state', () => {
   let keyState: KeyState;
   beforeEach(() => {
-    keyState = createKeyState();
+    keyState = new KeyState();
   });
 
   describe('at the rate limiter', () => {

@@ -3,18 +3,12 @@ import { isUsable, type KeyAuthenticator } from './key-authenticator.ts';
 import type { KeyId, KeyRecord } from './key-record.ts';
 import { type KeyUse, rejectionOf } from './key-rules.ts';
 
-export type KeyWatchOptions = Readonly<{
-  /** How often watched keys are checked for expiry. */
-  sweepIntervalMs: number;
-  /** Unix milliseconds. */
-  now: () => number;
-  /** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
-  rejection: (key: KeyRecord, nowMs: number) => Failure | null;
-}>;
+const keyWatchOptions = { sweepIntervalMs: 500, now: Date.now };
 
-export type UseRejection = KeyWatchOptions['rejection'];
+export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 
-export const keyWatchOptions: Omit<KeyWatchOptions, 'rejection'> = { sweepIntervalMs: 500, now: Date.now };
+/** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
+export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
 
 /** Called when the key or its use is no longer valid. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
@@ -22,12 +16,12 @@ export type OnKeyEnd = (failure: Failure) => void;
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Notifies long-lived connections when their key ends: at once when it is revoked or disabled or its rules
- * forbid this use, within a sweep when it expires or its credits are spent. One timer for all watches.
+ * Notifies long-lived connections when their key ends: at once when it is revoked or its rules forbid this
+ * use, within a sweep when it expires or its credits are spent. One timer for all watches.
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;
-  readonly #options: KeyWatchOptions;
+  readonly #options: KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
   readonly #watchers = new Map<KeyId, Set<Watcher>>();
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
@@ -41,15 +35,11 @@ export class KeyWatch {
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));
   }
 
-  /** Number of watched keys. */
   get size(): number {
     return this.#watchers.size;
   }
 
-  /**
-   * Watches a valid key. `onEnd` is called at most once.
-   * @returns a function that ends the watch.
-   */
+  /** Calls `onEnd` at most once. @returns a function that ends the watch. */
   watch(id: KeyId, use: KeyUse, onEnd: OnKeyEnd): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
     const watcher = { use, onEnd };
@@ -62,7 +52,6 @@ export class KeyWatch {
     };
   }
 
-  /** Ends every watch without calling `onEnd`. */
   close(): void {
     this.#unlisten();
     for (const id of [...this.#watchers.keys()]) this.#unwatch(id);

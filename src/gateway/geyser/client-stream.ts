@@ -26,18 +26,14 @@ const CALLS_PER_BLOCK_FILTER = 1;
 /** A replay sends many slots at once. */
 const CALLS_PER_REPLAY = 10;
 
-/** Method that requests on a stream are metered as. */
 const requestNames: Readonly<Record<StreamRpc, GrpcCall>> = {
   Subscribe: 'SubscribeRequest',
   SubscribeDeshred: 'SubscribeDeshredRequest',
-  // Has one request, which opens the stream.
+  // Its one request opens the stream.
   SubscribeEntries: 'SubscribeEntries',
 };
 
-/**
- * Checks the filters of a request against the plan. Error texts equal those of other Geyser servers.
- * @throws Failure FILTER_LIMIT.
- */
+/** Error texts equal those of other Geyser servers. @throws Failure FILTER_LIMIT. */
 export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   const rejectAbove = (count: number, max: number, of: string): void => {
     if (count > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
@@ -48,7 +44,6 @@ export function checkPlan(request: StreamRequest, limits: PlanLimits): void {
   rejectAbove(cuckooBytes(request), limits.grpcCuckooMaxBytes, 'bytes of cuckoo filters');
 }
 
-/** Calls that a request costs beyond the first. */
 export const extraCallsOf = (request: StreamRequest): number =>
   callsForAddresses(pubkeysCount(request)) +
   blocksCount(request) * CALLS_PER_BLOCK_FILTER +
@@ -62,17 +57,14 @@ export type ClientStreamParts = Readonly<{
   rpc: StreamRpc;
   opened: OpenedStream;
   sink: GeyserSink;
-  /** Called when the key is no longer valid. */
   onEnd: (failure: Failure) => void;
-  /** Releases the stream's slot in the stream limit. */
   release: () => void;
 }>;
 
-/** gRPC stream of a client: limits and meters its requests, meters its messages. */
 export class ClientStream implements GeyserStream {
   readonly #parts: ClientStreamParts;
   readonly #unwatch: () => void;
-  /** Received bytes that no metered request includes yet. */
+  /** Received and not included in a metered request yet. */
   #bytesIn = 0;
   readonly #live: LiveStream;
   readonly #unregister: (() => void) | undefined;
@@ -81,13 +73,13 @@ export class ClientStream implements GeyserStream {
 
   constructor(parts: ClientStreamParts) {
     this.#parts = parts;
-    const { gateway, key, rpc, client, sink, onEnd } = parts;
+    const { gateway, key, onEnd } = parts;
     const end = (failure: Failure): void => {
       this.#end();
       onEnd(failure);
     };
     this.#unwatch = gateway.watch.watch(key.id, this.#use, end);
-    this.#live = new LiveStream(rpc, key, client.address, sink, end);
+    this.#live = new LiveStream(parts, end);
     this.#unregister = gateway.connections?.add(this.#live);
   }
 
@@ -96,7 +88,6 @@ export class ClientStream implements GeyserStream {
     return this.#parts.key.product === 'fs';
   }
 
-  /** Bounds by the current plan. */
   get bounds(): RequestBounds {
     const { grpcFiltersMax, grpcPubkeysMax } = this.#currentKey.limits;
     return { ...requestBounds, filtersMax: grpcFiltersMax, pubkeysMax: grpcPubkeysMax };
@@ -105,7 +96,8 @@ export class ClientStream implements GeyserStream {
   async request(request: StreamRequest): Promise<void> {
     const { gateway, rpc, key, client, opened } = this.#parts;
     const { admission } = gateway;
-    const call = new MeteredCall(gateway, { client }, key.product, requestNames[rpc], this.#bytesIn);
+    const facts = { product: key.product, method: requestNames[rpc], bytesIn: this.#bytesIn };
+    const call = new MeteredCall(gateway, { client }, facts);
     const { context } = call;
     this.#bytesIn = 0;
     context.key = key;
@@ -152,7 +144,7 @@ export class ClientStream implements GeyserStream {
     this.#parts.release();
   }
 
-  /** Ends the subscription. The stream counts against the limit until `close`. */
+  /** The stream counts against the limit until `close`. */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -169,40 +161,29 @@ export class ClientStream implements GeyserStream {
     return gateway.admission.keys.current(key);
   }
 
-  /** Authenticates by the current record of the key. @throws Failure CLIENT_GONE, as `reauthenticate`. */
   #authenticate(context: RequestContext): LoadedKey {
     if (this.#ended) throw new Failure('CLIENT_GONE');
     return this.#parts.gateway.admission.reauthenticate(this.#parts.key.id, this.#use, context);
   }
 }
 
-/** Filters of a request by kind, in protobuf field names: `accounts 2`, `slots 1`. */
+/** Filters by kind, in protobuf field names: `accounts 2`, `slots 1`. */
 function describeRequest(request: StreamRequest): string[] {
-  const {
-    accounts,
-    slots,
-    transactions,
-    transactionsStatus,
-    blocks,
-    blocksMeta,
-    entry,
-    deshredTransactions,
-  } = request as SubscribeRequest & SubscribeDeshredRequest;
+  const filters = request as Partial<SubscribeRequest & SubscribeDeshredRequest>;
   const counts = {
-    accounts: accounts?.size,
-    slots: slots?.size,
-    transactions: transactions?.size,
-    transactions_status: transactionsStatus?.size,
-    blocks: blocks?.size,
-    blocks_meta: blocksMeta?.length,
-    entry: entry?.length,
-    deshred_transactions: deshredTransactions?.size,
+    accounts: filters.accounts?.size,
+    slots: filters.slots?.size,
+    transactions: filters.transactions?.size,
+    transactions_status: filters.transactionsStatus?.size,
+    blocks: filters.blocks?.size,
+    blocks_meta: filters.blocksMeta?.length,
+    entry: filters.entry?.length,
+    deshred_transactions: filters.deshredTransactions?.size,
     addresses: pubkeysCount(request),
   };
   return Object.entries(counts).flatMap(([kind, count]) => ((count ?? 0) > 0 ? [`${kind} ${count}`] : []));
 }
 
-/** gRPC stream for the list of live connections. */
 class LiveStream implements LiveConnection {
   readonly kind = 'grpc';
   readonly rpc: StreamRpc;
@@ -215,16 +196,10 @@ class LiveStream implements LiveConnection {
   #describe: readonly string[] = [];
   readonly #sink: GeyserSink;
 
-  constructor(
-    rpc: StreamRpc,
-    key: LoadedKey,
-    address: string,
-    sink: GeyserSink,
-    end: (failure: Failure) => void,
-  ) {
+  constructor({ rpc, key, client, sink }: ClientStreamParts, end: (failure: Failure) => void) {
     this.rpc = rpc;
     this.key = key;
-    this.address = address;
+    this.address = client.address;
     this.#sink = sink;
     this.end = end;
   }

@@ -1,7 +1,7 @@
 import { Failure } from '../../protocol/errors.ts';
 import { grpcCalls } from '../../protocol/grpc/calls.ts';
 import type { Product } from '../../protocol/product.ts';
-import type { Caller, ClientInfo } from '../../protocol/request-handler.ts';
+import type { Caller } from '../../protocol/request-handler.ts';
 import type {
   GeyserHandler,
   GeyserStream,
@@ -12,7 +12,7 @@ import type {
 import type { GeyserSink } from '../../streams/geyser/geyser-sink.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
-import { ClientStream } from './client-stream.ts';
+import { ClientStream, type ClientStreamParts } from './client-stream.ts';
 import { type GeyserGatewayParts, MeteredCall } from './metered-call.ts';
 
 /** Product that a stream without a valid key is metered under. */
@@ -22,9 +22,7 @@ const defaultProducts: Readonly<Record<StreamRpc, Product>> = {
   SubscribeEntries: 'fs',
 };
 
-/**
- * Calls about the stage itself. All others are about the chain, whose state the shred stage does not have.
- */
+/** All other calls are about the chain, whose state the shred stage does not have. */
 const stageRpcs: ReadonlySet<UnaryRpc> = new Set(['Ping', 'GetVersion', 'SubscribeReplayInfo']);
 
 /** Admits gRPC streams and unary calls. The product of the key decides which stage they reach. */
@@ -38,15 +36,13 @@ export class GeyserGateway implements GeyserHandler {
   }
 
   open(caller: Caller, rpc: StreamRpc, sink: GeyserSink, onEnd: (failure: Failure) => void): GeyserStream {
-    const { admission } = this.#parts;
     const { client } = caller;
-    const call = new MeteredCall(this.#parts, caller, defaultProducts[rpc], rpc, 0);
+    const facts = { product: defaultProducts[rpc], method: rpc, bytesIn: 0 };
+    const call = new MeteredCall(this.#parts, caller, facts);
     try {
-      const key = this.#authenticate(caller, call);
-      admission.authorize(call.context, rpc, grpcCalls[rpc]);
-      admission.consumeRate(call.context);
+      const key = this.#authorize(caller, call, rpc);
       const opener = this.#openerOf(key.product, rpc);
-      const stream = this.#open(key, client, opener, rpc, sink, onEnd);
+      const stream = this.#open(opener, { key, client, rpc, sink, onEnd });
       call.succeed();
       return stream;
     } catch (thrown) {
@@ -55,7 +51,7 @@ export class GeyserGateway implements GeyserHandler {
   }
 
   admit(caller: Caller, rpc: UnaryRpc): void {
-    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, 0);
+    const call = new MeteredCall(this.#parts, caller, { product: 'grpc', method: rpc, bytesIn: 0 });
     try {
       this.#unaryOpenerOf(this.#authenticate(caller, call).product, rpc);
     } catch (thrown) {
@@ -64,12 +60,10 @@ export class GeyserGateway implements GeyserHandler {
   }
 
   async unary(caller: Caller, rpc: UnaryRpc, request: Uint8Array): Promise<Uint8Array> {
-    const { admission } = this.#parts;
-    const call = new MeteredCall(this.#parts, caller, 'grpc', rpc, request.length);
+    const facts = { product: 'grpc', method: rpc, bytesIn: request.length } as const;
+    const call = new MeteredCall(this.#parts, caller, facts);
     try {
-      const key = this.#authenticate(caller, call);
-      admission.authorize(call.context, rpc, grpcCalls[rpc]);
-      admission.consumeRate(call.context);
+      const key = this.#authorize(caller, call, rpc);
       const response = this.#unaryOpenerOf(key.product, rpc).unary(rpc, request);
       call.succeed(response.length);
       return response;
@@ -82,35 +76,35 @@ export class GeyserGateway implements GeyserHandler {
     return this.#parts.admission.authenticate(caller, null, this.#parts.network, context);
   }
 
-  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
+  #authorize(caller: Caller, call: MeteredCall, rpc: StreamRpc | UnaryRpc): LoadedKey {
+    const key = this.#authenticate(caller, call);
+    this.#parts.admission.authorize(call.context, rpc, grpcCalls[rpc]);
+    this.#parts.admission.consumeRate(call.context);
+    return key;
+  }
+
   #unaryOpenerOf(product: Product, rpc: UnaryRpc): StreamOpener {
     if (product === 'rpc') throw new Failure('UNAUTHORIZED_PRODUCT');
     return product === 'fs' && stageRpcs.has(rpc) ? this.#shredStage() : this.#parts.standard;
   }
 
-  /** @throws Failure UNAUTHORIZED_PRODUCT, NO_SHRED_STAGE. */
   #openerOf(product: Product, rpc: StreamRpc): StreamOpener {
     if (product === 'grpc' && rpc === 'Subscribe') return this.#parts.standard;
     if (product !== 'fs') throw new Failure('UNAUTHORIZED_PRODUCT');
     return this.#shredStage();
   }
 
-  /** @throws Failure NO_SHRED_STAGE. */
   #shredStage(): StreamOpener {
     const { shred } = this.#parts;
     if (shred === null) throw new Failure('NO_SHRED_STAGE');
     return shred;
   }
 
-  /** @throws Failure CONNECTION_LIMIT, GrpcError UNIMPLEMENTED. */
   #open(
-    key: LoadedKey,
-    client: ClientInfo,
     opener: StreamOpener,
-    rpc: StreamRpc,
-    sink: GeyserSink,
-    onEnd: (failure: Failure) => void,
+    parts: Omit<ClientStreamParts, 'gateway' | 'opened' | 'release'>,
   ): GeyserStream {
+    const { key, rpc, sink } = parts;
     const { grpcStreamsMax: streamsMax } = key.limits;
     if (!this.#streamLimit.tryAcquire(key.familyId, streamsMax)) {
       throw new Failure('CONNECTION_LIMIT', { facts: { streamsMax } });
@@ -118,7 +112,7 @@ export class GeyserGateway implements GeyserHandler {
     const release = (): void => this.#streamLimit.release(key.familyId);
     try {
       const opened = opener.open(rpc, sink);
-      return new ClientStream({ gateway: this.#parts, key, client, rpc, opened, sink, onEnd, release });
+      return new ClientStream({ ...parts, gateway: this.#parts, opened, release });
     } catch (thrown) {
       release();
       throw thrown;

@@ -11,8 +11,13 @@ import type { Admission } from '../admission.ts';
 import type { KeyWatch } from '../auth/key-watch.ts';
 import type { ConnectionLimit } from '../limits/connection-limit.ts';
 import type { MessageRateLimiter } from '../limits/message-rate-limiter.ts';
-import type { RequestContext } from '../metering/call-meter.ts';
-import { type CallMeter, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
+import {
+  type CallMeter,
+  logInternalError,
+  type RequestContext,
+  statusOfFailure,
+  toFailure,
+} from '../metering/call-meter.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
 import type { LiveConnections } from '../telemetry/live-connections.ts';
 
@@ -28,45 +33,40 @@ export type GeyserGatewayParts = Readonly<{
   standard: StreamOpener;
   /** Shred stage, before execution; null if none is configured. */
   shred: StreamOpener | null;
-  /** Network of both stages. */
   network: Network;
   log: Logger;
 }>;
 
-/** Metering of one gRPC call: a unary call, the opening of a stream, or a request on a stream. */
+type CallFacts = Readonly<{ product: Product; method: GrpcCall; bytesIn: number }>;
+
+/** Meters a unary call, the opening of a stream, or a request on a stream. */
 export class MeteredCall {
   readonly context: RequestContext;
   readonly #parts: GeyserGatewayParts;
-  readonly #product: Product;
-  readonly #method: GrpcCall;
-  readonly #bytesIn: number;
+  readonly #facts: CallFacts;
 
   constructor(
     parts: GeyserGatewayParts,
     { client, traceparent }: Omit<Caller, 'credential'>,
-    product: Product,
-    method: GrpcCall,
-    bytesIn: number,
+    facts: CallFacts,
   ) {
     this.context = parts.meter.startRequest(client, traceparent);
     this.#parts = parts;
-    this.#product = product;
-    this.#method = method;
-    this.#bytesIn = bytesIn;
+    this.#facts = facts;
   }
 
   succeed(bytesOut = 0): void {
-    this.#record('ok', null, bytesOut, grpcCalls[this.#method]);
+    this.#record('ok', null, bytesOut, grpcCalls[this.#facts.method]);
   }
 
-  /** Meters the call as failed. @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
+  /** @returns the error to throw: gRPC and protobuf errors as they are, else a Failure. */
   recordFailure(thrown: unknown): GrpcError | InvalidProtobuf | Failure {
     if (thrown instanceof GrpcError || thrown instanceof InvalidProtobuf) {
-      this.#record('rpcError', null, 0, grpcCalls[this.#method]);
+      this.#record('rpcError', null, 0, grpcCalls[this.#facts.method]);
       return thrown;
     }
     const failure = toFailure(thrown);
-    logInternalError(this.#parts.log, failure, { keyId: this.context.key?.id, method: this.#method });
+    logInternalError(this.#parts.log, failure, { keyId: this.context.key?.id, method: this.#facts.method });
     this.#record(statusOfFailure(failure), failure, 0, null);
     return failure;
   }
@@ -74,8 +74,8 @@ export class MeteredCall {
   #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
     const { meter, network } = this.#parts;
     meter.endRequest(this.context, {
-      ...{ wire: 'grpc', product: this.#product, network, method: this.#method, status, failure, rpcCode: 0 },
-      ...{ bytesIn: this.#bytesIn, bytesOut, params: null, result: null, cost },
+      ...this.#facts,
+      ...{ wire: 'grpc', network, status, failure, rpcCode: 0, bytesOut, params: null, result: null, cost },
     });
   }
 }

@@ -1,18 +1,10 @@
 /** Open connections of a name in this process, for the other gateways. */
 export type ConnectionCount = Readonly<{ name: string; open: number }>;
 
-type ConnectionLimitOptions = Readonly<{
-  /** Whether counts are shared with other gateways. */
-  isShared?: boolean;
-}>;
-
 /** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/**
- * Limits concurrent connections, or resources of them, per key family. With several gateways, it adds the
- * counts that the others last reported.
- */
+/** Per key family, of connections or their resources. Adds the counts that other gateways last reported. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Tracked names, with the counts of other gateways; null if not shared. */
@@ -22,11 +14,10 @@ export class ConnectionLimit {
   #remainingNames: Iterator<string> | null = null;
   #gateways = 1;
 
-  constructor({ isShared = false }: ConnectionLimitOptions = {}) {
+  constructor({ isShared = false }: Readonly<{ isShared?: boolean }> = {}) {
     this.#others = isShared ? new Map() : null;
   }
 
-  /** Count of the family in this process. */
   openCount(familyId: string): number {
     return this.#open.get(familyId) ?? 0;
   }
@@ -48,9 +39,8 @@ export class ConnectionLimit {
   }
 
   /**
-   * Returns the counts to report: first of changed names, then of the round.
-   * @param max - names per report; the rest follow in the next ones.
-   * @param round - `next`: starts a round when the last one is complete; `restart`: starts one at once.
+   * Changed names first, then those of the round, which `next` starts once the last one is complete and
+   * `restart` starts at once. @param max - names; the rest follow in the next reports.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
     if (this.#others === null) return [];
@@ -77,16 +67,12 @@ export class ConnectionLimit {
     this.#expireIdle(name);
   }
 
-  /** Sets the count of a name on the other gateways. */
   applyRemote(name: string, connections: number): void {
     const remote = this.#others?.get(name);
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /**
-   * Sets the number of gateways that share each limit without knowing each other's counts; 1: counts are
-   * exchanged.
-   */
+  /** @param gateways - that share each limit without exchanging counts; 1: they exchange them. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
@@ -106,7 +92,6 @@ export class ConnectionLimit {
     else remote.rounds = 0;
   }
 
-  /** Stops tracking a name without connections that was not used lately. */
   #expireIdle(name: string): void {
     const remote = this.#others?.get(name);
     if (remote === undefined || this.#open.has(name)) return;

@@ -2,17 +2,13 @@ import { Lru } from '../../base/cache/lru.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 
-export type MessageRateOptions = Readonly<{
-  /**
-   * Messages per second of a key family over all its connections. A plan with a higher call rate gets that; a
-   * plan without a call rate has no limit.
-   */
-  messagesPerSecond: number;
-  /** Families that are counted. */
-  familiesMax: number;
-}>;
+export const messageRateOptions = {
+  /** Per key family. A plan with a higher call rate gets that; a plan without a call rate has no limit. */
+  messagesPerSecond: 5_000,
+  familiesMax: 100_000,
+};
 
-export const messageRateOptions: MessageRateOptions = { messagesPerSecond: 5_000, familiesMax: 100_000 };
+export type MessageRateOptions = Readonly<typeof messageRateOptions>;
 
 /** Each further message of this many bytes counts as one more message, since parsing takes as long. */
 const BYTES_PER_MESSAGE = 1_024;
@@ -35,9 +31,7 @@ export class MessageRateLimiter {
   }
 
   /**
-   * Counts received messages.
    * @param messages - calls and faults in the message; 1 for a control frame.
-   * @param nowMs - monotonic milliseconds.
    * @returns milliseconds to pause reading; Infinity to end the connection. A single message within the plan
    * never ends it, whatever its size.
    */

@@ -7,66 +7,66 @@ export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
   Readonly<{ keyState?: { quotaAccount: LedgerAccount | null } }>;
 
 /** Usage of one customer and plan in the current month. */
-export type QuotaAccount = Readonly<{
-  customerId: string;
-  planId: string;
-  /** Credits per month; 0: no quota. */
-  limit: number;
-  /** Credits spent in this process. */
-  local: number;
-  /** Credits spent in all, as far as known here. */
-  used: number;
-}>;
+export type QuotaAccount = Readonly<
+  Pick<LedgerAccount, 'customerId' | 'planId' | 'limit' | 'local'> & {
+    /** Credits spent in all, as far as known here. */
+    used: number;
+  }
+>;
 
 /** Usage of earlier runs and other gateways in the month. */
 export type RemoteUsage = Readonly<{ customerId: string; planId: string; credits: number }>;
 
-export type QuotaLedgerOptions = Readonly<{
-  /** Maximum accounts (customer and plan) that are counted; further ones have no quota. */
-  accountsMax: number;
-}>;
+export const quotaLedgerOptions = {
+  /** Accounts (customer and plan) that are counted; further ones have no quota. */
+  accountsMax: 1_000_000,
+};
 
-export const quotaLedgerOptions: QuotaLedgerOptions = { accountsMax: 1_000_000 };
-
-export type LedgerAccount = {
+export class LedgerAccount {
   /** Marks the account as stale once the ledger has moved on. */
   readonly month: Month;
   readonly customerId: string;
   readonly planId: string;
-  /** As of the plan when last used. */
-  limit: number;
-  local: number;
+  /** Credits per month as of the plan when last used; 0: no quota. */
+  limit = 0;
+  /** Credits spent in this process. */
+  local = 0;
   /** Credits known to the store. */
-  stored: number;
+  stored = 0;
   /** Credits reported by the other gateways. */
-  reported: number;
+  reported = 0;
   /** Credits of calls in progress. */
-  reserved: number;
+  reserved = 0;
   /** Bytes times credits below one whole credit. */
-  remainder: number;
+  remainder = 0;
   /** What this gateway may spend while it has no contact to the others; `base` is `local` at that moment. */
-  share: Share | null;
+  share: Share | null = null;
   /** One bit for each change listener that has not seen the change. */
-  dirtyListeners: number;
-};
+  dirtyListeners = 0;
+
+  constructor(month: Month, customerId: string, planId: string) {
+    this.month = month;
+    this.customerId = customerId;
+    this.planId = planId;
+  }
+}
 
 type Share = Readonly<{ base: number; allowance: number }>;
 
 /**
- * Monthly quotas (calendar month, UTC) per customer and plan. Decides in memory. Usage elsewhere arrives from
- * the store and from other gateways; both report the same credits, so the greater of the two counts.
+ * Monthly quotas (UTC) per customer and plan. Decides in memory. Usage elsewhere arrives from the store and
+ * from other gateways; both report the same credits, so the greater of the two counts.
  */
 export class QuotaLedger {
   readonly #accountsMax: number;
   readonly #customers = new Map<string, Map<string, LedgerAccount>>();
-  /** Changed accounts, per listener. */
   readonly #changeLists: LedgerAccount[][] = [];
   #size = 0;
   #month = monthOf(0);
   #isNew = true;
   #gateways = 1;
 
-  constructor({ accountsMax = quotaLedgerOptions.accountsMax }: Partial<QuotaLedgerOptions> = {}) {
+  constructor({ accountsMax = quotaLedgerOptions.accountsMax }: Partial<typeof quotaLedgerOptions> = {}) {
     this.#accountsMax = accountsMax;
   }
 
@@ -75,11 +75,7 @@ export class QuotaLedger {
     return this.#month.start;
   }
 
-  /**
-   * Admits a call if credits are left, counting those of calls in progress.
-   * @param price - credits to reserve, released by `spend`.
-   * @throws Failure QUOTA_EXCEEDED, with the facts `limit`, `used` and the reset time.
-   */
+  /** Counts credits of calls in progress. @param price - credits to reserve, released by `spend`. */
   reserve(key: QuotaKey, nowMs: number, price = 0): void {
     const account = this.#accountFor(key, nowMs);
     if (account === null) return;
@@ -87,23 +83,19 @@ export class QuotaLedger {
     account.reserved += price;
   }
 
-  /** Reserves more credits for an admitted call. */
   reserveMore(key: QuotaKey, nowMs: number, credits: number): void {
     const account = this.#accountFor(key, nowMs);
     if (account !== null) account.reserved += credits;
   }
 
-  /** Returns why a connection may not receive more messages; null while credits are left. */
+  /** Why a connection may not receive more messages; null while credits are left. */
   exceeded(key: QuotaKey, nowMs: number): Failure | null {
     if (!key.limits.quotaIsHard || key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
     return account !== null && isExhausted(account) ? this.#exceeded(account, nowMs) : null;
   }
 
-  /**
-   * Charges a call.
-   * @param reserved - credits reserved for it, now released.
-   */
+  /** @param reserved - credits reserved for the call, now released. */
   spend(key: QuotaKey, credits: number, nowMs: number, reserved = 0): void {
     if (credits <= 0 && reserved <= 0) return;
     const account = this.#accountFor(key, nowMs);
@@ -113,10 +105,7 @@ export class QuotaLedger {
     this.#add(account, credits);
   }
 
-  /**
-   * Charges messages by their bytes. The remainder below one credit is carried over.
-   * @returns whole credits.
-   */
+  /** The remainder below one credit is carried over. @returns whole credits. */
   spendBytes(key: QuotaKey, bytes: number, nowMs: number): number {
     const { streamCredits } = key.limits;
     if (streamCredits <= 0) return 0;
@@ -129,7 +118,6 @@ export class QuotaLedger {
     return credits;
   }
 
-  /** Quota state for response headers; null without a quota. */
   status(key: QuotaKey, nowMs: number): RateLimitState | null {
     if (key.limits.monthlyCredits <= 0) return null;
     const account = this.#accountFor(key, nowMs);
@@ -142,7 +130,7 @@ export class QuotaLedger {
     };
   }
 
-  /** Applies usage from the store. Usage never decreases. @param monthStart - as of `monthStart`. */
+  /** Usage never decreases. @param monthStart - as of `monthStart`. */
   applyStored(used: readonly RemoteUsage[], monthStart: number, nowMs: number): void {
     this.#rollOver(nowMs);
     if (monthStart !== this.#month.start) return;
@@ -155,7 +143,7 @@ export class QuotaLedger {
     this.#recomputeShares();
   }
 
-  /** Applies usage reported by the other gateways; as `applyStored`. */
+  /** As `applyStored`. */
   applyReported({ customerId, planId, credits }: RemoteUsage, monthStart: number): void {
     if (monthStart !== this.#month.start) return;
     const account = this.#findOrCreate(customerId, planId);
@@ -164,19 +152,13 @@ export class QuotaLedger {
     this.#markChanged(account);
   }
 
-  /**
-   * Sets the number of gateways that share what is left without knowing each other's usage; 1: usage is
-   * exchanged.
-   */
+  /** @param gateways - that share what is left without exchanging usage; 1: they exchange it. */
   divide(gateways: number): void {
     this.#gateways = gateways;
     this.#recomputeShares();
   }
 
-  /**
-   * Registers a change listener.
-   * @returns a function that takes the accounts changed since its last call.
-   */
+  /** @returns a function that takes the accounts changed since its last call. */
   trackChanges(): () => QuotaAccount[] {
     const list: LedgerAccount[] = [];
     const bit = 1 << this.#changeLists.length;
@@ -188,12 +170,11 @@ export class QuotaLedger {
       });
   }
 
-  /** All accounts of this month. */
   accounts(): QuotaAccount[] {
     return [...this.each()];
   }
 
-  /** As `accounts`, one by one; includes accounts added meanwhile. */
+  /** Includes accounts added meanwhile. */
   *each(): Generator<QuotaAccount> {
     for (const account of this.#all()) yield viewOf(account);
   }
@@ -232,9 +213,7 @@ export class QuotaLedger {
     }
   }
 
-  /**
-   * Returns the account of a key with a quota or message prices; null for others, or beyond `accountsMax`.
-   */
+  /** Null for a key without a quota and message prices, or beyond `accountsMax`. */
   #accountFor(key: QuotaKey, nowMs: number): LedgerAccount | null {
     const { limits } = key;
     if (limits.monthlyCredits <= 0 && limits.streamCredits <= 0) return null;
@@ -263,13 +242,13 @@ export class QuotaLedger {
       plans = new Map();
       this.#customers.set(customerId, plans);
     }
-    const account = createAccount(customerId, planId, this.#month);
+    const account = new LedgerAccount(this.#month, customerId, planId);
     plans.set(planId, account);
     this.#size += 1;
     return account;
   }
 
-  /** Starts a new month. A clock set back stays in the month reached. */
+  /** A clock set back stays in the month reached. */
   #rollOver(nowMs: number): void {
     if (nowMs < this.#month.end && !this.#isNew) return;
     this.#month = monthOf(nowMs);
@@ -289,20 +268,6 @@ export class QuotaLedger {
     return { base: account.local, allowance: Math.max(0, account.limit - usedOf(account)) / this.#gateways };
   }
 }
-
-const createAccount = (customerId: string, planId: string, month: Month): LedgerAccount => ({
-  month,
-  customerId,
-  planId,
-  limit: 0,
-  local: 0,
-  stored: 0,
-  reported: 0,
-  reserved: 0,
-  remainder: 0,
-  share: null,
-  dirtyListeners: 0,
-});
 
 const viewOf = (account: LedgerAccount): QuotaAccount => {
   const { customerId, planId, limit, local } = account;

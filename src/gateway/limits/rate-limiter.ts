@@ -3,7 +3,7 @@ import type { RateLimitState } from '../../protocol/request-handler.ts';
 import type { PlanLimits } from '../auth/key-record.ts';
 import { TrackedSet } from './tracked-set.ts';
 
-/** Number of addresses that cost as much as one call. */
+/** Addresses that cost as much as one call. */
 const ADDRESSES_PER_CALL = 1_000;
 
 /** Calls charged for addresses, besides the call that names them. */
@@ -12,7 +12,7 @@ export const callsForAddresses = (addresses: number): number => Math.floor(addre
 export type RateDecision = Readonly<{
   allowed: boolean;
   state: RateLimitState;
-  /** Whole seconds; 0 if the call is allowed. */
+  /** Whole seconds; 0 if allowed. */
   retryAfter: number;
 }>;
 
@@ -32,35 +32,37 @@ export type TokenReport = Readonly<{
 }>;
 
 /** Token bucket of one key family. A token is one call. */
-export type RateBucket = {
+export class RateBucket {
   /** Null after eviction. */
   limiter: RateLimiter | null;
-  tokens: number;
+  tokens = Number.POSITIVE_INFINITY;
   filledAtMs: number;
   /** From the plan when the bucket was last used. */
-  perSecond: number;
-  capacity: number;
+  perSecond = 0;
+  capacity = 0;
   /** Tokens taken that other gateways may not know of. */
-  unreported: number;
+  unreported = 0;
   /** Tokens and number of the report in progress. */
-  reporting: number;
+  reporting = 0;
   reportId: number;
   /** Share of one of `gateways`, while they have no contact. */
-  share: number;
-  gateways: number;
-};
+  share = 0;
+  gateways = 1;
+
+  constructor(limiter: RateLimiter, filledAtMs: number, reportId: number) {
+    this.limiter = limiter;
+    this.filledAtMs = filledAtMs;
+    this.reportId = reportId;
+  }
+}
 
 type BucketCache = { rateBucket: RateBucket | null };
 
-type RateLimiterOptions = Readonly<{
-  familiesMax?: number;
-  /** Whether tokens are shared with other gateways. */
-  isShared?: boolean;
-}>;
+type RateLimiterOptions = Readonly<{ familiesMax?: number; isShared?: boolean }>;
 
 /**
- * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`. An evicted family starts
- * with a full bucket. Gateways that share a limit each decide by their own bucket, corrected by the total of all.
+ * Token buckets per key family: capacity `rpcBurst`, refilled with `rpcPerSecond`; full after an eviction.
+ * Gateways that share a limit each decide by their own bucket, corrected by the total of all.
  */
 export class RateLimiter {
   readonly #buckets: Lru<string, RateBucket>;
@@ -76,11 +78,7 @@ export class RateLimiter {
     this.#tracked = isShared ? new TrackedSet(familiesMax) : null;
   }
 
-  /**
-   * Takes tokens if at least one is left; the bucket may go negative.
-   * @param nowMs - monotonic milliseconds.
-   * @returns null if the plan has no rate limit.
-   */
+  /** Takes tokens if at least one is left; the bucket may go negative. @returns null without a rate limit. */
   consume(
     familyId: string,
     limits: RatePlan,
@@ -109,7 +107,6 @@ export class RateLimiter {
     return decide(allowed, available, capacity, bucket.perSecond / this.#gateways);
   }
 
-  /** Reports of families used lately, at most `familiesMax`. */
   takeReports(familiesMax: number, nowMs: number): TokenReport[] {
     const names = this.#tracked?.next(familiesMax) ?? [];
     return names.flatMap((familyId) => {
@@ -118,10 +115,7 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * Applies the total of missing tokens over all gateways, which acknowledges the last report.
-   * @param missing - may exceed the capacity; the family is then rejected until it is refilled.
-   */
+  /** Acknowledges the last report. @param missing - over all gateways; may exceed the capacity. */
   applyRemote(familyId: string, missing: number, nowMs: number): void {
     const bucket = this.#buckets.get(familyId);
     if (bucket === undefined) return;
@@ -133,7 +127,7 @@ export class RateLimiter {
     bucket.gateways = 1;
   }
 
-  /** Sets the number of gateways that share each limit without contact; 1: they exchange reports. */
+  /** @param gateways - that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
@@ -166,26 +160,15 @@ export class RateLimiter {
   }
 
   #createBucket(familyId: string, nowMs: number): RateBucket {
-    const bucket: RateBucket = {
-      limiter: this,
-      tokens: Number.POSITIVE_INFINITY,
-      filledAtMs: nowMs,
-      perSecond: 0,
-      capacity: 0,
-      unreported: 0,
-      reporting: 0,
-      reportId: ++this.#lastReportId,
-      share: 0,
-      gateways: 1,
-    };
+    const bucket = new RateBucket(this, nowMs, ++this.#lastReportId);
     this.#buckets.set(familyId, bucket);
     return bucket;
   }
 }
 
 /**
- * `resetSeconds` is the time until a token is available if there is none, else until the bucket is full, so
- * Retry-After never precedes it (IETF draft ratelimit-headers §3.3). The window is in whole seconds, rounded up.
+ * `resetSeconds`: until a token is available if there is none, else until the bucket is full, so Retry-After
+ * never precedes it (IETF draft ratelimit-headers §3.3). The window is rounded up.
  */
 function decide(allowed: boolean, tokens: number, capacity: number, perSecond: number): RateDecision {
   const remaining = Math.max(0, Math.floor(tokens));

@@ -3,14 +3,11 @@ import type { RateDecision } from './rate-limiter.ts';
 import { TrackedSet } from './tracked-set.ts';
 
 type SlidingWindowOptions = Readonly<{
-  /** Requests per window. */
+  /** Per window. */
   requestsMax: number;
   windowMs: number;
-  /** Buckets per window, which expire as a whole. */
-  buckets?: number;
   /** Names that are counted, least recently used evicted first. */
   namesMax: number;
-  /** Whether counts are shared with other gateways. */
   isShared?: boolean;
 }>;
 
@@ -21,8 +18,8 @@ export type WindowReport = Readonly<{
   buckets: readonly (readonly [part: number, requests: number])[];
 }>;
 
-/** One second each for a window of a minute. */
-const DEFAULT_BUCKETS = 60;
+/** Per window; each expires as a whole. One second each for a window of a minute. */
+const BUCKETS = 60;
 
 /** Requests per bucket of the window that ends with bucket `newest`, and their total. */
 type WindowCount = {
@@ -38,13 +35,12 @@ type WindowCount = {
 };
 
 /**
- * Sliding window limiter per name, with one counter per bucket. It admits `requestsMax` in any span one
- * bucket shorter than `windowMs`. Gateways that share a limit add the counts that the others last reported.
+ * Sliding window per name with one counter per bucket. It admits `requestsMax` in any span one bucket shorter
+ * than `windowMs`. Gateways that share a limit add the counts that the others last reported.
  */
 export class SlidingWindowLimiter {
   readonly #options: Pick<SlidingWindowOptions, 'requestsMax'>;
   readonly #windowMs: number;
-  readonly #buckets: number;
   readonly #counts: Lru<string, WindowCount>;
   /** Names used lately; null if not shared. */
   readonly #tracked: TrackedSet | null;
@@ -52,26 +48,22 @@ export class SlidingWindowLimiter {
   #reportRound = 0;
 
   constructor(options: SlidingWindowOptions) {
-    const { windowMs, buckets = DEFAULT_BUCKETS, namesMax, isShared = false } = options;
+    const { windowMs, namesMax, isShared = false } = options;
     this.#options = options;
     this.#windowMs = windowMs;
-    this.#buckets = buckets;
     this.#counts = new Lru(namesMax);
     this.#tracked = isShared ? new TrackedSet(namesMax) : null;
   }
 
   get bucketMs(): number {
-    return this.#windowMs / this.#buckets;
+    return this.#windowMs / BUCKETS;
   }
 
   get bucketCount(): number {
-    return this.#buckets;
+    return BUCKETS;
   }
 
-  /**
-   * Counts a request if the window has capacity.
-   * @param nowMs - monotonic milliseconds.
-   */
+  /** Counts a request if the window has capacity. @param nowMs - monotonic. */
   consume(name: string, nowMs: number): RateDecision {
     const count = this.#countFor(name, this.#bucketAt(nowMs));
     const requestsMax = Math.max(1, Math.floor(this.#options.requestsMax / this.#gateways));
@@ -81,7 +73,7 @@ export class SlidingWindowLimiter {
     const remaining = Math.max(0, requestsMax - this.#totalOf(count));
     // Reset: when all buckets expire; without capacity, when the oldest used one does.
     const forgotten = remaining > 0 ? count.newest : this.#oldestBucket(count);
-    const resetSeconds = Math.ceil(((forgotten + this.#buckets) * this.bucketMs - nowMs) / 1_000);
+    const resetSeconds = Math.ceil(((forgotten + BUCKETS) * this.bucketMs - nowMs) / 1_000);
     const windowSeconds = Math.ceil(this.#windowMs / 1_000);
     return {
       allowed,
@@ -90,7 +82,6 @@ export class SlidingWindowLimiter {
     };
   }
 
-  /** Reports of names used lately, at most `namesMax`. */
   takeReports(namesMax: number): WindowReport[] {
     const names = this.#tracked?.next(namesMax) ?? [];
     return names.flatMap((name) => {
@@ -109,21 +100,21 @@ export class SlidingWindowLimiter {
     const count = this.#counts.get(name);
     if (count === undefined) return;
     this.#advance(count, this.#bucketAt(nowMs));
-    const remote = count.remote ?? new Uint32Array(this.#buckets);
+    const remote = count.remote ?? new Uint32Array(BUCKETS);
     remote.fill(0);
     count.remoteTotal = 0;
     for (const [bucket, requests] of buckets) {
       // Buckets in the future, by another gateway's clock, count as current.
       const clamped = Math.min(bucket, count.newest);
-      if (clamped <= count.newest - this.#buckets) continue;
-      const at = clamped % this.#buckets;
+      if (clamped <= count.newest - BUCKETS) continue;
+      const at = clamped % BUCKETS;
       remote[at] = (remote[at] ?? 0) + requests;
       count.remoteTotal += requests;
     }
     count.remote = remote;
   }
 
-  /** Sets the number of gateways that share each limit without contact; 1: they exchange reports. */
+  /** @param gateways - that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }
@@ -137,11 +128,11 @@ export class SlidingWindowLimiter {
     if (count.reportRound !== this.#reportRound) count.unreportedFrom = 0;
     count.reportRound = this.#reportRound;
     for (
-      let bucket = Math.max(count.unreportedFrom, count.newest - this.#buckets + 1);
+      let bucket = Math.max(count.unreportedFrom, count.newest - BUCKETS + 1);
       bucket <= count.newest;
       bucket++
     ) {
-      const requests = count.buckets[bucket % this.#buckets] ?? 0;
+      const requests = count.buckets[bucket % BUCKETS] ?? 0;
       if (requests > 0) buckets.push([bucket, requests]);
     }
     // The newest bucket may still grow.
@@ -162,7 +153,7 @@ export class SlidingWindowLimiter {
     const created: WindowCount = {
       newest: bucket,
       total: 0,
-      buckets: new Uint32Array(this.#buckets),
+      buckets: new Uint32Array(BUCKETS),
       remote: null,
       remoteTotal: 0,
       unreportedFrom: bucket,
@@ -173,15 +164,15 @@ export class SlidingWindowLimiter {
   }
 
   #add(count: WindowCount): void {
-    const at = count.newest % this.#buckets;
+    const at = count.newest % BUCKETS;
     count.buckets[at] = (count.buckets[at] ?? 0) + 1;
     count.total++;
   }
 
   #advance(count: WindowCount, bucket: number): void {
-    const steps = Math.min(bucket - count.newest, this.#buckets);
+    const steps = Math.min(bucket - count.newest, BUCKETS);
     for (let step = 1; step <= steps; step++) {
-      const at = (count.newest + step) % this.#buckets;
+      const at = (count.newest + step) % BUCKETS;
       count.total -= count.buckets[at] ?? 0;
       count.buckets[at] = 0;
       if (count.remote !== null) {
@@ -193,9 +184,9 @@ export class SlidingWindowLimiter {
   }
 
   #oldestBucket({ newest, buckets, remote }: WindowCount): number {
-    let bucket = newest - this.#buckets + 1;
+    let bucket = newest - BUCKETS + 1;
     const isEmpty = (at: number): boolean => buckets[at] === 0 && (remote === null || remote[at] === 0);
-    while (bucket < newest && isEmpty((bucket + this.#buckets) % this.#buckets)) bucket++;
+    while (bucket < newest && isEmpty((bucket + BUCKETS) % BUCKETS)) bucket++;
     return bucket;
   }
 }

@@ -4,7 +4,6 @@ const REPORT_COUNT = 10;
 /** Names used lately, reported round-robin. */
 export class TrackedSet {
   readonly #namesMax: number;
-  /** Reports left per name. */
   readonly #remainingReports = new Map<string, number>();
 
   /** @param namesMax - further names are not tracked. */
@@ -12,13 +11,11 @@ export class TrackedSet {
     this.#namesMax = namesMax;
   }
 
-  /** Marks a name as used. */
   add(name: string): void {
     if (this.#remainingReports.size < this.#namesMax || this.#remainingReports.has(name))
       this.#remainingReports.set(name, REPORT_COUNT);
   }
 
-  /** Returns the next names to report. */
   next(max: number): string[] {
     const names: string[] = [];
     for (const name of this.#remainingReports.keys()) {

@@ -13,37 +13,28 @@ import { priceOf, type SentMessages, type UsageMeter, type UsageStatus } from '.
 /** State of one request. Times are milliseconds of `performance.now()`. */
 export class RequestContext {
   readonly client: ClientInfo;
-  readonly startedAt: number;
+  readonly startedAt = performance.now();
   /** Set as soon as the key is identified, also when its use is then rejected. */
-  key: LoadedKey | null;
-  /** Why authentication failed; null: it did not. */
-  rejection: Failure | null;
-  authenticatedAt: number | null;
+  key: LoadedKey | null = null;
+  /** Why authentication failed. */
+  rejection: Failure | null = null;
+  authenticatedAt: number | null = null;
   /** When the request passed the rate limits. */
-  limitedAt: number | null;
-  /** Decision of the limit that was checked last. */
-  rateDecision: RateDecision | null;
+  limitedAt: number | null = null;
+  rateDecision: RateDecision | null = null;
   /** Credits reserved of the key's quota until the request ends. */
-  reservedCredits: number;
+  reservedCredits = 0;
   /** Null for a request that is not sampled. */
-  trace: RequestTrace | null;
+  trace: RequestTrace | null = null;
 
   constructor(client: ClientInfo) {
     this.client = client;
-    this.startedAt = performance.now();
-    this.key = null;
-    this.rejection = null;
-    this.authenticatedAt = null;
-    this.limitedAt = null;
-    this.rateDecision = null;
-    this.reservedCredits = 0;
-    this.trace = null;
   }
 }
 
 /**
- * End of a request. `product` is that of the server; the product of the key, once known, takes precedence. `network` is
- * null if none was named before the end, `method` is empty if only the key was checked.
+ * `product` is that of the server; the product of the key, once known, takes precedence. `network` is null if
+ * none was named before the end, `method` is empty if only the key was checked.
  */
 export type MeteredResult = RequestResult &
   Readonly<{
@@ -62,13 +53,13 @@ export const emptyRequest = {
   cost: null,
 } as const;
 
-/** Converts a thrown value to a Failure. Anything but a Failure becomes INTERNAL, whose cause is never sent. */
+/** Anything but a Failure becomes INTERNAL, whose cause is never sent. */
 export const toFailure = (thrown: unknown): Failure =>
   thrown instanceof Failure ? thrown : new Failure('INTERNAL', { cause: thrown });
 
 export const statusOfFailure = ({ row }: Failure): UsageStatus => (row.limits ? 'limited' : row.owner);
 
-/** Logs the cause of an internal error; other failures are expected. */
+/** Other failures are expected. */
 export function logInternalError(
   log: Logger,
   failure: Failure,
@@ -94,7 +85,6 @@ export class CallMeter {
     this.#parts = parts;
   }
 
-  /** Starts the clock of a request. @param traceparent - W3C trace context header; null for none. */
   startRequest(client: ClientInfo, traceparent: string | null = null): RequestContext {
     const context = new RequestContext(client);
     context.trace = this.#parts.requestLog?.start(context.startedAt, traceparent) ?? null;
@@ -118,7 +108,6 @@ export class CallMeter {
     requestLog?.end(context, result, endedAt);
   }
 
-  /** Meters messages that were sent on an open subscription or stream. */
   recordMessages(sent: Omit<SentMessages, 'key' | 'credits'> & Readonly<{ key: LoadedKey }>): void {
     const { usage, quota, lastUsed, counters } = this.#parts;
     const { key, product, messages, bytesOut } = sent;

@@ -8,7 +8,6 @@ export type LastUse = Readonly<{
   from: string | null;
 }>;
 
-/** Last use of one key, and what of it is saved. */
 export type UseEntry = {
   tracker: LastUsedTracker | null;
   at: number;
@@ -19,14 +18,12 @@ export type UseEntry = {
 
 type UseCache = { lastUse: UseEntry | null };
 
-export const lastUsedOptions = { keysMax: 200_000, minIntervalMs: 20_000 } as const;
-
-export type LastUsedOptions = Readonly<{
-  /** Maximum tracked keys; further ones are ignored until some are evicted. */
-  keysMax?: number;
-  /** Minimum milliseconds between saves of a key whose address does not change. */
-  minIntervalMs?: number;
-}>;
+export const lastUsedOptions = {
+  /** Further keys are ignored until some are evicted. */
+  keysMax: 200_000,
+  /** Between saves of a key whose address does not change. */
+  minIntervalMs: 20_000,
+};
 
 /** Tracks the last use of each key until it is saved. Allocates only with a key's first use. */
 export class LastUsedTracker {
@@ -34,7 +31,7 @@ export class LastUsedTracker {
   readonly #keysMax: number;
   readonly #minIntervalMs: number;
 
-  constructor(options: LastUsedOptions = {}) {
+  constructor(options: Partial<typeof lastUsedOptions> = {}) {
     const { keysMax, minIntervalMs } = { ...lastUsedOptions, ...options };
     this.#keysMax = keysMax;
     this.#minIntervalMs = minIntervalMs;
@@ -44,7 +41,7 @@ export class LastUsedTracker {
     return this.#uses.size;
   }
 
-  /** @param from - null: address unchanged. @param nowMs - Unix milliseconds. */
+  /** @param from - null: address unchanged. @param nowMs - Unix time. */
   record(id: KeyId, from: string | null, nowMs: number, keyState: UseCache | null = null): void {
     const cached = keyState === null ? null : keyState.lastUse;
     const use = cached !== null && cached.tracker === this ? cached : this.#findOrCreate(id, keyState);
@@ -66,11 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /**
-   * Uses to save: from another address than saved, or an interval later; and the last use of a key idle for
-   * an interval.
-   * @param nowMs - Unix milliseconds.
-   */
+  /** From another address than saved, an interval after the last save, or of a key that became idle. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {
@@ -89,7 +82,6 @@ export class LastUsedTracker {
     }
   }
 
-  /** Evicts idle keys whose last use is saved. @param nowMs - Unix milliseconds. */
   evictIdle(nowMs: number): void {
     for (const [keyId, use] of this.#uses) {
       const { at, from, savedAt, savedFrom } = use;

@@ -6,10 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
-/**
- * How a call ended: with a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the
- * named owner.
- */
+/** With a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named owner. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -24,13 +21,9 @@ export type UsageStatus = (typeof usageStatuses)[number];
 /** Method of calls that are not in the method table. */
 export const OTHER_METHOD = 'other';
 
-/** Method of WebSocket notifications. */
 export const NOTIFICATIONS = 'notifications';
 
-/**
- * Usage of one minute. Numbers are totals of this process since the minute started, so writing a row twice is
- * harmless: the store keeps the greater one per (process, key, product, method, status, minute).
- */
+/** Totals of this process since the minute started: a row may be stored twice, the greater one counts. */
 export type UsageRow = Readonly<{
   /** Null without a valid key. */
   keyId: KeyId | null;
@@ -43,10 +36,7 @@ export type UsageRow = Readonly<{
   bytesIn: number;
   bytesOut: number;
   credits: number;
-  /**
-   * Notifications, in rows of NOTIFICATIONS, which have no requests; stream messages, in the rows of their
-   * calls.
-   */
+  /** Notifications, in rows of NOTIFICATIONS; stream messages, in the rows of their calls. */
   messages: number;
   /** Counts by bucket of base/histogram.ts. */
   latency: Readonly<Uint32Array>;
@@ -55,49 +45,30 @@ export type UsageRow = Readonly<{
 /** Message bytes that cost a plan's `streamCredits`. */
 export const STREAM_UNIT_BYTES = 100_000;
 
-/**
- * Price of a call under a plan, in credits.
- * @param method - may be any text.
- * @param cost - credits by the method table.
- */
+/** @param cost - credits by the method table, used if the plan sets no price. */
 export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
   return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
 }
 
 export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 
-export type CompletedCall = Readonly<{
-  key: MeteredKey | null;
-  product: Product;
-  method: string;
-  status: UsageStatus;
-  bytesIn: number;
-  bytesOut: number;
-  credits: number;
-  /** From authentication to response. */
-  latencyMicros: number;
-}>;
+export type CompletedCall = Omit<UsageRow, 'keyId' | 'minute' | 'requests' | 'messages' | 'latency'> &
+  Readonly<{
+    key: MeteredKey | null;
+    /** From authentication to response. */
+    latencyMicros: number;
+  }>;
 
-/** Messages sent since the last record. */
-export type SentMessages = Readonly<{
-  key: MeteredKey;
-  product: Product;
-  /** NOTIFICATIONS, or the method that opened the stream. */
-  method: string;
-  messages: number;
-  bytesOut: number;
-  /** Whole credits. */
-  credits: number;
-}>;
+/** The method is NOTIFICATIONS, or the one that opened the stream. */
+export type SentMessages = Pick<UsageRow, 'product' | 'method' | 'messages' | 'bytesOut' | 'credits'> &
+  Readonly<{ key: MeteredKey }>;
 
 type UsageDimensions = Pick<CompletedCall, 'key' | 'product' | 'method' | 'status'>;
 
 type CounterCache = { usageCounter: UsageCounter | null };
 
 export type UsageCounter = { -readonly [Name in keyof Omit<UsageRow, 'latency'>]: UsageRow[Name] } & {
-  /**
-   * Row in the minute's histograms. An idle key may hold a counter for long, so it holds no histogram itself.
-   */
+  /** Row in the histograms of the minute: a counter of an idle key must hold no histogram itself. */
   readonly row: number;
   dirty: boolean;
   readonly slot: number;
@@ -119,15 +90,10 @@ const meteredMethods: readonly string[] = [
 const methodSlots: ReadonlyMap<string, number> = new Map(
   meteredMethods.map((method, index) => [method, (index + 1) * usageStatuses.length]),
 );
-const statusSlots: Readonly<Record<UsageStatus, number>> = {
-  ok: 0,
-  rpcError: 1,
-  limited: 2,
-  client: 3,
-  gateway: 4,
-  capacity: 5,
-  upstream: 6,
-};
+const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [status, slot])) as Record<
+  UsageStatus,
+  number
+>;
 
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
@@ -144,16 +110,12 @@ export class UsageMeter {
   #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
-  #uncounted = 0;
+  /** Calls and message records without a row, because nothing was drained. */
+  uncounted = 0;
 
   /** @param options.rowsMax - rows between two drains; further calls are only counted as `uncounted`. */
   constructor({ rowsMax = usageMeterOptions.rowsMax }: Readonly<{ rowsMax?: number }> = {}) {
     this.#rowsMax = rowsMax;
-  }
-
-  /** Calls and message records without a row, because nothing was drained. */
-  get uncounted(): number {
-    return this.#uncounted;
   }
 
   /** @param nowMs - Unix milliseconds. A clock set back counts in the minute reached. */
@@ -168,7 +130,6 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /** @param nowMs - as for `record`. */
   recordMessages({ key, product, method, messages, bytesOut, credits }: SentMessages, nowMs: number): void {
     const counter = this.#counterAt({ key, product, method, status: 'ok' }, nowMs);
     if (counter === null) return;
@@ -179,8 +140,8 @@ export class UsageMeter {
   }
 
   /**
-   * Returns the rows changed since the last drain. Rows of past minutes are returned once: the caller must
-   * keep those it cannot store.
+   * Rows changed since the last drain. Rows of past minutes come once: the caller keeps those it cannot
+   * store.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
@@ -191,7 +152,6 @@ export class UsageMeter {
     return closed.concat(rowsOf({ counters: changed, latencies: this.#latencies }));
   }
 
-  /** All rows, without effect on `drain`. */
   snapshot(): UsageRow[] {
     const running = { counters: this.#counters(), latencies: this.#latencies };
     return this.#closed.concat(running).flatMap(rowsOf);
@@ -224,7 +184,7 @@ export class UsageMeter {
     if (isSame) return cached;
     const counter = this.#findOrCreate(dimensions, slot);
     if (keyState !== undefined) keyState.usageCounter = counter;
-    if (counter === null) this.#uncounted += 1;
+    if (counter === null) this.uncounted += 1;
     return counter;
   }
 

@@ -5,23 +5,16 @@ import { Failure } from '../../protocol/errors.ts';
 import type { Blockhash } from '../../solana/blockhash.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Feed } from '../../streams/feed.ts';
-import { StatusPoller, type StatusPollLimits } from '../../upstream/confirmations/status-poller.ts';
+import { StatusPoller } from '../../upstream/confirmations/status-poller.ts';
 import {
   type Confirmation,
   type Lifetime,
   WatchedTransaction,
 } from '../../upstream/confirmations/watched-transaction.ts';
 
-export type ConfirmationLimits = StatusPollLimits &
-  Readonly<{
-    /** Maximum wait in milliseconds. */
-    waitMaxMs: number;
-    /** Maximum concurrent waits; further transactions are not waited for. */
-    waitersMax: number;
-  }>;
-
-export const confirmationLimits: ConfirmationLimits = {
+export const confirmationLimits = {
   waitMaxMs: 90_000,
+  /** Concurrent waits; further transactions are not waited for. */
   waitersMax: 10_000,
   pollMs: 500,
   subscribedPollMs: 5_000,
@@ -29,16 +22,18 @@ export const confirmationLimits: ConfirmationLimits = {
   callsAtATime: 4,
 };
 
+type ConfirmationLimits = Readonly<typeof confirmationLimits>;
+
+type Pollers = Readonly<Record<Network, StatusPoller>>;
+
 export type ConfirmationParts = Readonly<{
   /** Null if subscriptions are unavailable. */
   feed: Feed | null;
-  /** Network of the feed. */
   feedNetwork: Network;
   source: RpcDispatcher;
   limits?: Partial<ConfirmationLimits>;
 }>;
 
-/** A submitted transaction. */
 export type SentTransaction = Readonly<{
   network: Network;
   signature: Signature;
@@ -57,30 +52,22 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
   return { blockhash, lastValidBlockHeight };
 }
 
-/**
- * Waits for transactions to reach a commitment, by a subscription if there is a feed, and by polls of
- * getSignatureStatuses shared between all waits. A wait ends at the commitment, when the blockhash has
- * expired and no node knows the transaction, or after `waitMaxMs`.
- */
+/** A wait ends early when the blockhash has expired and no node knows the transaction. Waits share polls. */
 export class Confirmations {
   readonly #parts: ConfirmationParts;
   readonly #limits: ConfirmationLimits;
   readonly #watched = new Map<string, WatchedTransaction>();
-  readonly #rounds: Readonly<Record<Network, StatusPoller>>;
+  readonly #pollers: Pollers;
   #waiters = 0;
   #isClosed = false;
 
   constructor(parts: ConfirmationParts) {
     this.#parts = parts;
     this.#limits = { ...confirmationLimits, ...parts.limits };
-    const entries = networks.map((network) => [
-      network,
-      new StatusPoller(network, parts.source, this.#limits),
-    ]);
-    this.#rounds = Object.fromEntries(entries);
+    const pollerOf = (network: Network) => new StatusPoller(network, parts.source, this.#limits);
+    this.#pollers = Object.fromEntries(networks.map((network) => [network, pollerOf(network)])) as Pollers;
   }
 
-  /** Number of waits. */
   get size(): number {
     return this.#waiters;
   }
@@ -123,14 +110,14 @@ export class Confirmations {
     }
     const watched = new WatchedTransaction(sent.signature, sent.commitment, lifetimeOf(sent));
     this.#watched.set(key, watched);
-    this.#rounds[sent.network].add(watched);
+    this.#pollers[sent.network].add(watched);
     void this.#subscribe(sent.network, watched);
     return watched;
   }
 
   #forget(sent: SentTransaction, watched: WatchedTransaction): void {
     this.#watched.delete(keyOf(sent));
-    this.#rounds[sent.network].delete(watched);
+    this.#pollers[sent.network].delete(watched);
     watched.abandon();
   }
 

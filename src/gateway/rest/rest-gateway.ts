@@ -10,42 +10,35 @@ import { rateLimited } from '../admission.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { SlidingWindowLimiter } from '../limits/sliding-window-limiter.ts';
-import type { RequestContext } from '../metering/call-meter.ts';
-import { logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
+import {
+  emptyRequest,
+  logInternalError,
+  type RequestContext,
+  statusOfFailure,
+  toFailure,
+} from '../metering/call-meter.ts';
 import type { PipelineParts } from '../pipeline.ts';
-import { CallConcurrencyLimiter, type ResponseLimits, UpstreamCalls } from './upstream-calls.ts';
+import { CallConcurrencyLimiter, UpstreamCalls } from './upstream-calls.ts';
 
-export type RestLimits = ResponseLimits &
-  Readonly<{
-    /** Requests a minute per key family and endpoint group. Spec, "Limits". */
-    requestsPerMinute: number;
-    /** Concurrent requests per key family. */
-    keyInFlightMax: number;
-    /** Maximum concurrent upstream calls per network; further ones are queued. */
-    callsInFlightMax: number;
-    /** Concurrent upstream calls per network and key family. */
-    keyCallsInFlightMax: number;
-    /** Time for a request without an upload. */
-    timeoutMs: number;
-    /** Time for a request with an upload, which may be slow. */
-    uploadTimeoutMs: number;
-    /** Key families whose requests are counted. */
-    familiesMax: number;
-  }>;
-
-export const restLimits: RestLimits = {
+export const restLimits = {
+  /** Per key family and endpoint group. Spec, "Limits". */
   requestsPerMinute: 600,
+  /** Concurrent requests per key family. */
   keyInFlightMax: 100,
+  /** Concurrent upstream calls per network; further ones are queued. */
   callsInFlightMax: 256,
+  /** The same per network and key family. */
   keyCallsInFlightMax: 32,
   answerMaxBytes: 8 * 1024 * 1024,
   answersMaxBytes: 64 * 1024 * 1024,
   timeoutMs: 120_000,
+  /** For a request with an upload, which may be slow. */
   uploadTimeoutMs: 40 * 60_000,
   familiesMax: 100_000,
 };
 
-/** Options of the window that counts the requests of endpoint groups. */
+export type RestLimits = Readonly<typeof restLimits>;
+
 export const restWindowOptions = ({
   requestsPerMinute,
   familiesMax,
@@ -55,18 +48,12 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/**
- * Credits reserved before the first upstream call if the endpoint has no price. Without them, any number of concurrent
- * requests would pass on the last credit.
- */
+/** Reserved without a price too: else any number of concurrent requests would pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
 
-/**
- * Executes REST requests: authenticate, authorize, limit by endpoint group, execute, meter. The upstream calls of an
- * endpoint are charged to the request, but do not count against the key's JSON-RPC rate.
- */
+/** Upstream calls are charged to the request, but do not count against the JSON-RPC rate. */
 export class RestGateway implements RestHandler {
   readonly #parts: PipelineParts;
   readonly #limits: RestLimits;
@@ -89,9 +76,8 @@ export class RestGateway implements RestHandler {
 
   async serve(request: RestRequest, disconnected: AbortSignal): Promise<RestOutcome> {
     const context = this.#parts.meter.startRequest(request.client, request.traceparent);
-    const reserve = (credits: number): void =>
-      this.#parts.admission.reserveMore(context, request.route.name, credits);
-    const calls = new UpstreamCalls(this.#parts, this.#concurrency, this.#limits, context, reserve);
+    const { name } = request.route;
+    const calls = new UpstreamCalls(this.#parts, this.#concurrency, this.#limits, context, name);
     let body: Buffer | null = null;
     let failure: Failure | null = null;
     try {
@@ -127,16 +113,11 @@ export class RestGateway implements RestHandler {
     calls: UpstreamCalls,
   ): void {
     this.#parts.meter.endRequest(context, {
-      wire: 'rest',
-      product: 'rpc',
-      network: calls.network,
-      method: route.name,
+      ...emptyRequest,
+      ...{ wire: 'rest', product: 'rpc', network: calls.network, method: route.name, failure },
       status: failure === null ? 'ok' : statusOfFailure(failure),
-      failure,
-      rpcCode: 0,
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,
-      params: null,
       // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
       // The endpoint's own price is not charged for a rejected request.
@@ -175,18 +156,15 @@ export class RestGateway implements RestHandler {
 /** Aborts a request when the client disconnects, on timeout, and when it is disposed of. */
 class RequestDeadline implements Disposable {
   readonly #controller = new AbortController();
-  readonly #disconnected: AbortSignal;
   readonly #timer: NodeJS.Timeout;
   readonly #onDisconnect = (): void => this.#controller.abort(new Failure('CLIENT_GONE'));
 
   constructor(maxMs: number, disconnected: AbortSignal) {
-    this.#disconnected = disconnected;
     this.#timer = setTimeout(() => this.#controller.abort(new Failure('UPSTREAM_TIMEOUT')), maxMs);
     if (disconnected.aborted) this.#onDisconnect();
-    else disconnected.addEventListener('abort', this.#onDisconnect, { once: true });
+    else disconnected.addEventListener('abort', this.#onDisconnect, { signal: this.signal });
   }
 
-  /** Its abort reason is a Failure. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -198,7 +176,6 @@ class RequestDeadline implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    this.#disconnected.removeEventListener('abort', this.#onDisconnect);
     this.#onDisconnect();
   }
 }

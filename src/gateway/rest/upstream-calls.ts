@@ -14,16 +14,13 @@ import { forwardCall } from '../telemetry/submission-log.ts';
 
 type KeySemaphore = { readonly semaphore: Semaphore; calls: number };
 
-/**
- * Limits concurrent upstream calls per key family and network, and per network, so that neither one customer nor one
- * slow network delays the others. The queue is bounded by the limit on requests in flight.
- */
+/** Neither one customer nor one slow network delays the others. The limit on requests bounds the queue. */
 export class CallConcurrencyLimiter {
   readonly #networkSemaphores: Readonly<Record<Network, Semaphore>>;
   readonly #keyMax: number;
   readonly #keySemaphores = new Map<string, KeySemaphore>();
 
-  /** @param networkMax - concurrent calls per network. @param keyMax - per key family and network. */
+  /** @param keyMax - per key family and network. */
   constructor(networkMax: number, keyMax: number) {
     const semaphores = networks.map((network) => [network, new Semaphore(networkMax)] as const);
     this.#networkSemaphores = Object.fromEntries(semaphores) as Record<Network, Semaphore>;
@@ -43,13 +40,8 @@ export class CallConcurrencyLimiter {
   }
 }
 
-/** Maximum bytes of upstream responses per REST request: parsing them blocks the event loop. */
-export type ResponseLimits = Readonly<{
-  /** One response. */
-  answerMaxBytes: number;
-  /** All responses together. */
-  answersMaxBytes: number;
-}>;
+/** Bytes of upstream responses per REST request: parsing them blocks the event loop. */
+type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
 /** Upstream calls of one REST request, and their cost. */
 export class UpstreamCalls {
@@ -58,52 +50,39 @@ export class UpstreamCalls {
   readonly #concurrency: CallConcurrencyLimiter;
   readonly #limits: ResponseLimits;
   readonly #context: RequestContext;
-  readonly #reserve: (credits: number) => void;
-  #count = 0;
-  #credits = 0;
+  readonly #endpoint: string;
+  count = 0;
+  /** Of the calls that got a response. */
+  credits = 0;
   #startedCredits = 0;
   #bytes = 0;
-  #network: Network | null = null;
+  /** Null before the request has named one. */
+  network: Network | null = null;
 
-  /** @param reserve - called before each call with the total credits of the calls started so far. */
+  /** @param endpoint - charged with the calls. */
   constructor(
     parts: PipelineParts,
     concurrency: CallConcurrencyLimiter,
     limits: ResponseLimits,
     context: RequestContext,
-    reserve: (credits: number) => void,
+    endpoint: string,
   ) {
     this.#parts = parts;
     const source = parts.source;
     this.#dispatcher = {
       dispatch: (call, handler) => forwardCall(source, parts.submissions, context.key, call, handler),
     };
-    this.#reserve = reserve;
+    this.#endpoint = endpoint;
     this.#context = context;
     this.#concurrency = concurrency;
     this.#limits = limits;
-  }
-
-  /** Number of calls. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Cost of the calls that got a response. */
-  get credits(): number {
-    return this.#credits;
-  }
-
-  /** Network that the request named; null: none yet. */
-  get network(): Network | null {
-    return this.#network;
   }
 
   /** @param signal - aborted with a Failure as its reason. */
   createCaller(key: KeyRecord, signal: AbortSignal): RestCaller {
     const { familyId: ownerId } = key;
     const useNetwork = (network: Network): void => {
-      this.#network = network;
+      this.network = network;
       checkNetwork(key, network);
     };
     return {
@@ -111,7 +90,7 @@ export class UpstreamCalls {
       signal,
       useNetwork,
       countCall: () => {
-        this.#count++;
+        this.count++;
       },
       request: async (network, method, params) => {
         useNetwork(network);
@@ -132,20 +111,18 @@ export class UpstreamCalls {
   ): Promise<JsonValue> {
     signal.throwIfAborted();
     const row = methodRow(method);
-    this.#count++;
+    this.count++;
     this.#startedCredits += row.cost;
-    this.#reserve(this.#startedCredits);
+    this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
     const { key, trace } = this.#context;
-    const minSlot = key === null ? null : this.#parts.sessions?.minSlotFor(key, network, null);
-    const base = { network, method, row, params: Buffer.from(writeJson(params)), trace };
-    const call = minSlot == null ? base : { ...base, minSlot };
+    const minSlot = (key && this.#parts.sessions?.minSlotFor(key, network, null)) ?? null;
+    const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
-    this.#credits += row.cost;
+    this.credits += row.cost;
     this.#checkSize(response);
     return resultOf(response);
   }
 
-  /** @throws Failure ANSWER_TOO_LARGE */
   #checkSize({ body }: RpcResponse): void {
     const { answerMaxBytes, answersMaxBytes } = this.#limits;
     this.#bytes += body.length;

@@ -2,45 +2,35 @@ import { randomBytes } from 'node:crypto';
 import type { Failure } from '../../protocol/errors.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 
-/** Messages queued for a slow client. */
 export type Backlog = Readonly<{ queuedMessages: number; queuedBytes: number }>;
 
-/** An open WebSocket or gRPC stream. */
 export interface LiveConnection extends Backlog {
   readonly kind: 'websocket' | 'grpc';
-  /** Method of a gRPC stream; null for a WebSocket. */
+  /** Null for a WebSocket. */
   readonly rpc: string | null;
   readonly key: Pick<KeyRecord, 'id' | 'customerId'>;
   readonly address: string;
   /** Subscriptions of a WebSocket, filters of a stream. */
   readonly subscriptions: number;
-  /** Messages sent since it was opened. */
   readonly messages: number;
   readonly bytes: number;
-  /** Describes at most `max` subscriptions or filters. */
+  /** At most `max` subscriptions or filters as text. */
   describe(max: number): string[];
   /** Closes the connection with the code and text of the failure. */
   end(failure: Failure): void;
 }
 
-export type ConnectionInfo = Readonly<{
-  id: string;
-  kind: 'websocket' | 'grpc';
-  rpc: string | null;
-  keyId: string;
-  customerId: string;
-  address: string;
-  /** Unix milliseconds. */
-  since: number;
-  subscriptions: number;
-  about: readonly string[];
-  messagesPerSecond: number;
-  bytesPerSecond: number;
-  messages: number;
-  bytes: number;
-  queuedMessages: number;
-  queuedBytes: number;
-}>;
+export type ConnectionInfo = Omit<LiveConnection, 'key' | 'describe' | 'end'> &
+  Readonly<{
+    id: string;
+    keyId: string;
+    customerId: string;
+    /** Unix milliseconds. */
+    since: number;
+    about: readonly string[];
+    messagesPerSecond: number;
+    bytesPerSecond: number;
+  }>;
 
 /** Connections of a customer closed in one minute because the client read too slowly. */
 export type LaggedMinute = Readonly<{
@@ -53,7 +43,6 @@ export type LaggedMinute = Readonly<{
 const DESCRIPTIONS_MAX = 10;
 /** Rows (customer and minute) that are stored. */
 const LAGGED_MAX = 10_000;
-/** Minutes stored until they are written. */
 const LAGGED_MINUTES = 60;
 
 type ConnectionEntry = {
@@ -66,7 +55,6 @@ type ConnectionEntry = {
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/** Open WebSockets and gRPC streams of this process. */
 export class LiveConnections {
   readonly #entries = new Map<string, ConnectionEntry>();
   /** Unique per process and not guessable. */
@@ -87,7 +75,7 @@ export class LiveConnections {
     return this.#laggedTotal;
   }
 
-  /** Number of open connections of a kind, and their backlog. */
+  /** Open connections of a kind, and their backlog. */
   totalOf(kind: LiveConnection['kind']): Readonly<{ open: number }> & Backlog {
     let open = 0;
     let queuedMessages = 0;
@@ -119,12 +107,9 @@ export class LiveConnections {
   recordLagged(customerId: string, nowMs: number): void {
     this.#laggedTotal++;
     const minute = Math.floor(nowMs / 60_000);
-    let counts = this.#lagged.get(minute);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#lagged.set(minute, counts);
-      if (this.#lagged.size > LAGGED_MINUTES) this.#forgetOldestMinute();
-    }
+    const counts = this.#lagged.get(minute) ?? new Map<string, number>();
+    this.#lagged.set(minute, counts);
+    if (this.#lagged.size > LAGGED_MINUTES) this.#forgetOldestMinute();
     if (!counts.has(customerId)) {
       while (this.#laggedRows >= LAGGED_MAX && this.#lagged.size > 1) this.#forgetOldestMinute();
       if (this.#laggedRows >= LAGGED_MAX) return;
@@ -134,11 +119,11 @@ export class LiveConnections {
   }
 
   #forgetOldestMinute(): void {
-    for (const [minute, counts] of this.#lagged) {
-      this.#lagged.delete(minute);
-      this.#laggedRows -= counts.size;
-      return;
-    }
+    const [oldest] = this.#lagged;
+    if (oldest === undefined) return;
+    const [minute, counts] = oldest;
+    this.#lagged.delete(minute);
+    this.#laggedRows -= counts.size;
   }
 
   laggedMinutes(): LaggedMinute[] {
@@ -147,10 +132,7 @@ export class LiveConnections {
     );
   }
 
-  /**
-   * Lists open connections, those with the highest byte rate if there are more than `max`. Rates cover the
-   * time since the last snapshot, so there must be only one reader.
-   */
+  /** Rates cover the time since the last snapshot, so there must be only one reader. */
   snapshot(max: number): ConnectionInfo[] {
     const now = performance.now();
     const seconds = Math.max(0.001, (now - this.#snapshotAt) / 1_000);

@@ -3,28 +3,22 @@ import type { Logger } from '../../base/log.ts';
 import type { RequestStep, TraceLink } from '../../protocol/request-trace.ts';
 import type { RequestEntry, SpanSink } from './request-log.ts';
 
-export type OtlpOptions = Readonly<{
-  flushIntervalMs: number;
-  /** Spans per export request. */
-  batchMax: number;
-  /** Maximum queued spans; further ones are dropped. */
-  queueMax: number;
-  timeoutMs: number;
-}>;
-
-export const otlpOptions: OtlpOptions = {
+export const otlpOptions = {
   flushIntervalMs: 1_000,
+  /** Spans per export request. */
   batchMax: 512,
+  /** Queued spans; further ones are dropped. */
   queueMax: 4_096,
   timeoutMs: 5_000,
 };
+
+export type OtlpOptions = Readonly<typeof otlpOptions>;
 
 export type OtlpParts = Readonly<{
   /** The collector; `/v1/traces` is appended if it has no path. */
   url: string;
   /** Request headers, which may hold secrets. */
   headers: Readonly<Record<string, string>>;
-  /** Resource attributes of the spans. */
   resource: Readonly<Record<string, string>>;
   log: Logger;
 }>;
@@ -36,16 +30,14 @@ export function tracesUrl(url: string): string {
   return parsed.href;
 }
 
-/**
- * Exports spans to a collector over OTLP/HTTP in JSON. A collector that is unavailable costs spans, never a
- * request.
- */
+/** Exports spans over OTLP/HTTP in JSON. An unavailable collector costs spans, never a request. */
 export class OtlpExporter implements SpanSink {
   readonly #parts: OtlpParts;
   readonly #url: string;
   readonly #options: OtlpOptions;
   #waiting: OtlpSpan[] = [];
-  #dropped = 0;
+  /** Spans dropped because the queue was full or the collector unavailable. */
+  dropped = 0;
   #isFailing = false;
   #flushing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -54,11 +46,6 @@ export class OtlpExporter implements SpanSink {
     this.#parts = parts;
     this.#url = tracesUrl(parts.url);
     this.#options = { ...otlpOptions, ...options };
-  }
-
-  /** Spans dropped because the queue was full or the collector unavailable. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   get waiting(): number {
@@ -71,11 +58,11 @@ export class OtlpExporter implements SpanSink {
 
   add(entry: RequestEntry, link: TraceLink): void {
     const spans = spansOf(entry, link);
-    if (this.#waiting.length + spans.length > this.#options.queueMax) this.#dropped += spans.length;
+    if (this.#waiting.length + spans.length > this.#options.queueMax) this.dropped += spans.length;
     else this.#waiting.push(...spans);
   }
 
-  /** Exports queued spans. Never rejects. */
+  /** Never rejects. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -83,7 +70,6 @@ export class OtlpExporter implements SpanSink {
     return this.#flushing;
   }
 
-  /** Stops the timer and exports once more. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -99,7 +85,7 @@ export class OtlpExporter implements SpanSink {
       const isAccepted = await this.#send(batch);
       if (isAccepted) continue;
       // A retry would only displace newer spans.
-      this.#dropped += spans.length - from;
+      this.dropped += spans.length - from;
       break;
     }
   }
@@ -160,7 +146,6 @@ const attribute = (key: string, value: string | number): Attribute => ({
   value: typeof value === 'number' ? { intValue: String(Math.round(value)) } : { stringValue: value },
 });
 
-/** Omits null values. */
 const attributes = (values: Readonly<Record<string, string | number | null>>): Attribute[] =>
   Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [attribute(key, value)]));
 
@@ -190,7 +175,6 @@ function stepSpan(
   };
 }
 
-/** Span of a request, with a child span for each step. */
 function spansOf(entry: RequestEntry, { traceId, parentId }: TraceLink): OtlpSpan[] {
   const { at, method, micros, http, rpcCode, failure, status } = entry;
   const id = spanId();
@@ -218,7 +202,6 @@ function spansOf(entry: RequestEntry, { traceId, parentId }: TraceLink): OtlpSpa
   return [own, ...entry.steps.map((step) => stepSpan(entry, traceId, id, step))];
 }
 
-/** Export request body. */
 const exportRequest = (spans: readonly OtlpSpan[], resource: Readonly<Record<string, string>>): object => ({
   resourceSpans: [
     {

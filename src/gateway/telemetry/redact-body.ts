@@ -12,13 +12,12 @@ const SECRET_NAME = new RegExp(`${SECRET_PARTS}|token$|^(?:seed|pass)$`, 'i');
  * quote may be missing. A truncated string extends to the end, so that no part is scanned twice.
  */
 const TEXT = /"((?:[^"\\]|\\[\s\S])*)(?:(?="(\s*:\s*)?)|\\?$)/g;
-/** Strings, arrays and numbers, to their end or the truncation. */
+/** To the end of a string, array or number, or to the truncation. */
 const VALUE = /"(?:[^"\\]|\\[\s\S])*\\?"?|\[(?:[^\]"]|"(?:[^"\\]|\\[\s\S])*\\?"?)*\]?|-?\d[\d.eE+-]*/y;
 const ESCAPED = /\\u([0-9a-f]{4})/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;
 const CONTROLS = /\p{Cc}/gu;
 
-/** Removes credentials and control characters. */
 export const withoutSecrets = (text: string): string =>
   redactMembers(redact(text)).replace(BEARER, '$1 [redacted]').replace(CONTROLS, ' ');
 

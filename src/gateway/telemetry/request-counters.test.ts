@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyId } from '../auth/key-record.ts';
-import { createKeyState } from '../auth/key-state.ts';
+import { KeyState } from '../auth/key-state.ts';
 import { type CountedKey, latencyBounds, RequestCounters } from './request-counters.ts';
 
 const request = { product: 'rpc', status: 'ok', bytesIn: 10, bytesOut: 20 } as const;
@@ -14,7 +14,7 @@ function withState(): KeysById {
   const keys = new Map<string, CountedKey>();
   return (id) => {
     if (id === null) return null;
-    const key = keys.get(id) ?? { id: id as KeyId, keyState: createKeyState() };
+    const key = keys.get(id) ?? { id: id as KeyId, keyState: new KeyState() };
     keys.set(id, key);
     return key;
   };

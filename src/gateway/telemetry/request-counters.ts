@@ -1,4 +1,4 @@
-import { type Product, products } from '../../protocol/product.ts';
+import type { Product } from '../../protocol/product.ts';
 import type { KeyId } from '../auth/key-record.ts';
 import { type UsageStatus, usageStatuses } from '../metering/usage-meter.ts';
 
@@ -9,28 +9,30 @@ export const requestCounterOptions = {
   idleMs: 600_000,
 } as const;
 
-/** Minimum milliseconds between evictions. */
 const EVICTION_INTERVAL_MS = 10_000;
 
-/** Upper bounds of the latency buckets in seconds; an implicit bucket follows. */
+/** Upper bounds in seconds; an implicit bucket follows. */
 export const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
 /** Totals of one product since process start. */
-export type ProductCount = {
-  readonly requests: Record<UsageStatus, number>;
+class ProductCount {
+  readonly requests = Object.fromEntries(usageStatuses.map((status) => [status, 0])) as CountByStatus;
   /** One more bucket than bounds. */
-  readonly latency: Float64Array;
-  latencySeconds: number;
-  bytesIn: number;
-  bytesOut: number;
+  readonly latency = new Float64Array(latencyBounds.length + 1);
+  latencySeconds = 0;
+  bytesIn = 0;
+  bytesOut = 0;
   /** Subscription and stream messages, and their bytes. */
-  messages: number;
-  messageBytes: number;
-};
+  messages = 0;
+  messageBytes = 0;
+}
 
-export type KeyCount = { ok: number; failed: number; messages: number; bytesOut: number };
+type CountByStatus = Record<UsageStatus, number>;
 
-const emptyKeyCount = (): KeyCount => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
+const emptyKeyCount = () => ({ ok: 0, failed: 0, messages: 0, bytesOut: 0 });
+
+export type KeyCount = ReturnType<typeof emptyKeyCount>;
+const countNames = Object.keys(emptyKeyCount()) as (keyof KeyCount)[];
 
 /** `counters` is null once the entry was evicted. */
 export type KeyCounter = KeyCount & { counters: RequestCounters | null; usedAt: number };
@@ -40,25 +42,16 @@ export type CountedKey = Readonly<{ id: KeyId; keyState?: { requestCounts: KeyCo
 /** Cached in the state of keys without a counter. */
 const overflowMarker = (): KeyCounter => ({ ...emptyKeyCount(), counters: null, usedAt: 0 });
 
-const emptyProductCount = (): ProductCount => ({
-  requests: Object.fromEntries(usageStatuses.map((status) => [status, 0])) as Record<UsageStatus, number>,
-  latency: new Float64Array(latencyBounds.length + 1),
-  latencySeconds: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-  messages: 0,
-  messageBytes: 0,
-});
-
 type CountedRequest = Readonly<{ product: Product; status: UsageStatus; bytesIn: number; bytesOut: number }>;
 
 /** Request totals since process start, for /metrics. Counting allocates nothing. */
 export class RequestCounters {
-  readonly products: Readonly<Record<Product, ProductCount>>;
-  /**
-   * Requests without a valid key, of keys without a counter, and of evicted keys: the sum over all never
-   * decreases.
-   */
+  readonly products: Readonly<Record<Product, ProductCount>> = {
+    rpc: new ProductCount(),
+    grpc: new ProductCount(),
+    fs: new ProductCount(),
+  };
+  /** Also of keys without a counter and of evicted keys: the sum over all never decreases. */
   readonly otherKeys: KeyCount = emptyKeyCount();
   readonly #keys = new Map<KeyId, KeyCounter>();
   /** Replaced after an eviction, which makes keys without a counter look for one. */
@@ -73,14 +66,8 @@ export class RequestCounters {
     this.#keysMax = options.keysMax ?? requestCounterOptions.keysMax;
     this.#idleMs = options.idleMs ?? requestCounterOptions.idleMs;
     this.#now = options.now ?? (() => performance.now());
-    const names = Object.keys(products) as Product[];
-    this.products = Object.fromEntries(names.map((name) => [name, emptyProductCount()])) as Record<
-      Product,
-      ProductCount
-    >;
   }
 
-  /** Counts by key. */
   get keys(): ReadonlyMap<KeyId, Readonly<KeyCount>> {
     return this.#keys;
   }
@@ -118,13 +105,8 @@ export class RequestCounters {
     if (key === null) return this.otherKeys;
     const now = this.#now();
     const { keyState } = key;
-    if (
-      keyState !== undefined &&
-      keyState.requestCounts === this.#overflowMarker &&
-      now < this.#nextEvictionAt
-    )
-      return this.otherKeys;
     const cached = keyState === undefined ? null : keyState.requestCounts;
+    if (cached === this.#overflowMarker && now < this.#nextEvictionAt) return this.otherKeys;
     const entry = cached?.counters === this ? cached : this.#find(key.id, now);
     if (keyState !== undefined) keyState.requestCounts = entry ?? this.#overflowMarker;
     if (entry === null) return this.otherKeys;
@@ -132,7 +114,6 @@ export class RequestCounters {
     return entry;
   }
 
-  /** Null: no free counter. */
   #find(keyId: KeyId, now: number): KeyCounter | null {
     const existing = this.#keys.get(keyId);
     if (existing !== undefined) return existing;
@@ -148,15 +129,11 @@ export class RequestCounters {
     if (now < this.#nextEvictionAt) return;
     this.#nextEvictionAt = now + EVICTION_INTERVAL_MS;
     for (const [id, entry] of this.#keys) {
-      const { usedAt, ok, failed, messages, bytesOut } = entry;
-      if (now - usedAt < this.#idleMs) continue;
+      if (now - entry.usedAt < this.#idleMs) continue;
       this.#keys.delete(id);
       entry.counters = null;
       this.#overflowMarker = overflowMarker();
-      this.otherKeys.ok += ok;
-      this.otherKeys.failed += failed;
-      this.otherKeys.messages += messages;
-      this.otherKeys.bytesOut += bytesOut;
+      for (const name of countNames) this.otherKeys[name] += entry[name];
     }
   }
 }

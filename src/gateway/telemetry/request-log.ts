@@ -9,32 +9,23 @@ import type { KeyRecord } from '../auth/key-record.ts';
 import type { UsageStatus } from '../metering/usage-meter.ts';
 import { redactBody, redactText } from './redact-body.ts';
 
-export type RequestLogOptions = Readonly<{
+export const requestLogOptions = {
   /** Requests per second sampled with all steps. */
-  perSecond: number;
-  /** Share of further requests that is sampled, 0 to 1. */
-  sampleRatio: number;
-  /** Failed and slow requests per second stored without steps, if they were not sampled. */
-  lateMax: number;
-  /** Latency from which a request is slow. */
-  slowMs: number;
-  /** Maximum entries waiting to be written; above it, the oldest are dropped. */
-  entriesMax: number;
-  /** Bytes of parameters and results, for keys that allow logging them. */
-  bodyMaxBytes: number;
-  /** Steps per request. */
-  stepsMax: number;
-}>;
-
-export const requestLogOptions: RequestLogOptions = {
   perSecond: 20,
+  /** Share of further requests that is sampled, 0 to 1. */
   sampleRatio: 0.01,
+  /** Failed and slow requests per second stored without steps, if they were not sampled. */
   lateMax: 20,
+  /** Latency from which a request is slow. */
   slowMs: 1_000,
+  /** Entries waiting to be written; above it, the oldest are dropped. */
   entriesMax: 5_000,
+  /** Bytes of parameters and results, for keys that allow logging them. */
   bodyMaxBytes: 2_048,
   stepsMax: 64,
 };
+
+export type RequestLogOptions = Readonly<typeof requestLogOptions>;
 
 /** Transport of a request; it decides which status codes apply. */
 export type Wire = 'rpc' | 'socket' | 'rest' | 'grpc';
@@ -65,33 +56,25 @@ export type RequestResult = Readonly<{
 }>;
 
 /** A logged request, without credentials. */
-export type RequestEntry = Readonly<{
-  /** Unix milliseconds. */
-  at: number;
-  customerId: string | null;
-  keyId: string | null;
-  product: Product;
-  network: Network | null;
-  method: string;
-  status: UsageStatus;
-  /** HTTP status; 0 on other transports. */
-  http: number;
-  /** 0 for none. */
-  rpcCode: number;
-  failure: string | null;
-  micros: number;
-  bytesIn: number;
-  bytesOut: number;
-  node: string | null;
-  address: string;
-  origin: string | null;
-  /** Empty if the request was not sampled. */
-  steps: readonly RequestStep[];
-  params: string | null;
-  result: string | null;
-}>;
+export type RequestEntry = Omit<RequestResult, 'wire' | 'failure' | 'params' | 'result'> &
+  Readonly<{
+    /** Unix milliseconds. */
+    at: number;
+    customerId: string | null;
+    keyId: string | null;
+    /** HTTP status; 0 on other transports. */
+    http: number;
+    failure: string | null;
+    micros: number;
+    node: string | null;
+    address: string;
+    origin: string | null;
+    /** Empty if the request was not sampled. */
+    steps: readonly RequestStep[];
+    params: string | null;
+    result: string | null;
+  }>;
 
-/** Receives sampled requests as spans. */
 export interface SpanSink {
   add(entry: RequestEntry, link: TraceLink): void;
 }
@@ -107,16 +90,13 @@ const httpStatus = ({ wire, failure }: RequestResult): number =>
 const rpcCode = ({ wire, failure, rpcCode: code }: RequestResult): number =>
   wire === 'rpc' || wire === 'socket' ? (failure?.row.rpc ?? code) : 0;
 
-/**
- * Samples requests at their start, so that others cost nothing, and holds entries until they are written.
- * Failed and slow requests that were not sampled are stored without steps.
- */
+/** Samples requests at their start, so that others cost nothing. Failed and slow ones are stored anyway. */
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #spans: Spans | null;
   #entries: RequestEntry[] = [];
-  #dropped = 0;
-  /** The current second of `performance.now()`. */
+  /** Entries dropped before they were written. */
+  dropped = 0;
   #second = -1;
   #sampled = 0;
   #unsampled = 0;
@@ -126,22 +106,11 @@ export class RequestLog {
     this.#spans = spans;
   }
 
-  /** Entries dropped before they were written. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** Entries waiting to be written. */
   get waiting(): number {
     return this.#entries.length;
   }
 
-  /**
-   * Decides whether a request is sampled.
-   * @param startedAt - `performance.now()`.
-   * @param traceparent - W3C trace context header; null for none.
-   * @returns null for a request that is not sampled.
-   */
+  /** Null for a request that is not sampled. @param startedAt - `performance.now()`. */
   start(startedAt: number, traceparent: string | null = null): RequestTrace | null {
     const { perSecond, sampleRatio } = this.#options;
     const second = Math.floor(startedAt / 1_000);
@@ -167,7 +136,6 @@ export class RequestLog {
     if (trace !== null && trace.link !== null) this.#spans?.sink.add(entry, trace.link);
   }
 
-  /** Takes all entries, oldest first. */
   drain(): RequestEntry[] {
     const entries = this.#entries;
     this.#entries = [];
@@ -183,7 +151,7 @@ export class RequestLog {
     this.#entries.push(entry);
     if (this.#entries.length <= this.#options.entriesMax) return;
     this.#entries.shift();
-    this.#dropped++;
+    this.dropped++;
   }
 
   #createEntry(request: ObservedRequest, result: RequestResult, endedAt: number): RequestEntry {
@@ -222,8 +190,7 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const SAMPLED = 1;
 
 /**
- * Parses a traceparent header. Source: W3C Trace Context, 3.2: later versions may append fields; all-zero ids
- * are invalid.
+ * Source: W3C Trace Context, 3.2: later versions may append fields; all-zero ids are invalid.
  * @returns null if invalid. `sampled`: the caller records its part of the trace.
  */
 export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled: boolean }>) | null {
@@ -239,8 +206,8 @@ export function readTraceparent(header: string): (TraceLink & Readonly<{ sampled
 const boundOf = (share: number): number => share * 2 ** 48;
 
 /**
- * Decides which requests emit spans. New traces: the given share. Traces of clients: if the client samples
- * them, the same share by trace id, so that all parties pick the same ones.
+ * Decides which requests emit spans: the given share of new traces; of traces that a client samples, the same
+ * share by trace id, so that all parties pick the same ones.
  */
 export class TraceSampler {
   readonly #share: number;
@@ -250,7 +217,7 @@ export class TraceSampler {
     this.#share = share;
   }
 
-  /** @param traceparent - null for none. @returns null for a request without spans. */
+  /** @returns null for a request without spans. */
   linkOf(traceparent: string | null): TraceLink | null {
     const parent = traceparent === null ? null : readTraceparent(traceparent);
     if (parent === null) {

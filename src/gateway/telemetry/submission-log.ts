@@ -14,7 +14,7 @@ import type { SubmissionResult } from '../../protocol/submission-result.ts';
 import { signatureOfParams } from '../../upstream/transaction-signature.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 
-/** A submitted transaction. Later results are set on the same object. */
+/** Later results are set on the same object. */
 export type Submission = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -26,59 +26,43 @@ export type Submission = {
   readonly outcome: string;
   /** Attempts before the response. Rebroadcasts are in `result`. */
   readonly attempts: readonly SubmissionAttempt[];
-  /** Final result of an accepted transaction; null until known, which may be never. */
+  /** Null until known, which may be never. */
   result: SubmissionResult | null;
 };
 
-export type SubmissionAttempt = Readonly<{
-  node: string;
-  /** Unix milliseconds. */
-  at: number;
-  ms: number;
-  outcome: string;
-}>;
+export type SubmissionAttempt = Readonly<ReturnType<typeof submissionAttempt>>;
 
 export const submissionLogOptions = {
-  /** Maximum submissions waiting to be written; above it, the oldest are dropped. */
+  /** Submissions waiting to be written; above it, the oldest are dropped. */
   entriesMax: 5_000,
-  /** Attempts stored per submission. */
   attemptsMax: 100,
 } as const;
 
 /** @param nowMs - Unix milliseconds now, to convert from `performance.now()`. */
-export function submissionAttempt(attempt: CallAttempt, nowMs: number): SubmissionAttempt {
+export function submissionAttempt(attempt: CallAttempt, nowMs: number) {
   const { node, startedAt, endedAt, outcome } = attempt;
   const at = Math.round(nowMs - (performance.now() - startedAt));
   return { node, at, ms: Math.round((endedAt - startedAt) * 1_000) / 1_000, outcome };
 }
 
-/** Submitted transactions until they are written. */
 export class SubmissionLog {
   readonly #entriesMax: number;
-  #entries = new Set<Submission>();
-  #dropped = 0;
+  readonly #entries = new Set<Submission>();
+  /** Before they were written. */
+  dropped = 0;
 
   constructor({ entriesMax }: Readonly<{ entriesMax: number }> = submissionLogOptions) {
     this.#entriesMax = entriesMax;
-  }
-
-  /** Submissions dropped before they were written. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** Queues a submission to be written, or written again. */
   add(submission: Submission): void {
     this.#entries.add(submission);
     if (this.#entries.size <= this.#entriesMax) return;
-    for (const oldest of this.#entries) {
-      this.#entries.delete(oldest);
-      break;
-    }
-    this.#dropped++;
+    const [oldest] = this.#entries;
+    if (oldest !== undefined && this.#entries.delete(oldest)) this.dropped++;
   }
 
-  /** Takes all submissions, oldest first. */
   drain(): Submission[] {
     const entries = [...this.#entries];
     this.#entries.clear();
@@ -86,7 +70,7 @@ export class SubmissionLog {
   }
 }
 
-/** Forwards a call to the upstream. Transaction submissions of a key are tracked in the submission log. */
+/** Forwards a call. Transaction submissions of a key are tracked in the submission log. */
 export function forwardCall(
   source: Pick<RpcDispatcher, 'dispatch'>,
   submissions: SubmissionLog | undefined,
@@ -101,10 +85,7 @@ export function forwardCall(
   return source.dispatch({ ...call, trace: tracked }, tracked);
 }
 
-/**
- * Records the attempts, the outcome and the final result of one submission. Attempts are also passed to the trace of
- * the call until its response.
- */
+/** Records one submission. Attempts are also passed to the trace of the call until its response. */
 class TrackedSubmission implements CallTrace, ResponseHandler {
   readonly #submissions: SubmissionLog;
   readonly #key: KeyRecord;
@@ -122,7 +103,7 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
     this.#handler = handler;
   }
 
-  onAttempt(attempt: Parameters<CallTrace['onAttempt']>[0]): void {
+  onAttempt(attempt: CallAttempt): void {
     if (this.#attempts.length < submissionLogOptions.attemptsMax) {
       this.#attempts.push(submissionAttempt(attempt, Date.now()));
     }
@@ -156,17 +137,8 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
 
   #record(signature: string, network: Network, outcome: string): void {
     const { id: keyId, customerId } = this.#key;
-    const attempts = this.#attempts;
-    this.#submission = {
-      at: this.#at,
-      signature,
-      customerId,
-      keyId,
-      network,
-      outcome,
-      attempts,
-      result: null,
-    };
+    const facts = { signature, customerId, keyId, network, outcome };
+    this.#submission = { ...facts, at: this.#at, attempts: this.#attempts, result: null };
     this.#submissions.add(this.#submission);
   }
 }

@@ -4,9 +4,11 @@ import type { Backlog } from '../../streams/session.ts';
 import type { KeyRecord } from '../auth/key-record.ts';
 import type { LiveConnection } from '../telemetry/live-connections.ts';
 
+type OpenSubscriptions = ReadonlySet<Readonly<{ subscription: Subscription | null }>>;
+
 const emptyBacklog: Backlog = { queuedMessages: 0, queuedBytes: 0 };
 
-/** A subscription's method, and the first address or signature of its filter. */
+/** Its method, and the first address or signature of its filter. */
 export function describeSubscription(subscription: Subscription): string {
   const { subscribe } = subscriptions[subscription.kind];
   const target = targetOf(subscription);
@@ -34,7 +36,6 @@ function targetOf(subscription: Subscription): string | null {
   }
 }
 
-/** WebSocket connection for the list of live connections. */
 export class LiveSession implements LiveConnection {
   readonly kind = 'websocket';
   readonly rpc = null;
@@ -44,15 +45,9 @@ export class LiveSession implements LiveConnection {
   messages = 0;
   bytes = 0;
   backlog: Backlog = emptyBacklog;
-  readonly #open: ReadonlySet<Readonly<{ subscription: Subscription | null }>>;
+  readonly #open: OpenSubscriptions;
 
-  /** @param open - subscriptions of the connection. @param end - ends the connection. */
-  constructor(
-    key: KeyRecord,
-    address: string,
-    open: ReadonlySet<Readonly<{ subscription: Subscription | null }>>,
-    end: (failure: Failure) => void,
-  ) {
+  constructor(key: KeyRecord, address: string, open: OpenSubscriptions, end: (failure: Failure) => void) {
     this.key = key;
     this.address = address;
     this.#open = open;

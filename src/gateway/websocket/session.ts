@@ -23,25 +23,26 @@ import { KeyWatch, type KeyWatchOptions, type UseRejection } from '../auth/key-w
 import { ConnectionLimit } from '../limits/connection-limit.ts';
 import { MessageRateLimiter, type MessageRateOptions } from '../limits/message-rate-limiter.ts';
 import { callsForAddresses } from '../limits/rate-limiter.ts';
-import type { RequestContext } from '../metering/call-meter.ts';
-import { emptyRequest, logInternalError, statusOfFailure, toFailure } from '../metering/call-meter.ts';
+import {
+  emptyRequest,
+  logInternalError,
+  type RequestContext,
+  statusOfFailure,
+  toFailure,
+} from '../metering/call-meter.ts';
 import { NOTIFICATIONS, type UsageStatus } from '../metering/usage-meter.ts';
 import { CallPipeline, type PipelineParts } from '../pipeline.ts';
 import { LiveSession } from './live-session.ts';
 import { countAddresses, TopicHub, type TopicHubOptions } from './topic-hub.ts';
 
 /** Limits of a key family over all its connections, in addition to those of its plan. */
-export type SubscriptionLimits = Readonly<{
-  /** Open subscriptions. */
-  keySubscriptionsMax: number;
-  /** Addresses in open subscriptions. */
-  keyAddressesMax: number;
-}>;
-
-export const subscriptionLimits: SubscriptionLimits = {
+export const subscriptionLimits = {
   keySubscriptionsMax: 5_000,
+  /** Addresses in open subscriptions. */
   keyAddressesMax: 200_000,
 };
+
+export type SubscriptionLimits = Readonly<typeof subscriptionLimits>;
 
 export type WebSocketGatewayParts = PipelineParts &
   Readonly<{
@@ -53,7 +54,7 @@ export type WebSocketGatewayParts = PipelineParts &
   }>;
 export type WebSocketGatewayOptions = Readonly<{
   topics?: Partial<TopicHubOptions>;
-  keys?: Partial<Omit<KeyWatchOptions, 'rejection'>>;
+  keys?: Partial<KeyWatchOptions>;
   messageRate?: Partial<MessageRateOptions>;
   subscriptionLimits?: Partial<SubscriptionLimits>;
 }>;
@@ -70,7 +71,6 @@ type SharedParts = PipelineParts &
     pipeline: CallPipeline;
   }>;
 
-/** Admits WebSocket connections and creates their sessions. */
 export class WebSocketGateway implements WebSocketHandler {
   readonly #shared: SharedParts;
 
@@ -88,7 +88,6 @@ export class WebSocketGateway implements WebSocketHandler {
     };
   }
 
-  /** Number of distinct open subscriptions. */
   get topics(): number {
     return this.#shared.topics.size;
   }
@@ -113,13 +112,12 @@ export class WebSocketGateway implements WebSocketHandler {
     }
   }
 
-  /** Closes every topic and key watch. Sessions must be closed before. */
+  /** Sessions must be closed before. */
   close(): void {
     this.#shared.topics.close();
     this.#shared.watch.close();
   }
 
-  /** @throws Failure CONNECTION_LIMIT. */
   #acquireConnection({ familyId, limits }: LoadedKey): void {
     const { wsConnectionsMax: connectionsMax } = limits;
     if (this.#shared.connectionLimit.tryAcquire(familyId, connectionsMax)) return;
@@ -127,7 +125,6 @@ export class WebSocketGateway implements WebSocketHandler {
   }
 }
 
-/** A subscribe call, for metering. */
 type SubscribeRequest = Readonly<{
   method: string;
   params: Buffer | null;
@@ -135,7 +132,6 @@ type SubscribeRequest = Readonly<{
   context: RequestContext;
 }>;
 
-/** Client and network of a connection, and the session of its calls; null for none. */
 type SessionScope = Readonly<{ client: ClientInfo; network: Network; session: string | null }>;
 
 class WebSocketSession implements Session {
@@ -254,7 +250,7 @@ class WebSocketSession implements Session {
     this.#shared.connectionLimit.release(this.#key.familyId);
   }
 
-  /** Starts a request and authenticates it by the current record of the key: plan and rules may have changed. */
+  /** By the current record of the key: plan and rules may have changed. */
   #startRequest(): RequestContext {
     const { admission, meter } = this.#shared;
     const context = meter.startRequest(this.#scope.client);
@@ -267,7 +263,7 @@ class WebSocketSession implements Session {
     return context;
   }
 
-  /** @throws Failure as of a call, SUBSCRIPTION_LIMIT. */
+  /** @throws Failure SUBSCRIPTION_LIMIT, and as of a call. */
   #admit(entry: SessionSubscription, { method, context }: SubscribeRequest): void {
     const { admission, subscriptions: open, subscriptionLimits: familyLimits } = this.#shared;
     if (context.rejection !== null) throw context.rejection;
@@ -285,7 +281,6 @@ class WebSocketSession implements Session {
     this.#open.add(entry);
   }
 
-  /** @throws Failure SUBSCRIPTION_LIMIT, RATE_LIMITED. */
   #reserveAddresses(entry: SessionSubscription, addresses: number, context: RequestContext): void {
     const { familyId } = this.#key;
     const { keyAddressesMax } = this.#shared.subscriptionLimits;
@@ -335,7 +330,6 @@ export class SessionSubscription implements OpenSubscription, Subscriber {
   readonly #release: (entry: SessionSubscription) => void;
   /** Null until its parameters are parsed. */
   subscription: Subscription | null = null;
-  /** Addresses reserved for it. */
   addresses = 0;
 
   constructor(subscriber: Subscriber, release: (entry: SessionSubscription) => void) {
@@ -368,7 +362,6 @@ const costOf = (method: string): number => {
   return kind === undefined ? 0 : subscriptions[kind].cost;
 };
 
-/** @throws RpcError -32601, -32602. */
 function parse(method: string, params: Buffer | null): Subscription {
   const match = subscriptionByMethod(method);
   if (match?.action !== 'subscribe') throw new RpcError(-32601, 'Method not found');

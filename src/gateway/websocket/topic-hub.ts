@@ -5,34 +5,26 @@ import type { Feed, FeedListener } from '../../streams/feed.ts';
 import { Notification } from '../../streams/notification.ts';
 import type { OpenSubscription, Subscriber } from '../../streams/session.ts';
 
-export type TopicHubOptions = Readonly<{
-  /** Maximum open topics; above it, a new one gets OVERLOADED. */
-  topicsMax: number;
-  /** Maximum addresses in open topics; above it, a new one gets OVERLOADED. */
-  addressesMax: number;
-  /** Maximum open topics without a subscriber; above it, the longest idle are closed. */
-  idleMax: number;
-  /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
-  graceMs: number;
-  /** Time for the feed to open a subscription. */
-  openTimeoutMs: number;
-  /** Notifications buffered for a subscriber whose subscription is not acknowledged yet. */
-  bufferedMax: number;
-}>;
-
-export const topicHubOptions: TopicHubOptions = {
+export const topicHubOptions = {
+  /** Open topics; above it, a new one gets OVERLOADED. */
   topicsMax: 100_000,
+  /** Addresses in open topics; above it, a new one gets OVERLOADED. */
   addressesMax: 1_000_000,
+  /** Open topics without a subscriber; above it, the longest idle are closed. */
   idleMax: 1_000,
+  /** How long a topic stays open without a subscriber, so that a reconnect costs nothing upstream. */
   graceMs: 5_000,
   openTimeoutMs: 15_000,
+  /** Notifications buffered for a subscriber whose subscription is not acknowledged yet. */
   bufferedMax: 1_024,
 };
 
-/** Idle topics closed per attempt to free capacity. */
+export type TopicHubOptions = Readonly<typeof topicHubOptions>;
+
+/** Closed per attempt to free capacity. */
 const IDLE_EVICTION_BATCH = 16;
 
-/** Addresses that a subscription holds in memory, at least 1. The lists of `transaction` may be long. */
+/** At least 1. The lists of `transaction` may be long. */
 export function countAddresses(subscription: Subscription): number {
   if (subscription.kind !== 'transaction') return 1;
   const { include, exclude, required } = subscription.filter;
@@ -53,16 +45,11 @@ export class TopicHub {
     this.#options = { ...topicHubOptions, ...options };
   }
 
-  /** Topics that are open or being opened. */
   get size(): number {
     return this.#topics.size;
   }
 
-  /**
-   * Subscribes. Notifications are buffered until `start` of the returned subscription.
-   * @throws Failure OVERLOADED, UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending
-   * join.
-   */
+  /** Buffers notifications until `start` of the result. @throws Failure OVERLOADED, and as `Topic.open`. */
   async join(subscription: Subscription, subscriber: Subscriber): Promise<OpenSubscription> {
     const topic = this.#getOrCreateTopic(subscription);
     const topicSubscriber = topic.add(subscriber);
@@ -73,14 +60,12 @@ export class TopicHub {
   }
 
   onIdle(topic: Topic): void {
-    this.#idle.set(
-      topic,
-      setTimeout(() => topic.close(), this.#options.graceMs),
-    );
+    const timer = setTimeout(() => topic.close(), this.#options.graceMs);
+    this.#idle.set(topic, timer);
     if (this.#idle.size > this.#options.idleMax) this.#closeIdle();
   }
 
-  /** Closes some idle topics because the feed is at its limit. @returns whether there were any. */
+  /** Closes idle topics because the feed is at its limit. @returns whether there were any. */
   freeCapacity(): boolean {
     let closed = 0;
     while (closed < IDLE_EVICTION_BATCH && this.#closeIdle()) closed += 1;
@@ -95,7 +80,7 @@ export class TopicHub {
     this.#addresses -= topic.addresses;
   }
 
-  /** Closes every topic without notifying subscribers. */
+  /** Without notifying subscribers. */
   close(): void {
     for (const topic of [...this.#topics.values()]) topic.close();
   }
@@ -113,8 +98,7 @@ export class TopicHub {
 
   #hasCapacityFor({ addresses }: Topic): boolean {
     const { topicsMax, addressesMax } = this.#options;
-    // Single-address topics are limited only by `topicsMax`, so that other clients' long address lists cannot
-    // block them.
+    // Limited only by `topicsMax`: long address lists of others must not block a topic of one address.
     const fits = addresses <= 1 || this.#addresses + addresses <= addressesMax;
     return this.#topics.size < topicsMax && fits;
   }
@@ -125,7 +109,6 @@ export class TopicHub {
     }
   }
 
-  /** Closes the longest idle topic. @returns whether there was one. */
   #closeIdle(): boolean {
     const [longest] = this.#idle.keys();
     longest?.close();
@@ -137,8 +120,8 @@ export class TopicHub {
 export class Topic implements FeedListener {
   readonly key: string;
   readonly #subscription: Subscription;
-  readonly #hub: Pick<TopicHub, 'onIdle' | 'onEnd' | 'freeCapacity'>;
-  readonly #options: Pick<TopicHubOptions, 'openTimeoutMs' | 'bufferedMax'>;
+  readonly #hub: TopicHub;
+  readonly #options: TopicHubOptions;
   readonly #subscribers = new Set<TopicSubscriber>();
   #opened: Promise<void> | null = null;
   #closeFeed: (() => void) | null = null;
@@ -146,12 +129,7 @@ export class Topic implements FeedListener {
   /** "receivedSignature", for subscribers that join after it. */
   #receivedSignature: Notification | null = null;
 
-  constructor(
-    key: string,
-    subscription: Subscription,
-    hub: Pick<TopicHub, 'onIdle' | 'onEnd' | 'freeCapacity'>,
-    options: Pick<TopicHubOptions, 'openTimeoutMs' | 'bufferedMax'>,
-  ) {
+  constructor(key: string, subscription: Subscription, hub: TopicHub, options: TopicHubOptions) {
     this.key = key;
     this.#subscription = subscription;
     this.#hub = hub;
@@ -160,11 +138,6 @@ export class Topic implements FeedListener {
 
   get addresses(): number {
     return countAddresses(this.#subscription);
-  }
-
-  /** Number of subscribers. */
-  get size(): number {
-    return this.#subscribers.size;
   }
 
   add(subscriber: Subscriber): TopicSubscriber {
@@ -179,10 +152,7 @@ export class Topic implements FeedListener {
       this.#hub.onIdle(this);
   }
 
-  /**
-   * Opens the feed subscription once.
-   * @throws Failure UPSTREAM_TIMEOUT, and what `Feed.open` throws.
-   */
+  /** @throws Failure UPSTREAM_TIMEOUT, or the error of `Feed.open`, which rejects every pending join. */
   open(feed: Feed): Promise<void> {
     this.#opened ??= this.#open(feed);
     return this.#opened;
@@ -232,7 +202,6 @@ export class Topic implements FeedListener {
     this.#subscribers.clear();
   }
 
-  /** Closes the feed subscription. */
   close(): void {
     if (this.#isEnded) return;
     this.#finish();
@@ -247,7 +216,7 @@ export class Topic implements FeedListener {
 
 type BufferedNotification = Readonly<{ notification: Notification; isLast: boolean }>;
 
-/** One subscriber of a topic. Buffers notifications until its subscription is acknowledged. */
+/** Buffers notifications until its subscription is acknowledged. */
 export class TopicSubscriber implements OpenSubscription {
   readonly #topic: Topic;
   readonly #subscriber: Subscriber;

@@ -44,10 +44,7 @@ function readFile(folder: string, name: string): DashboardFile | null {
   return { type, bytes, encoded, tag, isImmutable: HASHED.test(name) };
 }
 
-/**
- * Loads the output of `npm run build:web` into memory (some megabytes).
- * @returns null when it is missing or incomplete.
- */
+/** Loads the output of `npm run build:web`. @returns null when it is missing or incomplete. */
 export function readDashboard(folder: string): DashboardFiles | null {
   try {
     const page = readFile(folder, PAGE);
@@ -64,7 +61,7 @@ export function readDashboard(folder: string): DashboardFiles | null {
   }
 }
 
-/** The smallest encoding that `accept-encoding` allows; null for plain bytes. */
+/** Null for plain bytes. */
 export function encodingFor(file: DashboardFile, accepted: string | undefined): Encoding | null {
   const zeroQuality = /^(?:0|0\.0{1,3})$/;
   const acceptedEncodings = new Set(

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Failure } from '../../protocol/errors.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 import { rejectRequest } from '../http/encode.ts';
@@ -32,13 +32,9 @@ const pageHeaders = securityHeaders.page;
 
 const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
-function sendFile(
-  request: IncomingMessage,
-  response: ServerResponse,
-  file: DashboardFile,
-  status: 200 | 404 = 200,
-): void {
-  const encoding = encodingFor(file, request.headers['accept-encoding']?.toString());
+function sendFile(response: ServerResponse, file: DashboardFile, status: 200 | 404 = 200): void {
+  const { headers: requested } = response.req;
+  const encoding = encodingFor(file, requested['accept-encoding']?.toString());
   const bytes = (encoding === null ? undefined : file.encoded[encoding]) ?? file.bytes;
   const etag = `"${file.tag}${encoding === null ? '' : `-${encoding}`}"`;
   const headers = {
@@ -47,7 +43,7 @@ function sendFile(
     vary: 'accept-encoding',
     etag,
   };
-  if (status === 200 && request.headers['if-none-match']?.includes(etag) === true) {
+  if (status === 200 && requested['if-none-match']?.includes(etag) === true) {
     response.writeHead(304, headers).end();
     return;
   }
@@ -61,21 +57,16 @@ function sendFile(
 }
 
 function sendNotBuilt(response: ServerResponse): void {
-  const body = Buffer.from(notBuiltPage);
-  response.writeHead(503, {
+  const headers = {
     ...pageHeaders,
     'content-type': 'text/html; charset=utf-8',
-    'content-length': body.length,
+    'content-length': Buffer.byteLength(notBuiltPage),
     'cache-control': 'no-store',
-  });
-  response.end(body);
+  };
+  response.writeHead(503, headers).end(notBuiltPage);
 }
 
-/**
- * Routes of the dashboard's pages and assets, without a key: the pages use the control API. Files are loaded once, and
- * again for as long as they are missing.
- * @param folder - output of `npm run build:web`.
- */
+/** Without a key: the pages use the control API. Files are loaded again for as long as they are missing. */
 export function dashboardRoutes(folder: string): HttpRoutes {
   let built: DashboardFiles | null = null;
   const files = (): DashboardFiles | null => {
@@ -84,16 +75,16 @@ export function dashboardRoutes(folder: string): HttpRoutes {
   };
   const pageWith =
     (status: 200 | 404): HttpHandler =>
-    (request, response) => {
+    (_request, response) => {
       const found = files();
       if (found === null) sendNotBuilt(response);
-      else sendFile(request, response, found.page, status);
+      else sendFile(response, found.page, status);
     };
   const page = pageWith(200);
-  const asset: HttpHandler = (request, response, _query, path) => {
+  const asset: HttpHandler = (_request, response, _query, path) => {
     const file = files()?.assets.get(path);
-    if (file !== undefined) sendFile(request, response, file);
-    else rejectRequest(request, response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
+    if (file !== undefined) sendFile(response, file);
+    else rejectRequest(response, new Failure('NOT_FOUND', { facts: { paths: '/' } }));
   };
   const pages = dashboardPaths.map((path) => [path, new PageVerbs([['GET', page]])] as const);
   return new Map([

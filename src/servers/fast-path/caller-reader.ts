@@ -6,10 +6,7 @@ import type { FastHead } from './decode.ts';
 
 const NONE = Buffer.alloc(0);
 
-/**
- * Caller of the requests on one connection. Consecutive requests mostly carry the same headers; then `read` returns the
- * same object.
- */
+/** Consecutive requests mostly carry the same headers; then `read` returns the same object. */
 export class CallerReader {
   readonly #socket: Socket;
   readonly #proxies: TrustedProxies;
@@ -66,7 +63,7 @@ function isSame(cached: Buffer, length: number, bytes: Buffer, start: number): b
   return true;
 }
 
-/** Longest text that a LastValueCache holds; it lives as long as its connection. */
+/** A longer text is not held: it would live as long as its connection. */
 const LAST_VALUE_MAX_BYTES = 512;
 
 /** Caches the latin1 text of the last bytes, so that equal bytes return the same string. */
@@ -101,8 +98,8 @@ const flatten = (text: string | null): string | null =>
   text === null ? null : Buffer.from(text, 'latin1').toString('latin1');
 
 /**
- * Direct-mapped cache of recent credentials by the bytes of their `Authorization` header. A hit returns the same string,
- * which later comparisons match by identity. The cache does not validate credentials.
+ * Direct-mapped cache of recent credentials by the bytes of their `Authorization` header. A hit returns the
+ * same string, which later comparisons match by identity. Credentials are not validated.
  */
 export class CredentialCache {
   readonly #entries: (CachedAuthorization | null)[] = new Array<null>(CREDENTIALS_MAX).fill(null);

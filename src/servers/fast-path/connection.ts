@@ -31,7 +31,7 @@ import { FastStreamWriter, type HeadPrefix, streamBodyBytes } from './encode.ts'
  */
 const [IDLE, BUSY, FLUSHING, DISCARDING, DETACHED] = [0, 1, 2, 3, 4];
 
-/** Idle connections close this much later than the Keep-Alive header says, as in node:http: a request may be underway. */
+/** Later than the Keep-Alive header says, as in node:http: a request may be underway. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 const BUFFERED_MAX_BYTES = 16 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -45,9 +45,8 @@ type SocketInternals = { _handle?: Handle | null; _server?: object | null; serve
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * One connection of the fast path with the state of its current request. It handles one request at a time and is itself
- * the responder, so that no object is allocated per request. It reads into the shared buffer if the runtime supports
- * it, else from `data` events, which cost more.
+ * Is itself the responder of its one request at a time, so that no object is allocated per request. Reads
+ * into the shared buffer if the runtime supports it, else from `data` events, which cost more.
  */
 export class FastConnection implements OpenConnection, Responder, StreamResponder {
   readonly stream: StreamResponder = this;
@@ -69,12 +68,12 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   #admitted: AdmittedRequest | null = null;
   #id: Buffer = NULL_ID;
   #isCounted = false;
-  /** The request is complete and its response is outstanding. */
+  /** The request is complete, its response outstanding. */
   #isPending = false;
   #pending: PendingCall | null = null;
   #reservation: ResponseMemoryReservation | null = null;
 
-  /** @param from - a socket that was not read from; not to be used afterwards. */
+  /** @param from - not read before, and not to be used afterwards. */
   constructor(context: FastHttpContext, from: Socket) {
     const { calls, credentials, options } = context;
     this.#context = context;
@@ -99,7 +98,7 @@ export class FastConnection implements OpenConnection, Responder, StreamResponde
   ];
   readonly #onData = (bytes: Buffer): void => this.#read(bytes, bytes.length, false);
 
-  /** Hands the connection over. @returns an ordinary socket without listeners of this class. */
+  /** @returns an ordinary socket without listeners of this class. */
   #detach(): Socket {
     const socket = this.#socket;
     for (const [name, listener] of this.#listeners) socket.off(name, listener);
@@ -404,10 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/**
- * Moves a connection with its `close` listeners to a new socket that reads into the shared buffer.
- * @param onRead - gets the number of bytes read; returns false to pause reading.
- */
+/** With its `close` listeners. @param onRead - gets the number of bytes; returns false to pause reading. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

@@ -2,9 +2,16 @@ import type { Logger } from '../../base/log.ts';
 import { type HttpOptions, httpOptions } from '../http/options.ts';
 import type { FallbackListener, ListenerLoad } from '../http/routes.ts';
 import type { RpcCalls } from '../rpc/calls.ts';
-import type { CredentialCache, LastValueCache } from './caller-reader.ts';
-import type { FastHead } from './decode.ts';
-import type { ResponseWriter } from './encode.ts';
+import { CredentialCache, LastValueCache } from './caller-reader.ts';
+import { FastHead } from './decode.ts';
+import { ResponseWriter } from './encode.ts';
+
+const fastPathOptions = {
+  headMaxBytes: 8 * 1024,
+  bodyMaxBytes: 64 * 1024,
+  /** All connections read into one shared buffer, if the runtime supports it. */
+  sharesReads: true,
+};
 
 export type FastHttpOptions = Pick<
   HttpOptions,
@@ -15,19 +22,9 @@ export type FastHttpOptions = Pick<
   | 'idleTimeoutMs'
   | 'requestsInFlightMax'
 > &
-  Readonly<{
-    headMaxBytes: number;
-    bodyMaxBytes: number;
-    /** All connections read into one shared buffer, if the runtime supports it. */
-    sharesReads: boolean;
-  }>;
+  Readonly<typeof fastPathOptions>;
 
-export const fastHttpOptions: FastHttpOptions = {
-  ...httpOptions,
-  headMaxBytes: 8 * 1024,
-  bodyMaxBytes: 64 * 1024,
-  sharesReads: true,
-};
+export const fastHttpOptions: FastHttpOptions = { ...httpOptions, ...fastPathOptions };
 
 export interface OpenConnection {
   /** Milliseconds of `performance.now()`. */
@@ -37,24 +34,38 @@ export interface OpenConnection {
   destroy(): void;
 }
 
-/** State that all connections of a fast-path server share. */
-export interface FastHttpContext {
+/** Shared by all connections of a server. */
+export class FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
   readonly log: Logger;
-  readonly fallback: FallbackListener;
-  readonly load: ListenerLoad;
-  /** Milliseconds of `performance.now()`, updated with each sweep. */
-  readonly now: number;
+  readonly onConnectionEnd: (connection: OpenConnection) => void;
   /** Its result is valid until it reads the next head. */
   readonly head: FastHead;
-  readonly hosts: LastValueCache;
-  /** Host header that was checked last. */
-  validHost: string | null;
-  readonly credentials: CredentialCache;
-  readonly contentTypes: LastValueCache;
   readonly writer: ResponseWriter;
-  /** Pieces of the response that is being written. */
-  readonly pieces: Buffer[];
-  onConnectionEnd(connection: OpenConnection): void;
+  readonly hosts = new LastValueCache();
+  validHost: string | null = null;
+  readonly credentials = new CredentialCache();
+  readonly contentTypes = new LastValueCache();
+  readonly pieces: Buffer[] = [];
+  /** Milliseconds of `performance.now()`, updated with each sweep. */
+  now = 0;
+  /** Set before the first connection. */
+  fallback!: FallbackListener;
+  load!: ListenerLoad;
+
+  constructor(
+    calls: RpcCalls,
+    log: Logger,
+    options: FastHttpOptions,
+    onConnectionEnd: (connection: OpenConnection) => void,
+  ) {
+    const { headMaxBytes, headersMaxBytes, keepAliveTimeoutMs } = options;
+    this.calls = calls;
+    this.log = log;
+    this.options = options;
+    this.onConnectionEnd = onConnectionEnd;
+    this.head = new FastHead(calls.options.path, Math.min(headMaxBytes, headersMaxBytes));
+    this.writer = new ResponseWriter(keepAliveTimeoutMs);
+  }
 }

@@ -1,6 +1,13 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
-import { byLength, byteTable, isToken, matchesAt } from '../../base/text/short-bytes.ts';
+import { byLength, byteTable, isToken, matchesAt, skipWhile } from '../../base/text/short-bytes.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
+import {
+  connectionDirective,
+  NOT_SIMPLE,
+  parseSimpleHeaders,
+  parseSimpleLength,
+  type SimpleHeaderSink,
+} from '../../http/simple-header-parser.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { SESSION_HEADER } from '../caller.ts';
 import { GrowingBody } from '../http/decode.ts';
@@ -9,38 +16,25 @@ export type Span = { start: number; end: number; isPresent: boolean };
 
 const span = (): Span => ({ start: 0, end: 0, isPresent: false });
 
-/** A header of interest. A null span marks a header that the fast path does not support. */
+/** A null span marks a header that the fast path does not support. */
 type Field = Readonly<{ name: Buffer; span: Span | null }>;
 
 const FIELDS_MAX = 64;
-const LENGTH_MAX_DIGITS = 9;
-const [LINE_FEED, RETURN, SPACE, TAB, COLON, QUESTION] = [0x0a, 0x0d, 0x20, 0x09, 0x3a, 0x3f];
+const [SPACE, TAB, QUESTION] = [0x20, 0x09, 0x3f];
 const VERSION = Buffer.from(' HTTP/1.1\r\n');
-const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
-const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
 
 /** Characters of a query that need no validation by llhttp. */
 const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
-/** `tchar` of RFC 9110 §5.6.2. */
-const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));
-/** Visible ASCII and space. Values with a tab go to llhttp, which does not trim every trailing tab. */
-const inValue = byteTable((_, byte) => byte >= SPACE && byte <= 0x7e);
 
 /** Result of `FastHead.read` for a request that the fast path does not handle. */
-export const NOT_FAST = -1;
-/** Result of the simple parser for a head that llhttp must parse. */
-const NOT_SIMPLE = -2;
+export const NOT_FAST = -2;
 
 /**
- * Parser of request heads for the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes,
- * with a content length. Every other request goes to node:http, which also sends all rejections.
- *
- * Most heads are parsed by a plain loop, which costs less than a call into llhttp (WebAssembly). The loop
- * accepts only what llhttp parses in the same way; llhttp parses the rest. Source: RFC 9112 §5, RFC 9110
- * §5.6.2.
- * The spans are valid until the next `read`.
+ * Request heads of the fast path: `POST` of one path over HTTP/1.1, complete in the given bytes, with a
+ * content length. Every other request goes to node:http, which also sends all rejections. llhttp parses heads
+ * that the simple parser leaves to it. The spans are valid until the next `read`.
  */
-export class FastHead implements HttpSink {
+export class FastHead implements HttpSink, SimpleHeaderSink {
   readonly query = span();
   readonly host = span();
   readonly origin = span();
@@ -110,15 +104,8 @@ export class FastHead implements HttpSink {
 
   #readLength(bytes: Buffer): boolean {
     const { start, end, isPresent } = this.#length;
-    if (!isPresent || end === start || end - start > LENGTH_MAX_DIGITS) return false;
-    let length = 0;
-    for (let at = start; at < end; at++) {
-      const digit = (bytes[at] as number) - 0x30;
-      if (digit < 0 || digit > 9) return false;
-      length = length * 10 + digit;
-    }
-    this.contentLength = length;
-    return true;
+    this.contentLength = isPresent ? parseSimpleLength(bytes, start, end) : -1;
+    return this.contentLength >= 0;
   }
 
   /** @param start - after the path. */
@@ -128,31 +115,15 @@ export class FastHead implements HttpSink {
     if (bytes[at] === QUESTION) {
       this.query.isPresent = true;
       this.query.start = ++at;
-      while (at < end && inQuery[bytes[at] as number] === 1) at++;
+      at = skipWhile(bytes, at, end, inQuery);
       this.query.end = at;
     }
     if (!matchesAt(bytes, at, VERSION, end)) return NOT_SIMPLE;
     this.keepAlive = true;
-    at += VERSION.length;
-    while (at < end && bytes[at] !== RETURN) {
-      let nameEnd = at;
-      while (nameEnd < end && inName[bytes[nameEnd] as number] === 1) nameEnd++;
-      if (nameEnd === at || nameEnd >= end || bytes[nameEnd] !== COLON) return NOT_SIMPLE;
-      let lineEnd = nameEnd + 1;
-      while (lineEnd < end && inValue[bytes[lineEnd] as number] === 1) lineEnd++;
-      if (lineEnd + 1 >= end || bytes[lineEnd] !== RETURN || bytes[lineEnd + 1] !== LINE_FEED)
-        return NOT_SIMPLE;
-      let valueStart = nameEnd + 1;
-      while (bytes[valueStart] === SPACE) valueStart++;
-      let valueEnd = lineEnd;
-      while (valueEnd > valueStart && bytes[valueEnd - 1] === SPACE) valueEnd--;
-      if (!this.#addHeader(bytes, at, nameEnd, valueStart, valueEnd)) return NOT_SIMPLE;
-      at = lineEnd + 2;
-    }
-    return at + 1 < end && bytes[at + 1] === LINE_FEED ? at + 2 : NOT_SIMPLE;
+    return parseSimpleHeaders(bytes, at + VERSION.length, end, this);
   }
 
-  #addHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
+  onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean {
     const field = this.#fieldAt(bytes, nameStart, nameEnd);
     if (++this.#fields > FIELDS_MAX || this.#isUnsupported || field.isPresent) return false;
     if (field !== this.#other) {
@@ -161,11 +132,9 @@ export class FastHead implements HttpSink {
       field.end = end;
       return true;
     }
-    if (!isToken(bytes, nameStart, nameEnd, CONNECTION))
-      return !isToken(bytes, nameStart, nameEnd, PROXY_CONNECTION);
-    if (isToken(bytes, start, end, KEEP_ALIVE)) return true;
-    this.keepAlive = false;
-    return isToken(bytes, start, end, CLOSE);
+    const directive = connectionDirective(bytes, nameStart, nameEnd, start, end);
+    if (directive === 'close') this.keepAlive = false;
+    return directive !== 'unsupported';
   }
 
   #fieldAt(bytes: Buffer, start: number, end: number): Span {
@@ -248,11 +217,7 @@ export class IncomingBody {
     return at + here;
   }
 
-  /**
-   * Copies the next bytes, at most `missing`.
-   * @returns the body once it is complete, else null.
-   * @throws Failure OVERLOADED
-   */
+  /** Copies the next bytes, at most `missing`. @returns the body once it is complete, else null. */
   append(bytes: Buffer, start: number, end: number): Buffer | null {
     const all = this.missing;
     this.missing -= end - start;

@@ -61,7 +61,7 @@ type Policy = Readonly<{
   line: Buffer;
 }>;
 
-/** Writer of the RateLimit-Policy and RateLimit headers. Caches the policy line, which is the same for all calls of a plan. */
+/** Caches the RateLimit-Policy line, which is the same for all calls of a plan. */
 export class LimitHeaderWriter {
   readonly #policies: (Policy | undefined)[] = new Array<undefined>(CACHED_POLICIES_MAX).fill(undefined);
   #next = 0;
@@ -123,7 +123,7 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
   return Buffer.from(text, 'latin1');
 }
 
-/** Writer of responses with the headers of node:http. Small responses leave in one write from a reused buffer. */
+/** Writes responses with the headers of node:http. Small ones leave in one write from a reused buffer. */
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
   readonly #prefixes = new Map<number, HeadPrefix>();
@@ -159,10 +159,7 @@ export class ResponseWriter {
     return prefix;
   }
 
-  /**
-   * Writes a response. Afterwards `socket.writableLength` is what the system has not accepted yet.
-   * @param closes - the connection closes after this response.
-   */
+  /** Afterwards `socket.writableLength` is what the system has not accepted yet. */
   write(
     socket: Socket,
     prefix: HeadPrefix,
@@ -244,7 +241,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 export const streamBodyBytes = ({ bytes }: StreamedResponse, id: Buffer): number | null =>
   bytes === null ? null : resultPrefix().length + bytes + resultSuffix(id).length;
 
-/** Writer of a streamed result with backpressure, in chunks when the length is unknown. An error closes the connection. */
+/** Writes a streamed result, in chunks if its length is unknown. An error closes the connection. */
 export class FastStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #socket: Socket;

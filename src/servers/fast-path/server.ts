@@ -4,70 +4,41 @@ import { withDefaults } from '../../base/with-defaults.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import type { FallbackListener, Listener, ListenerLoad } from '../http/routes.ts';
 import type { RpcCalls } from '../rpc/calls.ts';
-import { CredentialCache, LastValueCache } from './caller-reader.ts';
 import { FastConnection } from './connection.ts';
-import {
-  type FastHttpContext,
-  type FastHttpOptions,
-  fastHttpOptions,
-  type OpenConnection,
-} from './context.ts';
-import { FastHead } from './decode.ts';
-import { ResponseWriter } from './encode.ts';
+import { FastHttpContext, type FastHttpOptions, fastHttpOptions, type OpenConnection } from './context.ts';
 
 const TIMEOUT_CHECKS = 4;
 const SWEEP_MAX_MS = 1_000;
 
 /**
- * HTTP server for JSON-RPC calls on bare sockets: node:http costs more per request than everything else together.
- * At the first request of any other kind the connection moves to node:http for good.
+ * Serves JSON-RPC calls on bare sockets: node:http costs more per request than everything else together. At
+ * the first request of any other kind the connection moves to node:http for good.
  */
-export class FastHttpServer extends OpenConnections<OpenConnection> implements Listener, FastHttpContext {
-  readonly options: FastHttpOptions;
-  readonly calls: RpcCalls;
-  readonly log: Logger;
-  readonly head: FastHead;
-  readonly hosts = new LastValueCache();
-  validHost: string | null = null;
-  readonly credentials = new CredentialCache();
-  readonly contentTypes = new LastValueCache();
-  readonly writer: ResponseWriter;
-  readonly pieces: Buffer[] = [];
-  now = 0;
-  /** Set before the first connection. */
-  fallback!: FallbackListener;
-  load!: ListenerLoad;
+export class FastHttpServer extends OpenConnections<OpenConnection> implements Listener {
+  readonly #context: FastHttpContext;
   readonly #sweepIntervalMs: number;
 
   constructor(calls: RpcCalls, log: Logger, options: Partial<FastHttpOptions> = {}) {
     const all = withDefaults(fastHttpOptions, options);
     const sweepIntervalMs = sweepIntervalOf(all);
     super(sweepIntervalMs);
-    this.options = all;
     this.#sweepIntervalMs = sweepIntervalMs;
-    this.calls = calls;
-    this.log = log;
-    this.head = new FastHead(calls.options.path, Math.min(all.headMaxBytes, all.headersMaxBytes));
-    this.writer = new ResponseWriter(all.keepAliveTimeoutMs);
+    this.#context = new FastHttpContext(calls, log, all, (connection) => this.delete(connection));
   }
 
   setFallback(fallback: FallbackListener, load: ListenerLoad): void {
-    this.fallback = fallback;
-    this.load = load;
+    this.#context.fallback = fallback;
+    this.#context.load = load;
   }
 
   accept(socket: Socket): void {
     // No sweep updates it while no connection is open.
-    this.now = performance.now();
-    this.add(new FastConnection(this, socket));
-  }
-
-  onConnectionEnd(connection: OpenConnection): void {
-    this.delete(connection);
+    this.#context.now = performance.now();
+    this.add(new FastConnection(this.#context, socket));
   }
 
   protected sweep(now: number): void {
-    this.now = now;
+    this.#context.now = now;
     // `dueAt` is computed from a time that may be one interval old.
     const due = now - this.#sweepIntervalMs;
     for (const connection of this.open) if (connection.dueAt <= due) connection.onTimeout();

@@ -7,12 +7,12 @@ const LOOPBACK = /^(?:::1$|127\.|::ffff:127\.)/;
 
 const siteOf = (address: string): string => parseIpAddress(address)?.site ?? address;
 
-/** Addresses that may not reconnect for a while after a connection was closed for flooding. */
+/** Addresses that may not reconnect for a while after flooding. */
 export class AbuseBlocklist {
   readonly #blockMs: number;
   readonly #untilMs: Lru<string, number>;
 
-  /** @param blockMs - 0 blocks nothing. @param max - number of addresses. */
+  /** @param blockMs - 0 blocks nothing. */
   constructor(blockMs: number, max: number) {
     this.#blockMs = blockMs;
     this.#untilMs = new Lru(max);
@@ -38,7 +38,7 @@ export class AbuseBlocklist {
 export class LeakyBucket {
   readonly #perSecond: number;
   readonly #burstMax: number;
-  #level = 0;
+  level = 0;
   #atMs = 0;
 
   constructor(perSecond: number, burstMax: number) {
@@ -46,19 +46,15 @@ export class LeakyBucket {
     this.#burstMax = burstMax;
   }
 
-  get level(): number {
-    return this.#level;
-  }
-
-  /** @param nowMs - of `performance.now()`. @returns whether the burst is exceeded. */
+  /** @returns whether the burst is exceeded. */
   add(count: number, nowMs: number): boolean {
     const leaked = ((nowMs - this.#atMs) / 1_000) * this.#perSecond;
-    this.#level = Math.max(0, this.#level - leaked) + count;
+    this.level = Math.max(0, this.level - leaked) + count;
     this.#atMs = nowMs;
-    return this.#level > this.#burstMax;
+    return this.level > this.#burstMax;
   }
 
   reset(): void {
-    this.#level = 0;
+    this.level = 0;
   }
 }

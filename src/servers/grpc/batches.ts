@@ -16,24 +16,19 @@ export class Slab {
 }
 
 /**
- * Joins messages with their frame heads into one buffer. Many streams mostly send the same messages in the same order, so
- * the last batch is shared between them. Slabs are reused when their last write has finished.
+ * Joins messages with their frame heads into one buffer. Many streams mostly send the same messages in the
+ * same order, so they share the last batch. Slabs are reused when their last write has finished.
  */
 export class FrameBatches {
   readonly #freeSlabs: Slab[] = [];
-  #slab = new Slab();
+  /** Memory of the last batch; its writer increments `readers`. */
+  slab = new Slab();
   #end = 0;
   readonly #last: Uint8Array[] = [];
-  #joined: Buffer = this.#slab.bytes.subarray(0, 0);
-
-  /** Memory of the last batch; its writer increments `readers`. */
-  get slab(): Slab {
-    return this.#slab;
-  }
+  #joined: Buffer = this.slab.bytes.subarray(0, 0);
 
   /**
-   * Joins the messages from `from` to before `to`.
-   * @param parts - alternating names and tails.
+   * @param parts - alternating names and tails, joined from `from` to before `to`.
    * @param bytes - of these messages with their heads, at most BATCH_MAX_BYTES.
    * @returns the batch, valid until the next `join` or as long as its slab has readers. Not to be modified.
    */
@@ -43,14 +38,14 @@ export class FrameBatches {
     const start = this.#end;
     this.#last.length = 0;
     for (let i = from; i < to; i += 2) this.#add(parts[i] as Uint8Array, parts[i + 1] as Uint8Array);
-    this.#joined = this.#slab.bytes.subarray(start, this.#end);
+    this.#joined = this.slab.bytes.subarray(start, this.#end);
     return this.#joined;
   }
 
   release(slab: Slab): void {
     slab.readers -= 1;
     if (slab.readers > 0) return;
-    if (slab !== this.#slab) {
+    if (slab !== this.slab) {
       if (this.#freeSlabs.length < FREE_SLABS_MAX) this.#freeSlabs.push(slab);
       return;
     }
@@ -59,12 +54,12 @@ export class FrameBatches {
   }
 
   #renew(): void {
-    if (this.#slab.readers > 0) this.#slab = this.#freeSlabs.pop() ?? new Slab();
+    if (this.slab.readers > 0) this.slab = this.#freeSlabs.pop() ?? new Slab();
     this.#end = 0;
   }
 
   #add(names: Uint8Array, tail: Uint8Array): void {
-    const { bytes } = this.#slab;
+    const { bytes } = this.slab;
     this.#last.push(names, tail);
     writeHead(bytes, this.#end, 0, names.length + tail.length);
     let at = this.#end + FRAME_HEADER_BYTES;
@@ -96,7 +91,7 @@ export type CompressionOptions = Readonly<{ compressionMinBytes: number; compres
 const gzipOptions = { level: 1 };
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Batches of compressed frames. Consecutive equal batches are compressed once. */
+/** Consecutive equal batches are compressed once. */
 export class CompressedBatches {
   readonly #options: CompressionOptions;
   readonly #compress: (message: Buffer) => Buffer;
@@ -140,17 +135,10 @@ export class CompressedBatches {
 const isSame = (batch: readonly Uint8Array[], last: readonly Uint8Array[]): boolean =>
   batch.length === last.length && batch.every((part, i) => part === last[i]);
 
-export class Compressors {
-  readonly #gzip: CompressedBatches;
-  readonly #zstd: CompressedBatches;
+export type Compressors = Readonly<Record<Encoding, CompressedBatches | null>>;
 
-  constructor(options: CompressionOptions) {
-    this.#gzip = new CompressedBatches('gzip', options);
-    this.#zstd = new CompressedBatches('zstd', options);
-  }
-
-  of(encoding: Encoding): CompressedBatches | null {
-    if (encoding === 'identity') return null;
-    return encoding === 'gzip' ? this.#gzip : this.#zstd;
-  }
-}
+export const createCompressors = (options: CompressionOptions): Compressors => ({
+  identity: null,
+  gzip: new CompressedBatches('gzip', options),
+  zstd: new CompressedBatches('zstd', options),
+});

@@ -1,51 +1,42 @@
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
 import type { StreamBacklog } from '../../streams/geyser/geyser-sink.ts';
+import type { Outbox } from './outbox.ts';
 
 /** Handler of one call. What it throws ends the call. */
 export interface GrpcCallHandler {
   readonly needsRequest: boolean;
   readonly isEndless: boolean;
-  /**
-   * Called with received messages; valid until it returns.
-   * @param bytes - received, or the bytes by which decompression exceeds them.
-   */
+  /** Messages are valid until it returns. @param bytes - received, or by which decompression exceeds them. */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
   onLagging?(): void;
   onClose(): void;
   /** The stream is closed; queued messages are no longer sent. Called once, after `onClose`. */
   onStreamClose?(): void;
-  tick(nowMs: number): void;
+  tick?(nowMs: number): void;
 }
 
 export interface CallPeer extends Caller {
   /** The same object for all calls of a connection. */
   readonly connection: object;
-  readonly waitingBytes: number;
-  readonly waitingMessages?: number;
+  readonly outbox: Outbox;
   open(): void;
-  /** Queues a message in two parts, which must not be modified afterwards. */
-  push(names: Uint8Array, tail: Uint8Array): void;
-  /** Disables joining with messages of later event loop turns. */
-  setUrgent(): void;
-  /** Ends the call with a GrpcError or Failure; other exceptions are logged and become INTERNAL. */
+  /** Exceptions other than GrpcError and Failure are logged and become INTERNAL. */
   fail(thrown: unknown): void;
   onLagging(behind: StreamBacklog): void;
   complete(): void;
   reserve(bytes: number): void;
   pauseReading(forMs: number): void;
-  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
-  takeSent(): { messages: number; bytes: number };
 }
 
-/** Creates the handler of a call. @throws GrpcError or Failure to reject the call. */
+/** @throws GrpcError or Failure to reject the call. */
 export type CallHandlerFactory = (peer: CallPeer) => GrpcCallHandler;
 
 /** First part of messages that have only one. */
 export const NO_NAMES: Uint8Array = new Uint8Array();
 
-/** Calls `release` when the call of a handler ends. */
+/** Calls `release` when the call ends. */
 export function withRelease(handler: GrpcCallHandler, release: () => void): GrpcCallHandler {
   const onClose = handler.onClose.bind(handler);
   handler.onClose = () => {
@@ -55,7 +46,7 @@ export function withRelease(handler: GrpcCallHandler, release: () => void): Grpc
   return handler;
 }
 
-/** Failure of a call with no request or several. Source: grpc, doc/statuscodes.md. */
+/** Source: grpc, doc/statuscodes.md. */
 export const notOneRequest = (): GrpcError =>
   new GrpcError('UNIMPLEMENTED', 'this method takes exactly one request message');
 
@@ -85,7 +76,7 @@ export class UnaryCall implements GrpcCallHandler {
     this.#request = Buffer.from(message);
   }
 
-  /** Called on half-close, when the number of requests is known. */
+  /** Only now the number of requests is known. */
   onHalfClose(): void {
     if (this.#request === null) throw notOneRequest();
     this.#isStarted = true;
@@ -99,12 +90,10 @@ export class UnaryCall implements GrpcCallHandler {
     this.#isClosed = true;
   }
 
-  tick(): void {}
-
   #send(response: Uint8Array): void {
     if (this.#isClosed) return;
     this.#peer.open();
-    this.#peer.push(NO_NAMES, response);
+    this.#peer.outbox.push(NO_NAMES, response);
     this.#peer.complete();
   }
 }

@@ -43,7 +43,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 // Supported by node:http2, missing in its types: omits the date header.
 const withoutDate = { sendDate: false };
 
-/** Ends a stream with headers only, even if the client is still sending. */
+/** With headers only, even if the client is still sending. */
 export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });
@@ -63,7 +63,7 @@ export class Call implements CallPeer, OutboxListener {
   readonly #stream: ServerHttp2Stream;
   readonly #context: CallContext;
   readonly #frames: RequestFrames;
-  readonly #outbox: Outbox;
+  readonly outbox: Outbox;
   readonly #encoding: ReturnType<typeof responseEncoding>;
   readonly #rest: ReadPause;
   #isQueued = false;
@@ -75,11 +75,11 @@ export class Call implements CallPeer, OutboxListener {
   #reservedBytes = 0;
   readonly #deadline: NodeJS.Timeout | null;
   #handler: GrpcCallHandler | null = null;
-  /** The last handler, kept after the end of the call while queued messages are being sent. */
+  /** Kept after the end of the call while queued messages are being sent. */
   #lastHandler: GrpcCallHandler | null = null;
   #ending: Ending | null = null;
   #endedAtMs = 0;
-  /** Since when a request is expected; null when none is. */
+  /** Since when a request is expected. */
   #waitingSinceMs: number | null = performance.now();
 
   constructor(
@@ -98,8 +98,8 @@ export class Call implements CallPeer, OutboxListener {
     this.#context = context;
     this.#encoding = responseEncoding(head, options.compression);
     this.#frames = new RequestFrames(head.encoding, { ...options, messageMaxBytes }, requests);
-    const compressor = compressors.of(this.#encoding);
-    this.#outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
+    const compressor = compressors[this.#encoding];
+    this.outbox = new Outbox(stream, options, { queues, flushSchedulers, compressor, listener: this });
     this.#rest = new ReadPause({ pause: () => this.#pause(), resume: () => this.#read() });
     this.#deadline =
       head.timeoutMs === null
@@ -108,18 +108,6 @@ export class Call implements CallPeer, OutboxListener {
             () => this.fail(new GrpcError('DEADLINE_EXCEEDED', 'Deadline exceeded')),
             Math.min(head.timeoutMs, TIMER_MAX_MS),
           );
-  }
-
-  get waitingBytes(): number {
-    return this.#outbox.waitingBytes;
-  }
-
-  get waitingMessages(): number {
-    return this.#outbox.waitingMessages;
-  }
-
-  get queuedBytes(): number {
-    return this.#outbox.queuedBytes;
   }
 
   start(createHandler: CallHandlerFactory): void {
@@ -142,18 +130,6 @@ export class Call implements CallPeer, OutboxListener {
   open(): void {
     if (this.#stream.headersSent || this.#stream.destroyed || this.#stream.closed) return;
     this.#stream.respond(responseHeaders(this.#encoding), { ...withoutDate, waitForTrailers: true });
-  }
-
-  push(names: Uint8Array, tail: Uint8Array): void {
-    this.#outbox.push(names, tail);
-  }
-
-  setUrgent(): void {
-    this.#outbox.setUrgent();
-  }
-
-  takeSent(): { messages: number; bytes: number } {
-    return this.#outbox.takeSent();
   }
 
   pauseReading(forMs: number): void {
@@ -181,9 +157,9 @@ export class Call implements CallPeer, OutboxListener {
     this.fail(new Failure('LAGGING', { facts: { ...behind } }));
   }
 
-  /** Drops queued messages to free memory: the call ends with LAGGING, or an ended one is reset. */
+  /** Frees memory: the call ends with LAGGING, or an ended one is reset. */
   cut(): void {
-    const behind = this.#outbox.cut();
+    const behind = this.outbox.cut();
     if (this.#ending === null) this.onLagging(behind);
     else this.#stream.close(NGHTTP2_INTERNAL_ERROR);
   }
@@ -200,7 +176,7 @@ export class Call implements CallPeer, OutboxListener {
     }
     if (this.#waitingSinceMs !== null && nowMs - this.#waitingSinceMs >= requestTimeoutMs) {
       this.fail(new Failure('REQUEST_TIMEOUT'));
-    } else this.#handler?.tick(nowMs);
+    } else this.#handler?.tick?.(nowMs);
   }
 
   #receive(piece: Buffer): void {
@@ -306,9 +282,9 @@ export class Call implements CallPeer, OutboxListener {
     this.#release();
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return;
-    if (stream.headersSent) this.#outbox.finish();
+    if (stream.headersSent) this.outbox.finish();
     else {
-      this.#outbox.close();
+      this.outbox.close();
       rejectStream(stream, trailersOnlyHeaders(ending));
     }
     stream.resume();
@@ -323,7 +299,7 @@ export class Call implements CallPeer, OutboxListener {
   #onStreamClose(): void {
     this.#ending ??= okay;
     this.#release();
-    this.#outbox.close();
+    this.outbox.close();
     this.#notify(() => this.#lastHandler?.onStreamClose?.());
   }
 
@@ -338,7 +314,7 @@ export class Call implements CallPeer, OutboxListener {
     if (handler !== null) this.#notify(() => handler.onClose());
   }
 
-  /** Runs the callback in a microtask, since the handler itself may have ended the call. */
+  /** In a microtask, since the handler itself may have ended the call. */
   #notify(callback: () => void): void {
     queueMicrotask(() => {
       try {

@@ -14,16 +14,13 @@ import { decodeHead, isGrpc } from './decode.ts';
 import { endingOf, endingOfFailure, trailersOnlyHeaders } from './encode.ts';
 import type { Services } from './services.ts';
 
-export type ConnectionEvents = Readonly<{
-  onClose: (connection: Connection) => void;
-  onAbuse: () => void;
-}>;
+type ConnectionEvents = Readonly<{ onClose: (connection: Connection) => void; onAbuse: () => void }>;
 
 export type ConnectionContext = Omit<CallContext, 'onTinyFrames'> & Readonly<{ services: Services }>;
 
 const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
-/** One HTTP/2 connection: its calls, heartbeat and abuse limits. */
+/** Calls, heartbeat and abuse limits of one HTTP/2 connection. */
 export class Connection {
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -31,7 +28,7 @@ export class Connection {
   readonly #context: CallContext & Readonly<{ services: Services }>;
   readonly #heartbeat = new Heartbeat(performance.now());
   readonly #openedAtMs = performance.now();
-  readonly #calls = new Set<Call>();
+  readonly calls = new Set<Call>();
   #hasSettings = false;
   #hasCalled = false;
   #isDraining = false;
@@ -71,17 +68,13 @@ export class Connection {
     session.on('close', () => onClose(this));
   }
 
-  get calls(): ReadonlySet<Call> {
-    return this.#calls;
-  }
-
   tick(nowMs: number): void {
     if (this.#session.destroyed) {
       this.#closeHalfOpen();
       return;
     }
     const { options } = this.#context;
-    for (const call of this.#calls) call.tick(nowMs);
+    for (const call of this.calls) call.tick(nowMs);
     const ageMs = nowMs - this.#openedAtMs;
     const isLate = !this.#hasSettings && ageMs >= options.handshakeTimeoutMs;
     if (isLate || (!this.#hasCalled && ageMs >= options.firstCallTimeoutMs)) this.destroy();
@@ -96,7 +89,7 @@ export class Connection {
   drain(): void {
     this.#isDraining = true;
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
-    for (const call of this.#calls) call.drain();
+    for (const call of this.calls) call.drain();
   }
 
   destroy(code: number = NGHTTP2_NO_ERROR): void {
@@ -133,9 +126,9 @@ export class Connection {
     const messageMaxBytes = this.#context.services.messageMaxBytes(head.path);
     const client = this.#context.options.proxies.clientOf(this.#socket, headers);
     const call = new Call(stream, head, client, messageMaxBytes, this.#context);
-    this.#calls.add(call);
+    this.calls.add(call);
     stream.once('close', () => {
-      this.#calls.delete(call);
+      this.calls.delete(call);
       if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#onCancel();
     });
     call.start(createHandler);
@@ -173,17 +166,10 @@ export class Connection {
   #beat(nowMs: number): void {
     const { keepaliveIntervalMs, keepaliveTimeoutMs, idleTimeoutMs } = this.#context.options;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
-    const pulse = {
-      isBusy: this.#calls.size > 0,
-      bytesIn: bytesRead,
-      bytesOut: bytesWritten - writableLength,
-      hasBacklog: true,
-    };
-    const action = this.#heartbeat.check(pulse, nowMs, {
-      pingIntervalMs: keepaliveIntervalMs,
-      pongTimeoutMs: keepaliveTimeoutMs,
-      idleTimeoutMs,
-    });
+    const traffic = { bytesIn: bytesRead, bytesOut: bytesWritten - writableLength };
+    const pulse = { ...traffic, isBusy: this.calls.size > 0, hasBacklog: true };
+    const times = { pingIntervalMs: keepaliveIntervalMs, pongTimeoutMs: keepaliveTimeoutMs, idleTimeoutMs };
+    const action = this.#heartbeat.check(pulse, nowMs, times);
     if (action === 'ping') this.#session.ping(ignore);
     else if (action === 'IDLE') this.#session.close();
     else if (action === 'UNRESPONSIVE') this.destroy();
@@ -204,7 +190,7 @@ function sizeOf(raw: readonly string[]): number {
   return bytes;
 }
 
-/** HTTP status for requests that are not gRPC; null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
+/** Null for gRPC. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 function httpRejection(headers: IncomingHttpHeaders): Record<string, unknown> | null {
   if (headers[':method'] !== 'POST') return { ':status': 405, allow: 'POST' };
   return isGrpc(headers['content-type']) ? null : { ':status': 415 };

@@ -9,7 +9,7 @@ import {
   type MessageSizes,
 } from '../../protocol/grpc/frames.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
-import { traceparentOf } from '../caller.ts';
+import { credentialIn, traceparentOf } from '../caller.ts';
 
 export type Encoding = 'identity' | 'gzip' | 'zstd';
 
@@ -23,7 +23,6 @@ export type CallHead = Readonly<{
   timeoutMs: number | null;
 }>;
 
-const BEARER = /^bearer +([^\s]+) *$/i;
 const TIMEOUT = /^(\d{1,8})([HMSmun])$/;
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
 
@@ -41,10 +40,7 @@ const isEncoding = (text: string): text is Encoding =>
 
 export const isGrpc = (contentType: string | undefined): boolean => CONTENT_TYPE.test(contentType ?? '');
 
-/**
- * Parses the headers of a call. Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests".
- * @throws GrpcError UNIMPLEMENTED for an unknown compression, INTERNAL for a malformed timeout.
- */
+/** Source: grpc, doc/PROTOCOL-HTTP2.md, "Requests". @throws GrpcError UNIMPLEMENTED, INTERNAL */
 export function decodeHead(headers: IncomingHttpHeaders): CallHead {
   const encoding = single(headers['grpc-encoding']) ?? 'identity';
   if (!isEncoding(encoding))
@@ -66,15 +62,14 @@ const single = (value: string | string[] | undefined): string | undefined =>
 function credentialOf(headers: IncomingHttpHeaders): string | null {
   const token = single(headers['x-token']);
   if (token !== undefined && token !== '') return token;
-  return BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
+  return credentialIn(headers.authorization, '');
 }
 
 const acceptedOf = (text: string): readonly Encoding[] =>
   text
     .split(',')
     .map((name) => name.trim())
-    .filter((name) => isEncoding(name))
-    .filter((name) => name !== 'identity');
+    .filter((name) => isEncoding(name) && name !== 'identity');
 
 function timeoutOf(text: string | undefined): number | null {
   if (text === undefined) return null;
@@ -95,8 +90,8 @@ const tooLarge = (found: number | string, limit: number): GrpcError =>
   );
 
 /**
- * Splits request bytes into messages, decompressed one at a time on demand. An incomplete message is copied into a buffer
- * that grows with the bytes received, since a chunk would keep its whole read buffer alive.
+ * Splits request bytes into messages, decompressed one at a time on demand. An incomplete message is copied
+ * into a buffer of its own, since a chunk would keep its whole read buffer alive.
  */
 export class RequestFrames {
   readonly #encoding: Encoding;
@@ -121,7 +116,7 @@ export class RequestFrames {
     return this.#unread.length > 0;
   }
 
-  /** The next message is compressed or large, hence slow to read. @throws GrpcError OUT_OF_RANGE */
+  /** Whether the next message is slow to read. @throws GrpcError OUT_OF_RANGE */
   get isHeavy(): boolean {
     if (this.#unread.length === 0) return false;
     const isStarted = this.#length > 0;
@@ -135,10 +130,7 @@ export class RequestFrames {
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
   }
 
-  /**
-   * The next complete message, valid until the next call; null when more bytes are needed.
-   * @throws GrpcError OUT_OF_RANGE, INTERNAL; Failure OVERLOADED.
-   */
+  /** Valid until the next call; null when incomplete. @throws GrpcError, Failure OVERLOADED */
   next(): { message: Buffer; packedBytes: number } | null {
     if (this.#length === 0 && this.#unread.length > 0) {
       const size = this.#sizeOf(this.#unread, this.#unread.length);
@@ -151,7 +143,7 @@ export class RequestFrames {
     return this.#continue();
   }
 
-  /** Copies unread bytes, which may be a small part of a large buffer. @throws Failure OVERLOADED. */
+  /** Copies unread bytes, which may be a small part of a large buffer. */
   retain(): void {
     const { length } = this.#unread;
     if (length === this.#reservedBytes) return;
@@ -250,10 +242,6 @@ export class RequestBudget {
   constructor(maxBytes: number, parent: RequestBudget | null = null) {
     this.#maxBytes = maxBytes;
     this.#parent = parent;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   createChild(maxBytes: number): RequestBudget {

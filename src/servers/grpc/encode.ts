@@ -17,7 +17,7 @@ export function responseHeaders(encoding: Encoding): OutgoingHttpHeaders {
   return headers;
 }
 
-/** Headers and trailers in one ("Trailers-Only"), without messages. */
+/** "Trailers-Only": without messages. */
 export const trailersOnlyHeaders = (ending: Ending): OutgoingHttpHeaders => ({
   ...responseHeaders('identity'),
   ...trailersOf(ending),
@@ -31,11 +31,11 @@ export function responseEncoding({ encoding, accepted }: CallHead, compression: 
 export type Ending = Readonly<{
   code: number;
   message: string;
-  /** The code of our failure table, its facts and retry-after. */
+  /** The failure code, its facts and retry-after. */
   metadata: Readonly<Record<string, string>>;
 }>;
 
-/** Longer messages are cut to keep the trailers within a client's header limit. */
+/** Keeps the trailers within the header limits of clients. */
 const MESSAGE_MAX_CHARS = 1_000;
 
 export const okay: Ending = { code: 0, message: '', metadata: {} };
@@ -53,7 +53,7 @@ export function endingOfFailure(failure: Failure): Ending {
   return { code: row.grpc, message: grpcText, metadata };
 }
 
-/** The status for an exception; null for one whose message clients must not see. */
+/** Null for an exception whose message clients must not see. */
 export function endingOf(thrown: unknown): Ending | null {
   if (thrown instanceof Failure) return endingOfFailure(thrown);
   if (thrown instanceof GrpcError)

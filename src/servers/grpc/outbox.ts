@@ -18,7 +18,7 @@ export interface OutboxListener {
 /** Larger messages are written uncopied. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Pending writes per stream: one being sent and one to follow at once. Everything else stays in shared memory. */
+/** One being sent and one to follow at once. Everything else stays in shared memory. */
 const WRITES_MAX = 2;
 
 const COMPACT_PARTS = 8_192;
@@ -35,10 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/**
- * Bounded message queue of one call. Messages are held by reference, in two parts that many queues share. All messages of
- * an event loop turn leave in one write.
- */
+/** Messages are held by reference, in two parts that many queues share. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;
@@ -85,6 +82,7 @@ export class Outbox {
     return this.#queuedBytes;
   }
 
+  /** Queues a message in two parts, which must not be modified afterwards. */
   push(names: Uint8Array, tail: Uint8Array): void {
     if (this.#state !== 'open') return;
     const bytes = FRAME_HEADER_BYTES + names.length + tail.length;
@@ -120,7 +118,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** Drops the queue. @returns what was dropped, with the bytes being written. */
+  /** @returns what was dropped, with the bytes being written. */
   cut(moreMessages = 0, moreBytes = 0): StreamBacklog {
     const messages = ((this.#parts.length - this.#from) >> 1) + moreMessages;
     const behind = { messages, bytes: this.waitingBytes + moreBytes };
@@ -135,7 +133,7 @@ export class Outbox {
     this.#writingBytes = 0;
   }
 
-  /** Messages passed to the stream since the last call, and their uncompressed bytes. */
+  /** Messages passed to HTTP/2 since the last call, and their uncompressed bytes. */
   takeSent(): { messages: number; bytes: number } {
     const sent = { messages: this.#sentMessages, bytes: this.#sentBytes };
     this.#sentMessages = 0;
@@ -201,17 +199,12 @@ export class Outbox {
   }
 
   #bytesUntil(to: number): number {
-    let bytes = 0;
-    for (let i = this.#from; i < to; i += 2) {
-      bytes +=
-        FRAME_HEADER_BYTES +
-        (this.#parts[i] as Uint8Array).length +
-        (this.#parts[i + 1] as Uint8Array).length;
-    }
+    let bytes = ((to - this.#from) >> 1) * FRAME_HEADER_BYTES;
+    for (let i = this.#from; i < to; i++) bytes += (this.#parts[i] as Uint8Array).length;
     return bytes;
   }
 
-  /** Moves the messages before `to` from the queue to a pending write of `bytes`. */
+  /** Moves the messages before `to` to a pending write of `bytes`. */
   #recordWrite(to: number, queuedBytes: number, bytes: number, slab: Slab | null): void {
     this.#sentMessages += (to - this.#from) >> 1;
     this.#sentBytes += queuedBytes;
@@ -230,7 +223,7 @@ export class Outbox {
     }
   }
 
-  /** Called when a write has finished. If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
+  /** If the stream was destroyed, HTTP/2 may still read the slab, which is not reused. */
   readonly #onWritten = (fault?: Error | null): void => {
     const bytes = this.#writing.shift() as number;
     const slab = this.#slabs.shift() as Slab | null;
@@ -247,7 +240,7 @@ export class Outbox {
 export class QueueBudget {
   readonly #maxBytes: number;
   readonly #onOverflow: (bytes: number) => void;
-  #bytes = 0;
+  bytes = 0;
   #isScheduled = false;
 
   /** @param onOverflow - called at the end of an event loop turn with the excess bytes. */
@@ -256,22 +249,18 @@ export class QueueBudget {
     this.#onOverflow = onOverflow;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   add(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes <= this.#maxBytes || this.#isScheduled) return;
+    this.bytes += bytes;
+    if (this.bytes <= this.#maxBytes || this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      const tooMany = this.#bytes - this.#maxBytes;
+      const tooMany = this.bytes - this.#maxBytes;
       if (tooMany > 0) this.#onOverflow(tooMany);
     });
   }
 
   release(bytes: number): void {
-    this.#bytes -= bytes;
+    this.bytes -= bytes;
   }
 }

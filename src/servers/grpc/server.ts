@@ -10,7 +10,7 @@ import { ConnectionCaps, setConnectionsMax } from '../connection-caps.ts';
 import { listen, OpenConnections } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import { AbuseBlocklist } from './abuse-limits.ts';
-import { Compressors } from './batches.ts';
+import { createCompressors } from './batches.ts';
 import type { Call } from './call.ts';
 import { Connection, type ConnectionContext } from './connection.ts';
 import { RequestBudget } from './decode.ts';
@@ -54,7 +54,7 @@ export class GrpcServer {
       readQueue: new TimeSlicedQueue(),
       queues: new QueueBudget(queuesMaxBytes, (bytes) => this.#connections.freeBytes(bytes)),
       flushSchedulers: { joined: new FlushScheduler(flushDelayMs), urgent: new FlushScheduler() },
-      compressors: new Compressors(this.#options),
+      compressors: createCompressors(this.#options),
       services: this.#services,
       log,
     };
@@ -71,7 +71,7 @@ export class GrpcServer {
     return this.#connections.size;
   }
 
-  /** Connections closed at once: too many for their address, or the address is blocked. */
+  /** Too many for their address, or from a blocked one. */
   get connectionsRefused(): number {
     return this.#caps.rejected;
   }
@@ -88,16 +88,15 @@ export class GrpcServer {
     return listen(this.#server, this.#options, this.#log, 'gRPC listener failed');
   }
 
-  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
+  /** For new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('Cannot reload the certificate: the gRPC server has no TLS');
     this.#tls.reload(identity);
   }
 
   /**
-   * Shuts down gracefully: reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY
-   * and ends streams with UNAVAILABLE. Calls and queued messages have `graceMs` to finish. Idempotent.
-   * @returns whether nothing had to be cut.
+   * Reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY and ends
+   * streams with UNAVAILABLE. Calls then have `graceMs`. @returns whether nothing had to be cut.
    */
   drain(
     graceMs: number = this.#options.drainGraceMs,
@@ -168,7 +167,7 @@ export class GrpcServer {
 
 const ignore = (): void => {};
 
-/** Session memory in MB above which a connection may open no more calls. Our own queues are limited elsewhere. */
+/** In MB; above it, a connection may open no more calls. Our own queues are limited elsewhere. */
 const SESSION_MEMORY_MB = 64;
 
 /** A call has about ten headers; each costs more than its bytes. */
@@ -210,7 +209,7 @@ export class Connections extends OpenConnections<Connection> {
     super(Math.max(1, Math.min(SWEEP_INTERVAL_MS, sweepIntervalMs)));
   }
 
-  /** Drains all connections and closes the rest after `graceMs`. @returns whether none had to be closed. */
+  /** @returns whether no connection had to be closed after `graceMs`. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(graceMs)) return true;
@@ -230,14 +229,14 @@ export class Connections extends OpenConnections<Connection> {
     let queued = 0;
     for (const connection of this.open) {
       for (const call of connection.calls) {
-        queued += call.queuedBytes;
-        if (call.queuedBytes > 0) lagging.push(call);
+        queued += call.outbox.queuedBytes;
+        if (call.outbox.queuedBytes > 0) lagging.push(call);
       }
     }
     let remaining = Math.max(bytes, queued * FREED_SHARE);
-    for (const call of lagging.sort((a, b) => b.queuedBytes - a.queuedBytes)) {
+    for (const call of lagging.sort((a, b) => b.outbox.queuedBytes - a.outbox.queuedBytes)) {
       if (remaining <= 0) return;
-      remaining -= call.queuedBytes;
+      remaining -= call.outbox.queuedBytes;
       call.cut();
     }
   }

@@ -31,10 +31,10 @@ export class Services {
   readonly #pings: PingTails;
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
-  #streams = 0;
-  /** Unary calls in flight. Health checks need no key and have a limit of their own. */
-  readonly #unary = { inUse: 0 };
-  readonly #checks = { inUse: 0 };
+  /** In flight. Health checks need no key and have a limit of their own. */
+  readonly #unary: Permits = { inUse: 0 };
+  readonly #checks: Permits = { inUse: 0 };
+  readonly #streams: Permits = { inUse: 0 };
 
   constructor(handler: GeyserHandler, health: HealthFacts, options: GrpcServerOptions) {
     this.#handler = handler;
@@ -48,7 +48,7 @@ export class Services {
   }
 
   get streams(): number {
-    return this.#streams;
+    return this.#streams.inUse;
   }
 
   messageMaxBytes(path: string): number {
@@ -64,7 +64,10 @@ export class Services {
 
   #serveGeyser(): void {
     for (const rpc of Object.keys(streamPaths) as StreamRpc[]) {
-      this.#stream(streamPaths[rpc], (peer) => new SubscribeCall(peer, rpc, this.#handler, this.#pings));
+      this.#factories.set(streamPaths[rpc], (peer) => {
+        const createCall = () => new SubscribeCall(peer, rpc, this.#handler, this.#pings);
+        return startLimited(this.#streams, this.#options.streamsMax, createCall);
+      });
     }
     for (const rpc of unaryRpcs) this.#serveUnary(rpc);
   }
@@ -93,25 +96,21 @@ export class Services {
     for (const path of reflectionPaths) this.#factories.set(path, reflect);
   }
 
-  #startUnary(permits: { inUse: number }, createHandler: () => GrpcCallHandler): GrpcCallHandler {
-    if (permits.inUse >= this.#options.unaryInFlightMax) throw new Failure('OVERLOADED');
-    const handler = createHandler();
-    permits.inUse += 1;
-    return withRelease(handler, () => {
-      permits.inUse -= 1;
-    });
+  #startUnary(permits: Permits, createHandler: () => GrpcCallHandler): GrpcCallHandler {
+    return startLimited(permits, this.#options.unaryInFlightMax, createHandler);
   }
+}
 
-  #stream(path: string, createHandler: (peer: CallPeer) => GrpcCallHandler): void {
-    this.#factories.set(path, (peer) => {
-      if (this.#streams >= this.#options.streamsMax) throw new Failure('OVERLOADED');
-      const handler = createHandler(peer);
-      this.#streams += 1;
-      return withRelease(handler, () => {
-        this.#streams -= 1;
-      });
-    });
-  }
+type Permits = { inUse: number };
+
+/** @throws Failure OVERLOADED, and what `createHandler` throws. */
+function startLimited(permits: Permits, max: number, createHandler: () => GrpcCallHandler): GrpcCallHandler {
+  if (permits.inUse >= max) throw new Failure('OVERLOADED');
+  const handler = createHandler();
+  permits.inUse += 1;
+  return withRelease(handler, () => {
+    permits.inUse -= 1;
+  });
 }
 
 type Limits = Pick<
@@ -119,10 +118,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/**
- * Limit of streams without a key: health and reflection. They have a separate, small limit and a maximum age, so that
- * they cannot exhaust the streams of customers.
- */
+/** A small limit of their own and a maximum age: they cannot exhaust the streams of customers. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();
@@ -141,9 +137,9 @@ export class KeylessStreams {
       }
       const endsAtMs = performance.now() + keylessStreamMaxMs;
       const handler = createHandler(peer);
-      const tick = handler.tick.bind(handler);
+      const tick = handler.tick?.bind(handler);
       handler.tick = (nowMs) => {
-        if (nowMs < endsAtMs) tick(nowMs);
+        if (nowMs < endsAtMs) tick?.(nowMs);
         else peer.fail(new GrpcError('UNAVAILABLE', 'Maximum stream age reached. Open a new stream.'));
       };
       this.#count(peer.connection, 1);

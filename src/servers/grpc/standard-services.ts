@@ -6,7 +6,7 @@ import { handleReflection } from '../../protocol/grpc/reflection.ts';
 import { GrpcError } from '../../protocol/grpc/status.ts';
 import { type CallPeer, type GrpcCallHandler, NO_NAMES, notOneRequest } from './call-handler.ts';
 
-/** Services with a health status; '' is the whole server. Source: grpc.health.v1, health.proto. */
+/** The whole server is `''`. Source: grpc.health.v1, health.proto. */
 export const servedServices = ['', 'geyser.Geyser', 'shredstream.ShredstreamProxy'] as const;
 export type ServedService = (typeof servedServices)[number];
 
@@ -30,14 +30,14 @@ function statusOf(service: string, facts: HealthFacts): number {
   return facts(service) ? SERVING : NOT_SERVING;
 }
 
-/** `Check`. @throws GrpcError NOT_FOUND for an unknown service. */
+/** @throws GrpcError NOT_FOUND for an unknown service. */
 export function checkHealth(request: Uint8Array, facts: HealthFacts): Uint8Array {
   const status = statusOf(readService(request), facts);
   if (status === SERVICE_UNKNOWN) throw new GrpcError('NOT_FOUND', 'unknown service');
   return writeStatus(status);
 }
 
-/** `Watch`: sends the status of a service at once and after each change. */
+/** Sends the status of a service at once and after each change. */
 export class HealthWatch implements GrpcCallHandler {
   readonly isEndless = true;
   readonly #peer: CallPeer;
@@ -75,7 +75,7 @@ export class HealthWatch implements GrpcCallHandler {
   #report(): void {
     if (this.#service === null) return;
     const status = statusOf(this.#service, this.#facts);
-    if (status !== this.#lastStatus) this.#peer.push(NO_NAMES, writeStatus(status));
+    if (status !== this.#lastStatus) this.#peer.outbox.push(NO_NAMES, writeStatus(status));
     this.#lastStatus = status;
   }
 }
@@ -96,8 +96,8 @@ export class ReflectionCall implements GrpcCallHandler {
 
   onMessages(messages: readonly Buffer[]): void {
     for (const message of messages) {
-      if (this.#peer.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
-      this.#peer.push(NO_NAMES, handleReflection(message));
+      if (this.#peer.outbox.waitingBytes > WAITING_MAX_BYTES) throw new Failure('OVERLOADED');
+      this.#peer.outbox.push(NO_NAMES, handleReflection(message));
     }
   }
 
@@ -106,6 +106,4 @@ export class ReflectionCall implements GrpcCallHandler {
   }
 
   onClose(): void {}
-
-  tick(): void {}
 }

@@ -30,10 +30,7 @@ const dialects: Readonly<Record<StreamRpc, Dialect | null>> = {
 
 const now = (): Uint8Array => encodeTimestamp(BigInt(Date.now()));
 
-/**
- * A stream of updates, which stays open when the client half-closes. Each request replaces the one before; of several
- * waiting requests only the newest is applied.
- */
+/** Stays open when the client half-closes. Of several waiting requests only the newest is applied. */
 export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   readonly isEndless = true;
   readonly #peer: CallPeer;
@@ -51,11 +48,11 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#dialect = dialects[rpc];
     this.#pings = pings;
     this.#stream = handler.open(peer, rpc, this, (failure: Failure) => peer.fail(failure));
-    if (this.#stream.isUrgent) peer.setUrgent();
+    if (this.#stream.isUrgent) peer.outbox.setUrgent();
     this.#pingAtMs = performance.now() + pings.intervalMs;
     // Clients wait for the headers.
     peer.open();
-    if (this.#dialect !== null) peer.push(NO_NAMES, this.#dialect.ping(now()));
+    if (this.#dialect !== null) peer.outbox.push(NO_NAMES, this.#dialect.ping(now()));
   }
 
   get needsRequest(): boolean {
@@ -63,15 +60,15 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   }
 
   get waitingBytes(): number {
-    return this.#peer.waitingBytes;
+    return this.#peer.outbox.waitingBytes;
   }
 
   get waitingMessages(): number {
-    return this.#peer.waitingMessages ?? 0;
+    return this.#peer.outbox.waitingMessages;
   }
 
   push(names: Uint8Array, tail: Uint8Array): void {
-    this.#peer.push(names, tail);
+    this.#peer.outbox.push(names, tail);
   }
 
   end({ code, message }: GrpcStatus): void {
@@ -105,7 +102,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
     this.#meter();
     if (this.#dialect === null || nowMs < this.#pingAtMs) return;
     this.#pingAtMs += this.#pings.intervalMs;
-    this.#peer.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
+    this.#peer.outbox.push(NO_NAMES, this.#pings.tail(this.#dialect.ping, nowMs));
   }
 
   onLagging(): void {
@@ -127,7 +124,7 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   #receive({ decode, pong }: Dialect, message: Buffer): void {
     const request = decode(message, this.#stream.bounds);
     if (request.ping === undefined) this.#newest = request;
-    else this.#peer.push(NO_NAMES, pong(request.ping, now()));
+    else this.#peer.outbox.push(NO_NAMES, pong(request.ping, now()));
   }
 
   async #serve(): Promise<void> {
@@ -146,14 +143,14 @@ export class SubscribeCall implements GrpcCallHandler, GeyserSink {
   }
 
   #meter(): void {
-    const { messages, bytes } = this.#peer.takeSent();
+    const { messages, bytes } = this.#peer.outbox.takeSent();
     if (messages > 0) this.#stream.recordSent(messages, bytes);
   }
 }
 
 type Encode = (createdAt: Uint8Array) => Uint8Array;
 
-/** Ping messages; those due in the same tick share their bytes. */
+/** Pings that are due in the same tick share their bytes. */
 export class PingTails {
   readonly intervalMs: number;
   readonly #tails = new Map<Encode, Uint8Array>();

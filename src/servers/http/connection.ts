@@ -16,7 +16,7 @@ type Connection = Duplex & {
   [untrusted]?: boolean;
 };
 
-/** Open responses in the order of their requests, to add to and delete from. */
+/** In the order of their requests, to add to and delete from. */
 export function openResponses(socket: Duplex): Set<ServerResponse> {
   const connection = socket as Connection;
   connection[openResponseSet] ??= new Set();
@@ -26,9 +26,6 @@ export function openResponses(socket: Duplex): Set<ServerResponse> {
 export const responsesOf = (socket: Duplex): readonly ServerResponse[] => [
   ...((socket as Connection)[openResponseSet] ?? []),
 ];
-
-export const hasOpenResponses = (socket: Duplex): boolean =>
-  ((socket as Connection)[openResponseSet]?.size ?? 0) > 0;
 
 export function setPipelined(socket: Duplex, value: boolean): void {
   (socket as Connection)[pipelined] = value;
@@ -46,7 +43,7 @@ export function markUntrusted(socket: Duplex): void {
 
 export const isUntrusted = (socket: Duplex): boolean => (socket as Connection)[untrusted] === true;
 
-/** Closes a connection after the responses to its complete requests. @returns whether there are any. */
+/** Closes the connection after the responses to complete requests. @returns whether there are any. */
 export function closeAfterResponses(socket: Duplex): boolean {
   const last = responsesOf(socket).findLast(({ req }) => req.complete);
   if (last === undefined || socket.destroyed) return false;
@@ -58,7 +55,7 @@ export function closeAfterResponses(socket: Duplex): boolean {
 const signal = Symbol('disconnect signal');
 type TaggedSocket = Socket & { [signal]?: AbortSignal };
 
-/** Signal aborted when the connection closes. One per connection: a controller per request costs more than authentication. */
+/** Aborted when the connection closes: a controller per request costs more than authentication. */
 export function disconnectSignal(socket: TaggedSocket): AbortSignal {
   const existing = socket[signal];
   if (existing !== undefined) return existing;
@@ -71,10 +68,7 @@ export function disconnectSignal(socket: TaggedSocket): AbortSignal {
 
 const exemptRequests = new WeakSet<IncomingMessage>();
 
-/**
- * Exempts a request from the body timeout, up to `exemptTimeoutMaxMs`; its reader enforces progress itself. For
- * uploads.
- */
+/** For uploads, up to `exemptTimeoutMaxMs`; the reader of the request enforces progress itself. */
 export function exemptFromTimeout(request: IncomingMessage): void {
   exemptRequests.add(request);
 }
@@ -84,14 +78,11 @@ export const isExemptFromTimeout = (request: IncomingMessage): boolean => exempt
 /** Reading pauses with more queued requests. Until then the socket reports when the client disconnects. */
 const WAITING_MAX = 16;
 
-export type StartRequest = (request: IncomingMessage, response: ServerResponse) => void;
+export type StartRequest = (response: ServerResponse) => void;
 
 type Waiting = Readonly<{ start: StartRequest; since: number }>;
 
-/**
- * Open requests of a listener. Pipelined requests are answered one at a time per connection, so that a client that does
- * not read causes at most one buffered response.
- */
+/** One request at a time per connection: a client that does not read causes at most one buffered response. */
 export class OpenRequests {
   /** Open responses and the start times of their requests, in ms of `performance.now()`. */
   readonly #startedAt = new Map<ServerResponse, number>();
@@ -104,9 +95,9 @@ export class OpenRequests {
     this.#onEnd = onEnd;
   }
 
-  /** Starts a request after all earlier ones on its connection; it is open until its response closes. */
-  enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
-    const { socket } = request;
+  /** After all earlier ones on its connection; it is open until its response closes. */
+  enqueue(response: ServerResponse, start: StartRequest): void {
+    const { socket } = response.req;
     const ofConnection = openResponses(socket);
     const isFirst = ofConnection.size === 0;
     ofConnection.add(response);
@@ -145,8 +136,7 @@ export class OpenRequests {
   }
 
   #start(response: ServerResponse, start: StartRequest): void {
-    const { req } = response;
-    const { socket } = req;
+    const { socket } = response.req;
     this.#startedAt.set(response, performance.now());
     this.#load.inFlight++;
     response.on('close', () => {
@@ -156,7 +146,7 @@ export class OpenRequests {
       this.#startNext(socket);
       this.#onEnd();
     });
-    start(req, response);
+    start(response);
   }
 
   #startNext(socket: Socket): void {

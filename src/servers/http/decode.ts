@@ -14,18 +14,14 @@ export function splitUrl(url: string): { path: string; query: string } {
 /** Host and optional port; may be empty. Source: RFC 9112 §3.2, RFC 3986 §3.2.2. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]{0,255}|\[[0-9A-Za-z:.%~_-]{2,64}\])(?::\d{0,5})?$/;
 
-/**
- * Checks a parsed head for what an intermediary may interpret differently (request smuggling), and for compressed
- * bodies, which are not supported. @returns null for a valid head.
- */
+/** What an intermediary may interpret differently (request smuggling), and unsupported compressed bodies. */
 export function faultOfHead(request: IncomingMessage): FailureCode | null {
   const { headers, httpVersionMajor } = request;
   // The parser accepts HTTP/0.9, which has no headers, and 2.0.
   if (httpVersionMajor !== 1 || !hasValidHost(request) || !hasValidTransferCoding(request))
     return 'MALFORMED_HTTP';
-  const content = headers['content-encoding'];
-  if (content !== undefined && content.toLowerCase() !== 'identity') return 'ENCODED_BODY';
-  return null;
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  return encoding === 'identity' ? null : 'ENCODED_BODY';
 }
 
 /** Only `chunked`, and only in HTTP/1.1: proxies disagree on everything else. Source: RFC 9112 §6.1. */
@@ -52,7 +48,7 @@ export type ClientError = Pick<NodeJS.ErrnoException, 'code'> & { readonly rawPa
 
 const LINE_MAX_BYTES = 2_048;
 
-/** The request target at the start of a packet; null when it is no request line. */
+/** Null when the packet starts with no request line. */
 export function targetIn(packet: Buffer | undefined): string | null {
   const text = packet?.toString('latin1', 0, LINE_MAX_BYTES) ?? '';
   return /^[A-Z]{1,20} (\S+)/.exec(text)?.[1] ?? null;
@@ -73,8 +69,8 @@ const EMPTY = Buffer.alloc(0);
 const INITIAL_CAPACITY_BYTES = 16 * 1024;
 
 /**
- * Request body in one growing buffer whose whole capacity is reserved from the budget, so that small chunks cannot hold
- * unaccounted memory. Capacity doubles as it fills: an announced length alone reserves nothing.
+ * Body in one growing buffer whose whole capacity is reserved from the budget, so that small chunks cannot
+ * hold unaccounted memory. Capacity doubles as it fills: an announced length alone reserves nothing.
  */
 export class GrowingBody {
   readonly #maxBytes: number;
@@ -124,17 +120,13 @@ export class GrowingBody {
   }
 }
 
-/**
- * Reads the whole body. Its memory counts against the budget until the response closes.
- * @returns null when the client disconnected first.
- * @throws Failure BODY_TOO_LARGE, as soon as the header or a chunk shows it; OVERLOADED when the budget is exhausted.
- */
+/** @returns null when the client disconnected first. @throws Failure BODY_TOO_LARGE, OVERLOADED */
 export function readBody(
-  request: IncomingMessage,
   response: ServerResponse,
   bodyMaxBytes: number,
   budget: ByteBudget,
 ): Promise<Buffer | null> {
+  const { req: request } = response;
   const announced = Number(request.headers['content-length'] ?? bodyMaxBytes);
   if (announced > bodyMaxBytes) throw tooLarge(bodyMaxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();

@@ -24,11 +24,7 @@ export class HttpDrain {
     this.#parts = parts;
   }
 
-  /**
-   * Stops accepting connections after `noticeMs`; then open and arriving requests have `graceMs` to finish before all
-   * connections are closed. Idempotent.
-   * @returns whether all requests finished.
-   */
+  /** After `noticeMs` accepts no connections; requests then have `graceMs`. @returns whether all finished. */
   start(graceMs: number, noticeMs: number): Promise<boolean> {
     this.#parts.load.isDraining = true;
     this.#drained ??= this.#drain(graceMs, noticeMs);

@@ -4,11 +4,19 @@ import type { Failure } from '../../protocol/errors.ts';
 import { endSingle, NULL_ID, pushFailure } from '../../protocol/response-envelope.ts';
 import { securityHeaders } from '../../protocol/security-headers.ts';
 
-/** CORS headers of every response: any origin may read it, since keys authorize and origins do not. */
+/** Any origin may read every response: keys authorize, origins do not. */
 export const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'RateLimit, RateLimit-Policy, Retry-After',
 } as const;
+
+export const preflightHeaders = (methods: string, headers: string): OutgoingHttpHeaders => ({
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': methods,
+  'access-control-allow-headers': headers,
+  'access-control-max-age': '86400',
+  'content-length': '0',
+});
 
 const LINGER_MS = 2_000;
 const LINGER_MAX_BYTES = 32 * 1024 * 1024;
@@ -43,11 +51,11 @@ export function rejectionHeaders(failure: Failure, body: Buffer): OutgoingHttpHe
 }
 
 /**
- * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but only after
- * the client could read the response: closing a socket with unread input resets it, and a reset discards the response.
+ * Rejects a request whose body was not read to its end. If more of it is to come, the connection closes, but
+ * only after the client could read the response: closing a socket with unread input resets it, and a reset
+ * discards the response.
  */
 export function rejectRequest(
-  request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
   extra: OutgoingHttpHeaders = {},
@@ -55,24 +63,25 @@ export function rejectRequest(
 ): void {
   const body = bodyOf(failure);
   const headers = { ...rejectionHeaders(failure, body), ...extra };
-  if (request.complete || hasSmallBody(request)) {
+  if (response.req.complete || hasSmallBody(response.req)) {
     response.writeHead(failure.row.http, headers);
     response.end(body);
     return;
   }
   response.writeHead(failure.row.http, { ...headers, connection: 'close' });
   response.write(body);
-  linger(request, response);
+  linger(response);
 }
 
-/** Whether the rest of the body is small and is sent without a 100 Continue. */
+/** Small, and sent without a 100 Continue. */
 function hasSmallBody({ headers }: IncomingMessage): boolean {
   const bytes = Number(headers['content-length'] ?? 0);
   if (headers['transfer-encoding'] !== undefined || bytes > SMALL_BODY_MAX_BYTES) return false;
   return bytes === 0 || headers.expect === undefined;
 }
 
-function linger(request: IncomingMessage, response: ServerResponse): void {
+function linger(response: ServerResponse): void {
+  const { req: request } = response;
   let bytes = 0;
   const timer = setTimeout(() => response.end(), LINGER_MS);
   const finish = (): void => {

@@ -1,5 +1,5 @@
-import { noProxies, type TrustedProxies } from '../client-address.ts';
-import { type ConnectionCapsOptions, connectionCaps } from '../connection-caps.ts';
+import { noProxies } from '../client-address.ts';
+import { connectionCaps } from '../connection-caps.ts';
 import type { TlsIdentity, TlsVersion } from '../tls.ts';
 
 export type HttpTls = TlsIdentity &
@@ -9,37 +9,23 @@ export type HttpTls = TlsIdentity &
     strictTransportSeconds: number;
   }>;
 
-export type HttpOptions = ConnectionCapsOptions &
-  Readonly<{
-    host: string;
-    port: number;
-    tls: HttpTls | null;
-    proxies: TrustedProxies;
-    headersMaxBytes: number;
-    headersTimeoutMs: number;
-    /** Time for the body to arrive after the head. */
-    requestTimeoutMs: number;
-    /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
-    exemptTimeoutMaxMs: number;
-    keepAliveTimeoutMs: number;
-    /** Time without a byte in either direction during a request. */
-    idleTimeoutMs: number;
-    connectionsMax: number;
-    requestsInFlightMax: number;
-  }>;
-
-export const httpOptions: HttpOptions = {
+export const httpOptions = {
   ...connectionCaps,
   host: '127.0.0.1',
   port: 0,
-  tls: null,
+  tls: null as HttpTls | null,
   proxies: noProxies,
   headersMaxBytes: 16 * 1024,
   headersTimeoutMs: 10_000,
+  /** Time for the body to arrive after the head. */
   requestTimeoutMs: 30_000,
+  /** Upper limit of requestTimeoutMs for requests exempt from it: uploads. */
   exemptTimeoutMaxMs: 60 * 60_000,
   keepAliveTimeoutMs: 65_000,
+  /** Time without a byte in either direction during a request. */
   idleTimeoutMs: 120_000,
   connectionsMax: 10_000,
   requestsInFlightMax: 5_000,
 };
+
+export type HttpOptions = Readonly<typeof httpOptions>;

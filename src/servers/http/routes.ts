@@ -4,11 +4,7 @@ import type { Logger } from '../../base/log.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { type RejectionBodies, rejectionBodyOf, rejectRequest } from './encode.ts';
 
-/**
- * Handler of one HTTP request. An exception is logged and becomes a 500.
- * @param query - undecoded, without `?`; may hold a key, so it is never logged.
- * @param path - undecoded.
- */
+/** Query (without `?`) and path are undecoded. The query may hold a key, so it is never logged. */
 export type HttpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -17,15 +13,15 @@ export type HttpHandler = (
 ) => void | Promise<void>;
 
 /**
- * Routes of a server: path → verb → handler. Verbs are upper case. A path ending in `/*` matches one more non-empty
- * segment; one ending in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then
- * the longest prefix.
+ * Path → verb in upper case → handler. A path ending in `/*` matches one more non-empty segment; one ending
+ * in `/**` matches every path with that prefix, for its verbs only. Exact paths win, then `/*`, then the
+ * longest prefix.
  */
 export type HttpRoutes = ReadonlyMap<string, ReadonlyMap<string, HttpHandler>>;
 
 type Verbs = ReadonlyMap<string, HttpHandler>;
 
-/** Key for the page that browsers get for unknown paths; not a path itself. Its handler answers with 404. */
+/** Key for the page that browsers get for unknown paths; its handler answers with 404. */
 export const NOT_FOUND_PAGE = 'no page';
 
 export class PageVerbs extends Map<string, HttpHandler> {}
@@ -33,7 +29,7 @@ export class PageVerbs extends Map<string, HttpHandler> {}
 const handlesVerb = (verbs: Verbs, verb: string): boolean =>
   verbs.has(verb) || (verb === 'HEAD' && verbs.has('GET'));
 
-/** The handlers of a path. Unless found by prefix, they may lack the verb. */
+/** Unless found by prefix, the handlers may lack the verb. */
 export function findVerbs(routes: HttpRoutes, path: string, verb: string): Verbs | undefined {
   const verbs = routes.get(path);
   if (verbs !== undefined) return verbs;
@@ -71,10 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/**
- * The 404 page for a path typed into a browser; undefined for programs and for paths that share their first segment with
- * an API, which get the JSON failure.
- */
+/** For a path typed into a browser; programs and paths below those of an API get the JSON failure. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -106,13 +99,9 @@ export function joinRoutes(...parts: readonly HttpRoutes[]): HttpRoutes {
 export interface HttpUpgrade {
   readonly paths: readonly string[];
   readonly protocol: string;
-  /**
-   * Takes over a connection, or rejects it in HTTP. An exception is logged and closes the connection.
-   * @param head - bytes already received behind the request.
-   * @param query - as for HttpHandler.
-   */
+  /** Takes over a connection, or rejects it in HTTP. @param head - bytes received behind the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /** Ends all connections gracefully within `graceMs`, then closes the rest. @returns whether none had to be closed. */
+  /** Closes the rest after `graceMs`. @returns whether none had to be closed. */
   drain(graceMs: number): Promise<boolean>;
 }
 
@@ -127,53 +116,35 @@ export class HttpDispatcher {
     this.#log = log;
   }
 
-  dispatch(request: IncomingMessage, response: ServerResponse, query: string, path: string): void {
-    const verbs = findVerbs(this.#routes, path, request.method ?? '');
-    if (verbs === undefined) {
-      const notFoundPage = findNotFoundPage(this.#routes, request, path);
-      if (notFoundPage !== undefined) this.#invoke(notFoundPage, request, response, query, path);
-      else
-        rejectRequest(
-          request,
-          response,
-          pathNotFound(this.#routes),
-          {},
-          rejectionBodyOf(this.#rejectionBodies, path),
-        );
-      return;
-    }
+  dispatch(response: ServerResponse, query: string, path: string): void {
+    const { req: request } = response;
+    const { method = '' } = request;
+    const verbs = findVerbs(this.#routes, path, method);
     const handler =
-      verbs.get(request.method ?? '') ?? (request.method === 'HEAD' ? verbs.get('GET') : undefined);
-    if (handler === undefined) {
-      const allow = [...verbs.keys()].join(', ');
-      const failure = new Failure('METHOD_NOT_ALLOWED');
-      rejectRequest(request, response, failure, { allow }, rejectionBodyOf(this.#rejectionBodies, path));
+      verbs === undefined
+        ? findNotFoundPage(this.#routes, request, path)
+        : (verbs.get(method) ?? (method === 'HEAD' ? verbs.get('GET') : undefined));
+    if (handler !== undefined) {
+      this.#invoke(handler, response, query, path);
       return;
     }
-    this.#invoke(handler, request, response, query, path);
+    const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
+    if (verbs === undefined) rejectRequest(response, pathNotFound(this.#routes), {}, bodyOf);
+    else {
+      const allow = [...verbs.keys()].join(', ');
+      rejectRequest(response, new Failure('METHOD_NOT_ALLOWED'), { allow }, bodyOf);
+    }
   }
 
-  #invoke(
-    handler: HttpHandler,
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: string,
-    path: string,
-  ): void {
+  #invoke(handler: HttpHandler, response: ServerResponse, query: string, path: string): void {
     const fail = (thrown: unknown): void => {
       this.#log.error({ err: thrown }, 'HTTP handler failed unexpectedly');
+      const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
       if (response.headersSent) response.destroy();
-      else
-        rejectRequest(
-          request,
-          response,
-          new Failure('INTERNAL'),
-          {},
-          rejectionBodyOf(this.#rejectionBodies, path),
-        );
+      else rejectRequest(response, new Failure('INTERNAL'), {}, bodyOf);
     };
     try {
-      handler(request, response, query, path)?.catch(fail);
+      handler(response.req, response, query, path)?.catch(fail);
     } catch (thrown) {
       fail(thrown);
     }
@@ -187,15 +158,11 @@ export type ListenerLoad = { inFlight: number; isDraining: boolean };
 export interface FallbackListener {
   /** A request ended while the listener drains. */
   onRequestEnd(): void;
-  /**
-   * Takes over a connection between two requests.
-   * @param bytes - already read of the next request.
-   * @param isPipelined - they arrived while the request before them was answered.
-   */
+  /** @param bytes - of the next request. @param isPipelined - read before the last response was sent. */
   adopt(socket: Socket, bytes: Buffer, isPipelined: boolean): void;
 }
 
-/** A server that gets plain-text connections first and passes unsupported ones to its fallback. */
+/** Gets plain-text connections first and passes unsupported ones to its fallback. */
 export interface Listener {
   setFallback(fallback: FallbackListener, load: ListenerLoad): void;
   /** Takes a connection that was not read from. */

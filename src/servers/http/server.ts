@@ -8,7 +8,6 @@ import { listen } from '../connection-lifecycle.ts';
 import { TlsEntry, type TlsIdentity } from '../tls.ts';
 import {
   closeAfterResponses,
-  hasOpenResponses,
   isPipelined,
   isUntrusted,
   markUntrusted,
@@ -31,7 +30,7 @@ import {
   pathNotFound,
 } from './routes.ts';
 
-/** HTTP listener with its limits and routing; independent of the API formats. */
+/** Independent of the API formats. */
 export class HttpServer implements FallbackListener {
   readonly server: Server;
   readonly #routes: HttpRoutes;
@@ -42,7 +41,7 @@ export class HttpServer implements FallbackListener {
   readonly #caps: ConnectionCaps;
   /** The connection listener of node:http. */
   readonly #serveHttp: (socket: Socket) => void;
-  /** Gets plain-text connections first; null for none. */
+  /** Gets plain-text connections first. */
   readonly #fastPath: Listener | null;
   readonly #tls: TlsEntry | null;
   readonly #strictTransport: string | null;
@@ -78,13 +77,11 @@ export class HttpServer implements FallbackListener {
     this.#strictTransport = seconds === 0 ? null : `max-age=${seconds}`;
     const holders = { server: this.server, fastPath, tls: this.#tls, upgrades };
     this.#drain = new HttpDrain({ ...holders, load: this.#load });
-    const handleRequest: StartRequest = (request, response) => this.#handle(request, response, true);
-    const rejectExpectation: StartRequest = (request, response) => this.#handle(request, response, false);
-    this.server.on('request', (request, response) => this.#enqueue(request, response, handleRequest));
-    this.server.on('checkContinue', (request, response) => this.#enqueue(request, response, handleRequest));
-    this.server.on('checkExpectation', (request, response) =>
-      this.#enqueue(request, response, rejectExpectation),
-    );
+    const handleRequest: StartRequest = (response) => this.#handle(response, true);
+    const rejectExpectation: StartRequest = (response) => this.#handle(response, false);
+    this.server.on('request', (_request, response) => this.#enqueue(response, handleRequest));
+    this.server.on('checkContinue', (_request, response) => this.#enqueue(response, handleRequest));
+    this.server.on('checkExpectation', (_request, response) => this.#enqueue(response, rejectExpectation));
     this.server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     this.server.on('clientError', (fault: ClientError, socket) => this.#onClientError(fault, socket));
   }
@@ -101,12 +98,11 @@ export class HttpServer implements FallbackListener {
     return this.#tls !== null;
   }
 
-  /** Connections closed because their address had too many. */
   get connectionsRefused(): number {
     return this.#caps.rejected;
   }
 
-  /** Replaces the certificate for new connections. @throws Error when it is invalid or the server has no TLS. */
+  /** For new connections. @throws Error when it is invalid or the server has no TLS. */
   reloadTls(identity: TlsIdentity): void {
     if (this.#tls === null) throw new Error('Cannot reload the certificate: the HTTP server has no TLS');
     this.#tls.reload(identity);
@@ -118,9 +114,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Shuts down gracefully: reports unready and closes each connection with its next response; after `noticeMs`, meant for
-   * load balancers, accepts no connections. Open requests and upgraded connections have `graceMs` to finish. Idempotent.
-   * @returns whether all of them finished.
+   * Reports unready and closes each connection with its next response; after `noticeMs`, meant for load
+   * balancers, accepts no connections. Then `graceMs` remain. @returns whether all requests finished.
    */
   drain(graceMs: number, noticeMs = 0): Promise<boolean> {
     const drained = this.#drain.start(graceMs, noticeMs);
@@ -154,34 +149,35 @@ export class HttpServer implements FallbackListener {
     );
   }
 
-  #enqueue(request: IncomingMessage, response: ServerResponse, start: StartRequest): void {
+  #enqueue(response: ServerResponse, start: StartRequest): void {
     // The parser reads on while a rejection is being sent.
-    if (!isUntrusted(request.socket)) this.#openRequests.enqueue(request, response, start);
+    if (!isUntrusted(response.req.socket)) this.#openRequests.enqueue(response, start);
   }
 
   /** @param isUnderstood - false for an unknown Expect header. */
-  #handle(request: IncomingMessage, response: ServerResponse, isUnderstood: boolean): void {
+  #handle(response: ServerResponse, isUnderstood: boolean): void {
+    const { req: request } = response;
     if (this.draining) response.setHeader('connection', 'close');
     if (this.#strictTransport !== null) response.setHeader(STRICT_TRANSPORT, this.#strictTransport);
     const { path, query } = splitUrl(request.url ?? '/');
     const bodyOf = rejectionBodyOf(this.#rejectionBodies, path);
     if (this.inFlight > this.#options.requestsInFlightMax) {
-      rejectRequest(request, response, new Failure('OVERLOADED'), {}, bodyOf);
+      rejectRequest(response, new Failure('OVERLOADED'), {}, bodyOf);
       return;
     }
     const fault = isUnderstood ? faultOfHead(request) : 'MALFORMED_HTTP';
     if (fault !== null) {
       markUntrusted(request.socket);
-      rejectRequest(request, response, new Failure(fault), { connection: 'close' }, bodyOf);
+      rejectRequest(response, new Failure(fault), { connection: 'close' }, bodyOf);
       return;
     }
-    this.#dispatcher.dispatch(request, response, query, path);
+    this.#dispatcher.dispatch(response, query, path);
   }
 
   #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // node:http has removed its own error listeners.
     socket.on('error', ignore);
-    if (hasOpenResponses(socket)) {
+    if (responsesOf(socket).length > 0) {
       // HTTP responses are still to come on this connection.
       if (!closeAfterResponses(socket)) socket.destroy();
       return;
@@ -209,8 +205,8 @@ export class HttpServer implements FallbackListener {
   }
 
   /**
-   * Rejects malformed or timed-out requests, after the responses to complete requests before them: an executed call must
-   * not look rejected. Behind a partial response the connection closes without a rejection.
+   * Answers complete requests before the faulty one first: an executed call must not look rejected. Behind a
+   * partial response the connection closes without a rejection.
    */
   #onClientError(fault: ClientError, socket: Duplex): void {
     if (closeAfterResponses(socket)) return;

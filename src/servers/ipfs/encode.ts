@@ -8,15 +8,6 @@ export const commonHeaders: OutgoingHttpHeaders = {
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
 };
 
-export const preflightHeaders: OutgoingHttpHeaders = {
-  ...securityHeaders.file,
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-  'access-control-allow-headers': 'range, if-range, if-none-match',
-  'access-control-max-age': '86400',
-  'content-length': '0',
-};
-
 /** Content under a CID never changes. */
 export const IMMUTABLE_CACHE = 'public, max-age=29536000, immutable';
 
@@ -44,17 +35,12 @@ export const contentTypeOf = (type: string): string =>
 
 export type ResponsePace = Readonly<{
   responseMaxMs: number;
-  /**
-   * A client that reads fewer than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time.
-   */
+  /** A client that reads less in this time is cut. Larger pieces get proportionally more time. */
   progressMs: number;
   progressMinBytes: number;
 }>;
 
-/**
- * Sends pieces with backpressure and ends the response.
- * @throws Error when the client disconnects or is too slow, and what `pieces` throws.
- */
+/** @throws Error when the client disconnects or is too slow, and what `pieces` throws. */
 export async function sendPaced(
   pieces: AsyncIterable<Uint8Array>,
   response: ServerResponse,

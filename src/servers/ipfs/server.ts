@@ -1,19 +1,12 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { PerKeySemaphore } from '../../base/concurrency/per-key-semaphore.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { rejectRequest } from '../http/encode.ts';
+import { securityHeaders } from '../../protocol/security-headers.ts';
+import { preflightHeaders, rejectRequest } from '../http/encode.ts';
 import { type HttpHandler, type HttpRoutes, preflightHandler } from '../http/routes.ts';
 import { errorBody } from '../rest/encode.ts';
 import { canonicalCid, hasTag, type Range, rangeOf } from './decode.ts';
-import {
-  commonHeaders,
-  contentTypeOf,
-  dispositionOf,
-  IMMUTABLE_CACHE,
-  preflightHeaders,
-  type ResponsePace,
-  sendPaced,
-} from './encode.ts';
+import { commonHeaders, contentTypeOf, dispositionOf, IMMUTABLE_CACHE, sendPaced } from './encode.ts';
 
 /** An open file; the caller closes it. */
 export type ReadableFile = Readonly<{
@@ -31,45 +24,43 @@ export interface FileReader {
   open(cid: string): Promise<ReadableFile | null>;
 }
 
-export type IpfsServerOptions = ResponsePace &
-  Readonly<{
-    openMax: number;
-    /** The same per client address; clients behind a proxy share it. */
-    openPerAddressMax: number;
-  }>;
-
-export const ipfsServerOptions: IpfsServerOptions = {
+export const ipfsServerOptions = {
   openMax: 512,
+  /** The same per client address; clients behind a proxy share it. */
   openPerAddressMax: 32,
   responseMaxMs: 60 * 60_000,
   progressMs: 60_000,
   progressMinBytes: 64 * 1024,
 };
 
+export type IpfsServerOptions = Readonly<typeof ipfsServerOptions>;
+
 /** Path prefix of files; failures under it use the REST envelope. */
 export const IPFS_PREFIX = '/ipfs/';
 
+const preflight: OutgoingHttpHeaders = {
+  ...securityHeaders.file,
+  ...preflightHeaders('GET, HEAD, OPTIONS', 'range, if-range, if-none-match'),
+};
+
 const CANONICAL = /^b[a-z2-7]{58}$/;
 
-/**
- * IPFS gateway to stored files: GET and HEAD of /ipfs/<cid>, without a key.
- * @param blocks - serves `?format=raw`; null disables it.
- */
+/** GET and HEAD of /ipfs/<cid>, without a key. @param blocks - serves `?format=raw`; null disables it. */
 export function ipfsRoutes(
   files: FileReader,
   options: Partial<IpfsServerOptions> = {},
   blocks: FileReader | null = null,
 ): HttpRoutes {
   const gateway = new IpfsGateway({ ...ipfsServerOptions, ...options });
-  const get: HttpHandler = (request, response, query, path) => {
+  const get: HttpHandler = (_request, response, query, path) => {
     const isRaw = new URLSearchParams(query).get('format') === 'raw';
     const view = isRaw ? asBlocks(blocks) : asFiles(files);
-    return gateway.handle(request, response, path.slice(IPFS_PREFIX.length), view);
+    return gateway.handle(response, path.slice(IPFS_PREFIX.length), view);
   };
   const verbs = new Map([
     ['GET', get],
     ['HEAD', get],
-    ['OPTIONS', preflightHandler(preflightHeaders)],
+    ['OPTIONS', preflightHandler(preflight)],
   ]);
   return new Map([[`${IPFS_PREFIX}*`, verbs]]);
 }
@@ -105,59 +96,45 @@ class IpfsGateway {
     });
   }
 
-  async handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    text: string,
-    view: FileView,
-  ): Promise<void> {
+  async handle(response: ServerResponse, text: string, view: FileView): Promise<void> {
     const cid = CANONICAL.test(text) ? text : canonicalCid(text);
     if (cid !== null && cid !== text) {
-      redirect(request, response, cid);
+      redirect(response, cid);
       return;
     }
-    const address = request.socket.remoteAddress ?? '';
+    const address = response.req.socket.remoteAddress ?? '';
     if (!(await this.#openFiles.acquire(address))) {
-      fail(request, response, new Failure('OVERLOADED'));
+      fail(response, new Failure('OVERLOADED'));
       return;
     }
     try {
-      await this.#handleFile(request, response, cid, view);
+      await this.#handleFile(response, cid, view);
     } finally {
       this.#openFiles.release(address);
     }
   }
 
-  async #handleFile(
-    request: IncomingMessage,
-    response: ServerResponse,
-    cid: string | null,
-    view: FileView,
-  ): Promise<void> {
+  async #handleFile(response: ServerResponse, cid: string | null, view: FileView): Promise<void> {
     let file: ReadableFile | null;
     try {
       file = cid === null ? null : await view.open(cid);
     } catch (cause) {
-      fail(request, response, new Failure('STORAGE_UNAVAILABLE', { cause }));
+      fail(response, new Failure('STORAGE_UNAVAILABLE', { cause }));
       return;
     }
     if (file === null || cid === null) {
-      fail(request, response, new Failure('FILE_NOT_FOUND'));
+      fail(response, new Failure('FILE_NOT_FOUND'));
       return;
     }
     try {
-      await this.#send(request, response, file, { cid, tag: view.tagOf(cid) });
+      await this.#send(response, file, { cid, tag: view.tagOf(cid) });
     } finally {
       await file.close();
     }
   }
 
-  async #send(
-    { method, headers }: IncomingMessage,
-    response: ServerResponse,
-    file: ReadableFile,
-    identity: FileIdentity,
-  ): Promise<void> {
+  async #send(response: ServerResponse, file: ReadableFile, identity: FileIdentity): Promise<void> {
+    const { method, headers } = response.req;
     const { tag } = identity;
     if (hasTag(headers['if-none-match'], tag)) {
       response.writeHead(304, { ...commonHeaders, etag: tag, 'cache-control': IMMUTABLE_CACHE });
@@ -167,11 +144,8 @@ class IpfsGateway {
     const isRanged = method === 'GET' && (headers['if-range'] ?? tag) === tag;
     const range = isRanged ? rangeOf(headers.range, file.bytes) : null;
     if (range === 'unsatisfiable') {
-      response.writeHead(416, {
-        ...commonHeaders,
-        'content-range': `bytes */${file.bytes}`,
-        'content-length': 0,
-      });
+      const contentRange = `bytes */${file.bytes}`;
+      response.writeHead(416, { ...commonHeaders, 'content-range': contentRange, 'content-length': 0 });
       response.end();
       return;
     }
@@ -209,7 +183,8 @@ function fileHeaders(
   return headers;
 }
 
-function redirect({ url }: IncomingMessage, response: ServerResponse, cid: string): void {
+function redirect(response: ServerResponse, cid: string): void {
+  const { url } = response.req;
   const query = url?.includes('?') ? url.slice(url.indexOf('?')) : '';
   response.writeHead(301, {
     ...commonHeaders,
@@ -220,6 +195,6 @@ function redirect({ url }: IncomingMessage, response: ServerResponse, cid: strin
   response.end();
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, failure: Failure): void {
-  rejectRequest(request, response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
+function fail(response: ServerResponse, failure: Failure): void {
+  rejectRequest(response, failure, { ...commonHeaders, 'cache-control': 'no-store' }, errorBody);
 }

@@ -153,10 +153,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.92em}
 pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.7rem}
 td:first-child{white-space:nowrap}`;
 
-/**
- * Renders an OpenAPI document as one HTML page without scripts.
- * @param origin - scheme and host for the example requests.
- */
+/** One HTML page without scripts. @param origin - scheme and host for the example requests. */
 export function referencePage(document: ApiDocument, origin: string): string {
   const endpoints = Object.entries(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation })),

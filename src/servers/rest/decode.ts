@@ -17,17 +17,12 @@ export function restCredentialOf(request: IncomingMessage, query: string): strin
 
 /** @throws InvalidFields for too many parameters. */
 export function readQuery(query: string): RestInput['query'] {
-  const parameters = new Map<string, string[]>();
-  let count = 0;
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (++count > PARAMETERS_MAX) {
-      throw new InvalidFields([{ field: 'query', message: `has more than ${PARAMETERS_MAX} parameters` }]);
-    }
-    const values = parameters.get(name);
-    if (values === undefined) parameters.set(name, [value]);
-    else values.push(value);
+  const parameters = new URLSearchParams(query);
+  if (parameters.size > PARAMETERS_MAX) {
+    throw new InvalidFields([{ field: 'query', message: `has more than ${PARAMETERS_MAX} parameters` }]);
   }
-  return parameters;
+  const byName = Map.groupBy(parameters, ([name]) => name);
+  return new Map([...byName].map(([name, pairs]) => [name, pairs.map(([, value]) => value)]));
 }
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>

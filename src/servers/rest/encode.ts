@@ -7,15 +7,6 @@ import { NodeRejection } from '../../protocol/rest/node-rejection.ts';
 import type { RestOutcome, RestResponse, RestRoute } from '../../protocol/rest/route.ts';
 import { rateLimitHeaders } from '../rate-limit-headers.ts';
 
-/** The interface's client sends `access-control-allow-origin` as a request header. Source: rest-api.md §1. */
-export const preflightHeaders: OutgoingHttpHeaders = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers': 'access-control-allow-origin, authorization, content-type, x-api-key',
-  'access-control-max-age': '86400',
-  'content-length': '0',
-};
-
 const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
@@ -79,10 +70,7 @@ function detailsOf(failure: Failure): { readonly [name: string]: WritableJson } 
   return failure instanceof NodeRejection ? { rpc: failure.error } : {};
 }
 
-/**
- * Error envelope. The interface's client turns the object `error` with its message into an Error.
- * Source: rest-api.md §1, "Errors".
- */
+/** The client of the interface turns the object `error` into an Error. Source: rest-api.md §1, "Errors". */
 export function errorBody(failure: Failure): Buffer {
   const { code, facts, retryAfter } = failure;
   const detail = messageOf(failure);

@@ -51,7 +51,7 @@ class Rig {
       } catch (failure) {
         const fields = failure instanceof InvalidFields ? failure.problems.map((one) => one.field) : [];
         this.outcomes.push({ refused: (failure as Failure).code, fields });
-        if (!response.destroyed) rejectRequest(request, response, failure as Failure);
+        if (!response.destroyed) rejectRequest(response, failure as Failure);
       }
     };
     const routes = new Map([['/upload', new Map([['POST', post]])]]);

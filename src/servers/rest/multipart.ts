@@ -7,32 +7,20 @@ import { InvalidFields } from '../../protocol/rest/invalid-fields.ts';
 import type { Upload } from '../../protocol/rest/route.ts';
 import { exemptFromTimeout } from '../http/connection.ts';
 
-export type UploadLimits = Readonly<{
-  fileMaxBytes: number;
-  /** Bytes of the body besides the file: boundaries, part headers, other fields. */
-  overheadMaxBytes: number;
-  partsMax: number;
-  partHeadersMax: number;
-  partHeadersMaxBytes: number;
-  /**
-   * A client that sends fewer than `progressMinBytes` in this time is cut, unless it is held up by backpressure. A large
-   * file on a slow connection may therefore take longer than other requests.
-   */
-  progressMs: number;
-  progressMinBytes: number;
-  uploadMaxMs: number;
-}>;
-
-export const uploadLimits: UploadLimits = {
+export const uploadLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
+  /** Bytes of the body besides the file: boundaries, part headers, other fields. */
   overheadMaxBytes: 1024 * 1024,
   partsMax: 100,
   partHeadersMax: 32,
   partHeadersMaxBytes: 8 * 1024,
+  /** A client that sends less than `progressMinBytes` in this time is cut, unless backpressure holds it up. */
   progressMs: 30_000,
   progressMinBytes: 64 * 1024,
   uploadMaxMs: 30 * 60_000,
 };
+
+export type UploadLimits = Readonly<typeof uploadLimits>;
 
 /** Name of the file part. Source: rest-api.md §2.21. */
 const FILE_PART = 'file';
@@ -45,11 +33,9 @@ const FIELD_MAX_BYTES = 1;
 const ignore = (): void => {};
 
 /**
- * Reads the part `file` of a multipart/form-data body, with or without a file name. Resolves when the part's headers have
- * arrived.
- * @returns the file. Its `bytes` throw a Failure (FILE_TOO_LARGE, MALFORMED_MULTIPART, REQUEST_TIMEOUT, CLIENT_GONE) and
+ * Reads the part `file` of a multipart/form-data body. Resolves when its headers have arrived; its `bytes`
  * end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
- * @throws Failure, one of those; InvalidFields without a part `file`.
+ * @throws Failure, as do `bytes`; InvalidFields without a part `file`.
  */
 export function readUpload(
   request: IncomingMessage,
@@ -59,7 +45,7 @@ export function readUpload(
   return new UploadReader(request, response, { ...uploadLimits, ...limits }).file;
 }
 
-/** Pipes a request through busboy to the reader of the file, with backpressure. */
+/** Pipes a request through busboy, with backpressure. */
 class UploadReader {
   readonly #request: IncomingMessage;
   readonly #limits: UploadLimits;
@@ -263,9 +249,9 @@ const isValidSuffix = (first: number, second: number): boolean =>
   first === DASH ? second === DASH : first === CR && second === LF;
 
 /**
- * Checks the delimiter lines of a multipart body. Busboy accepts any line that starts like a delimiter, depends on piece
- * boundaries for a single dash behind it, and treats padding as a header; such lines are rejected.
- * Source: RFC 2046 §5.1.1, `delimiter` and `close-delimiter`, without padding.
+ * Rejects delimiter lines that busboy accepts: any line that starts like a delimiter, a single dash behind
+ * one, depending on piece boundaries, and padding. Source: RFC 2046 §5.1.1, `delimiter` and
+ * `close-delimiter`, without padding.
  */
 export class DelimiterValidator {
   readonly #delimiter: Buffer;

@@ -26,7 +26,7 @@ import { networkRejection } from '../caller.ts';
 import { isJsonType } from '../http/decode.ts';
 import { type RpcServerOptions, rpcServerOptions } from './options.ts';
 
-/** Response to a body or one of its calls. No pieces: no response. */
+/** No pieces: no response. */
 export type Reply = { pieces: Buffer[]; ending: Ending; limits: LimitStatus };
 
 export type BatchReply = Reply & { reservation: ResponseMemoryReservation };
@@ -39,7 +39,7 @@ const JSON_TYPE = 'application/json';
 
 export const noLimits: LimitStatus = { rateLimit: null };
 
-/** JSON-RPC calls over HTTP, shared by the fast path and node:http. */
+/** Shared by the fast path and node:http. */
 export class RpcCalls {
   readonly options: RpcServerOptions;
   readonly bodyBudget: ByteBudget;
@@ -53,7 +53,7 @@ export class RpcCalls {
     this.#handler = handler;
   }
 
-  /** Checks the head of a request. A Failure rejects it before its body is read. */
+  /** A Failure rejects the request before its body is read. */
   admit(contentType: string | undefined, caller: Caller): AdmittedRequest | Failure {
     if (contentType !== JSON_TYPE && !isJsonType(contentType)) return new Failure('UNSUPPORTED_MEDIA_TYPE');
     const { network } = caller;
@@ -89,11 +89,7 @@ export class RpcCalls {
     );
   }
 
-  /**
-   * Counts and meters a request that is no valid call.
-   * @param fault - what is wrong; null for nothing, as with notifications.
-   * @param id - of the error response; null for none.
-   */
+  /** @param fault - null for nothing wrong, as with notifications. @param id - of the error response. */
   recordInvalidRequest(
     fault: Failure | null,
     bytesIn: number,
@@ -118,8 +114,8 @@ export class RpcCalls {
   }
 
   /**
-   * Reserves memory for a response until it is sent. Those up to JOIN_MAX_BYTES need none: each connection writes at
-   * most one at a time, together with its head.
+   * Reserves memory until the response is sent. Those up to JOIN_MAX_BYTES need none: each connection writes
+   * at most one at a time, together with its head.
    */
   reserve(response: RpcResponse): ResponseMemoryReservation | Failure {
     const reservation = new ResponseMemoryReservation(this.responseBudget, Number.POSITIVE_INFINITY);
@@ -209,38 +205,29 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/**
- * The failure shared by all calls of a batch, if it has an HTTP status of its own: a client that is rejected altogether
- * gets 401 or 429 as for a single call. null otherwise, which is a 200.
- */
+/** Null is a 200. A client whose calls are all rejected gets 401 or 429 as for a single call. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;
   return endings.every((ending) => ending?.code === first.code) ? first : null;
 }
 
-/**
- * Memory of the responses to one request, reserved from the shared budget until they are sent.
- */
+/** Memory of the responses to one request, reserved from the shared budget until they are sent. */
 export class ResponseMemoryReservation {
   readonly #budget: ByteBudget;
   readonly #responsesMaxBytes: number;
   #reservedBytes = 0;
-  #hasExceeded = false;
+  /** The limit of this request was exceeded; further calls are pointless. */
+  isFull = false;
 
   constructor(budget: ByteBudget, responsesMaxBytes: number) {
     this.#budget = budget;
     this.#responsesMaxBytes = responsesMaxBytes;
   }
 
-  /** The limit of this request was exceeded; further calls are pointless. */
-  get isFull(): boolean {
-    return this.#hasExceeded;
-  }
-
   reserve(bytes: number): Failure | null {
     if (this.#reservedBytes + bytes > this.#responsesMaxBytes) {
-      this.#hasExceeded = true;
+      this.isFull = true;
       return this.rejection();
     }
     if (!this.#budget.tryReserve(bytes)) return new Failure('OVERLOADED');

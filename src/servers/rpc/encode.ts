@@ -1,19 +1,10 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { LimitStatus } from '../../protocol/request-handler.ts';
 import { corsHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 
 /** Responses up to this size are joined into one buffer; larger ones are written piece by piece. */
 export const JOIN_MAX_BYTES = 16 * 1024;
-
-/** CORS preflight: keys authorize, origins do not. */
-export const preflightHeaders: OutgoingHttpHeaders = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'POST, OPTIONS',
-  'access-control-allow-headers': 'content-type, authorization, solana-client, x-solway-session',
-  'access-control-max-age': '86400',
-  'content-length': '0',
-};
 
 /** Alternating names and values, the cheapest form for node:http. */
 export type HeaderList = string[];

@@ -1,33 +1,22 @@
 import type { Network } from '../../protocol/call.ts';
-import { type EnvelopeLimits, envelopeLimits } from '../../protocol/request-envelope.ts';
-import { noProxies, type TrustedProxies } from '../client-address.ts';
+import { envelopeLimits } from '../../protocol/request-envelope.ts';
+import { noProxies } from '../client-address.ts';
 
-export type RpcServerOptions = Readonly<{
-  path: string;
-  network: Network;
-  /** Networks that a request may select. */
-  served: () => readonly Network[];
-  bodyMaxBytes: number;
-  /** Maximum memory of bodies of all requests; above it, requests get OVERLOADED. */
-  bodiesMaxBytes: number;
-  /** Maximum memory of unsent responses; above it, calls get OVERLOADED. */
-  responsesMaxBytes: number;
-  /** Maximum memory of the unsent responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
-  batchResponsesMaxBytes: number;
-  batchConcurrency: number;
-  envelope: EnvelopeLimits;
-  proxies: TrustedProxies;
-}>;
-
-export const rpcServerOptions: RpcServerOptions = {
+export const rpcServerOptions = {
   path: '/v1/rpc',
-  network: 'mainnet-beta',
-  served: () => ['mainnet-beta'],
+  network: 'mainnet-beta' as Network,
+  /** Networks that a request may select. */
+  served: (): readonly Network[] => ['mainnet-beta'],
   bodyMaxBytes: 1024 * 1024,
+  /** Memory of the bodies of all requests; above it, requests get OVERLOADED. */
   bodiesMaxBytes: 256 * 1024 * 1024,
+  /** Memory of unsent responses; above it, calls get OVERLOADED. */
   responsesMaxBytes: 512 * 1024 * 1024,
+  /** The same of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchResponsesMaxBytes: 128 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,
   proxies: noProxies,
 };
+
+export type RpcServerOptions = Readonly<typeof rpcServerOptions>;

@@ -46,11 +46,8 @@ export class SingleCallResponder implements Responder, StreamResponder {
   }
 }
 
-/**
- * Writes a streamed result to a node:http response with backpressure. An error closes the connection, which the client
- * detects by the missing bytes or last chunk.
- */
-export class ResponseStreamWriter implements ResponseReader {
+/** An error closes the connection, which the client detects by the missing bytes or last chunk. */
+class ResponseStreamWriter implements ResponseReader {
   readonly #source: StreamedResponse;
   readonly #response: ServerResponse;
   readonly #suffix: Buffer;

@@ -18,11 +18,7 @@ export class CallQueue {
     this.#options = options;
   }
 
-  /**
-   * Acquires a permit, to be given back with `release`.
-   * @param bytes - of the call, held while it waits.
-   * @returns false when the queue is full; a promise while it waits, which resolves to false when the queue closes.
-   */
+  /** @returns false when the queue is full; a promise while the call waits, false when the queue closes. */
   acquire(bytes: number): boolean | Promise<boolean> {
     const { callsInFlightMax, callsWaitingMax, callsWaitingMaxBytes } = this.#options;
     if (this.#inFlight < callsInFlightMax) {
@@ -51,7 +47,7 @@ export class CallQueue {
   }
 }
 
-/** Limit of calls in flight for all connections together. */
+/** For all connections together. */
 export class CallConcurrencyLimit {
   readonly #max: number;
   #inUse = 0;

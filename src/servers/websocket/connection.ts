@@ -10,18 +10,12 @@ import type { CallConcurrencyLimit } from './call-queue.ts';
 import { Conversation, type ConversationOptions, type Peer } from './conversation.ts';
 import { closeReason, faultOf, PING_FRAME, pongFrame } from './encode.ts';
 
-export interface SocketListener {
-  readonly messageMaxBytes: number;
-  /** The close frame is sent next; data must be flushed now. */
-  onClosing(): void;
-}
-
 /**
- * Socket that reports the start of its closing handshake, on either side: nothing may follow a close frame
- * (RFC 6455 §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
+ * Reports the start of its closing handshake, on either side: nothing may follow a close frame (RFC 6455
+ * §5.5.1), and `ws` sends one by itself when the client closes or sends an invalid frame.
  */
 export class ClientSocket extends WebSocket {
-  listener: SocketListener | null = null;
+  listener: Connection | null = null;
 
   /** `ws` passes a code without a reason for invalid frames. */
   override close(code?: number, reason?: string | Buffer): void {
@@ -45,7 +39,7 @@ export type ConnectionContext = Readonly<{
   onClose(connection: Connection): void;
 }>;
 
-export class Connection implements Peer, SocketListener, Backlog {
+export class Connection implements Peer, Backlog {
   readonly #socket: ClientSocket;
   readonly #transport: Socket;
   readonly #session: Session;
@@ -145,6 +139,7 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.end(new Failure('INTERNAL'));
   }
 
+  /** The close frame is sent next; data must be flushed now. */
   onClosing(): void {
     if (!this.#isOpen) return;
     this.#outbox.finish();
@@ -157,7 +152,6 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.#context.onClose(this);
   }
 
-  /** Meters sent notifications and performs due heartbeat actions. */
   tick(nowMs: number): void {
     this.#meter();
     if (!this.#isOpen) return;
@@ -177,10 +171,7 @@ export class Connection implements Peer, SocketListener, Backlog {
     this.#socket.terminate();
   }
 
-  /**
-   * Ends with LAGGING and drops the queue, which the client is not reading. A connection that is closing already is
-   * terminated.
-   */
+  /** Drops the queue, which the client is not reading; a closing connection is terminated. */
   cut(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();

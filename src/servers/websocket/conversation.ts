@@ -20,7 +20,7 @@ export interface Peer {
   /** The queue is full; no further calls are dispatched. */
   readonly isFull: boolean;
   send(frame: Buffer): void;
-  /** Sends the response to a call, whatever its size. */
+  /** Whatever its size. */
   sendResponse(frame: Buffer): void;
   sendNotification(frame: NotificationFrame): void;
   end(failure: Failure): void;
@@ -47,13 +47,10 @@ type Reply = Readonly<{
 }>;
 
 const TRUE = Buffer.from('true');
-/**
- * Delay of the first notification after the acknowledgement: @solana/kit loses notifications that it reads together with
- * the acknowledgement. Best effort: on a slow network the two may still arrive together.
- */
+/** @solana/kit loses notifications that it reads together with the acknowledgement. Best effort. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
-/** JSON-RPC over one connection. Calls are answered as they finish, each message by one message. */
+/** Calls are answered as they finish, each message by one message. */
 export class Conversation {
   readonly #session: Session;
   readonly #peer: Peer;
@@ -64,7 +61,7 @@ export class Conversation {
   // Created with the first call: most connections only subscribe.
   #queue: CallQueue | null = null;
   #controller: AbortController | null = null;
-  /** Timers of subscriptions that were acknowledged and not started yet. */
+  /** Timers of acknowledged subscriptions that were not started yet. */
   #starting: Set<NodeJS.Timeout> | null = null;
   #isClosed = false;
 
@@ -243,7 +240,7 @@ function failureReply(why: Failure | RpcError, id: Buffer): Reply {
   return { pieces, isCallResponse: false, opened: null };
 }
 
-/** Subscriptions of one connection by id. Ids count from 1 and are not reused. */
+/** Ids count from 1 and are not reused. */
 export class ClientSubscriptions {
   readonly #peer: Peer;
   readonly #open = new Map<number, ClientSubscription>();

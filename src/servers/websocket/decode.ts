@@ -33,7 +33,7 @@ const HTTP_VERSION = '1.1';
 
 export const upgradeHeaders = { upgrade: 'websocket', 'sec-websocket-version': VERSION };
 
-/** Checks the opening handshake; null when it is valid. */
+/** Null for a valid opening handshake. */
 export function handshakeFault({ headers, httpVersion }: IncomingMessage): Failure | null {
   if (httpVersion !== HTTP_VERSION) return new Failure('MALFORMED_HTTP');
   if (headers['sec-websocket-version'] !== VERSION) return new Failure('UPGRADE_REQUIRED');

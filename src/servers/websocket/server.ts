@@ -11,41 +11,31 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { callerOf, networkRejection } from '../caller.ts';
-import { noProxies, type TrustedProxies } from '../client-address.ts';
+import { noProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import { rejectRequest, rejectSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
 import { rpcServerOptions } from '../rpc/options.ts';
 import { CallConcurrencyLimit } from './call-queue.ts';
-import { ClientSocket, Connection, type ConnectionContext, type ConnectionOptions } from './connection.ts';
+import { ClientSocket, Connection, type ConnectionContext } from './connection.ts';
 import { handshakeFault, upgradeHeaders } from './decode.ts';
 
-export type WebSocketOptions = ConnectionOptions &
-  ConnectionsOptions &
-  Readonly<{
-    path: string;
-    /** Network of calls and subscriptions; a query naming another is rejected. */
-    network: Network;
-    /** Maximum connections of all keys; above it, a handshake gets OVERLOADED. */
-    connectionsMax: number;
-    /** Maximum calls of all connections in flight; above it, a call gets OVERLOADED. */
-    allCallsInFlightMax: number;
-    closeTimeoutMs: number;
-    proxies: TrustedProxies;
-  }>;
-
-export const webSocketOptions: WebSocketOptions = {
+export const webSocketOptions = {
   path: '/v1/ws',
-  network: 'mainnet-beta',
+  /** Network of calls and subscriptions; a query naming another is rejected. */
+  network: 'mainnet-beta' as Network,
+  /** Connections of all keys; above it, a handshake gets OVERLOADED. */
   connectionsMax: 10_000,
   callsInFlightMax: 64,
   callsWaitingMax: 1_000,
   callsWaitingMaxBytes: 2 * 1024 * 1024,
+  /** Calls of all connections; above it, a call gets OVERLOADED. */
   allCallsInFlightMax: 5_000,
   batchConcurrency: rpcServerOptions.batchConcurrency,
   responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
   batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
   ...outboxDefaults,
+  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
   queuesMaxBytes: 512 * 1024 * 1024,
   pingIntervalMs: 30_000,
   pongTimeoutMs: 30_000,
@@ -55,6 +45,8 @@ export const webSocketOptions: WebSocketOptions = {
   envelope: envelopeLimits,
   proxies: noProxies,
 };
+
+export type WebSocketOptions = Readonly<typeof webSocketOptions>;
 
 /** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
@@ -94,7 +86,7 @@ export class WebSocketDialect implements HttpUpgrade {
     const { upgrade } = upgradeHeaders;
     const get: HttpHandler = (request, response, query) => {
       const failure = this.#explain(request, query);
-      rejectRequest(request, response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
+      rejectRequest(response, failure, failure.code === 'UPGRADE_REQUIRED' ? { upgrade } : {});
     };
     return new Map([[this.#options.path, new Map([['GET', get]])]]);
   }
@@ -132,10 +124,7 @@ export class WebSocketDialect implements HttpUpgrade {
     return this.#connections.drain(graceMs);
   }
 
-  /**
-   * The failure that a handshake of this caller would get, for plain requests: browsers do not show why a handshake was
-   * rejected. UPGRADE_REQUIRED if it would succeed.
-   */
+  /** Browsers do not show why a handshake was rejected. UPGRADE_REQUIRED if it would succeed. */
   #explain(request: IncomingMessage, query: string): Failure {
     try {
       const caller = callerOf(request, request.socket, query, this.#options.proxies);
@@ -190,30 +179,18 @@ function createReceiver(messageMaxBytes: number, closeTimeoutMs: number): Receiv
   return new WebSocketServer(options);
 }
 
-export type ConnectionsOptions = Readonly<{
-  checkIntervalMs: number;
-  /**
-   * Maximum memory of unsent data of all clients. Above it, closing connections and then the largest queues
-   * are dropped with LAGGING.
-   */
-  queuesMaxBytes: number;
-}>;
-
 /** Remaining connections get a close frame this long before the end of a drain. */
 const FINAL_NOTICE_MS = 300;
 
 export class Connections extends OpenConnections<Connection> {
   readonly #queuesMaxBytes: number;
 
-  constructor({ checkIntervalMs, queuesMaxBytes }: ConnectionsOptions) {
+  constructor({ checkIntervalMs, queuesMaxBytes }: WebSocketOptions) {
     super(checkIntervalMs);
     this.#queuesMaxBytes = queuesMaxBytes;
   }
 
-  /**
-   * Ends every connection once its calls are answered; after `graceMs` the rest is terminated.
-   * @returns whether none had to be terminated.
-   */
+  /** Ends connections once their calls are answered. @returns whether none had to be terminated. */
   async drain(graceMs: number): Promise<boolean> {
     for (const connection of this.open) connection.drain();
     if (await this.waitUntilEmpty(Math.max(0, graceMs - FINAL_NOTICE_MS))) return true;
