@@ -106,10 +106,7 @@ export const required = <Value>(
   kind: z.ZodType<Value>,
   doc: string,
   details: Details = {},
-): Option<Value> => ({
-  ...{ form: 'option', kind, default: undefined, isRequired: true, doc },
-  ...details,
-});
+): Option<Value> => ({ ...{ form: 'option', kind, default: undefined, isRequired: true, doc }, ...details });
 
 /** An option whose default depends on other options. */
 export const optional = <Value>(

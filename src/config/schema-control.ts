@@ -113,9 +113,7 @@ export const keys = section(
       whole(100, HOUR_MS),
       failedAuthOptions.blockMs,
       'How long an address is blocked after invalid keys.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
@@ -322,17 +320,13 @@ export const requestLog = section(
       ratio,
       requestLogOptions.sampleRatio,
       'Share of the requests above per_second that are logged.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     slow_ms: option(
       whole(1, HOUR_MS),
       requestLogOptions.slowMs,
       'Slower requests are logged like failures.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     body_max_bytes: option(
       whole(0, 65_536),
@@ -344,10 +338,7 @@ export const requestLog = section(
       whole(1, 8_760),
       retentionLimits.retentionHours,
       'Retention of entries, in hours.',
-      {
-        common: true,
-        reload: true,
-      },
+      { common: true, reload: true },
     ),
     rows_max: option(whole(1, 1_000_000_000), retentionLimits.rowsMax, 'Maximum entries.', { reload: true }),
   },
@@ -366,18 +357,14 @@ export const planRows = {
     whole(0, 10_000_000),
     planLimits.rpcPerSecond,
     'Maximum JSON-RPC calls per second; 0: unlimited.',
-    {
-      common: true,
-    },
+    { common: true },
   ),
   rpc_burst: option(whole(1, 10_000_000), planLimits.rpcBurst, 'Maximum burst of calls.', { common: true }),
   monthly_credits: option(
     whole(0, 2 ** 48),
     planLimits.monthlyCredits,
     'Credits per month (UTC); 0: unlimited.',
-    {
-      common: true,
-    },
+    { common: true },
   ),
   quota_is_hard: option(
     onOff,
@@ -393,9 +380,7 @@ export const planRows = {
     methodPrices,
     {},
     'Credits of methods and endpoints that differ from docs/reference/json-rpc.md.',
-    {
-      example: '{ getProgramAccounts = 10 }',
-    },
+    { example: '{ getProgramAccounts = 10 }' },
   ),
   ws_connections_max: option(
     whole(0, 1_000_000),

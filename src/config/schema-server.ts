@@ -144,10 +144,7 @@ export const server = section(
       10_000,
       'How long in-flight requests may finish after drain_notice_ms.',
     ),
-    tls: {
-      ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'),
-      rows: tlsRows,
-    },
+    tls: { ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'), rows: tlsRows },
   },
   {
     ...pick(rpc, ['batchConcurrency', 'batchResponsesMaxBytes']),
@@ -162,10 +159,7 @@ export const networksSection = section('Default network.', {
     oneOf(networks),
     'mainnet-beta',
     'Network for /v1/rpc and for nodes without a network setting.',
-    {
-      common: true,
-      env: 'SOLWAY_NETWORK',
-    },
+    { common: true, env: 'SOLWAY_NETWORK' },
   ),
 });
 
@@ -178,10 +172,7 @@ export const sessions = section(
       'How long an unused session is retained.',
     ),
   },
-  {
-    ...pick(sessionMinSlotsOptions, ['sessionsMax', 'keySessionsMax']),
-    waitMs: monotonicReadsLimits.waitMs,
-  },
+  { ...pick(sessionMinSlotsOptions, ['sessionsMax', 'keySessionsMax']), waitMs: monotonicReadsLimits.waitMs },
 );
 
 export const websocket = section(
@@ -334,9 +325,7 @@ export const rest = section(
       whole(1, 1_000_000),
       restLimits.keyInFlightMax,
       'Maximum concurrent requests per key.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     timeout_ms: option(whole(100, HOUR_MS), restLimits.timeoutMs, 'Timeout of a request.', { reload: true }),
     history_days: option(whole(1, 36_500), 4, 'Days that transaction/history reaches back.'),
@@ -373,9 +362,7 @@ export const storage = section(
 
 export const uploads = section(
   'Uploads of files.',
-  {
-    upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Timeout of an upload.'),
-  },
+  { upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Timeout of an upload.') },
   pick(uploadLimits, [
     ...(['overheadMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
     ...(['progressMs', 'progressMinBytes'] as const),

@@ -81,17 +81,13 @@ export const upstreamRows = {
     whole(1, 10_000_000),
     null,
     'Maximum burst above requests_per_second. Default: one second of requests.',
-    {
-      example: '200',
-    },
+    { example: '200' },
   ),
   pipelining: option(
     whole(1, 16),
     1,
     'Maximum light reads sent over one connection without waiting for responses.',
-    {
-      example: '4',
-    },
+    { example: '4' },
   ),
 };
 
@@ -108,9 +104,7 @@ export const upstreamPool = section(
       whole(100, HOUR_MS),
       upstream.timeoutMs,
       'Timeout of a call, including all attempts.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     attempt_timeout_ms: option(
       whole(50, HOUR_MS),
@@ -146,9 +140,7 @@ export const upstreamPool = section(
       whole(1, 100_000),
       upstream.connectionsMax,
       'Maximum open connections per node.',
-      {
-        reload: true,
-      },
+      { reload: true },
     ),
     response_max_bytes: option(
       whole(1_024, 2_047 * MIB),
@@ -311,9 +303,7 @@ export const shreds = section(
       whole(0, 65_535),
       null,
       'Accepted shred version. Default: learned from the nodes.',
-      {
-        example: '50_093',
-      },
+      { example: '50_093' },
     ),
     entries: shredServers('entries', 'Servers of ShredstreamProxy (SubscribeEntries).'),
     deshred: shredServers('deshred', 'Servers of Yellowstone SubscribeDeshred.'),

@@ -136,10 +136,7 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
 const lossesOf = (
   dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
 ) => [
-  {
-    message: 'Requests dropped from the request log: the database is too slow',
-    read: dropped.log_entries,
-  },
+  { message: 'Requests dropped from the request log: the database is too slow', read: dropped.log_entries },
   {
     message: 'Requests dropped from the request log: the database rejected them',
     read: dropped.refused_entries,
@@ -148,10 +145,7 @@ const lossesOf = (
     message: 'Transactions dropped before they landed: raise transactions.pending_max',
     read: dropped.transactions,
   },
-  {
-    message: 'Spans dropped: check the OTLP collector',
-    read: dropped.spans,
-  },
+  { message: 'Spans dropped: check the OTLP collector', read: dropped.spans },
 ];
 
 /**
