@@ -255,7 +255,7 @@ function internalLimits(overrides: Raw, source: string): Readonly<Record<string,
   const problems: Problem[] = [];
   const limits: Record<string, object> = {};
   for (const [name, entry] of Object.entries(entries))
-    if (entry.form === 'section') limits[name] = { ...entry.internal };
+    if (entry.form === 'section') limits[name] = { ...entry.limits };
   for (const [name, values] of Object.entries(overrides)) {
     const section = (limits[name] ?? {}) as Record<string, unknown>;
     for (const [field, value] of Object.entries(isRaw(values) ? values : { '': values })) {

@@ -39,6 +39,9 @@ export type Option<Value = unknown> = Details &
     value?: Value;
   }>;
 
+/** An option whose default follows from its section. */
+type Limit<Value = unknown> = Option<Value> & Readonly<{ isLimit: true }>;
+
 // biome-ignore lint/suspicious/noExplicitAny: rows have values of different types.
 export type Rows = Readonly<Record<string, Option<any>>>;
 
@@ -51,15 +54,12 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** Fixed limits of a section by their names in the program; only tests override them. */
-export type InternalLimits = object;
-
-/** `[name]`: options for operators, and the fixed limits that the same modules use. */
-export type Section<Table extends Rows = Rows, Internal extends InternalLimits = InternalLimits> = Readonly<{
+/** `[name]`: options for operators, and the limits of the modules that use them; only tests override the fixed ones. */
+export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
   rows: Table;
-  internal: Internal;
+  limits: Limits;
 }>;
 
 /** `[[name]]`. */
@@ -79,8 +79,8 @@ export type Entry = Option | Section | Tables;
 export type EntryValue<Value> =
   Value extends Option<infer Single>
     ? Single
-    : Value extends Section<infer Table, infer Internal>
-      ? ValuesOf<Table> & { readonly [Name in keyof Internal]: Widened<Internal[Name]> }
+    : Value extends Section<infer Table, infer Limits>
+      ? ValuesOf<Table> & { readonly [Name in keyof Limits]: Widened<Limits[Name]> }
       : Value extends Tables<infer Table>
         ? readonly ValuesOf<Table>[]
         : never;
@@ -118,11 +118,31 @@ export const optional = <Value>(
   ...details,
 });
 
-export const section = <Table extends Rows, Internal extends InternalLimits = Record<never, never>>(
+/** An option whose default is the limit of the same name of its section. */
+export const limit = <Value>(kind: z.ZodType<Value>, doc: string, details: Details = {}): Limit<Value> => ({
+  ...{ form: 'option', kind, default: undefined, isRequired: false, isLimit: true, doc },
+  ...details,
+});
+
+/** Limits that the `limit` rows of a table need. */
+type DefaultsOf<Table extends Rows> = {
+  readonly [Key in keyof Table & string as Table[Key] extends Limit ? CamelCase<Key> : never]: unknown;
+};
+
+/** Gives the `limit` rows of a table their defaults. */
+export function withDefaultsOf<Table extends Rows>(rows: Table, limits: DefaultsOf<Table>): Table {
+  const completed = Object.entries(rows).map(([name, row]) => {
+    const fallback = (limits as Readonly<Record<string, unknown>>)[camelCase(name)];
+    return [name, 'isLimit' in row ? { ...row, default: fallback } : row];
+  });
+  return Object.fromEntries(completed) as Table;
+}
+
+export const section = <Table extends Rows, Limits extends object>(
   doc: string,
   rows: Table,
-  internal?: Internal,
-): Section<Table, Internal> => ({ form: 'section', doc, rows, internal: internal ?? ({} as Internal) });
+  limits: Limits & DefaultsOf<Table>,
+): Section<Table, Limits> => ({ form: 'section', doc, rows: withDefaultsOf(rows, limits), limits });
 
 export const tables = <Table extends Rows>(
   doc: string,
@@ -136,6 +156,14 @@ export const pick = <Source, const Name extends keyof Source>(
   names: readonly Name[],
 ): Pick<Source, Name> =>
   Object.fromEntries(names.map((name) => [name, source[name]])) as unknown as Pick<Source, Name>;
+
+export const omit = <Source extends object, const Name extends keyof Source>(
+  source: Source,
+  names: readonly Name[],
+): Omit<Source, Name> =>
+  Object.fromEntries(
+    Object.entries(source).filter(([name]) => !names.includes(name as Name)),
+  ) as unknown as Omit<Source, Name>;
 
 /** Members whose names are chosen by the user. */
 const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);

@@ -44,7 +44,6 @@ export const schema = {
   geyser: upstream.geyser,
   geyser_source: upstream.geyserSource,
   replay: server.replay,
-  blocks: server.blocks,
   shreds: upstream.shreds,
   rest: server.rest,
   off_chain: upstream.offChain,

@@ -66,7 +66,6 @@ function openPresence(
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ): GatewayHeartbeat {
-  const { heartbeatMs, checkIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.snapshot(max),
@@ -79,19 +78,8 @@ function openPresence(
     'Gateway heartbeat failed; cordons and connection closes are not received',
     'Gateway heartbeat resumed',
   );
-  const options = {
-    heartbeatMs,
-    checkIntervalMs,
-    goneAfterMs,
-    connectionsMax: connectionsListedMax,
-    onState,
-  };
-  return new GatewayHeartbeat(
-    store,
-    callbacks,
-    { host: hostOf(workerTelemetry), version: PROGRAM_VERSION },
-    options,
-  );
+  const gateway = { host: hostOf(workerTelemetry), version: PROGRAM_VERSION };
+  return new GatewayHeartbeat(store, callbacks, gateway, { ...gateways, onState });
 }
 
 function openWriter(
