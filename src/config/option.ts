@@ -33,7 +33,7 @@ export type Option<Value = unknown> = Details &
     default: unknown;
     isRequired: boolean;
     doc: string;
-    /** Rows of the nested table or tables. */
+    /** Of the nested table or tables. */
     rows?: Rows;
     /** Never set: carries the type. */
     value?: Value;
@@ -47,7 +47,6 @@ export type Rows = Readonly<Record<string, Option<any>>>;
 
 type ValueOf<Row> = Row extends Option<infer Value> ? Value : never;
 
-/** Values of rows under their names in the program. */
 export type ValuesOf<Table extends Rows> = {
   readonly [Key in keyof Table & string as CamelCase<Key>]: ValueOf<Table[Key]>;
 };
@@ -75,8 +74,7 @@ export type Tables<Table extends Rows = Rows> = Readonly<{
 
 export type Entry = Option | Section | Tables;
 
-/** Value of an entry of the schema. */
-export type EntryValue<Value> =
+type EntryValue<Value> =
   Value extends Option<infer Single>
     ? Single
     : Value extends Section<infer Table, infer Limits>
@@ -85,12 +83,11 @@ export type EntryValue<Value> =
         ? readonly ValuesOf<Table>[]
         : never;
 
-/** Values of the entries of a schema under their names in the program. */
 export type EntryValues<Entries> = {
   readonly [Key in keyof Entries & string as CamelCase<Key>]: EntryValue<Entries[Key]>;
 };
 
-/** An option with a default; `null` means not set. */
+/** @param fallback - default; null: not set. */
 export const option = <Value, Fallback extends Value | null>(
   kind: z.ZodType<Value>,
   fallback: Fallback,
@@ -101,7 +98,6 @@ export const option = <Value, Fallback extends Value | null>(
   ...details,
 });
 
-/** An option that must be given. */
 export const required = <Value>(
   kind: z.ZodType<Value>,
   doc: string,
@@ -179,7 +175,6 @@ export function camelNames(value: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** A table of options, a list of them, or a value: what rows validate as. */
 export function schemaOf(row: Option): z.ZodType {
   if (row.isRequired) return row.kind;
   if (row.default === undefined) return row.kind.optional();

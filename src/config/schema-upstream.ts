@@ -41,7 +41,7 @@ import {
   wsUrl,
 } from './value-types.ts';
 
-const NODES_MAX = 256;
+export const NODES_MAX = 256;
 const SERVERS_MAX = 64;
 
 const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });

@@ -13,11 +13,11 @@ import {
 import * as control from './schema-control.ts';
 import * as server from './schema-server.ts';
 import * as upstream from './schema-upstream.ts';
+import { isTable } from './table.ts';
 import { onOff, path, strictTable, table, tableList } from './value-types.ts';
 
 /**
- * The configuration: every option with its type, default, environment variable, command-line option and
- * documentation. Validation, types, reload rules, `config show`, config/solway.example.toml and
+ * Every option. Validation, types, reload rules, `config show`, config/solway.example.toml and
  * docs/reference/configuration.md follow from these rows.
  */
 export const schema = {
@@ -75,14 +75,13 @@ export const schema = {
 /** Plans by id: `[plans.<id>]`. */
 export const planRows = control.planRows;
 
-/** Values of the file and the fixed limits, by their names in the program. */
 export type SchemaValues = EntryValues<typeof schema>;
 export type PlanValues = ValuesOf<typeof planRows>;
 
 /** The entries by their names in the file. */
 export const entries: Readonly<Record<string, Entry>> = schema;
 
-/** Whether operators see the entry. Sections that contain only fixed limits are hidden. */
+/** Operators do not see sections that contain only fixed limits. */
 const isPublic = (entry: Entry): boolean => entry.form !== 'section' || Object.keys(entry.rows).length > 0;
 
 export const publicEntries: readonly (readonly [string, Entry])[] = Object.entries(entries).filter(
@@ -110,9 +109,6 @@ function entrySchema(name: string, entry: Entry): z.ZodType {
   if (entry.form === 'tables') return tablesSchema(name, entry);
   return optionalTable(table((entry as Section).rows));
 }
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const { REHEARSAL_PLAN_ID, rehearsalPlan } = control;
 

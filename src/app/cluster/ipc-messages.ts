@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Configuration } from '../../config/configuration.ts';
-import { isSection } from '../../config/live-configuration.ts';
+import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
 /**
@@ -17,7 +17,7 @@ const port = z.int().min(0).max(65_535);
 const strings = z.array(z.string());
 
 const isLimitCommand = (value: unknown): value is LimitCommand =>
-  isSection(value) &&
+  isTable(value) &&
   limitCommandNames.some((name) => name === value.name) &&
   Array.isArray(value.keys) &&
   value.keys.every((key) => typeof key === 'string') &&
@@ -29,7 +29,7 @@ const limitCommands = z.custom<readonly LimitCommand[]>(
   (value) => Array.isArray(value) && value.every(isLimitCommand),
 );
 
-const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
+const configuration = z.custom<Configuration>((value) => isTable(value) && isTable(value.server));
 
 const problem = z.object({ source: z.string(), field: z.string(), message: z.string() });
 
