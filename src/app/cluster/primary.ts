@@ -21,18 +21,7 @@ import type { WorkerSettings } from './ipc-messages.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
 import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
-import { type WorkerLimits, WorkerProcesses, workerFollowers } from './worker-processes.ts';
-
-/** Time beyond the drain for a worker to write usage and close. */
-const STOP_MARGIN_MS = 30_000;
-
-const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration): WorkerLimits => ({
-  readyTimeoutMs: 120_000,
-  restartDelayMinMs: 100,
-  restartDelayMaxMs: 5_000,
-  healthyAfterMs: 60_000,
-  stopTimeoutMs: drainNoticeMs + drainGraceMs + STOP_MARGIN_MS,
-});
+import { WorkerProcesses, workerFollowers } from './worker-processes.ts';
 
 async function removeUnusedFolders({ dataDir }: Configuration, workers: number): Promise<void> {
   for (let worker = workers + 1; worker <= WORKERS_MAX; worker++) {
@@ -97,8 +86,7 @@ function buildWorkers({
   const storageQuota = files === null ? null : new ClusterStorageQuota(files.fileStore);
   const processes = new WorkerProcesses({
     workers,
-    limits: workerLimits(live.current),
-    configuration: () => live.current,
+    currentConfiguration: () => live.current,
     handlersFor: (worker) => ({
       getSettings: () => ({ ...workerSettings, worker, configuration: live.current }),
       limits: (steps) => limits.execute(worker, steps),
