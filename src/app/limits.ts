@@ -55,7 +55,6 @@ const sharedMinSlots = ({ shared, sessions }: Configuration, { limitStore }: Sha
 
 /**
  * Builds the limits, loads the usage of this month, and shares limits with other gateways.
- * @param epoch - name of this run in usage rows.
  * @param workerLimitStore - shares limits with other workers when Redis is not configured; absent: a single process.
  * @throws the driver's error when the store cannot be read, the system's when a file cannot.
  */
@@ -110,5 +109,4 @@ export async function openLimits(
   return { ...limits, minSlots, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
 }
 
-/** Limits of keys over all listeners and, when shared, over all gateways. */
 export type Limits = Awaited<ReturnType<typeof openLimits>>;

@@ -7,7 +7,6 @@ import { reloadSocketFile } from './process/data-dir.ts';
 
 export type { ReloadResult };
 
-/** The service on this machine did not reload its configuration; the message says why. */
 export class ReloadError extends Error {
   override name = 'ReloadError';
 }
@@ -49,11 +48,7 @@ function failureOf(error: unknown, path: string): ReloadError | null {
   );
 }
 
-/**
- * Reloads the service that uses a data folder.
- * @param actor - actor in the audit log.
- * @returns null when no service listens. @throws ReloadError
- */
+/** @returns null when no service listens. @throws ReloadError */
 export async function reloadLocally(dataDir: string, actor: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
@@ -69,6 +64,6 @@ export async function reloadLocally(dataDir: string, actor: string): Promise<Rel
   return response;
 }
 
-/** Reloads a remote service. @throws ApiError with the problems, ApiUnreachableError */
+/** @throws ApiError with the problems, ApiUnreachableError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

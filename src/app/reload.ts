@@ -12,22 +12,18 @@ import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
-/** Rereads the configuration. */
 export type ReloadSource = Readonly<{
   /** Reads file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** Other processes of the service, which get the same configuration. */
+/** Other processes of the service, which get the same configuration. Never reject. */
 export type ReloadFollowers = Readonly<{
-  /** Checks it in the other processes. Never rejects. */
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
-  /** Applies it in the other processes. Never rejects. */
   apply(configuration: Configuration): Promise<void>;
 }>;
 
-/** A proposed configuration, and the options that need a restart. */
 export type ProposedChanges = Pick<Changes, 'configuration' | 'restart'>;
 
 export type ReloadParts = Readonly<{
@@ -90,10 +86,7 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
   }
 }
 
-/**
- * Reloads the configuration. The whole configuration is checked first; then all reloadable options change at once, and
- * the others are reported. On any error nothing changes.
- */
+/** Reloads the configuration: all reloadable options change at once, or none after an error. The others are reported. */
 export class Reload {
   readonly #parts: ReloadParts;
   /** Serializes reloads. */
@@ -104,10 +97,7 @@ export class Reload {
     followConfiguration(parts);
   }
 
-  /**
-   * Reloads for a caller of the control API.
-   * @throws ApiError 409 with the problems by option; the driver's error.
-   */
+  /** @throws ApiError 409 with the problems by option; the driver's error */
   forCaller(by: ReloadActor): Promise<ReloadResult> {
     return toCallerResult(this.enqueue(by));
   }
@@ -207,10 +197,7 @@ export type ReloadService = Readonly<{
   forSignal: () => Promise<void>;
 }>;
 
-/**
- * Builds the configuration reload.
- * @param reloadSource - absent: reloading is disabled.
- */
+/** @param reloadSource - absent: reloading is disabled. */
 export function openReload(
   parts: Omit<ReloadParts, 'reloadSource'>,
   reloadSource?: ReloadSource,
@@ -220,10 +207,7 @@ export function openReload(
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
 }
 
-/**
- * Reload in a worker, through the primary.
- * @throws ConfigurationError
- */
+/** Reloads a worker through the primary. @throws ConfigurationError */
 export function openWorkerReload(
   parts: Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>,
   reloadSource: ReloadSource | undefined,

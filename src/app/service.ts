@@ -44,21 +44,17 @@ export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded
 export type Service = Readonly<{
   /** HTTP address without a path. */
   url: string;
-  /** gRPC address without a path; null when the listener is disabled. */
+  /** null when the listener is disabled. */
   grpcUrl: string | null;
   /** Whether the shred stage has a source; without one its keys are rejected. */
   hasShredStage: boolean;
-  /** Calls go to the embedded ledger, not to a Solana network. */
   isDevelopment: boolean;
-  /** The nodes, and whether each responded during startup. */
   nodes: readonly NodeAtStart[];
-  /** Keys created by this start, with their secrets. */
   newKeys: readonly NewKey[];
   /** Link to create the operator account; null when an operator or an open link exists. */
   setupUrl: string | null;
   /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
   reload(): Promise<void>;
-  /** Drains requests, writes usage, stops the embedded ledger. */
   stop(): Promise<void>;
 }>;
 
@@ -67,7 +63,6 @@ export type ServiceOptions = Readonly<{
   environment: Environment;
   program: Program;
   log: Logger;
-  /** Absent: reloading is disabled. */
   reloadSource?: ReloadSource;
   /** Set in a worker; absent in a single process. */
   workerContext?: WorkerContext;
@@ -94,10 +89,7 @@ export async function checkPorts(configuration: Configuration): Promise<void> {
 
 type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 
-/**
- * Opens the listeners.
- * @param stops - receives one function that drains all open listeners at once.
- */
+/** Adds a function to `stops` that drains all open listeners at once. */
 async function openServers(
   { http, grpc, endWaits }: Servers,
   configuration: Configuration,
@@ -185,10 +177,7 @@ async function openData(options: ServiceOptions, configuration: Configuration): 
   return openAccess(configuration, environment, log, workerContext?.limits);
 }
 
-/**
- * Builds the service and opens its listeners.
- * @throws the errors of its parts; everything started is stopped again.
- */
+/** @throws the errors of its parts; everything started is stopped again */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, workerContext } = options;
   const live = new LiveConfiguration(options.configuration, workerContext?.toWorkerConfiguration);

@@ -5,17 +5,11 @@ import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
 /** Services that exist once per service, not per worker: shred stage and embedded ledger. */
 export type SharedServices = Readonly<{
-  /** null without a source. */
   shreds: Shreds | null;
-  /** Ports of the embedded ledger; null outside development mode. */
   ledger: LocalnetPorts | null;
 }>;
 
-/**
- * Opens the shred stage, and in development mode starts the embedded ledger.
- * @param stops - receives the functions that stop them.
- * @throws ListenError, EmbeddedLedgerError
- */
+/** @throws ListenError, EmbeddedLedgerError */
 export async function openSharedServices(
   configuration: Configuration,
   isDevelopment: boolean,

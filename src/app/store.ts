@@ -4,11 +4,7 @@ import { openDatabase, type Store } from '../control/database/open.ts';
 import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 
-/**
- * Opens the configured database.
- * @param onError - called when an idle connection breaks.
- * @throws SchemaTooNewError, or the driver's own error.
- */
+/** @param onError - called when an idle connection breaks. @throws SchemaTooNewError, or the driver's error */
 export function openStore(
   { store, dataDir }: Configuration,
   onError?: (error: Error) => void,

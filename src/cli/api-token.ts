@@ -10,7 +10,6 @@ export function getAuditActor(): string {
   }
 }
 
-/** Where to create the tokens that a command accepts. */
 export type TokenKind = keyof typeof tokenSources;
 
 const tokenSources = {

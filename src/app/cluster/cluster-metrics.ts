@@ -5,7 +5,6 @@ import type { WorkerProcesses } from './worker-processes.ts';
 /** Time for a worker to return its metrics; the page omits it after that. */
 const PAGE_TIMEOUT_MS = 2_000;
 
-/** Metrics of a service with several workers. */
 export class ClusterMetrics {
   readonly #processes: WorkerProcesses;
   readonly #workers: number;

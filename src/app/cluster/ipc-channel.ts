@@ -74,7 +74,6 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
     });
   }
 
-  /** Handles a message; ignores those of other kinds. */
   receive(received: unknown): void {
     const read = message.safeParse(received);
     if (!read.success) return;

@@ -29,7 +29,6 @@ async function removeUnusedFolders({ dataDir }: Configuration, workers: number):
   }
 }
 
-/** Counts the files stored on this machine; null when Kubo stores them. */
 async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<StorageCounter | null> {
   if (kubo.url !== null) return null;
   return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
@@ -37,7 +36,6 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
 
 type Stops = (() => Promise<unknown>)[];
 
-/** Services that exist once, for all workers. */
 type PrimaryServices = Readonly<{
   options: ServiceOptions;
   workers: number;
@@ -48,7 +46,6 @@ type PrimaryServices = Readonly<{
   files: StorageCounter | null;
 }>;
 
-/** Opens the shared services. @param stops - receives the functions that stop them. */
 async function openPrimary(options: ServiceOptions, workers: number, stops: Stops): Promise<PrimaryServices> {
   const { configuration, environment, program, log } = options;
   await checkPorts(configuration);
@@ -124,11 +121,7 @@ function buildWorkers({
   return { processes, reload };
 }
 
-/**
- * Starts a service of several processes. This process, the primary, serves no requests and runs the shared
- * services; each worker is a complete gateway on the same ports.
- * @throws the errors of `startService`; WorkerStartError.
- */
+/** Starts several processes: the primary serves no requests, and each worker is a complete gateway on the same ports. */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;
   const stops: Stops = [];

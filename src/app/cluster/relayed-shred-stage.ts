@@ -9,7 +9,6 @@ import { openStreams } from '../upstreams/streams.ts';
 import { openUpstreams } from '../upstreams/upstreams.ts';
 import { openShredRelay, type RelayAddress } from './shred-relay.ts';
 
-/** Shred stage of the primary, relayed to the workers. */
 export type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
 /** Never called: the primary opens no streams. */
@@ -19,10 +18,7 @@ const withoutReplay = (configuration: Configuration): Configuration => ({
   geyserSource: { ...configuration.geyserSource, demand: 'union' },
 });
 
-/**
- * Connects the shred stage to the nodes and their standard stage, and relays it to the workers.
- * @param stops - receives the functions that stop it.
- */
+/** Connects the shred stage to the nodes, and relays it to the workers. */
 export async function relayShredStage(
   configuration: Configuration,
   shreds: Shreds,

@@ -10,10 +10,7 @@ import type { RelayAddress } from './shred-relay.ts';
 /** Disables stall detection: an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
-/**
- * Shred stage relayed by the primary. The primary has verified and deduplicated the shreds, so batches need no
- * further checks here.
- */
+/** Shred stage relayed by the primary, which has verified and deduplicated the shreds. */
 export function openRelayedShreds(
   { url, token }: RelayAddress,
   { shreds }: Pick<Configuration, 'shreds'>,

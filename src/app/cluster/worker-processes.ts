@@ -47,7 +47,6 @@ type WorkerProcessesOptions = Readonly<{
   workers: number;
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
   currentConfiguration: () => Configuration;
-  /** Called after a worker process has exited. */
   onExit: (worker: number) => void;
   log: Logger;
 }>;

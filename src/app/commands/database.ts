@@ -58,14 +58,14 @@ async function factsOf(store: Store): Promise<DatabaseFacts> {
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
   withStore(configuration, true, factsOf);
 
-/** Backs up the database into a file. @throws BackupError, errors of the system and of the driver. */
+/** @throws BackupError, errors of the system and of the driver */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
   onTable: TableProgress,
 ): Promise<TableCount[]> => withStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
 
-/** Restores a backup into an unused database. @throws as `backupDatabase`. */
+/** Restores into an unused database. @throws as `backupDatabase` */
 export const restoreDatabase = (
   configuration: Configuration,
   file: string,
@@ -93,10 +93,7 @@ function targetUrl(to: string, environment: Environment): string {
   );
 }
 
-/**
- * Copies the whole database into an unused one and compares every row.
- * @param to - a PostgreSQL URL, or an `env:NAME` or `file:PATH` reference.
- */
+/** Copies into an unused database and compares every row. @param to - a URL, `env:NAME` or `file:PATH`. */
 export async function moveDatabase(
   configuration: Configuration,
   to: string,

@@ -126,13 +126,11 @@ export function checkStoreExists({ store, dataDir }: Configuration): void {
 
 type KeyCommandsOptions = OfflineOptions &
   Readonly<{
-    /** Customer; absent: the default one. */
     customer: string | undefined;
-    /** Whether to create a missing database; otherwise a missing database is an error. */
     createIfMissing: boolean;
   }>;
 
-/** Runs key commands on the store of this machine. @throws as `withOfflineApi`. */
+/** @throws as `withOfflineApi` */
 export async function withKeyCommands<Result>(
   { customer = DEFAULT_CUSTOMER_ID, createIfMissing, ...options }: KeyCommandsOptions,
   work: (commands: KeyCommands) => Promise<Result>,

@@ -11,7 +11,6 @@ import { openPeppers } from '../../control/pepper-proof.ts';
 import { apiServicesOf } from '../servers/control-services.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** The environment of a command, and its actor in the audit log. */
 export type OfflineOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
@@ -19,8 +18,7 @@ export type OfflineOptions = Readonly<{
 }>;
 
 /**
- * Opens the store, runs `work` through the control API in this process, and closes the store. A running service follows
- * every change within a second or two.
+ * Runs `work` through the control API in this process. A running service follows every change within two seconds.
  * @param prepare - runs before the API is built. @returns additional services.
  * @throws ApiError, KeyOperationError, PepperError, SchemaTooNewError, or the driver's error.
  */

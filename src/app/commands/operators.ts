@@ -21,24 +21,20 @@ import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
 import { openStore, pepperSources } from '../store.ts';
 
-/** Dashboard URL for links, and how it was determined. */
 export type DashboardAddress = Readonly<{
   url: string;
   /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
 }>;
 
-/** Operator commands on the machine of the service. Links are complete URLs. */
+/** Links are complete URLs. */
 export type OperatorCommands = Readonly<{
   pages: DashboardAddress;
   list(): Promise<readonly Operator[]>;
-  /**
-   * @param email - null: anyone with the link may accept it.
-   * @throws ApiError 422
-   */
+  /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
   invite(email: string | null): Promise<string>;
   remove(email: string): Promise<void>;
-  /** Creates a link to set a new password. @throws ApiError 404 */
+  /** @throws ApiError 404 */
   passwordLink(email: string): Promise<string>;
 }>;
 
@@ -69,11 +65,7 @@ async function findDashboardAddress(
   return running === null ? { url, from: 'assumed' } : { url: running, from: 'running' };
 }
 
-/**
- * Creates the link of the first start.
- * @param url - address of the service.
- * @returns null when an operator or an open link exists.
- */
+/** Link of the first start; null when an operator or an open link exists. @param url - address of the service. */
 export async function firstOperatorLink(
   configuration: Configuration,
   store: Store,
@@ -109,16 +101,12 @@ async function resetToken(
 export type OperatorCommandsOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
-  /** Actor in the audit log. */
   actor: string;
   /** Whether the command line has the address of the service. */
   isAddressGiven: boolean;
 }>;
 
-/**
- * Opens the store, runs `work` and closes the store.
- * @throws ApiError, PepperError, SchemaTooNewError, or the driver's own error.
- */
+/** @throws ApiError, PepperError, SchemaTooNewError, or the driver's error */
 export async function withOperatorCommands<Result>(
   options: OperatorCommandsOptions,
   work: (commands: OperatorCommands) => Promise<Result>,

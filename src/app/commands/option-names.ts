@@ -6,7 +6,6 @@ export type OptionNames = Readonly<Record<string, string>>;
 /** Prefix of validation errors of the control API. */
 const PREAMBLE = /^The (?:body|query) is invalid: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
-/** Replaces routes and fields of the control API by their command-line equivalents. */
 const replacements: readonly (readonly [of: RegExp, words: string])[] = [
   [/GET \/upstreams lists/, '"solway upstream list" lists'],
   [

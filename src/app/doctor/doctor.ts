@@ -85,7 +85,7 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [good(subject, describeReport(report))];
 }
 
-/** Findings about a node and its feeds; `report` is null when it is unreachable. */
+/** `report` is null when the node cannot be probed. */
 type NodeCheck = Readonly<{
   report: ProbeReport | null;
   findings: readonly Finding[];
@@ -133,10 +133,7 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   });
 }
 
-/**
- * Checks everything the service depends on. Creates only what starting the service would create (data folder,
- * log file, database, pepper). Never rejects.
- */
+/** Checks everything the service depends on; creates only what a start would create. Never rejects. */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);

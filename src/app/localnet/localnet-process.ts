@@ -35,7 +35,6 @@ const portsOf = ({ rpcPort, pubsubPort, grpcPort: geyserPort }: LocalnetReady): 
 const isReadyMessage = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
-/** The embedded ledger did not become ready; the message gives the reason. */
 export class EmbeddedLedgerError extends Error {
   constructor(reason: string) {
     super(`the embedded ledger did not start: ${reason}`);
@@ -196,11 +195,7 @@ function toLocalAddress({ address, port, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/**
- * Starts the embedded ledger.
- * @param shredsTo - where it sends shreds; null: nowhere.
- * @throws EmbeddedLedgerError
- */
+/** @param shredsTo - where it sends shreds; null: nowhere. @throws EmbeddedLedgerError */
 export async function startLocalnet(
   { localnet, dataDir }: Configuration,
   program: Program,

@@ -35,7 +35,6 @@ export type LocalnetOptions = LocalNodeOptions &
     faucetPort?: number | null;
     /** Ports for Geyser, tried in turn; 0: any free port. Default: no Geyser. */
     geyserPorts?: readonly number[];
-    /** UDP destinations for shreds. Default: none. */
     shredsTo?: readonly ShredTarget[];
     /** Minimum milliseconds between a shred and its execution. Default `localnetDefaults.shredLeadMs`. */
     shredLeadMs?: number;
@@ -52,14 +51,11 @@ export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after `rpcPort`. */
   pubsubPort: number;
-  /** null without a faucet port. */
   faucetPort: number | null;
-  /** null without Geyser. */
   geyserPort: number | null;
   genesis: Genesis;
   /** Newest frozen slot. */
   tip(): bigint;
-  /** Finishes pending requests, flushes and releases the ledger. */
   stop(): Promise<void>;
 }>;
 
@@ -139,7 +135,7 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** Listeners other than JSON-RPC and PubSub, closed in order. */
+/** Listeners other than JSON-RPC and PubSub. */
 type AuxiliaryServers = {
   faucet: FaucetServer | null;
   gossip: GossipSocket | null;

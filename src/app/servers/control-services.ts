@@ -67,7 +67,6 @@ function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
 }
 
-/** Services of the control API handlers, used by the server and by CLI commands. */
 export function apiServicesOf(options: ControlOptions): ApiServices {
   const { configuration, store, peppers, endpoints, dispatcher, mailer, serviceAddress } = options;
   const accounts = accountOptionsOf(configuration);

@@ -19,7 +19,6 @@ type GrpcListenerOptions = Readonly<{
   limits: Limits;
   proxies: TrustedProxies;
   streams: Streams;
-  /** Whether a node can answer. */
   isReady: () => boolean;
   log: Logger;
 }>;
@@ -35,7 +34,7 @@ function optionsOf(
   return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
 }
 
-/** Builds the gRPC listener without opening it. @throws TlsFileError */
+/** @throws TlsFileError */
 export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions) {
   const { admissionServices, limits, proxies, streams, isReady, log } = parts;
   const { streams: streamLimit, quota } = limits;
@@ -59,9 +58,8 @@ export function buildGrpcListener(configuration: Configuration, parts: GrpcListe
   const tls = files === null ? null : readTls(files);
   const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
   const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
-  /** null: clients connect without TLS. */
   const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
-  /** Stops watching keys; called once the listener is drained. */
+  /** Called once the listener is drained. */
   const close = (): void => watch.close();
   return { server, tlsListener, close };
 }

@@ -27,7 +27,7 @@ function openConfirmations(
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
-/** Builds the REST interface. @throws Error when two routes have the same path. */
+/** @throws Error when two routes have the same path */
 export function buildRestInterface(
   configuration: Configuration,
   parts: PipelineParts,

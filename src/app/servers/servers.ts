@@ -33,10 +33,8 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
 export type Servers = Readonly<{
   http: HttpServer;
-  /** null when disabled. */
   grpc: GrpcListener | null;
   tlsListeners: readonly TlsListener[];
   /** Ends REST requests and streams that could outlast the drain. */
@@ -65,7 +63,6 @@ function rpcCalls(
   });
 }
 
-/** Fast path for calls, before the other routes of the port; null when disabled. */
 function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
   if (!server.fastPath) return null;
   const { fastPathHeadMaxBytes: headMaxBytes, fastPathBodyMaxBytes: bodyMaxBytes } = server;
@@ -138,10 +135,7 @@ function findTlsListeners(
   return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
 }
 
-/**
- * Builds the listeners without opening them. A key has one rate limit and one usage count over all of them.
- * @param streams - null: no gRPC listener.
- */
+/** Builds the listeners without opening them. @param streams - null: no gRPC listener. */
 export function buildServers(
   configuration: Configuration,
   access: Access,

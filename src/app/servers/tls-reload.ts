@@ -9,7 +9,6 @@ export type TlsListener = Readonly<{
   /** `HTTP listener`. */
   name: string;
   files: TlsFiles;
-  /** Switches to another certificate. */
   reload(identity: TlsIdentity): void;
 }>;
 
@@ -22,9 +21,7 @@ export type CertificateWatch = Readonly<{
 /** A certificate and its key are two files: after one changes, the reload waits this long for the other. */
 const SETTLE_MS = 500;
 
-/**
- * Rereads certificates when their files change. An invalid one is logged; the current one stays in use.
- */
+/** Rereads certificates when their files change. An invalid one is logged; the current one stays in use. */
 export function watchCertificates(
   listeners: readonly TlsListener[],
   log: Logger,
@@ -41,11 +38,7 @@ export function watchCertificates(
   };
 }
 
-/**
- * Rereads certificates when their files change and on SIGHUP. SIGHUP must not end the process, even if there
- * are no certificates.
- * @returns stops watching.
- */
+/** Rereads certificates when their files change and on SIGHUP, which must not end the process. @returns stops watching. */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
   const certificates = watchCertificates(listeners, log);
   process.on('SIGHUP', certificates.reload);
@@ -99,10 +92,7 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
   };
 }
 
-/**
- * Kubernetes updates mounted files by replacing the symbolic link `..data` beside them; the files stay
- * untouched.
- */
+/** Kubernetes updates mounted files by replacing the symbolic link `..data` beside them. */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
 /** Folders of the files and of their link targets, with the file names. */

@@ -47,7 +47,6 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-/** Differences in a worker. */
 export type WorkerTelemetry = Readonly<{
   worker: number;
   /** Sets the metrics page of this worker. @returns reads the page of all workers. */
@@ -136,10 +135,7 @@ const lossesOf = (
   { message: 'Spans dropped: check the OTLP collector', read: dropped.spans },
 ];
 
-/**
- * Builds telemetry, which is idle until `start`.
- * @param workerTelemetry - null: this process is the whole service.
- */
+/** Idle until `start`. @param workerTelemetry - null: this process is the whole service. */
 export function openTelemetry(
   configuration: Configuration,
   access: Access,
@@ -179,7 +175,6 @@ export function openTelemetry(
     counters,
     submissions,
     connections,
-    /** For the control API. */
     log: logFacts(requestLog, openTails(configuration, log)),
     /** Metrics route; empty when disabled. */
     routes(servers: ServerFacts): HttpRoutes {
@@ -195,7 +190,6 @@ export function openTelemetry(
       const own = () => page.render();
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
     },
-    /** Sets the address of the service once its listeners are open. */
     setUrl: (url: string) => presence.setUrl(url),
     async start() {
       writer.start();
@@ -217,5 +211,4 @@ export function openTelemetry(
   };
 }
 
-/** Request log, connections, node and service metrics. */
 export type Telemetry = ReturnType<typeof openTelemetry>;

@@ -29,7 +29,6 @@ export function byNetwork(nodes: readonly NetworkNode[]): NodesByNetwork {
   return groups;
 }
 
-/** An added node as nodes are configured. */
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
   const { url, ws, grpc, headers, options } = settings;
   // They were complete when the node was read.
@@ -37,20 +36,14 @@ export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode):
 };
 
 export type ActiveNodesOptions = Readonly<{
-  /** Nodes of the configuration. */
   file: readonly NetworkNode[];
-  /** The embedded ledger; null outside of development mode. */
   ledger: NetworkNode | null;
-  /** Nodes added at run time. */
   added: readonly AddedNode[];
   defaultNetwork: Network;
   log: Logger;
 }>;
 
-/**
- * The nodes of the service: those of the configuration, those added at run time, and the embedded ledger. The
- * pool and the feeds follow every change at once.
- */
+/** All nodes of the service. The pool and the feeds follow every change at once. */
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];
@@ -91,18 +84,15 @@ export class ActiveNodes {
     return { source: found?.source ?? 'file', hasWs: ws !== null, hasGrpc: grpc !== null };
   }
 
-  /** Names of the nodes added at run time, in the order of addition. */
   get addedNames(): readonly string[] {
     return this.#added.map(({ name }) => name);
   }
 
-  /** Sets the pool, which follows every change from now on. */
   setPool(pool: UpstreamPool, limits: Partial<UpstreamLimits>): void {
     this.#pool = pool;
     this.#limits = limits;
   }
 
-  /** Registers a feed, which is called after each change to the nodes of the default network. */
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }

@@ -30,7 +30,6 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
 };
 
-/** Opens the hub of the standard stage and its feeds. */
 export function openStreams(
   configuration: Configuration,
   { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,

@@ -170,7 +170,6 @@ const actions = {
   },
 } satisfies Record<string, Action<Job>>;
 
-/** Runs the action on a remote service, or on the store of this machine. */
 async function act(
   action: Action<Job>,
   { argument, parsed, terminal: { environment } }: Invocation,
