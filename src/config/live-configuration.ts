@@ -65,10 +65,7 @@ export class LiveConfiguration {
     this.#listeners.push(listener);
   }
 
-  /**
-   * Replaces the configuration; restores the previous one when a listener rejects the new one.
-   * @throws the error of the listener
-   */
+  /** Replaces the configuration, or restores the previous one and throws when a listener rejects it. */
   replace(configuration: Configuration): void {
     const before = this.#current;
     try {

@@ -2,7 +2,6 @@ import { snakeCase } from './option.ts';
 import { entries } from './schema.ts';
 import { isTable, type Table } from './table.ts';
 
-/** New names of options that were renamed. */
 const renamed: Readonly<Record<string, string>> = {
   'server.answers_max_bytes': 'server.responses_max_bytes',
   'server.raw_door': 'server.fast_path',
@@ -84,10 +83,7 @@ const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));
 
-/**
- * Extracts option names of earlier versions from a file, so that each gets one error that names its replacement.
- * @param isSection - whether a section of this name has options today.
- */
+/** Extracts names of earlier versions, so that each gets one error. @param isSection - has options today. */
 export function extractOldNames(
   written: Table,
   isSection: (name: string) => boolean,

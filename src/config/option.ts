@@ -15,7 +15,6 @@ type Details = Readonly<{
   secret?: boolean;
   /** Shows a secret without its secret parts. */
   show?: (value: string) => string;
-  /** Environment variable that overrides the file. */
   env?: string;
   /** Command-line option that overrides both, without dashes. */
   flag?: string;
@@ -164,7 +163,6 @@ export const omit = <Source extends object, const Name extends keyof Source>(
 /** Members whose names are chosen by the user. */
 const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
 
-/** Renames the members of parsed TOML to the names of the program. */
 export function camelNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelNames);
   if (typeof value !== 'object' || value === null) return value;

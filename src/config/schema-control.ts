@@ -362,7 +362,6 @@ export const rehearsalPlan = {
   stream_credits: 1,
 } as const;
 
-/** Not configurable. */
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderLimits });
 export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

@@ -1,5 +1,3 @@
-/** Options of listeners, REST, stored files, metrics and logs. */
-
 import { semiWalletLimits } from '../control/semi-wallets/key-derivation.ts';
 import { storageLimits } from '../control/storage/file-store.ts';
 import { pinningServiceLimits } from '../control/storage/pinning-backend.ts';
@@ -47,7 +45,6 @@ import {
   wholeOrAuto,
 } from './value-types.ts';
 
-/** Processes of one service. */
 export const WORKERS_MAX = 64;
 
 const tlsRows = {
@@ -403,5 +400,4 @@ export const log = section(
   {},
 );
 
-/** Not configurable. */
 export const confirmations = section('', {}, confirmationLimits);

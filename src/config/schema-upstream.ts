@@ -1,5 +1,3 @@
-/** Options of nodes, caches, feeds and the embedded ledger. */
-
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
@@ -294,10 +292,8 @@ export const offChain = section(
   offChainLimits,
 );
 
-/** Not configurable. */
 export const dasPool = section('', {}, dasLimits);
 
-/** Longest epoch. */
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
 /** Highest start slot: about 3,000 empty blocks are created per second. */

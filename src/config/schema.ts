@@ -16,10 +16,7 @@ import * as upstream from './schema-upstream.ts';
 import { isTable } from './table.ts';
 import { onOff, path, strictTable, table, tableList } from './value-types.ts';
 
-/**
- * Every option. Validation, types, reload rules, `config show`, config/solway.example.toml and
- * docs/reference/configuration.md follow from these rows.
- */
+/** Validation, types, reload rules, `config show`, the example file and the reference page follow from these rows. */
 export const schema = {
   data_dir: option(path, 'solway-data', 'Folder of database, pepper and embedded ledger.', {
     common: true,
@@ -72,13 +69,11 @@ export const schema = {
   log: server.log,
 } as const satisfies Readonly<Record<string, Entry>>;
 
-/** Plans by id: `[plans.<id>]`. */
 export const planRows = control.planRows;
 
 export type SchemaValues = EntryValues<typeof schema>;
 export type PlanValues = ValuesOf<typeof planRows>;
 
-/** The entries by their names in the file. */
 export const entries: Readonly<Record<string, Entry>> = schema;
 
 /** Operators do not see sections that contain only fixed limits. */
@@ -135,5 +130,4 @@ export const fileSchema = strictTable({
   plans,
 });
 
-/** Validates one `[[upstream]]`. */
 export const upstreamNode = table(upstream.upstreamRows);

@@ -18,7 +18,6 @@ export type UpstreamArguments = { url: string; ws?: string; grpc?: string; netwo
 
 export type ConfigurationArguments = Readonly<{
   config?: string | undefined;
-  /** Options by the names of their flags. */
   flags?: Readonly<Record<string, string | true>>;
   /** Replace the nodes of the file when there are any. */
   upstreams: readonly UpstreamArguments[];
@@ -139,7 +138,6 @@ export type Sources = Readonly<{
   sourceOf: SourceOf;
   /** About names of earlier versions. */
   problems: readonly Problem[];
-  /** Overrides of fixed limits, by section. */
   internal: Table;
 }>;
 
@@ -238,7 +236,7 @@ const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => nam
 
 type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
 
-/** Merges the sources without resolving references. @throws ConfigurationError for an unreadable file. */
+/** Merges the sources without resolving references. @throws ConfigurationError for an unreadable file */
 export function readWrittenSources(args: ConfigurationArguments, environment: Environment): WrittenSources {
   const displayName = chooseFile(args, environment);
   const file = displayName === null ? null : resolve(displayName);

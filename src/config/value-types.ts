@@ -122,9 +122,8 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 }
 
 /**
- * A URL of one of the schemes. The value may hold a key, so errors show only its scheme and host.
- * @param kind - `an http(s) URL`.
- * @param allowed - other texts that are valid.
+ * The value may hold a key, so errors show only its scheme and host.
+ * @param kind - such as `an http(s) URL`. @param allowed - other valid texts.
  */
 export function url(
   schemes: readonly string[],

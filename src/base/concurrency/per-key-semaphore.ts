@@ -32,10 +32,7 @@ export class PerKeySemaphore {
     return this.#inUse;
   }
 
-  /**
-   * Acquires a permit, waiting if needed. Never rejects.
-   * @returns false if too many wait, the wait timed out, or the signal is aborted.
-   */
+  /** Never rejects. @returns false if too many wait, the wait timed out, or the signal is aborted. */
   async acquire(key: string, signal: AbortSignal | null = null): Promise<boolean> {
     if (signal?.aborted) return false;
     const queue = this.#queues.get(key) ?? { key, waiting: new Set(), inUse: 0 };
