@@ -16,7 +16,7 @@ import { errorText } from './error-text.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
 import { openDataDir } from './process/data-dir.ts';
-import { stopEach } from './process/stop-each.ts';
+import { type Stops, stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
 import { openControl } from './servers/control-api.ts';
@@ -93,10 +93,10 @@ type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 async function openServers(
   { http, grpc, endWaits }: Servers,
   configuration: Configuration,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<ListenUrls> {
   const { drainGraceMs, drainNoticeMs } = configuration.server;
-  const drains: (() => Promise<unknown>)[] = [];
+  const drains: Stops = [];
   stops.push(() => Promise.all(drains.map((drain) => drain())));
   const address = await listenAt(httpListenAddress(configuration), () => http.listen());
   const url = urlOf(address, http.isSecure ? 'https' : 'http');
@@ -107,8 +107,6 @@ async function openServers(
   drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
   return { url, grpcUrl: urlOf(grpcAddress, grpc.tlsListener === null ? 'http' : 'https') };
 }
-
-type Stops = (() => Promise<unknown>)[];
 
 /** Services that exist once: a worker gets them from the primary. */
 async function sharedServicesOf(

@@ -18,6 +18,22 @@ export function openStore(
   });
 }
 
+/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
+export const RUNNING_MS = 10_000;
+
+/** Opens the configured database, runs `work` and closes the database. @throws as `openStore` */
+export async function withStore<Result>(
+  configuration: Configuration,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(configuration);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
 export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({
   text: environment.SOLWAY_PEPPER || undefined,
   file: environment.SOLWAY_PEPPER_FILE || undefined,

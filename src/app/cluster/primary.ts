@@ -10,7 +10,7 @@ import { firstOperatorLink } from '../commands/operators.ts';
 import { startsInDevelopment } from '../development-mode.ts';
 import { errorText } from '../error-text.ts';
 import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
-import { stopEach } from '../process/stop-each.ts';
+import { type Stops, stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
@@ -33,8 +33,6 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
   if (kubo.url !== null) return null;
   return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
 }
-
-type Stops = (() => Promise<unknown>)[];
 
 type PrimaryServices = Readonly<{
   options: ServiceOptions;

@@ -2,6 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { PreparedStore } from '../access.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
+import type { Stops } from '../process/stop-each.ts';
 import type { ActiveNodes } from '../upstreams/active-nodes.ts';
 import { openAddedNodes } from '../upstreams/added-nodes.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
@@ -25,7 +26,7 @@ export async function relayShredStage(
   ledger: LocalnetPorts | null,
   { store, peppers }: PreparedStore,
   log: Logger,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<RelayedShredStage> {
   const added = await openAddedNodes(store, peppers, log);
   stops.push(added.stop);

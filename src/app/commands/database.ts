@@ -13,7 +13,7 @@ import {
 import { readBackupFile, writeBackupFile } from '../../control/database/backup/backup-file.ts';
 import { openDatabase, type Store } from '../../control/database/open.ts';
 import { databaseFile } from '../process/data-dir.ts';
-import { openStore } from '../store.ts';
+import { RUNNING_MS, withStore } from '../store.ts';
 
 export type DatabaseFacts = Readonly<{
   place: string;
@@ -23,24 +23,15 @@ export type DatabaseFacts = Readonly<{
 
 export type TableProgress = (count: TableCount) => void;
 
-/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
-const RUNNING_MS = 10_000;
-
-async function withStore<Result>(
+async function withExistingStore<Result>(
   configuration: Configuration,
-  createIfMissing: boolean,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const file = databaseFile(configuration.dataDir);
-  if (!createIfMissing && configuration.store.databaseUrl === null && !existsSync(file)) {
+  if (configuration.store.databaseUrl === null && !existsSync(file)) {
     throw new BackupError(`database ${file} does not exist: pass the --config or --data-dir of the service`);
   }
-  const store = await openStore(configuration);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  return withStore(configuration, work);
 }
 
 async function factsOf(store: Store): Promise<DatabaseFacts> {
@@ -56,14 +47,15 @@ async function factsOf(store: Store): Promise<DatabaseFacts> {
 
 /** Opens the database, which upgrades its schema, and counts its rows. */
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
-  withStore(configuration, true, factsOf);
+  withStore(configuration, factsOf);
 
 /** @throws BackupError, errors of the system and of the driver */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
   onTable: TableProgress,
-): Promise<TableCount[]> => withStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
+): Promise<TableCount[]> =>
+  withExistingStore(configuration, (store) => writeBackupFile(store, file, onTable));
 
 /** Restores into an unused database. @throws as `backupDatabase` */
 export const restoreDatabase = (
@@ -71,9 +63,7 @@ export const restoreDatabase = (
   file: string,
   onTable: TableProgress,
 ): Promise<TableCount[]> =>
-  withStore(configuration, true, async (store) => {
-    return restoreBackup(store, readBackupFile(file), onTable);
-  });
+  withStore(configuration, async (store) => restoreBackup(store, readBackupFile(file), onTable));
 
 /** The writes of a gateway would not be copied. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
@@ -101,7 +91,7 @@ export async function moveDatabase(
   onTable: TableProgress,
 ): Promise<Readonly<{ place: string; counts: TableCount[] }>> {
   const url = targetUrl(to, environment);
-  return withStore(configuration, false, async (from) => {
+  return withExistingStore(configuration, async (from) => {
     await assertNoRunningGateway(from);
     const target = await openDatabase({ url });
     try {

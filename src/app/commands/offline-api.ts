@@ -9,7 +9,7 @@ import type { Store } from '../../control/database/open.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { apiServicesOf } from '../servers/control-services.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, withStore } from '../store.ts';
 
 export type OfflineOptions = Readonly<{
   configuration: Configuration;
@@ -27,8 +27,7 @@ export async function withOfflineApi<Result>(
   prepare: (store: Store, peppers: Peppers) => Partial<ApiServices> | Promise<Partial<ApiServices>>,
   work: (api: ApiClient) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore(configuration);
-  try {
+  return withStore(configuration, async (store) => {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const log = createLogger('silent', () => undefined);
     const services = apiServicesOf({
@@ -37,8 +36,6 @@ export async function withOfflineApi<Result>(
       serviceAddress: () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false }),
     });
     const api = new ControlApi({ services, handlers: buildHandlers(services), log });
-    return await work({ call: (name, request) => api.call(name, request, actor) });
-  } finally {
-    await store.close();
-  }
+    return work({ call: (name, request) => api.call(name, request, actor) });
+  });
 }

@@ -19,7 +19,7 @@ import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, RUNNING_MS, withStore } from '../store.ts';
 
 export type DashboardAddress = Readonly<{
   url: string;
@@ -50,9 +50,6 @@ export function dashboardUrl({ accounts, server }: Configuration): string {
   if (accounts.publicUrl !== null) return new URL(accounts.publicUrl).origin;
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
-
-/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
-const RUNNING_MS = 10_000;
 
 async function findDashboardAddress(
   { configuration, isAddressGiven }: OperatorCommandsOptions,
@@ -112,12 +109,11 @@ export async function withOperatorCommands<Result>(
   work: (commands: OperatorCommands) => Promise<Result>,
 ): Promise<Result> {
   const { configuration, environment, actor } = options;
-  const store = await openStore(configuration);
-  try {
+  return withStore(configuration, async (store) => {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
     const pages = await findDashboardAddress(options, store);
-    return await work({
+    return work({
       pages,
       list: () => listOperators(store),
       async invite(email) {
@@ -129,7 +125,5 @@ export async function withOperatorCommands<Result>(
       passwordLink: async (email) =>
         `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
     });
-  } finally {
-    await store.close();
-  }
+  });
 }

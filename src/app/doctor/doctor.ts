@@ -8,7 +8,7 @@ import { type ProbeReport, probeNode } from '../../upstream/probe/probe-node.ts'
 import { mistypedVariables } from '../configuration-warnings.ts';
 import { findStartMode, NoNodesError } from '../development-mode.ts';
 import { openDataDir } from '../process/data-dir.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, withStore } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
 import { bad, type Finding, good, probeFindings, runCheck, warning } from './check.ts';
@@ -24,16 +24,13 @@ function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
 }
 
 function checkDatabase(configuration: Configuration, environment: Environment): Promise<Finding> {
-  return runCheck('database', async () => {
-    const store = await openStore(configuration);
-    try {
+  return runCheck('database', () =>
+    withStore(configuration, async (store) => {
       await openPeppers(store, pepperSources(configuration, environment));
       const count = await countKeys(store.db, Date.now());
       return `${store.location} responds; ${count} keys; the pepper matches`;
-    } finally {
-      await store.close();
-    }
-  });
+    }),
+  );
 }
 
 type Stored = Readonly<{
@@ -45,18 +42,16 @@ type Stored = Readonly<{
 /** Ignores an unreadable database, which `checkDatabase` reports. */
 async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
   const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
-  const store = await openStore(configuration).catch(() => null);
-  if (store === null) return nothing;
   try {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
-    const { isDevelopment, note } = await findStartMode(configuration, store);
-    return { added, isDevelopment, findings: note === null ? [] : [warning('mode', note)] };
+    return await withStore(configuration, async (store) => {
+      const peppers = await openPeppers(store, pepperSources(configuration, environment));
+      const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
+      const { isDevelopment, note } = await findStartMode(configuration, store);
+      return { added, isDevelopment, findings: note === null ? [] : [warning('mode', note)] };
+    });
   } catch (error) {
     if (!(error instanceof NoNodesError)) return nothing;
     return { ...nothing, findings: [bad('mode', error.message)] };
-  } finally {
-    await store.close();
   }
 }
 

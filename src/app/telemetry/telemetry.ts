@@ -20,6 +20,7 @@ import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
+import type { WorkerContext } from '../cluster/worker-context.ts';
 import { logStateChange } from '../log-state-change.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
@@ -47,11 +48,7 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-export type WorkerTelemetry = Readonly<{
-  worker: number;
-  /** Sets the metrics page of this worker. @returns reads the page of all workers. */
-  joinMetrics(own: () => string): () => Promise<string>;
-}>;
+type WorkerTelemetry = Pick<WorkerContext, 'worker' | 'joinMetrics'>;
 
 /** Host name in the dashboard, with the number of the worker. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
