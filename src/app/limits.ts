@@ -33,25 +33,14 @@ function share(
   parts: ConstructorParameters<typeof SharedLimits>[0]['parts'],
   log: Logger,
 ): SharedLimits {
-  return new SharedLimits({
-    ...shared,
-    store: limitStore,
-    parts,
-    onState: logStateChange(
-      log,
-      'Shared limits unavailable; each gateway enforces its share',
-      'Shared limits connected',
-      problemOf,
-    ),
-  });
+  const failing = 'Shared limits unavailable; each gateway enforces its share';
+  const onState = logStateChange(log, failing, 'Shared limits connected', problemOf);
+  return new SharedLimits({ ...shared, store: limitStore, parts, onState });
 }
 
-const sharedMinSlots = ({ shared, sessions }: Configuration, { limitStore }: Sharing): SharedMinSlotStore =>
-  new SharedMinSlotStore({
-    store: limitStore,
-    prefix: `${shared.prefix}floor:`,
-    retentionMs: sessions.idleMs,
-  });
+function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store }: Sharing) {
+  return new SharedMinSlotStore({ store, prefix: `${shared.prefix}floor:`, retentionMs: sessions.idleMs });
+}
 
 /**
  * Builds the limits, loads the usage of this month, and shares limits with other gateways.

@@ -20,16 +20,9 @@ const reloadResponse = z.union([
 
 function post(socketPath: string, actor: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  request({
-    ...{
-      socketPath,
-      method: 'POST',
-      path: '/reload',
-      headers: { 'x-actor': actor.replace(/[^\x20-\x7e]/g, '?') },
-    },
-    agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
+  const headers = { 'x-actor': actor.replace(/[^\x20-\x7e]/g, '?') };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  request({ socketPath, method: 'POST', path: '/reload', headers, agent: false, signal })
     .on('response', (response) => text(response).then(resolve, reject))
     .on('error', reject)
     .end();

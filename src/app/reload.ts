@@ -36,12 +36,9 @@ export type ReloadParts = Readonly<{
   followers?: ReloadFollowers;
 }>;
 
-function followConfiguration({
-  live,
-  activeNodes,
-  log,
-  reloadSource,
-}: Pick<ReloadParts, 'live' | 'activeNodes' | 'log' | 'reloadSource'>): void {
+type FollowerParts = Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>;
+
+function followConfiguration({ live, activeNodes, log }: FollowerParts, reloadSource: ReloadSource): void {
   live.follow(({ upstreams, upstreamPool }) => activeNodes.setFile(upstreams, upstreamPool));
   live.follow((configuration) => {
     log.level = reloadSource.logLevelOf(configuration.log);
@@ -77,12 +74,8 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
     const fields = Object.fromEntries(
       error.problems.map(({ source, field, message }) => [field || source, message]),
     );
-    throw new ApiError(
-      409,
-      'INVALID_CONFIGURATION',
-      `configuration rejected, nothing changed: ${error.message}`,
-      { fields },
-    );
+    const text = `configuration rejected, nothing changed: ${error.message}`;
+    throw new ApiError(409, 'INVALID_CONFIGURATION', text, { fields });
   }
 }
 
@@ -94,7 +87,7 @@ export class Reload {
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
-    followConfiguration(parts);
+    followConfiguration(parts, parts.reloadSource);
   }
 
   /** @throws ApiError 409 with the problems by option; the driver's error */
@@ -127,11 +120,10 @@ export class Reload {
       if (error instanceof ConfigurationError) {
         const problems = error.problems.map(describeProblem);
         log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
-      } else
-        log.error(
-          { reason: errorText(error) },
-          'Configuration reload failed; keeping the current configuration',
-        );
+      } else {
+        const reason = errorText(error);
+        log.error({ reason }, 'Configuration reload failed; keeping the current configuration');
+      }
       throw error;
     }
   }
@@ -150,15 +142,11 @@ export class Reload {
     try {
       live.replace(changes.configuration);
     } catch (fault) {
-      await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
-        (error: unknown) => {
-          const problem = errorText(error);
-          log.error(
-            { reason: problem },
-            'Rollback failed: plans and audit log show the rejected configuration',
-          );
-        },
-      );
+      const undone = { ...changes, configuration: before };
+      await this.#record(undone, by, 'configuration.reload-undone').catch((error: unknown) => {
+        const reason = errorText(error);
+        log.error({ reason }, 'Rollback failed: plans and audit log show the rejected configuration');
+      });
       throw fault;
     }
   }
@@ -209,10 +197,10 @@ export function openReload(
 
 /** Reloads a worker through the primary. @throws ConfigurationError */
 export function openWorkerReload(
-  parts: Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>,
+  parts: FollowerParts,
   reloadSource: ReloadSource | undefined,
   requestReload: (by: ReloadActor) => Promise<ReloadResult>,
 ): ReloadService {
-  if (reloadSource !== undefined) followConfiguration({ ...parts, reloadSource });
+  if (reloadSource !== undefined) followConfiguration(parts, reloadSource);
   return { services: { reload: (by) => toCallerResult(requestReload(by)) }, forSignal: async () => {} };
 }

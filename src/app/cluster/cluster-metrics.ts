@@ -29,18 +29,14 @@ export class ClusterMetrics {
     const memory = process.memoryUsage.rss();
     const { restarts } = this.#processes;
     const late = 'Metrics pages that workers did not return in time.';
+    const memoryHelp = 'Resident memory of the primary process.';
     return new MetricsText()
       .single('solway_workers', 'gauge', 'Configured number of workers.', this.#workers)
       .single('solway_workers_ready', 'gauge', 'Workers that accept connections.', ready)
       .single('solway_worker_restarts_total', 'counter', 'Workers that ended and were restarted.', restarts)
       .single('solway_worker_pages_missed_total', 'counter', late, this.#missed)
       .single('solway_primary_cpu_seconds_total', 'counter', 'CPU time of the primary process.', cpu)
-      .single(
-        'solway_primary_resident_memory_bytes',
-        'gauge',
-        'Resident memory of the primary process.',
-        memory,
-      )
+      .single('solway_primary_resident_memory_bytes', 'gauge', memoryHelp, memory)
       .toString();
   }
 }

@@ -67,16 +67,9 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
 
 type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
 
-function buildWorkers({
-  options,
-  workers,
-  workerSettings,
-  prepared,
-  live,
-  activeNodes,
-  files,
-}: PrimaryServices): Workers {
-  const { log, reloadSource } = options;
+function buildWorkers(primary: PrimaryServices): Workers {
+  const { workers, workerSettings, live, activeNodes, files } = primary;
+  const { log, reloadSource } = primary.options;
   const limits = new PrimaryLimitStore();
   const storageQuota = files === null ? null : new ClusterStorageQuota(files.fileStore);
   const processes = new WorkerProcesses({
@@ -113,7 +106,7 @@ function buildWorkers({
     log,
   });
   const page = new ClusterMetrics(processes, workers);
-  const { store } = prepared;
+  const { store } = primary.prepared;
   const followers = workerFollowers(processes, log);
   const reload = reloadSource && new Reload({ live, reloadSource, store, activeNodes, log, followers });
   return { processes, reload };

@@ -19,11 +19,10 @@ export function openRelayedShreds(
   const hub = new DeshredHub({ version: geyserVersion() });
   const limits: ShredLimits = { ...shreds, stallMs: STALL_MAX_MS };
   const server = { name: 'primary', url, headers: { 'x-token': token } };
+  const parts = { server, limits, log };
   let accepted = 0;
   const transactions = new DeshredClient({
-    server,
-    limits,
-    log,
+    ...parts,
     listener: {
       onTransaction(transaction) {
         accepted++;
@@ -32,12 +31,7 @@ export function openRelayedShreds(
       onSlot: (slot) => hub.onSlot(slot),
     },
   });
-  const entries = new EntriesClient({
-    server,
-    limits,
-    log,
-    listener: { onBatch: (batch) => hub.onBatch(batch) },
-  });
+  const entries = new EntriesClient({ ...parts, listener: { onBatch: (batch) => hub.onBatch(batch) } });
   transactions.start();
   entries.start();
   const stage = {

@@ -159,10 +159,9 @@ async function start(
       workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
+    const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] };
     // The disconnect event reports a lost primary.
-    channel
-      .request('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] })
-      .catch(() => {});
+    channel.request('ready', address).catch(() => {});
     return service;
   } catch (error) {
     await channel.request('failed', { problem: errorText(error) }).catch(() => {});

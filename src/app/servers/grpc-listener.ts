@@ -35,23 +35,16 @@ function optionsOf(
 }
 
 /** @throws TlsFileError */
-export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions) {
-  const { admissionServices, limits, proxies, streams, isReady, log } = parts;
+export function buildGrpcListener(configuration: Configuration, options: GrpcListenerOptions) {
+  const { admissionServices, limits, proxies, streams, isReady, log } = options;
   const { streams: streamLimit, quota } = limits;
+  const { messagesPerSecond } = configuration.grpc;
   const watch = new KeyWatch(admissionServices.admission.keys, { rejection: quota.exceeded.bind(quota) });
-  const pace = new MessageRateLimiter({ messagesPerSecond: configuration.grpc.messagesPerSecond });
+  const messageLimiter = new MessageRateLimiter({ messagesPerSecond });
   const { standard, shred } = streams;
   const network = configuration.networks.default;
-  const handler = new GeyserGateway({
-    ...admissionServices,
-    streamLimit,
-    messageLimiter: pace,
-    watch,
-    standard,
-    shred,
-    network,
-    log,
-  });
+  const parts = { streamLimit, messageLimiter, watch, standard, shred, network, log };
+  const handler = new GeyserGateway({ ...admissionServices, ...parts });
   const health = (service: ServedService): boolean =>
     service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
   const files = grpcTlsFiles(configuration);

@@ -1,5 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { pick } from '../../config/option.ts';
 import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
 import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
 import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
@@ -50,14 +51,11 @@ function rpcCalls(
   proxies: TrustedProxies,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
+    ...pick(server, ['bodyMaxBytes', 'bodiesMaxBytes', 'batchResponsesMaxBytes', 'batchConcurrency']),
     network: networks.default,
     served: () => pool.networks(),
-    bodyMaxBytes: server.bodyMaxBytes,
-    bodiesMaxBytes: server.bodiesMaxBytes,
     // A worker's share must still hold the longest response.
     responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
-    batchResponsesMaxBytes: server.batchResponsesMaxBytes,
-    batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   });
@@ -176,26 +174,12 @@ export function buildServers(
     [CONTROL_PREFIX, controlRejection],
   ]);
   const options = { ...server, tls: httpTls(configuration), proxies };
-  const http: HttpServer = new HttpServer(
-    routes,
-    log,
-    options,
-    [sockets],
-    errorBodies,
-    buildFastHttpServer(configuration, calls, log),
-  );
+  const fastHttp = buildFastHttpServer(configuration, calls, log);
+  const http: HttpServer = new HttpServer(routes, log, options, [sockets], errorBodies, fastHttp);
   const isReady = () => readinessFacts().upstreams.usable > 0;
+  const grpcOptions = { admissionServices, limits: access.limits, proxies, isReady, log };
   const grpc: GrpcListener | null =
-    streams === null
-      ? null
-      : buildGrpcListener(configuration, {
-          admissionServices,
-          limits: access.limits,
-          proxies,
-          streams,
-          isReady,
-          log,
-        });
+    streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
   const endWaits = (): void => {
     restInterface.endWaits();
     control.endStreams();

@@ -85,17 +85,10 @@ function openWriter(
   { requestLog }: Configuration,
   log: Logger,
 ): RequestWriter {
-  const onState = logStateChange(
-    log,
-    'Failed to write the request log; entries are queued',
-    'Writing the request log recovered',
-  );
-  return new RequestWriter(
-    store,
-    sources,
-    gateway,
-    withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog),
-  );
+  const failing = 'Failed to write the request log; entries are queued';
+  const onState = logStateChange(log, failing, 'Writing the request log recovered');
+  const options = withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog);
+  return new RequestWriter(store, sources, gateway, options);
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
