@@ -135,12 +135,8 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** Listeners other than JSON-RPC and PubSub. */
-type AuxiliaryServers = {
-  faucet: FaucetServer | null;
-  gossip: GossipSocket | null;
-  geyser: LocalnetGeyser | null;
-};
+const openGossip = ({ host, gossipPort: port = 0, log }: LocalnetOptions): Promise<GossipSocket> =>
+  bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
 
 async function openGeyser(
   node: OpenLocalNode,
@@ -152,20 +148,6 @@ async function openGeyser(
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
-
-async function openAuxiliaryServers(
-  node: OpenLocalNode,
-  settings: LocalnetOptions,
-  opened: AuxiliaryServers,
-): Promise<void> {
-  const { host, gossipPort: port = 0, log } = settings;
-  opened.faucet = await openFaucet(node, settings);
-  opened.gossip = await bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
-  opened.geyser = await openGeyser(node, settings);
-}
-
-const closeAuxiliaryServers = ({ faucet, gossip, geyser }: AuxiliaryServers): Promise<unknown> =>
-  Promise.all([faucet?.close(), gossip?.close(), geyser?.close()]);
 
 /** The file is optional. */
 function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
@@ -197,33 +179,32 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     await shreds?.close();
     throw error;
   });
-  const auxiliary: AuxiliaryServers = { faucet: null, gossip: null, geyser: null };
-  try {
-    await warpTo(node, BigInt(settings.warpSlot ?? 0));
-    await openAuxiliaryServers(node, settings, auxiliary);
-    const { rpc, pubsub } = await openServers(node, settings);
-    const at = (port: number | undefined): string => `${host}:${port}`;
-    const contact = { gossip: at(auxiliary.gossip?.port), rpc: at(rpc.port), pubsub: at(pubsub.port) };
-    node.contact = contact;
-    const stop = async () => {
-      await Promise.all([rpc.close(), pubsub.close(), closeAuxiliaryServers(auxiliary)]);
-      await node.stop();
-      await shreds?.close();
-    };
-    const { genesis } = node;
-    const tip = () => node.bank('processed').slot;
-    tryWriteValidatorLog(settings, genesis, contact);
-    const ports = {
-      rpcPort: rpc.port,
-      pubsubPort: pubsub.port,
-      faucetPort: auxiliary.faucet?.port ?? null,
-      geyserPort: auxiliary.geyser?.port ?? null,
-    };
-    return { ...ports, genesis, tip, stop };
-  } catch (error) {
-    await closeAuxiliaryServers(auxiliary);
+  const listeners: { close(): Promise<void> }[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(listeners.map((listener) => listener.close()));
     await node.stop();
     await shreds?.close();
+  };
+  try {
+    await warpTo(node, BigInt(settings.warpSlot ?? 0));
+    const faucet = await openFaucet(node, settings);
+    if (faucet !== null) listeners.push(faucet);
+    const gossip = await openGossip(settings);
+    listeners.push(gossip);
+    const geyser = await openGeyser(node, settings);
+    if (geyser !== null) listeners.push(geyser);
+    const { rpc, pubsub } = await openServers(node, settings);
+    listeners.push(rpc, pubsub);
+    const at = ({ port }: { port: number }): string => `${host}:${port}`;
+    const contact = { gossip: at(gossip), rpc: at(rpc), pubsub: at(pubsub) };
+    node.contact = contact;
+    const { genesis } = node;
+    tryWriteValidatorLog(settings, genesis, contact);
+    const tip = () => node.bank('processed').slot;
+    const optionalPorts = { faucetPort: faucet?.port ?? null, geyserPort: geyser?.port ?? null };
+    return { rpcPort: rpc.port, pubsubPort: pubsub.port, ...optionalPorts, genesis, tip, stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
 }
