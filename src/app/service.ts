@@ -41,22 +41,16 @@ import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
 export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
-export type Service = Readonly<{
-  /** HTTP address without a path. */
-  url: string;
-  /** null when the listener is disabled. */
-  grpcUrl: string | null;
-  /** Whether the shred stage has a source; without one its keys are rejected. */
-  hasShredStage: boolean;
-  isDevelopment: boolean;
-  nodes: readonly NodeAtStart[];
-  newKeys: readonly NewKey[];
-  /** Link to create the operator account; null when an operator or an open link exists. */
-  setupUrl: string | null;
-  /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
-  reload(): Promise<void>;
-  stop(): Promise<void>;
-}>;
+export type Service = ServiceAddress &
+  Readonly<{
+    nodes: readonly NodeAtStart[];
+    newKeys: readonly NewKey[];
+    /** Link to create the operator account; null when an operator or an open link exists. */
+    setupUrl: string | null;
+    /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
+    reload(): Promise<void>;
+    stop(): Promise<void>;
+  }>;
 
 export type ServiceOptions = Readonly<{
   configuration: Configuration;

@@ -99,12 +99,9 @@ export const keys = section(
       'Invalid keys per minute from one address before it is blocked.',
       { common: true, reload: true },
     ),
-    failed_auth_block_ms: option(
-      whole(100, HOUR_MS),
-      failedAuthOptions.blockMs,
-      'How long an address is blocked after invalid keys.',
-      { reload: true },
-    ),
+    failed_auth_block_ms: limit(whole(100, HOUR_MS), 'How long an address is blocked after invalid keys.', {
+      reload: true,
+    }),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
       [...failedAuthOptions.exempt],
@@ -124,25 +121,11 @@ export const keys = section(
       ),
       rows: scannerKeyRows,
     },
-    usage_retention_days: option(
-      whole(1, 36_500),
-      usageRetention.daysDays,
-      'Retention of usage per day, in days.',
-      { common: true },
-    ),
-    usage_hours_days: option(
-      whole(1, 36_500),
-      usageRetention.hoursDays,
-      'Retention of usage per hour, in days.',
-    ),
-    usage_minutes_days: option(
-      whole(1, 36_500),
-      usageRetention.minutesDays,
-      'Retention of usage per minute, in days.',
-    ),
-    usage_journal_max_bytes: option(
+    usage_retention_days: limit(whole(1, 36_500), 'Retention of usage per day, in days.', { common: true }),
+    usage_hours_days: limit(whole(1, 36_500), 'Retention of usage per hour, in days.'),
+    usage_minutes_days: limit(whole(1, 36_500), 'Retention of usage per minute, in days.'),
+    usage_journal_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      usageJournalOptions.maxBytes,
       'Maximum usage stored on disk while the database is unavailable.',
     ),
   },
@@ -151,6 +134,11 @@ export const keys = section(
     customerKeysMax: keyLimits.customerKeysMax,
     usageFlushIntervalMs: usageWriterOptions.flushIntervalMs,
     usageRowsMax: usageMeterOptions.rowsMax,
+    usageRetentionDays: usageRetention.daysDays,
+    usageHoursDays: usageRetention.hoursDays,
+    usageMinutesDays: usageRetention.minutesDays,
+    usageJournalMaxBytes: usageJournalOptions.maxBytes,
+    failedAuthBlockMs: failedAuthOptions.blockMs,
     ...pick(failedAuthOptions, ['failedAuthPerMinute', 'addressesMax']),
   },
 );
@@ -183,13 +171,8 @@ export const accounts = section(
       example: '"https://solway.example.com"',
     }),
     password_min: limit(whole(8, 128), 'Minimum password length.'),
-    session_days: option(whole(1, 365), accountLimits.sessionMs / DAY_MS, 'Days that a session lasts.'),
-    invitation_days: option(
-      whole(1, 365),
-      accountLimits.invitationMs / DAY_MS,
-      'Days that an invitation is valid.',
-      { reload: true },
-    ),
+    session_days: limit(whole(1, 365), 'Days that a session lasts.'),
+    invitation_days: limit(whole(1, 365), 'Days that an invitation is valid.', { reload: true }),
     members_max: limit(whole(1, 100_000), 'Maximum members per customer.', { reload: true }),
     oidc: {
       ...option(
@@ -208,6 +191,8 @@ export const accounts = section(
     },
   },
   {
+    sessionDays: accountLimits.sessionMs / DAY_MS,
+    invitationDays: accountLimits.invitationMs / DAY_MS,
     accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
     addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
     ...omit(accountLimits, [

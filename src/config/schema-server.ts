@@ -93,11 +93,7 @@ export const server = section(
       whole(MIB, 64 * GIB),
       'Maximum memory for unsent responses; above it, calls get OVERLOADED.',
     ),
-    batch_calls_max: option(
-      whole(1, 10_000),
-      envelopeLimits.batchMax,
-      'Maximum calls in one JSON-RPC batch.',
-    ),
+    batch_calls_max: limit(whole(1, 10_000), 'Maximum calls in one JSON-RPC batch.'),
     connections_max: limit(whole(1, 1_000_000), 'Maximum open connections.'),
     connections_per_address_max: limit(
       whole(1, 1_000_000),
@@ -133,6 +129,7 @@ export const server = section(
   {
     ...omit(rpc, ['path', 'network', 'served', 'envelope', 'proxies']),
     ...omit(http, ['host', 'port', 'tls', 'proxies', 'connectionsExempt']),
+    batchCallsMax: envelopeLimits.batchMax,
     fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,
     fastPathBodyMaxBytes: fastHttpOptions.bodyMaxBytes,
   },

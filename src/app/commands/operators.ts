@@ -1,12 +1,10 @@
 import { hostname } from 'node:os';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/sources.ts';
 import {
   inviteFirstOperator,
   inviteOperator,
   listOperators,
-  type Operator,
   type OperatorContext,
   removeOperator,
 } from '../../control/accounts/operators.ts';
@@ -20,6 +18,7 @@ import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
 import { pepperSources, RUNNING_MS, withStore } from '../store.ts';
+import type { OfflineOptions } from './offline-api.ts';
 
 export type DashboardAddress = Readonly<{
   url: string;
@@ -28,15 +27,7 @@ export type DashboardAddress = Readonly<{
 }>;
 
 /** Links are complete URLs. */
-export type OperatorCommands = Readonly<{
-  pages: DashboardAddress;
-  list(): Promise<readonly Operator[]>;
-  /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
-  invite(email: string | null): Promise<string>;
-  remove(email: string): Promise<void>;
-  /** @throws ApiError 404 */
-  passwordLink(email: string): Promise<string>;
-}>;
+export type OperatorCommands = Awaited<ReturnType<typeof commandsOf>>;
 
 const operatorContextOf = (configuration: Configuration, store: Store, actor: string): OperatorContext => ({
   store,
@@ -95,35 +86,34 @@ async function resetToken(
   throw new ApiError(404, 'NOT_FOUND', 'no account has this address: check the spelling');
 }
 
-export type OperatorCommandsOptions = Readonly<{
-  configuration: Configuration;
-  environment: Environment;
-  actor: string;
+type OperatorCommandsOptions = OfflineOptions &
   /** Whether the command line has the address of the service. */
-  isAddressGiven: boolean;
-}>;
+  Readonly<{ isAddressGiven: boolean }>;
+
+async function commandsOf(options: OperatorCommandsOptions, store: Store) {
+  const { configuration, environment, actor } = options;
+  const peppers = await openPeppers(store, pepperSources(configuration, environment));
+  const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
+  const pages = await findDashboardAddress(options, store);
+  return {
+    pages,
+    list: () => listOperators(store),
+    /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
+    async invite(email: string | null) {
+      if (email !== null && !emailSchema.safeParse(email).success)
+        throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
+      return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
+    },
+    remove: (email: string) => removeOperator(operatorContext, email),
+    /** @throws ApiError 404 */
+    passwordLink: async (email: string) =>
+      `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+  };
+}
 
 /** @throws ApiError, PepperError, SchemaTooNewError, or the driver's error */
-export async function withOperatorCommands<Result>(
+export const withOperatorCommands = <Result>(
   options: OperatorCommandsOptions,
   work: (commands: OperatorCommands) => Promise<Result>,
-): Promise<Result> {
-  const { configuration, environment, actor } = options;
-  return withStore(configuration, async (store) => {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
-    const pages = await findDashboardAddress(options, store);
-    return work({
-      pages,
-      list: () => listOperators(store),
-      async invite(email) {
-        if (email !== null && !emailSchema.safeParse(email).success)
-          throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
-        return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
-      },
-      remove: (email) => removeOperator(operatorContext, email),
-      passwordLink: async (email) =>
-        `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
-    });
-  });
-}
+): Promise<Result> =>
+  withStore(options.configuration, async (store) => work(await commandsOf(options, store)));

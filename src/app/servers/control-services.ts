@@ -19,7 +19,9 @@ const DAY_MS = 24 * 3_600_000;
 /** Addresses of the service, without a path. */
 export type ServiceAddress = Readonly<{
   url: string;
+  /** null when the listener is disabled. */
   grpcUrl: string | null;
+  /** Whether the shred stage has a source; without one its keys are rejected. */
   hasShredStage: boolean;
   isDevelopment: boolean;
 }>;

@@ -67,10 +67,7 @@ Examples:
   pbpaste | solway keys whose -
 `;
 
-const rules = [
-  ...(['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies'] as const),
-  'never-back',
-] as const;
+const rules = ['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies', 'never-back'];
 
 const text = { type: 'string' } as const;
 const list = { type: 'string', multiple: true } as const;
