@@ -10,7 +10,7 @@ export type IpcMethods = Readonly<Record<string, IpcMethod>>;
 
 const empty = z.null();
 const port = z.int().min(0).max(65_535);
-const strings = z.array(z.string());
+const strings = z.array(z.string()).readonly();
 
 const isLimitCommand = (value: unknown): value is LimitCommand =>
   isTable(value) &&
@@ -27,7 +27,7 @@ const limitCommands = z.custom<readonly LimitCommand[]>(
 
 const configuration = z.custom<Configuration>((value) => isTable(value) && isTable(value.server));
 
-const problem = z.object({ source: z.string(), field: z.string(), message: z.string() });
+const problems = z.array(z.object({ source: z.string(), field: z.string(), message: z.string() })).readonly();
 
 const settingsSchema = z.object({
   worker: z.int().min(1),
@@ -46,15 +46,12 @@ const workerAddress = z.object({
   grpcUrl: z.string().nullable(),
   hasShredStage: z.boolean(),
   isDevelopment: z.boolean(),
-  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasResponded: z.boolean() })),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasResponded: z.boolean() })).readonly(),
 });
 
 export type WorkerAddress = z.output<typeof workerAddress>;
 
-const reloadResult = z.union([
-  z.object({ changed: strings, restart: strings }),
-  z.object({ problems: z.array(problem) }),
-]);
+const reloadResult = z.union([z.object({ changed: strings, restart: strings }), z.object({ problems })]);
 
 const reloadedBy = z.object({
   actor: z.string(),
@@ -83,7 +80,7 @@ export const workerMethods = {
   page: { request: empty, response: z.string() },
   check: {
     request: z.object({ configuration, restart: strings }),
-    response: z.object({ problems: z.array(problem) }),
+    response: z.object({ problems }),
   },
   apply: { request: z.object({ configuration }), response: empty },
   /** Not a signal: after one of a terminal to the whole process group, ours would be the second, which skips the drain. */

@@ -5,7 +5,7 @@ import { LiveConfiguration } from '../../config/live-configuration.ts';
 import { WORKERS_MAX } from '../../config/schema-server.ts';
 import type { ReloadActor } from '../../control/api/services.ts';
 import { openStorageCounter, type StorageCounter } from '../../control/storage/open-storage.ts';
-import { createFirstStartKeys, type PreparedStore, prepareStore } from '../access.ts';
+import { createFirstStartKeys, prepareStore } from '../access.ts';
 import { firstOperatorLink } from '../commands/operators.ts';
 import { startsInDevelopment } from '../development-mode.ts';
 import { errorText } from '../error-text.ts';
@@ -17,7 +17,6 @@ import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { openSharedServices } from '../shared-services.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterStorageQuota } from './cluster-storage-quota.ts';
-import type { WorkerSettings } from './ipc-messages.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
 import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
@@ -34,17 +33,7 @@ async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<St
   return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
 }
 
-type PrimaryServices = Readonly<{
-  options: ServiceOptions;
-  workers: number;
-  workerSettings: Omit<WorkerSettings, 'worker' | 'configuration'>;
-  prepared: PreparedStore;
-  live: LiveConfiguration;
-  activeNodes: ReloadParts['activeNodes'];
-  files: StorageCounter | null;
-}>;
-
-async function openPrimary(options: ServiceOptions, workers: number, stops: Stops): Promise<PrimaryServices> {
+async function openPrimary(options: ServiceOptions, workers: number, stops: Stops) {
   const { configuration, environment, program, log } = options;
   await checkPorts(configuration);
   await openDataDir(configuration.dataDir);
@@ -60,14 +49,13 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
   const live = new LiveConfiguration(configuration, toWorker);
   const relayedStage =
     shreds === null ? null : await relayShredStage(live.view, shreds, ledger, prepared, log, stops);
-  const activeNodes = relayedStage?.activeNodes ?? { addedNames: [], setFile: () => {} };
+  const noNodes: ReloadParts['activeNodes'] = { addedNames: [], setFile: () => {} };
+  const activeNodes = relayedStage?.activeNodes ?? noNodes;
   const workerSettings = { workers, upstreamClients, ledger, shreds: relayedStage?.address ?? null };
   return { options, workers, workerSettings, prepared, live, activeNodes, files };
 }
 
-type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
-
-function buildWorkers(primary: PrimaryServices): Workers {
+function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
   const { workers, workerSettings, live, activeNodes, files } = primary;
   const { log, reloadSource } = primary.options;
   const limits = new PrimaryLimitStore();
@@ -86,10 +74,9 @@ function buildWorkers(primary: PrimaryServices): Workers {
       },
       async reload(by) {
         try {
-          const { changed, restart } = (await reload?.enqueue(by)) ?? { changed: [], restart: [] };
-          return { changed: [...changed], restart: [...restart] };
+          return (await reload?.enqueue(by)) ?? { changed: [], restart: [] };
         } catch (error) {
-          if (error instanceof ConfigurationError) return { problems: [...error.problems] };
+          if (error instanceof ConfigurationError) return { problems: error.problems };
           throw error;
         }
       },
@@ -97,10 +84,8 @@ function buildWorkers(primary: PrimaryServices): Workers {
     onExit(worker) {
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
-        log.warn(
-          { reason: errorText(error) },
-          'Failed to determine the storage reservations of an exited worker',
-        );
+        const reason = errorText(error);
+        log.warn({ reason }, 'Failed to determine the storage reservations of an exited worker');
       });
     },
     log,

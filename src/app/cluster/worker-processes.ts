@@ -19,7 +19,7 @@ import { WORKER_VARIABLE } from './worker-context.ts';
 /** Checks and applies a configuration in all workers; a starting worker gets the newest one. */
 export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
   async check({ configuration, restart }) {
-    const responses = await processes.requestAll('check', { configuration, restart: [...restart] });
+    const responses = await processes.requestAll('check', { configuration, restart });
     return [...responses.values()].find(({ problems }) => problems.length > 0)?.problems ?? [];
   },
   async apply(configuration) {

@@ -54,7 +54,7 @@ function workerHandlers() {
       if (page === null) throw new IpcError('metrics are disabled');
       return page();
     },
-    check: (changes) => ({ problems: [...readyCallbacks().check(changes)] }),
+    check: (changes) => ({ problems: readyCallbacks().check(changes) }),
     apply({ configuration }) {
       readyCallbacks().apply(configuration);
       return null;
@@ -159,7 +159,7 @@ async function start(
       workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
-    const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] };
+    const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes };
     // The disconnect event reports a lost primary.
     channel.request('ready', address).catch(() => {});
     return service;

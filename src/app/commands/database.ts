@@ -15,12 +15,6 @@ import { openDatabase, type Store } from '../../control/database/open.ts';
 import { databaseFile } from '../process/data-dir.ts';
 import { RUNNING_MS, withStore } from '../store.ts';
 
-export type DatabaseFacts = Readonly<{
-  place: string;
-  schema: Readonly<{ found: number; now: number }>;
-  tables: readonly Readonly<{ table: string; rows: number }>[];
-}>;
-
 export type TableProgress = (count: TableCount) => void;
 
 async function withExistingStore<Result>(
@@ -34,16 +28,17 @@ async function withExistingStore<Result>(
   return withStore(configuration, work);
 }
 
-async function factsOf(store: Store): Promise<DatabaseFacts> {
-  const tables: { table: string; rows: number }[] = [];
+async function factsOf(store: Store) {
+  const tables: Omit<TableCount, 'digest'>[] = [];
   for (const { name } of backupTables) {
-    const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`.execute(
-      store.db,
-    );
+    const query = sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`;
+    const { rows } = await query.execute(store.db);
     tables.push({ table: name, rows: Number(rows[0]?.rows ?? 0) });
   }
   return { place: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
 }
+
+export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;
 
 /** Opens the database, which upgrades its schema, and counts its rows. */
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>

@@ -186,8 +186,6 @@ class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<void> }>;
-
 /** Address of a socket from this machine, as `host:port`. */
 function toLocalAddress({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
@@ -201,7 +199,7 @@ export async function startLocalnet(
   program: Program,
   shredsTo: AddressInfo | null,
   log: Logger,
-): Promise<EmbeddedLedger> {
+) {
   const ledger = new LocalnetProcess({ ...localnet, program, ledgerDir: ledgerDir(dataDir), shredsTo, log });
   return { ports: await ledger.start(), stop: () => ledger.stop() };
 }

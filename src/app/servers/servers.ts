@@ -34,16 +34,6 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-export type Servers = Readonly<{
-  http: HttpServer;
-  grpc: GrpcListener | null;
-  tlsListeners: readonly TlsListener[];
-  /** Ends REST requests and streams that could outlast the drain. */
-  endWaits(): void;
-  /** Ends all subscriptions; called once the listeners are drained. */
-  close(): void;
-}>;
-
 function rpcCalls(
   { server, networks, upstreamPool }: Configuration,
   parts: PipelineParts,
@@ -143,7 +133,7 @@ export function buildServers(
   control: Control,
   telemetry: Telemetry,
   log: Logger,
-): Servers {
+) {
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(server);
   const admissionServices = buildAdmissionServices(configuration, access, telemetry);
@@ -180,16 +170,20 @@ export function buildServers(
   const grpcOptions = { admissionServices, limits: access.limits, proxies, isReady, log };
   const grpc: GrpcListener | null =
     streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
+  /** Ends REST requests and streams that could outlast the drain. */
   const endWaits = (): void => {
     restInterface.endWaits();
     control.endStreams();
   };
+  /** Ends all subscriptions; called once the listeners are drained. */
   const close = (): void => {
     gate.close();
     grpc?.close();
   };
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }
+
+export type Servers = ReturnType<typeof buildServers>;
 
 /** Ready: nodes of the default network can answer. */
 function readiness(
