@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type CamelCase, camelCase } from '../base/camel-case.ts';
+import { isTable } from './table.ts';
 
 /** Builders of the rows of the configuration table, and the types that follow from the rows. */
 
@@ -165,7 +166,7 @@ const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
 
 export function camelNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelNames);
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isTable(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [
     camelCase(name),
     VERBATIM.has(name) ? member : camelNames(member),

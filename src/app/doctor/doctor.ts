@@ -111,16 +111,12 @@ async function checkUpstream(
 }
 
 function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
-  const networks = new Map<string, Map<string, string[]>>();
-  for (const { report } of nodeChecks) {
-    if (report === null || report.genesisHash === null) continue;
-    const chains = networks.get(report.network) ?? new Map<string, string[]>();
-    chains.set(report.genesisHash, [...(chains.get(report.genesisHash) ?? []), report.node]);
-    networks.set(report.network, chains);
-  }
-  return [...networks].flatMap(([network, chains]): Finding[] => {
+  const reports = nodeChecks.flatMap(({ report }) => (report?.genesisHash == null ? [] : [report]));
+  return [...Map.groupBy(reports, ({ network }) => network)].flatMap(([network, ofNetwork]): Finding[] => {
+    const chains = Map.groupBy(ofNetwork, ({ genesisHash }) => genesisHash);
     if (chains.size < 2) return [];
-    const chainList = [...chains].map(([hash, nodes]) => `${hash} (${nodes.join(', ')})`).join(' and ');
+    const namesOf = (nodes: readonly ProbeReport[]): string => nodes.map(({ node }) => node).join(', ');
+    const chainList = [...chains].map(([hash, nodes]) => `${hash} (${namesOf(nodes)})`).join(' and ');
     const text =
       `its nodes belong to different chains: their genesis hashes are ${chainList}. ` +
       'Remove the nodes of the wrong chain.';

@@ -57,20 +57,15 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
       listener.reload(readTls(files));
       log.info({ listener: listenerName }, 'Certificate reloaded');
     } catch (error) {
-      const reason = errorText(error);
-      log.error(
-        { listener: listenerName, reason },
-        'Certificate reload failed; keeping the current certificate',
-      );
+      const problem = { listener: listenerName, reason: errorText(error) };
+      log.error(problem, 'Certificate reload failed; keeping the current certificate');
     }
   };
-  const onFailure = (): void =>
-    log.warn(
-      { listener: listenerName },
-      'Certificate files cannot be watched; send SIGHUP after changing them',
-    );
+  const unwatched = 'Certificate files cannot be watched; send SIGHUP after changing them';
+  const onFailure = (): void => log.warn({ listener: listenerName }, unwatched);
   // Watches folders, because replacing a file ends a watch on the file.
-  for (const [folder, names] of foldersOf(files)) {
+  for (const [folder, paths] of foldersOf(files)) {
+    const names = new Set(paths.map((path) => basename(path)));
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
         if (name !== null && !names.has(name) && !isSwap(name)) return;
@@ -95,12 +90,6 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
 /** Kubernetes updates mounted files by replacing the symbolic link `..data` beside them. */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
-/** Folders of the files and of their link targets, with the file names. */
-function foldersOf({ cert, key }: TlsFiles): Map<string, Set<string>> {
-  const folders = new Map<string, Set<string>>();
-  for (const file of new Set([cert, key, realpathSync(cert), realpathSync(key)])) {
-    const names = folders.get(dirname(file)) ?? new Set();
-    folders.set(dirname(file), names.add(basename(file)));
-  }
-  return folders;
-}
+/** The files and their link targets by folder. */
+const foldersOf = ({ cert, key }: TlsFiles): ReadonlyMap<string, readonly string[]> =>
+  Map.groupBy([cert, key, realpathSync(cert), realpathSync(key)], (path) => dirname(path));

@@ -23,12 +23,6 @@ type Follower = (nodes: readonly NodeConfig[]) => void;
 /** Public facts of a node: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
-export function byNetwork(nodes: readonly NetworkNode[]): NodesByNetwork {
-  const groups: Partial<Record<Network, NodeConfig[]>> = {};
-  for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
-  return groups;
-}
-
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
   const { url, ws, grpc, headers, options } = settings;
   // They were complete when the node was read.
@@ -62,7 +56,8 @@ export class ActiveNodes {
   }
 
   get byNetwork(): NodesByNetwork {
-    return byNetwork(this.#origins.map(({ node }) => node));
+    const nodes: readonly NetworkNode[] = this.#origins.map(({ node }) => node);
+    return Object.groupBy(nodes, ({ network }) => network);
   }
 
   /** Nodes of the default network that are not drained: sources of subscriptions and streams. */
