@@ -13,20 +13,8 @@ import { isTable, type Table } from './table.ts';
 import { strictTable, WS_OFF } from './value-types.ts';
 
 /** A node with all its options. `url`, `ws`, `grpc` and `headers` may hold secrets. */
-export type UpstreamConfiguration = Readonly<{
-  network: Network;
-  name: string;
-  url: string;
-  /** null for a node without PubSub. */
-  ws: string | null;
-  grpc: string | null;
-  headers: Readonly<Record<string, string>>;
-  /** Absent or null: unlimited. */
-  requestsPerSecond?: number | null;
-  requestsBurst?: number | null;
-  /** Reads sent over one connection before the first response; absent: 1. */
-  pipelining?: number;
-}>;
+export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'network' | 'name'> &
+  Readonly<{ network: Network; name: string }>;
 
 /** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
@@ -155,7 +143,7 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index)
       add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
-    if (requestsBurst != null && requestsPerSecond == null)
+    if (requestsBurst !== null && requestsPerSecond === null)
       add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
   });
   const onDefault = upstreams.filter(({ network }) => network === networks.default).length;

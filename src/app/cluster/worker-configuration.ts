@@ -72,10 +72,8 @@ const partOf = <Limit extends number | null>(limit: Limit, workers: number): Lim
 
 const nodeShareOf = (node: UpstreamConfiguration, upstreamClients: number): UpstreamConfiguration => ({
   ...node,
-  ...(node.requestsPerSecond == null
-    ? {}
-    : { requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients) }),
-  ...(node.requestsBurst == null ? {} : { requestsBurst: partOf(node.requestsBurst, upstreamClients) }),
+  requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients),
+  requestsBurst: partOf(node.requestsBurst, upstreamClients),
 });
 
 function sectionOfWorker<Section extends object>(

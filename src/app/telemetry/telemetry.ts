@@ -110,20 +110,18 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-const lossesOf = (
-  dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
-) => [
-  { message: 'Requests dropped from the request log: the database is too slow', read: dropped.log_entries },
-  {
-    message: 'Requests dropped from the request log: the database rejected them',
-    read: dropped.refused_entries,
-  },
-  {
-    message: 'Transactions dropped before they landed: raise transactions.pending_max',
-    read: dropped.transactions,
-  },
-  { message: 'Spans dropped: check the OTLP collector', read: dropped.spans },
-];
+/** Log messages of counters of dropped entries. */
+const lossMessages = {
+  log_entries: 'Requests dropped from the request log: the database is too slow',
+  refused_entries: 'Requests dropped from the request log: the database rejected them',
+  transactions: 'Transactions dropped before they landed: raise transactions.pending_max',
+  spans: 'Spans dropped: check the OTLP collector',
+} as const;
+
+type Dropped = Readonly<Record<keyof typeof lossMessages, () => number>>;
+
+const lossesOf = (dropped: Dropped) =>
+  Object.entries(lossMessages).map(([name, message]) => ({ message, read: dropped[name as keyof Dropped] }));
 
 /** Idle until `start`. @param workerTelemetry - null: this process is the whole service. */
 export function openTelemetry(
