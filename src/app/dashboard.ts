@@ -6,7 +6,7 @@ import { dashboardRoutes } from '../servers/dashboard/routes.ts';
 import type { HttpRoutes } from '../servers/http/routes.ts';
 
 /** Output of `npm run build:web`. */
-export const DASHBOARD_DIR = join(PACKAGE_ROOT, 'web/dist');
+const DASHBOARD_DIR = join(PACKAGE_ROOT, 'web/dist');
 
 export function buildDashboardRoutes(log: Logger): HttpRoutes {
   if (!existsSync(join(DASHBOARD_DIR, 'dashboard.html')))

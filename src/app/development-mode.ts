@@ -40,7 +40,7 @@ async function recordNodes(store: Store): Promise<void> {
   });
 }
 
-export type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
+type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
 /** The embedded ledger runs only with --dev, and only if this database has never served nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {

@@ -39,7 +39,7 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
+type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
 export type Service = ServiceAddress &
   Readonly<{

@@ -35,7 +35,7 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { text: compressed(groups), words, site };
 }
 
-export type Cidr = Readonly<{ words: Words; masks: Words }>;
+type Cidr = Readonly<{ words: Words; masks: Words }>;
 
 const CIDR = /^([0-9a-fA-F.:]{2,45})(?:\/(\d{1,3}))?$/;
 

@@ -7,7 +7,7 @@
 /** Returned for invalid JSON and for JSON nested too deep. */
 export const MALFORMED = -1;
 
-export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -122,7 +122,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
 }
 
 /** Receives a member: the name (without quotes, escapes as written) and the value. */
-export type MemberCallback<Target> = (
+type MemberCallback<Target> = (
   target: Target,
   nameStart: number,
   nameEnd: number,
@@ -162,7 +162,7 @@ export function scanObject<Target>(
   }
 }
 
-export type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
+type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
 
 /** Calls `onElement`, unless null, for each element in order. */
 export function scanArray<Target>(

@@ -10,7 +10,7 @@ export function getAuditActor(): string {
   }
 }
 
-export type TokenKind = keyof typeof tokenSources;
+type TokenKind = keyof typeof tokenSources;
 
 const tokenSources = {
   operator: `an operator's token: create one in the dashboard under Settings, "Operator's tokens"`,

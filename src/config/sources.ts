@@ -14,7 +14,7 @@ import { nearestName } from './value-types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: string; name?: string };
+type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: string; name?: string };
 
 export type ConfigurationArguments = Readonly<{
   config?: string | undefined;

@@ -5,7 +5,7 @@ import { type LimitCommand, limitCommandNames } from '../../control/shared/limit
 
 /** Requests between the primary and its workers. Messages are validated although both ends run this program. */
 
-export type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
+type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;
 
 const empty = z.null();

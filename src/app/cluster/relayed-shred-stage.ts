@@ -10,7 +10,7 @@ import { openStreams } from '../upstreams/streams.ts';
 import { openUpstreams } from '../upstreams/upstreams.ts';
 import { openShredRelay, type RelayAddress } from './shred-relay.ts';
 
-export type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
+type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
 /** Never called: the primary opens no streams. */
 const withoutReplay = (configuration: Configuration): Configuration => ({

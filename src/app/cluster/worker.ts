@@ -21,7 +21,7 @@ import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
-export type WorkerOptions = Readonly<{
+type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
   logLevelOf: (section: Configuration['log']) => string;

@@ -20,7 +20,7 @@ import { callableHost } from '../servers/listen.ts';
 import { pepperSources, RUNNING_MS, withStore } from '../store.ts';
 import type { OfflineOptions } from './offline-api.ts';
 
-export type DashboardAddress = Readonly<{
+type DashboardAddress = Readonly<{
   url: string;
   /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
 /** Names of API fields on the command line: `cidrs` is `--cidr`. */
-export type OptionNames = Readonly<Record<string, string>>;
+type OptionNames = Readonly<Record<string, string>>;
 
 /** Prefix of validation errors of the control API. */
 const PREAMBLE = /^The (?:body|query) is invalid: /;

@@ -32,7 +32,7 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
  * Accounts and programs of a new ledger. An address may be a keypair file, or for an account `-`: the address in
  * its file.
  */
-export type GenesisFiles = Readonly<{
+type GenesisFiles = Readonly<{
   /** Address and file. */
   accounts: readonly (readonly string[])[];
   accountDirs: readonly string[];

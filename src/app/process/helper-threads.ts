@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 /** Bytecode that V8 may inline into one function. */
 const INLINED_MAX_BYTES = 4_000;
 
-export const INLINING_FLAG = '--max-inlined-bytecode-size-cumulative';
+const INLINING_FLAG = '--max-inlined-bytecode-size-cumulative';
 
 /**
  * Raises V8's inlining limit (default 920 bytes): a request runs about sixty short functions, and calling them is a

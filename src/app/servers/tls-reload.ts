@@ -12,7 +12,7 @@ export type TlsListener = Readonly<{
   reload(identity: TlsIdentity): void;
 }>;
 
-export type CertificateWatch = Readonly<{
+type CertificateWatch = Readonly<{
   /** Rereads all certificates, changed or not. */
   reload(): void;
   close(): void;

@@ -6,7 +6,7 @@ export class LogFileError extends Error {
   override name = 'LogFileError';
 }
 
-export type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
+type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {
   EACCES: 'this user has no write permission: change the owner or choose another file',

@@ -29,7 +29,7 @@ export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode):
   return { ...(camelNames(options) as NodeOptions), name, network, url, ws, grpc, headers };
 };
 
-export type ActiveNodesOptions = Readonly<{
+type ActiveNodesOptions = Readonly<{
   file: readonly NetworkNode[];
   ledger: NetworkNode | null;
   added: readonly AddedNode[];

@@ -44,7 +44,7 @@ export const hasShreds = (configuration: Configuration, isDevelopment: boolean):
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
-export const NO_SHREDS =
+const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
 /** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */

@@ -14,7 +14,7 @@ import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
 import { openTransactionSender, openUpstreamMiddleware } from './upstream-middleware.ts';
 
-export const LOCALNET_NODE = 'embedded-ledger';
+const LOCALNET_NODE = 'embedded-ledger';
 
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';

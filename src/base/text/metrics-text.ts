@@ -1,8 +1,8 @@
 /** Prometheus text format 0.0.4. Source: https://prometheus.io/docs/instrumenting/exposition_formats/. */
 
-export type MetricKind = 'counter' | 'gauge' | 'histogram';
+type MetricKind = 'counter' | 'gauge' | 'histogram';
 
-export type MetricLabels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
 
 const escapeLabel = (text: string): string =>
   text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');

@@ -44,7 +44,7 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
   ['--enable-rpc-bigtable-ledger-storage', unsupported(0, 'the ledger has no external storage')],
 ]);
 
-export type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
+type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
 /** Removes options that have no meaning here. @throws UsageError for an unsupported option, with the reason. */
 export function removeValidatorFlags(args: readonly string[]): FilteredArguments {
