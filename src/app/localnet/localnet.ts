@@ -5,7 +5,7 @@ import {
   type OpenLocalNode,
   openLocalNode,
 } from '../../../packages/localnet/src/genesis/open.ts';
-import { type LocalnetServer, startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
+import { startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
 import {
   type FaucetServer,
   type SignAirdrop,
@@ -18,7 +18,7 @@ import {
   type ShredTarget,
 } from '../../../packages/localnet/src/network/shred-sender.ts';
 import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
-import { type PubsubServer, startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
 import type { Logger } from '../../base/log.ts';
 import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
@@ -78,12 +78,8 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
   }
 }
 
-type LocalnetServers = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
-
-async function openServers(
-  node: OpenLocalNode,
-  { host, rpcPort, log }: LocalnetOptions,
-): Promise<LocalnetServers> {
+/** Opens JSON-RPC and PubSub. */
+async function openServers(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions) {
   let lastPort = rpcPort;
   const at = (port: number) => {
     lastPort = port;
@@ -92,12 +88,8 @@ async function openServers(
   const openRpc = (port: number) => startLocalnetServer(node, at(port));
   const openPubsub = (port: number) => startPubsubServer(node, at(port));
   try {
-    const opening =
-      rpcPort === 0
-        ? openOnFreePorts(openRpc, openPubsub)
-        : openOnConsecutivePorts(rpcPort, openRpc, openPubsub);
-    const [rpc, pubsub] = await opening;
-    return { rpc, pubsub };
+    if (rpcPort === 0) return await openOnFreePorts(openRpc, openPubsub);
+    return await openOnConsecutivePorts(rpcPort, openRpc, openPubsub);
   } catch (error) {
     throw listenProblem(error, host, lastPort, rpcPort);
   }
@@ -193,7 +185,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     listeners.push(gossip);
     const geyser = await openGeyser(node, settings);
     if (geyser !== null) listeners.push(geyser);
-    const { rpc, pubsub } = await openServers(node, settings);
+    const [rpc, pubsub] = await openServers(node, settings);
     listeners.push(rpc, pubsub);
     const at = ({ port }: { port: number }): string => `${host}:${port}`;
     const contact = { gossip: at(gossip), rpc: at(rpc), pubsub: at(pubsub) };
