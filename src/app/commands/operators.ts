@@ -87,8 +87,10 @@ async function resetToken(
 }
 
 type OperatorCommandsOptions = OfflineOptions &
-  /** Whether the command line has the address of the service. */
-  Readonly<{ isAddressGiven: boolean }>;
+  Readonly<{
+    /** Whether the command line has the address of the service. */
+    isAddressGiven: boolean;
+  }>;
 
 async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   const { configuration, environment, actor } = options;
