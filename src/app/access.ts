@@ -22,10 +22,7 @@ const ACTOR = 'first start';
 
 export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
-/**
- * Opens the store, upgrades its schema, checks its peppers and stores the plans of the configuration.
- * @throws PepperError, SchemaTooNewError, or the driver's error.
- */
+/** Opens and upgrades the store, and stores the plans. @throws PepperError, SchemaTooNewError, the driver's error */
 export async function prepareStore(
   configuration: Configuration,
   environment: Environment,
@@ -50,11 +47,7 @@ export const createFirstStartKeys = (
   { keys: { keysMax } }: Configuration,
 ): Promise<NewKey[]> => createFirstKeys({ store, peppers, actor: ACTOR, keysMax, now: Date.now });
 
-/**
- * Opens the store, loads the keys and follows their changes.
- * @param workerLimitStore - as for `openLimits`.
- * @throws PepperError, SchemaTooNewError, or the driver's error.
- */
+/** Loads the keys and follows their changes. @param workerLimitStore - as for `openLimits`. @throws as `prepareStore` */
 export async function openAccess(
   configuration: Configuration,
   environment: Environment,
@@ -70,7 +63,6 @@ export async function openAccess(
   }
 }
 
-/** Keys in memory, loaded from the store, and their usage, counted in memory and written to the store. */
 export type Access = Awaited<ReturnType<typeof watchStore>>;
 
 async function watchStore(
@@ -123,7 +115,6 @@ async function watchStore(
   return {
     keys,
     usage: usage.meter,
-    /** Usage rows waiting to be stored. */
     pendingUsageRows: usage.waiting,
     limits: sharing,
     lastUsed,
@@ -131,9 +122,7 @@ async function watchStore(
     peppers,
     /** Called once the listeners are open: a failed start must not create unseen keys. */
     createFirstKeys: createAndRefresh,
-    /** Applies key changes immediately. */
     refreshKeys: () => feed.refresh(),
-    /** Writes usage and closes the store. */
     stop,
   };
 }

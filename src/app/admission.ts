@@ -36,5 +36,4 @@ export function buildAdmissionServices({ keys }: Configuration, access: Access, 
   return { admission, meter, connections, submissions };
 }
 
-/** Admission and metering shared by all listeners. */
 export type AdmissionServices = ReturnType<typeof buildAdmissionServices>;

@@ -26,7 +26,6 @@ export function mistypedVariables(environment: Environment): string[] {
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 
-/** Nodes by network, in the order of the file. */
 export function nodesByNetwork({ upstreams }: Configuration): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { network } of upstreams) counts.set(network, (counts.get(network) ?? 0) + 1);

@@ -6,9 +6,8 @@ import { dashboardRoutes } from '../servers/dashboard/routes.ts';
 import type { HttpRoutes } from '../servers/http/routes.ts';
 
 /** Output of `npm run build:web`. */
-export const DASHBOARD_DIR = join(PACKAGE_ROOT, 'web/dist');
+const DASHBOARD_DIR = join(PACKAGE_ROOT, 'web/dist');
 
-/** Dashboard routes. If the dashboard is not built, logs the build command and continues. */
 export function buildDashboardRoutes(log: Logger): HttpRoutes {
   if (!existsSync(join(DASHBOARD_DIR, 'dashboard.html')))
     log.info('Dashboard not built: run npm run build:web');

@@ -4,7 +4,6 @@ import type { Store } from '../control/database/open.ts';
 import { nextVersion, transact, writeAudit } from '../control/database/transaction.ts';
 import { readNodeRows, wereNodesUsed } from '../control/nodes/added-nodes.ts';
 
-/** No node is configured, and the embedded ledger is not allowed. The message says how to fix it. */
 export class NoNodesError extends Error {
   override name = 'NoNodesError';
 }
@@ -41,13 +40,9 @@ async function recordNodes(store: Store): Promise<void> {
   });
 }
 
-export type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
+type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
-/**
- * Decides whether to run the embedded ledger: only with --dev, and only when this database has never served
- * nodes.
- * @throws NoNodesError
- */
+/** The embedded ledger runs only with --dev, and only if this database has never served nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
   const stored = (await readNodeRows(store.db)).map(({ network }) => network);

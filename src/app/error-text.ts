@@ -108,15 +108,12 @@ function remedyOf(error: unknown): string | null {
   return /timeout/i.test(message) ? remedies.ETIMEDOUT! : null;
 }
 
-/** Removes keys and URL credentials from a message. */
 function cleanMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : 'no message';
   return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
 }
 
-/**
- * Text for a failed start of `solway localnet`, which names options of the command line, not of the configuration.
- */
+/** Text for `solway localnet`, which names options of the command line, not of the configuration. */
 export function ledgerErrorText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'mkdir')
@@ -124,10 +121,7 @@ export function ledgerErrorText(error: unknown): string {
   return permissionProblem(error) ?? cleanMessage(error);
 }
 
-/**
- * Text of an error for operators, with the remedy. Solway's own errors already contain a remedy; system errors
- * are looked up by code.
- */
+/** Text of an error for operators. Solway's own errors contain a remedy; system errors get one by their code. */
 export function errorText(error: unknown): string {
   if (operatorErrors.some((type) => error instanceof type)) return (error as Error).message;
   return permissionProblem(error) ?? remedyOf(error) ?? `unexpected failure: ${cleanMessage(error)}`;

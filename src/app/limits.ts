@@ -33,29 +33,17 @@ function share(
   parts: ConstructorParameters<typeof SharedLimits>[0]['parts'],
   log: Logger,
 ): SharedLimits {
-  return new SharedLimits({
-    ...shared,
-    store: limitStore,
-    parts,
-    onState: logStateChange(
-      log,
-      'Shared limits unavailable; each gateway enforces its share',
-      'Shared limits connected',
-      problemOf,
-    ),
-  });
+  const failing = 'Shared limits unavailable; each gateway enforces its share';
+  const onState = logStateChange(log, failing, 'Shared limits connected', problemOf);
+  return new SharedLimits({ ...shared, store: limitStore, parts, onState });
 }
 
-const sharedMinSlots = ({ shared, sessions }: Configuration, { limitStore }: Sharing): SharedMinSlotStore =>
-  new SharedMinSlotStore({
-    store: limitStore,
-    prefix: `${shared.prefix}floor:`,
-    retentionMs: sessions.idleMs,
-  });
+function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store }: Sharing) {
+  return new SharedMinSlotStore({ store, prefix: `${shared.prefix}floor:`, retentionMs: sessions.idleMs });
+}
 
 /**
  * Builds the limits, loads the usage of this month, and shares limits with other gateways.
- * @param epoch - name of this run in usage rows.
  * @param workerLimitStore - shares limits with other workers when Redis is not configured; absent: a single process.
  * @throws the driver's error when the store cannot be read, the system's when a file cannot.
  */
@@ -110,5 +98,4 @@ export async function openLimits(
   return { ...limits, minSlots, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
 }
 
-/** Limits of keys over all listeners and, when shared, over all gateways. */
 export type Limits = Awaited<ReturnType<typeof openLimits>>;

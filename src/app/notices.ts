@@ -31,7 +31,7 @@ export function openMailer({ mail }: Configuration): Mailer | null {
   };
 }
 
-/** Starts customer notices. @throws the driver's error. */
+/** @throws the driver's error */
 export async function openNotices(
   { notices }: Configuration,
   { store, peppers, limits: { quota: ledger } }: Access,
@@ -54,7 +54,6 @@ export async function openNotices(
   });
   await notifier.start();
   return {
-    /** For handlers of the control API. */
     services: { notices: { webhooks, limits } },
     stop: () => stopEach([() => notifier.stop(), () => webhooks.close()]),
   };

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../base/package-root.ts';
 
-/** The version in package.json. */
 export const PROGRAM_VERSION: string = JSON.parse(
   readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
 ).version;

@@ -7,7 +7,6 @@ import { reloadSocketFile } from './process/data-dir.ts';
 
 export type { ReloadResult };
 
-/** The service on this machine did not reload its configuration; the message says why. */
 export class ReloadError extends Error {
   override name = 'ReloadError';
 }
@@ -21,16 +20,9 @@ const reloadResponse = z.union([
 
 function post(socketPath: string, actor: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  request({
-    ...{
-      socketPath,
-      method: 'POST',
-      path: '/reload',
-      headers: { 'x-actor': actor.replace(/[^\x20-\x7e]/g, '?') },
-    },
-    agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
+  const headers = { 'x-actor': actor.replace(/[^\x20-\x7e]/g, '?') };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  request({ socketPath, method: 'POST', path: '/reload', headers, agent: false, signal })
     .on('response', (response) => text(response).then(resolve, reject))
     .on('error', reject)
     .end();
@@ -49,11 +41,7 @@ function failureOf(error: unknown, path: string): ReloadError | null {
   );
 }
 
-/**
- * Reloads the service that uses a data folder.
- * @param actor - actor in the audit log.
- * @returns null when no service listens. @throws ReloadError
- */
+/** @returns null when no service listens. @throws ReloadError */
 export async function reloadLocally(dataDir: string, actor: string): Promise<ReloadResult | null> {
   const path = reloadSocketFile(dataDir);
   let body: string;
@@ -69,6 +57,6 @@ export async function reloadLocally(dataDir: string, actor: string): Promise<Rel
   return response;
 }
 
-/** Reloads a remote service. @throws ApiError with the problems, ApiUnreachableError */
+/** @throws ApiError with the problems, ApiUnreachableError */
 export const reloadRemotely = (url: string, token: string): Promise<ReloadResult> =>
   remoteApi({ url, token }).call('POST /reload', {});

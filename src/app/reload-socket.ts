@@ -52,11 +52,7 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/**
- * Opens the socket in the data folder for `solway reload`. Without it the service still reloads on SIGHUP and through
- * the control API.
- * @returns closes the socket.
- */
+/** Opens the socket for `solway reload`. Without it, SIGHUP and the control API still reload. @returns closes the socket. */
 export async function openReloadSocket(
   dataDir: string,
   reload: Reloader | undefined,

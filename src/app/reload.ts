@@ -12,22 +12,18 @@ import type { ActiveNodes } from './upstreams/active-nodes.ts';
 
 const BY_SIGNAL: ReloadActor = { actor: 'system:SIGHUP', address: null, userAgent: null, requestId: null };
 
-/** Rereads the configuration. */
 export type ReloadSource = Readonly<{
   /** Reads file, environment and command line. @throws ConfigurationError */
   read: () => Configuration;
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** Other processes of the service, which get the same configuration. */
+/** Other processes of the service, which get the same configuration. Never reject. */
 export type ReloadFollowers = Readonly<{
-  /** Checks it in the other processes. Never rejects. */
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
-  /** Applies it in the other processes. Never rejects. */
   apply(configuration: Configuration): Promise<void>;
 }>;
 
-/** A proposed configuration, and the options that need a restart. */
 export type ProposedChanges = Pick<Changes, 'configuration' | 'restart'>;
 
 export type ReloadParts = Readonly<{
@@ -40,12 +36,9 @@ export type ReloadParts = Readonly<{
   followers?: ReloadFollowers;
 }>;
 
-function followConfiguration({
-  live,
-  activeNodes,
-  log,
-  reloadSource,
-}: Pick<ReloadParts, 'live' | 'activeNodes' | 'log' | 'reloadSource'>): void {
+type FollowerParts = Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>;
+
+function followConfiguration({ live, activeNodes, log }: FollowerParts, reloadSource: ReloadSource): void {
   live.follow(({ upstreams, upstreamPool }) => activeNodes.setFile(upstreams, upstreamPool));
   live.follow((configuration) => {
     log.level = reloadSource.logLevelOf(configuration.log);
@@ -81,19 +74,12 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
     const fields = Object.fromEntries(
       error.problems.map(({ source, field, message }) => [field || source, message]),
     );
-    throw new ApiError(
-      409,
-      'INVALID_CONFIGURATION',
-      `configuration rejected, nothing changed: ${error.message}`,
-      { fields },
-    );
+    const text = `configuration rejected, nothing changed: ${error.message}`;
+    throw new ApiError(409, 'INVALID_CONFIGURATION', text, { fields });
   }
 }
 
-/**
- * Reloads the configuration. The whole configuration is checked first; then all reloadable options change at once, and
- * the others are reported. On any error nothing changes.
- */
+/** Reloads the configuration: all reloadable options change at once, or none after an error. The others are reported. */
 export class Reload {
   readonly #parts: ReloadParts;
   /** Serializes reloads. */
@@ -101,13 +87,10 @@ export class Reload {
 
   constructor(parts: ReloadParts) {
     this.#parts = parts;
-    followConfiguration(parts);
+    followConfiguration(parts, parts.reloadSource);
   }
 
-  /**
-   * Reloads for a caller of the control API.
-   * @throws ApiError 409 with the problems by option; the driver's error.
-   */
+  /** @throws ApiError 409 with the problems by option; the driver's error */
   forCaller(by: ReloadActor): Promise<ReloadResult> {
     return toCallerResult(this.enqueue(by));
   }
@@ -137,11 +120,10 @@ export class Reload {
       if (error instanceof ConfigurationError) {
         const problems = error.problems.map(describeProblem);
         log.error({ problems }, 'Configuration reload rejected; keeping the current configuration');
-      } else
-        log.error(
-          { reason: errorText(error) },
-          'Configuration reload failed; keeping the current configuration',
-        );
+      } else {
+        const reason = errorText(error);
+        log.error({ reason }, 'Configuration reload failed; keeping the current configuration');
+      }
       throw error;
     }
   }
@@ -160,15 +142,11 @@ export class Reload {
     try {
       live.replace(changes.configuration);
     } catch (fault) {
-      await this.#record({ ...changes, configuration: before }, by, 'configuration.reload-undone').catch(
-        (error: unknown) => {
-          const problem = errorText(error);
-          log.error(
-            { reason: problem },
-            'Rollback failed: plans and audit log show the rejected configuration',
-          );
-        },
-      );
+      const undone = { ...changes, configuration: before };
+      await this.#record(undone, by, 'configuration.reload-undone').catch((error: unknown) => {
+        const reason = errorText(error);
+        log.error({ reason }, 'Rollback failed: plans and audit log show the rejected configuration');
+      });
       throw fault;
     }
   }
@@ -207,10 +185,7 @@ export type ReloadService = Readonly<{
   forSignal: () => Promise<void>;
 }>;
 
-/**
- * Builds the configuration reload.
- * @param reloadSource - absent: reloading is disabled.
- */
+/** @param reloadSource - absent: reloading is disabled. */
 export function openReload(
   parts: Omit<ReloadParts, 'reloadSource'>,
   reloadSource?: ReloadSource,
@@ -220,15 +195,12 @@ export function openReload(
   return { services: { reload: (by) => reload.forCaller(by) }, forSignal: () => reload.forSignal() };
 }
 
-/**
- * Reload in a worker, through the primary.
- * @throws ConfigurationError
- */
+/** Reloads a worker through the primary. @throws ConfigurationError */
 export function openWorkerReload(
-  parts: Pick<ReloadParts, 'live' | 'activeNodes' | 'log'>,
+  parts: FollowerParts,
   reloadSource: ReloadSource | undefined,
   requestReload: (by: ReloadActor) => Promise<ReloadResult>,
 ): ReloadService {
-  if (reloadSource !== undefined) followConfiguration({ ...parts, reloadSource });
+  if (reloadSource !== undefined) followConfiguration(parts, reloadSource);
   return { services: { reload: (by) => toCallerResult(requestReload(by)) }, forSignal: async () => {} };
 }

@@ -16,7 +16,7 @@ import { errorText } from './error-text.ts';
 import type { Program } from './localnet/localnet-process.ts';
 import { openMailer, openNotices } from './notices.ts';
 import { openDataDir } from './process/data-dir.ts';
-import { stopEach } from './process/stop-each.ts';
+import { type Stops, stopEach } from './process/stop-each.ts';
 import { openReload, openWorkerReload, problemsOf, type ReloadService, type ReloadSource } from './reload.ts';
 import { openReloadSocket } from './reload-socket.ts';
 import { openControl } from './servers/control-api.ts';
@@ -39,35 +39,24 @@ import { openAddedNodes } from './upstreams/added-nodes.ts';
 import { openStreams } from './upstreams/streams.ts';
 import { openUpstreams, type Upstreams } from './upstreams/upstreams.ts';
 
-export type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
+type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boolean }>;
 
-export type Service = Readonly<{
-  /** HTTP address without a path. */
-  url: string;
-  /** gRPC address without a path; null when the listener is disabled. */
-  grpcUrl: string | null;
-  /** Whether the shred stage has a source; without one its keys are rejected. */
-  hasShredStage: boolean;
-  /** Calls go to the embedded ledger, not to a Solana network. */
-  isDevelopment: boolean;
-  /** The nodes, and whether each responded during startup. */
-  nodes: readonly NodeAtStart[];
-  /** Keys created by this start, with their secrets. */
-  newKeys: readonly NewKey[];
-  /** Link to create the operator account; null when an operator or an open link exists. */
-  setupUrl: string | null;
-  /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
-  reload(): Promise<void>;
-  /** Drains requests, writes usage, stops the embedded ledger. */
-  stop(): Promise<void>;
-}>;
+export type Service = ServiceAddress &
+  Readonly<{
+    nodes: readonly NodeAtStart[];
+    newKeys: readonly NewKey[];
+    /** Link to create the operator account; null when an operator or an open link exists. */
+    setupUrl: string | null;
+    /** Reloads the configuration, as at SIGHUP. Never rejects: the log has the result. */
+    reload(): Promise<void>;
+    stop(): Promise<void>;
+  }>;
 
 export type ServiceOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
   program: Program;
   log: Logger;
-  /** Absent: reloading is disabled. */
   reloadSource?: ReloadSource;
   /** Set in a worker; absent in a single process. */
   workerContext?: WorkerContext;
@@ -94,17 +83,14 @@ export async function checkPorts(configuration: Configuration): Promise<void> {
 
 type ListenUrls = Pick<Service, 'url' | 'grpcUrl'>;
 
-/**
- * Opens the listeners.
- * @param stops - receives one function that drains all open listeners at once.
- */
+/** Adds a function to `stops` that drains all open listeners at once. */
 async function openServers(
   { http, grpc, endWaits }: Servers,
   configuration: Configuration,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<ListenUrls> {
   const { drainGraceMs, drainNoticeMs } = configuration.server;
-  const drains: (() => Promise<unknown>)[] = [];
+  const drains: Stops = [];
   stops.push(() => Promise.all(drains.map((drain) => drain())));
   const address = await listenAt(httpListenAddress(configuration), () => http.listen());
   const url = urlOf(address, http.isSecure ? 'https' : 'http');
@@ -115,8 +101,6 @@ async function openServers(
   drains.push(() => grpc.server.drain(drainGraceMs, drainNoticeMs));
   return { url, grpcUrl: urlOf(grpcAddress, grpc.tlsListener === null ? 'http' : 'https') };
 }
-
-type Stops = (() => Promise<unknown>)[];
 
 /** Services that exist once: a worker gets them from the primary. */
 async function sharedServicesOf(
@@ -185,10 +169,7 @@ async function openData(options: ServiceOptions, configuration: Configuration): 
   return openAccess(configuration, environment, log, workerContext?.limits);
 }
 
-/**
- * Builds the service and opens its listeners.
- * @throws the errors of its parts; everything started is stopped again.
- */
+/** @throws the errors of its parts; everything started is stopped again */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, workerContext } = options;
   const live = new LiveConfiguration(options.configuration, workerContext?.toWorkerConfiguration);

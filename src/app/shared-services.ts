@@ -1,27 +1,22 @@
 import type { Logger } from '../base/log.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type LocalnetPorts, type Program, startLocalnet } from './localnet/localnet-process.ts';
+import type { Stops } from './process/stop-each.ts';
 import { openShreds, type Shreds } from './upstreams/shreds.ts';
 
 /** Services that exist once per service, not per worker: shred stage and embedded ledger. */
 export type SharedServices = Readonly<{
-  /** null without a source. */
   shreds: Shreds | null;
-  /** Ports of the embedded ledger; null outside development mode. */
   ledger: LocalnetPorts | null;
 }>;
 
-/**
- * Opens the shred stage, and in development mode starts the embedded ledger.
- * @param stops - receives the functions that stop them.
- * @throws ListenError, EmbeddedLedgerError
- */
+/** @throws ListenError, EmbeddedLedgerError */
 export async function openSharedServices(
   configuration: Configuration,
   isDevelopment: boolean,
   program: Program,
   log: Logger,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<SharedServices> {
   const shreds = await openShreds(configuration, isDevelopment, log);
   if (shreds !== null) stops.push(shreds.stop);

@@ -4,11 +4,7 @@ import { openDatabase, type Store } from '../control/database/open.ts';
 import type { PepperSources } from '../control/pepper.ts';
 import { databaseFile } from './process/data-dir.ts';
 
-/**
- * Opens the configured database.
- * @param onError - called when an idle connection breaks.
- * @throws SchemaTooNewError, or the driver's own error.
- */
+/** @param onError - called when an idle connection breaks. @throws SchemaTooNewError, or the driver's error */
 export function openStore(
   { store, dataDir }: Configuration,
   onError?: (error: Error) => void,
@@ -20,6 +16,22 @@ export function openStore(
     ...limits,
     ...(onError && { onError }),
   });
+}
+
+/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
+export const RUNNING_MS = 10_000;
+
+/** Opens the configured database, runs `work` and closes the database. @throws as `openStore` */
+export async function withStore<Result>(
+  configuration: Configuration,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(configuration);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 export const pepperSources = ({ dataDir }: Configuration, environment: Environment): PepperSources => ({

@@ -41,7 +41,6 @@ function writerOf(
   });
 }
 
-/** Starts metering, and the writing and rollup of usage. */
 export function openUsage(store: Store, configuration: Configuration, log: Logger) {
   const { keys } = configuration;
   const meter = new UsageMeter({ rowsMax: keys.usageRowsMax });
@@ -72,7 +71,6 @@ export function openUsage(store: Store, configuration: Configuration, log: Logge
     /** Name of this run in usage rows. */
     epoch: writer.epoch,
     losses,
-    /** Rows waiting to be stored. */
     waiting: () => writer.pendingRows,
     stop: () => stopEach([() => roller.stop(), () => writer.stop()]),
   };

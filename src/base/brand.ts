@@ -1,5 +1,2 @@
-/**
- * Nominal type: `Brand<bigint, 'Slot'>` is assignable to bigint, but a bigint is not a Slot. No cost at run
- * time.
- */
+/** A nominal type: `Brand<bigint, 'Slot'>` is assignable to bigint, but a bigint is not a Slot. */
 export type Brand<Base, Name extends string> = Base & { readonly __brand: Name };

@@ -1,7 +1,6 @@
 /** A read past the end of the bytes, or past a bound set by the caller. */
 export class OutOfBytes extends Error {
   override readonly name = 'OutOfBytes';
-  /** Bytes that the read needed. */
   readonly requested: number;
 
   constructor(message: string, requested: number) {
@@ -10,10 +9,7 @@ export class OutOfBytes extends Error {
   }
 }
 
-/**
- * Reads little-endian fields in sequence. `bytes` returns views of the input, never copies.
- * @throws OutOfBytes from every reading method if too few bytes are left.
- */
+/** Reads little-endian fields; `bytes` returns views. @throws OutOfBytes from every reading method */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -70,7 +66,6 @@ export class ByteReader {
     return this.u8() !== 0;
   }
 
-  /** Returns a view of the next `length` bytes. */
   bytes(length: number): Uint8Array {
     const start = this.#take(length);
     return this.#bytes.subarray(start, start + length);
@@ -84,7 +79,6 @@ export class ByteReader {
 
 const FIRST_CAPACITY = 128;
 
-/** Writes little-endian fields in sequence to a growing buffer. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
@@ -164,16 +158,13 @@ export class ByteWriter {
     return this;
   }
 
-  /** Returns the written bytes as a view of the internal buffer. The writer must not be used afterwards. */
+  /** Returns a view of the internal buffer. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 }
 
-/**
- * Runs a read function on bytes.
- * @returns its result; null if the bytes end too early.
- */
+/** Runs a read function on bytes. @returns null if the bytes end too early. */
 export function readOrNull<T>(bytes: Uint8Array, read: (reader: ByteReader) => T | null): T | null {
   try {
     return read(new ByteReader(bytes));

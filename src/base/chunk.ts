@@ -1,6 +1,3 @@
-/**
- * Splits a list into parts of `size` items; the last may be smaller.
- * @param size - integer from 1.
- */
+/** @param size - integer from 1. */
 export const chunk = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));

@@ -1,6 +1,6 @@
 /**
- * e^x rounded to the nearest f64. `Math.exp` may be off by one unit in the last place, depending on the
- * engine; glibc, which nodes use, is off in about one case of a thousand.
+ * e^x rounded to the nearest f64. `Math.exp` depends on the engine; glibc, which nodes use, is off by one unit in the
+ * last place in about one case of a thousand.
  */
 
 const BITS = 192n;
@@ -35,7 +35,6 @@ function taylor(x: bigint): bigint {
 
 /** Below this, 1 + x is the nearest f64. */
 const TINY = 2 ** -54;
-/** Above this the result is infinite. */
 const LARGEST = 710;
 const SMALLEST = -746;
 

@@ -1,9 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/**
- * Null if the file is missing.
- * @throws other errors.
- */
+/** Null if the file is missing. @throws other errors */
 export async function nullIfMissing<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;

@@ -8,8 +8,7 @@ const lengthWord = new Uint8Array(4);
 
 /**
  * HalfSipHash-2-4 with a 64-bit result: without the key, colliding inputs cannot be constructed. Allocates nothing; the
- * result is in `low` and `high` until the next call. Source:
- * Aumasson, github.com/veorq/SipHash, halfsiphash.c.
+ * result is in `low` and `high` until the next call. Source: Aumasson, github.com/veorq/SipHash, halfsiphash.c.
  */
 export class HalfSipHash {
   low = 0;
@@ -27,11 +26,7 @@ export class HalfSipHash {
     this.#key1 = wordAt(key, 4);
   }
 
-  /**
-   * Hashes the concatenation of both inputs.
-   * @param first - a multiple of 4 bytes.
-   * @param second - a multiple of 4 bytes; null for none.
-   */
+  /** Hashes the concatenation of both inputs, each a multiple of 4 bytes. */
   of(first: Uint8Array, second: Uint8Array | null): void {
     this.#v0 = this.#key0;
     this.#v1 = this.#key1 ^ 0xee;

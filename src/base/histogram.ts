@@ -57,7 +57,6 @@ export class Histograms {
     this.#counts[index] = (this.#counts[index] as number) + 1;
   }
 
-  /** Returns a copy of one row. */
   at(row: number): Uint32Array {
     return this.#counts.slice(row * BUCKET_COUNT, (row + 1) * BUCKET_COUNT);
   }
@@ -69,10 +68,7 @@ export function mergeHistogram(into: Uint32Array, from: ArrayLike<number>): void
   }
 }
 
-/**
- * Duration in microseconds below which the given share of the counts lies; null without counts.
- * @param share - 0 to 1.
- */
+/** Microseconds below which the given share (0 to 1) of the counts lies; null without counts. */
 export function quantile(counts: ArrayLike<number>, share: number): number | null {
   let total = 0;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket++) total += counts[bucket] ?? 0;

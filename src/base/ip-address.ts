@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /**
- * A parsed IPv4 or IPv6 address. An IPv4 address equals its IPv4-mapped IPv6 form (`::ffff:192.0.2.1`).
+ * An IPv4 address equals its IPv4-mapped IPv6 form (`::ffff:192.0.2.1`).
  * Sources: RFC 4291 §2.2 (text forms), RFC 5952 (canonical form).
  */
 export type IpAddress = Readonly<{
@@ -35,13 +35,13 @@ export function parseIpAddress(text: string): IpAddress | null {
   return { text: compressed(groups), words, site };
 }
 
-export type Cidr = Readonly<{ words: Words; masks: Words }>;
+type Cidr = Readonly<{ words: Words; masks: Words }>;
 
 const CIDR = /^([0-9a-fA-F.:]{2,45})(?:\/(\d{1,3}))?$/;
 
 /**
- * Parses a range such as `192.0.2.0/24` or `2001:db8::/32`, or one address. Host bits are ignored. `::/0`
- * contains every address, `0.0.0.0/0` every IPv4 address.
+ * Parses `192.0.2.0/24`, `2001:db8::/32` or one address. Host bits are ignored. `::/0` contains every address,
+ * `0.0.0.0/0` every IPv4 address.
  */
 export function parseCidr(text: string): Cidr | null {
   const [, start = '', length] = CIDR.exec(text) ?? [];
@@ -55,11 +55,10 @@ export function parseCidr(text: string): Cidr | null {
   return { words, masks };
 }
 
-/** Set of ranges. Lookups allocate nothing. */
+/** Lookups allocate nothing; invalid ranges match nothing. */
 export class CidrSet {
   readonly #ranges: readonly Cidr[];
 
-  /** @param texts - ranges; invalid ones match nothing. */
   constructor(texts: Iterable<string>) {
     this.#ranges = [...texts].map(parseCidr).filter((range) => range !== null);
   }
@@ -77,13 +76,11 @@ export class CidrSet {
   }
 }
 
-/** Mask of the highest bits of a word. */
 function maskOf(bits: number): number {
   if (bits <= 0) return 0;
   return bits >= 32 ? 0xffff_ffff : (0xffff_ffff << (32 - bits)) >>> 0;
 }
 
-/** IPv4 address as a number. */
 const wordOf = (text: string): number =>
   text.split('.').reduce((word, part) => ((word << 8) | Number(part)) >>> 0, 0);
 
@@ -92,7 +89,6 @@ const dotted = (word: number): string =>
 
 const hex = (group: number): string => group.toString(16);
 
-/** Words of a valid IPv6 address. */
 function wordsOf(text: string): Words {
   const [plain = ''] = text.split('%');
   const [front = '', back] = plain.split('::');

@@ -7,7 +7,7 @@
 /** Returned for invalid JSON and for JSON nested too deep. */
 export const MALFORMED = -1;
 
-export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -27,7 +27,6 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
-/** Skips white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   for (;;) {
     const byte = bytes[at];
@@ -78,7 +77,6 @@ function skipEscape(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Skips the string at `at`. */
 export function skipString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return MALFORMED;
   const end = bytes.length;
@@ -103,10 +101,7 @@ function skipWord(bytes: Uint8Array, at: number, word: Uint8Array): number {
   return at + word.length;
 }
 
-/**
- * Skips the value at `at`.
- * @param depth - containers that may still be opened, including the value's own.
- */
+/** @param depth - containers that may still be opened, including the value's own. */
 export function skipValue(bytes: Uint8Array, at: number, depth: number): number {
   switch (bytes[at]) {
     case OBJECT_OPEN:
@@ -127,7 +122,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
 }
 
 /** Receives a member: the name (without quotes, escapes as written) and the value. */
-export type MemberCallback<Target> = (
+type MemberCallback<Target> = (
   target: Target,
   nameStart: number,
   nameEnd: number,
@@ -136,8 +131,7 @@ export type MemberCallback<Target> = (
 ) => void;
 
 /**
- * Scans the object at `at` and calls `onMember`, unless null, for each member in order, duplicates included; `JSON.parse`
- * keeps the last one.
+ * Calls `onMember`, unless null, for each member in order, duplicates included; `JSON.parse` keeps the last one.
  * @param target - passed to `onMember`, which need not be a closure then.
  */
 export function scanObject<Target>(
@@ -168,9 +162,9 @@ export function scanObject<Target>(
   }
 }
 
-export type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
+type ElementCallback<Target> = (target: Target, start: number, end: number) => void;
 
-/** Scans the array at `at` and calls `onElement` for each element in order. */
+/** Calls `onElement`, unless null, for each element in order. */
 export function scanArray<Target>(
   bytes: Uint8Array,
   at: number,

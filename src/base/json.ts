@@ -1,11 +1,7 @@
 import { floatText } from './text/float-decimal.ts';
 
-/**
- * JSON with exact integers. `JSON.parse` rounds beyond 2^53 and `JSON.stringify` rejects bigint; u64 values
- * must survive both.
- */
+/** JSON with exact integers: u64 values must survive, which `JSON.parse` rounds and `JSON.stringify` rejects. */
 
-/** A number written with a decimal point even if it is whole, as serde_json writes an f64. */
 export class Float64 {
   readonly value: number;
   constructor(value: number) {
@@ -13,7 +9,6 @@ export class Float64 {
   }
 }
 
-/** Encoded JSON text that is copied unchanged. */
 export class RawJson {
   readonly text: string;
   constructor(text: string) {
@@ -21,10 +16,7 @@ export class RawJson {
   }
 }
 
-/**
- * Result of `parseJson`. Integers outside ±(2^53-1) of up to 40 characters are bigint, other numbers are
- * number.
- */
+/** Integers outside ±(2^53-1) of up to 40 characters are bigint, other numbers are number. */
 export type JsonValue =
   | string
   | number
@@ -34,7 +26,7 @@ export type JsonValue =
   | JsonValue[]
   | { [name: string]: JsonValue };
 
-/** Input of `writeJson`. Undefined members are omitted. */
+/** Undefined members are omitted. */
 export type WritableJson =
   | string
   | number
@@ -50,10 +42,7 @@ export type WritableJson =
 const INTEGER = /^-?\d+$/;
 /** Longer integers stay numbers: a bigint of a million digits takes as long as thousands of calls. */
 const INTEGER_MAX_LENGTH = 40;
-/**
- * A possible integer beyond double precision at the position of a value; most long digit sequences are in
- * strings.
- */
+/** A possible long integer at the position of a value; most long digit sequences are in strings. */
 const LONG_INTEGER = /(?:^|[[,:\s])-?\d{16}/;
 
 function exactInteger(_name: string, value: unknown, context?: { source?: string }): unknown {
@@ -63,17 +52,12 @@ function exactInteger(_name: string, value: unknown, context?: { source?: string
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/**
- * Marks the digits of a long integer while it is a string. Texts that contain the mark take the slow path.
- */
+/** Marks the digits of a long integer while it is a string. Texts that contain the mark take the slow path. */
 const MARK = '\ue0f1';
 /** The mark, plain or escaped. */
 const MARKED = /\ue0f1|\\ue0f1/i;
 
-/**
- * Long integers at the position of a value. A match inside a string makes the text invalid, which is
- * detected.
- */
+/** Long integers at the position of a value. A match inside a string makes the text invalid, which is detected. */
 const LONG_INTEGERS = /(^\s*|[[,:]\s*)([1-9]\d{15,39}|-[1-9]\d{15,38})(?=\s*(?:[,\]}]|$))/g;
 
 type Container = JsonValue[] | { [name: string]: JsonValue };
@@ -111,10 +95,7 @@ function parseMarked(text: string): JsonValue | undefined {
   }
 }
 
-/**
- * Parses JSON without rounding integers.
- * @throws SyntaxError
- */
+/** Parses JSON without rounding integers. @throws SyntaxError */
 export function parseJson(text: string): JsonValue {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text);
   return parseMarked(text) ?? JSON.parse(text, exactInteger);

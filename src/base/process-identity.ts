@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Identifies a process, also after its id is reused. */
-export type ProcessIdentity = Readonly<{
+type ProcessIdentity = Readonly<{
   pid: number;
   /** Start time in clock ticks since boot; '' if unknown. */
   started: string;

@@ -19,7 +19,6 @@ type ActionCommand<Job> = Readonly<{
   options: Parameters<typeof parseArguments>[1];
   optionNames?: Command['optionNames'];
   actions: Readonly<Record<string, Action<Job>>>;
-  /** Prepares the job of an action and runs it. */
   act: (action: Action<Job>, invocation: Invocation) => Promise<Report>;
 }>;
 
@@ -46,7 +45,6 @@ function chooseAction<Job>(
   return action;
 }
 
-/** Builds a command that consists of actions, each with its argument and options. */
 export function actionCommand<Job>(command: ActionCommand<Job>): Command {
   return {
     help: command.help,

@@ -10,8 +10,7 @@ export function getAuditActor(): string {
   }
 }
 
-/** Where to create the tokens that a command accepts. */
-export type TokenKind = keyof typeof tokenSources;
+type TokenKind = keyof typeof tokenSources;
 
 const tokenSources = {
   operator: `an operator's token: create one in the dashboard under Settings, "Operator's tokens"`,

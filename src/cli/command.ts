@@ -7,7 +7,6 @@ export type Terminal = Readonly<{
   environment: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** One command of the program: `solway <name> …`. */
 export type Command = Readonly<{
   help: string;
   /** Command-line names of fields of the control API. */

@@ -1,18 +1,10 @@
+import type { KeyCommands } from '../app/commands/keys.ts';
 import { MAX_TIME_MS } from '../base/max-time.ts';
 import { tableText } from './table-text.ts';
 
-/** Key fields used in texts; the shape of the key view. */
-type Key = Readonly<{
-  id: string;
-  start: string;
-  product: string;
-  name: string;
-  state: string;
-  planId: string;
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-}>;
+type Key = Awaited<ReturnType<KeyCommands['list']>>[number];
+type NewKey = Awaited<ReturnType<KeyCommands['create']>>;
+type IdentifiedKey = Awaited<ReturnType<KeyCommands['identify']>>;
 
 /** Old rows may have later times than Date supports. */
 const day = (time: number): string =>
@@ -20,7 +12,7 @@ const day = (time: number): string =>
 const dayOr = (time: number | null, otherwise: string): string => (time === null ? otherwise : day(time));
 
 /** The secret of a new key. No other text contains a secret. */
-export function newKeyText({ secret, key }: Readonly<{ secret: string; key: Key }>): string {
+export function newKeyText({ secret, key }: Pick<NewKey, 'secret' | 'key'>): string {
   return [
     secret,
     '',
@@ -46,10 +38,7 @@ export function keyTable(keys: readonly Key[]): string {
   return tableText([['ID', 'PRODUCT', 'STATE', 'PLAN', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
 }
 
-export function identifiedKeyText({
-  wellFormed,
-  key,
-}: Readonly<{ wellFormed: boolean; key: (Key & Readonly<{ customerId: string }>) | null }>): string {
+export function identifiedKeyText({ wellFormed, key }: IdentifiedKey): string {
   if (!wellFormed) return 'No key found: the format or the checksum is invalid.\n';
   if (key === null) return 'This is a well-formed key, but not a key of this service.\n';
   const used = key.lastUsedAt === null ? 'never used' : `last used ${day(key.lastUsedAt)} UTC`;

@@ -52,7 +52,7 @@ function optionsOf(values: NodeValues): NodeOptions {
   );
 }
 
-/** Parses the options of a new node. @throws UsageError */
+/** @throws UsageError */
 export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   const { url, network, ws, grpc, header = [] } = values;
   if (url === undefined || network === undefined)
@@ -60,7 +60,7 @@ export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
 }
 
-/** Changed node options. @throws UsageError */
+/** @throws UsageError */
 export function parseNodeChange(values: NodeValues): NodeChange {
   const { url, ws, grpc, header } = values;
   const options = optionsOf(values);

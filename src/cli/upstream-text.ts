@@ -1,21 +1,9 @@
+import type { UpstreamCommands } from '../app/commands/upstreams.ts';
 import { tableText } from './table-text.ts';
 
-/** Node fields used in texts; the shape of the node list. */
-type Node = Readonly<{
-  name: string;
-  network: string;
-  state: string;
-  reason: string | null;
-  source: string;
-  hasWs: boolean;
-  hasGrpc: boolean;
-  slot: string | null;
-  lagSlots: string | null;
-  latencyMs: number | null;
-  gateway: string;
-}>;
-
-type Added = Readonly<{ name: string; network: string; hasWs: boolean; hasGrpc: boolean }>;
+type Listed = Awaited<ReturnType<UpstreamCommands['list']>>;
+type AcceptedNode = Awaited<ReturnType<UpstreamCommands['add']>>;
+type Node = Listed['nodes'][number];
 
 const HEAD = ['NODE', 'NETWORK', 'STATE', 'FROM', 'FEEDS', 'SLOT', 'BEHIND', 'LATENCY', 'SEEN BY', 'REASON'];
 
@@ -38,7 +26,7 @@ const rowOf = (node: Node): string[] => [
 ];
 
 /** Nodes as a table: a row per node and gateway, and a row for each added node that no gateway reports. */
-export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): string {
+export function upstreamTable({ nodes, added }: Listed): string {
   const unseen = added
     .filter(({ name }) => !nodes.some((node) => node.name === name))
     .map((node) => [node.name, node.network, '-', 'added', feedsOf(node), '-', '-', '-', 'no gateway', '']);
@@ -47,17 +35,6 @@ export function upstreamTable(nodes: readonly Node[], added: readonly Added[]): 
     return 'No gateway reports a node. Start the service, or use --server for a service on another machine.\n';
   return tableText([HEAD, ...rows]);
 }
-
-type AcceptedNode = Readonly<{
-  node: Added;
-  report: Readonly<{
-    version: string | null;
-    slot: string | null;
-    latencyMs: number | null;
-    findings: readonly Readonly<{ finding: string; remedy: string }>[];
-  }> | null;
-  notes: readonly string[];
-}>;
 
 function reportLines({ report, notes }: AcceptedNode): string[] {
   const summary =

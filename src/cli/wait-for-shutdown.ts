@@ -1,6 +1,4 @@
-/**
- * Resolves on SIGTERM, on SIGINT, or when the parent process closes its channel. A second signal exits at once.
- */
+/** Resolves on SIGTERM, SIGINT, or when the parent closes its channel. A second signal exits at once. */
 export function waitForShutdown(): Promise<string> {
   return new Promise((resolve) => {
     const onShutdown = (reason: string) => {

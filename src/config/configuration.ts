@@ -9,32 +9,17 @@ import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from '.
 import { camelNames, schemaOf } from './option.ts';
 import { entries, fileSchema, type PlanValues, type SchemaValues, schema } from './schema.ts';
 import { type ConfigurationArguments, type Environment, readSources, readWrittenSources } from './sources.ts';
+import { isTable, type Table } from './table.ts';
 import { strictTable, WS_OFF } from './value-types.ts';
 
 /** A node with all its options. `url`, `ws`, `grpc` and `headers` may hold secrets. */
-export type UpstreamConfiguration = Readonly<{
-  network: Network;
-  /** Public name. */
-  name: string;
-  url: string;
-  /** As given, else derived from `url`; null for a node without PubSub. */
-  ws: string | null;
-  grpc: string | null;
-  headers: Readonly<Record<string, string>>;
-  /** Rate limit and burst; absent or null: none. */
-  requestsPerSecond?: number | null;
-  requestsBurst?: number | null;
-  /** Reads sent over one connection before the first response; absent: 1. */
-  pipelining?: number;
-}>;
+export type UpstreamConfiguration = Omit<SchemaValues['upstream'][number], 'network' | 'name'> &
+  Readonly<{ network: Network; name: string }>;
 
 /** An endpoint that accepts sendTransaction only. `url` and `headers` may hold secrets. */
 export type SenderConfiguration = Pick<UpstreamConfiguration, 'network' | 'name' | 'url' | 'headers'>;
 
-/**
- * All options with their defaults and the fixed limits of the same sections. Names are those of the file in
- * camelCase. Paths are absolute.
- */
+/** All options and fixed limits by section. Names are those of the file in camelCase; paths are absolute. */
 export type Configuration = Readonly<
   Omit<SchemaValues, 'upstream' | 'sender' | 'das' | 'grpc' | 'shreds'> & {
     upstreams: readonly UpstreamConfiguration[];
@@ -45,19 +30,18 @@ export type Configuration = Readonly<
       Readonly<{ entries: readonly ShredServer[]; deshred: readonly ShredServer[] }>;
     /** The plan `default` is always among them. */
     plans: readonly Plan[];
-    /** The file that was read; null: none. */
+    /** null: none was read. */
     file: string | null;
   }
 >;
 
-/** Text up to an explicit port: scheme, user part, host. */
+/** Scheme, user part and host before an explicit port. */
 const EXPLICIT_PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^:/?#]*)):(\d{1,5})(?=[/?#]|$)/i;
 const PORT_MAX = 65_535;
 
 /**
- * PubSub address of a node by convention: the same host and path over ws or wss, and the next port where the URL
- * names one. Source: `makeWebsocketUrl` of @solana/web3.js.
- * @returns null when there is no next port.
+ * PubSub address of a node by convention, on the next port where the URL names one; null without a next port.
+ * Source: `makeWebsocketUrl` of @solana/web3.js.
  */
 export function websocketUrlOf(url: string): string | null {
   const [whole, before, port] = EXPLICIT_PORT.exec(url) ?? [];
@@ -159,7 +143,7 @@ function checkNodes({ upstreams, networks }: Configuration, add: Add): void {
     const first = upstreams.findIndex((other) => other.name === name);
     if (first < index)
       add(`upstream[${index}].name`, `"${name}" is also the name of upstream[${first}]: give each its own`);
-    if (requestsBurst != null && requestsPerSecond == null)
+    if (requestsBurst !== null && requestsPerSecond === null)
       add(`upstream[${index}].requests_burst`, 'requires requests_per_second: set both');
   });
   const onDefault = upstreams.filter(({ network }) => network === networks.default).length;
@@ -221,7 +205,6 @@ function checkTimes({ upstreamPool }: Configuration, add: Add): void {
     add('upstream_pool.attempt_timeout_ms', 'is longer than timeout_ms: make it shorter');
 }
 
-/** Problems of options that contradict each other. */
 export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (field, message) => problems.push({ ...sourceOf(field), message });
@@ -234,63 +217,55 @@ export function crossCheck(configuration: Configuration, sourceOf: SourceOf): Pr
   return problems;
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
-const isRaw = (value: unknown): value is Raw =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const memberOf = (value: unknown, name: string): unknown => (isRaw(value) ? value[name] : undefined);
+const memberOf = (value: unknown, name: string): unknown => (isTable(value) ? value[name] : undefined);
 
 /** If all nodes are on one network, it is the default network, unless another is set. */
-function withDefaultNetwork(raw: Raw): Raw {
+function withDefaultNetwork(raw: Table): Table {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
   const isSet = memberOf(raw.networks, 'default') !== undefined;
   if (network === undefined || others.length > 0 || isSet) return raw;
-  return { ...raw, networks: { ...(raw.networks as Raw | undefined), default: network } };
+  return { ...raw, networks: { ...(raw.networks as Table | undefined), default: network } };
 }
 
-/** Fixed limits with the overrides of tests. */
-function internalLimits(overrides: Raw, source: string): Readonly<Record<string, object>> {
+type Limits = Readonly<Record<string, Table>>;
+
+/** Limits of each section with the overrides of tests. */
+function internalLimits(overrides: Table, source: string): Limits {
   const problems: Problem[] = [];
-  const limits: Record<string, object> = {};
+  const limits: Record<string, Table> = {};
   for (const [name, entry] of Object.entries(entries))
-    if (entry.form === 'section') limits[name] = { ...entry.internal };
+    if (entry.form === 'section') limits[name] = { ...entry.limits };
   for (const [name, values] of Object.entries(overrides)) {
-    const section = (limits[name] ?? {}) as Record<string, unknown>;
-    for (const [field, value] of Object.entries(isRaw(values) ? values : { '': values })) {
+    const section = limits[name] ?? {};
+    for (const [field, value] of Object.entries(isTable(values) ? values : { '': values })) {
       const key = camelCase(field);
       if (typeof section[key] === typeof value) section[key] = value;
-      else
-        problems.push({
-          source,
-          field: `internal.${name}.${field}`,
-          message: 'there is no such fixed limit',
-        });
+      else {
+        const message = 'there is no such fixed limit';
+        problems.push({ source, field: `internal.${name}.${field}`, message });
+      }
     }
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return limits;
 }
 
-function valuesOf(parsed: Raw, limits: Readonly<Record<string, object>>): SchemaValues {
+function valuesOf(parsed: Table, limits: Limits): SchemaValues {
   const values = Object.keys(schema).map((name) => {
     const value = camelNames(parsed[name]);
-    return [camelCase(name), name in limits ? { ...limits[name], ...(value as object | undefined) } : value];
+    return [camelCase(name), name in limits ? { ...limits[name], ...(value as Table | undefined) } : value];
   });
   return Object.fromEntries(values) as SchemaValues;
 }
 
-/**
- * Reads the configuration. The command line overrides the environment, which overrides the file.
- * @throws ConfigurationError with every problem.
- */
+/** Reads the configuration from all its sources. @throws ConfigurationError with every problem. */
 export function loadConfiguration(args: ConfigurationArguments, environment: Environment): Configuration {
   const { raw, file, sourceOf, problems, internal } = readSources(args, environment);
   const parsed = fileSchema.safeParse(withDefaultNetwork(raw));
   const found = [...problems, ...(parsed.success ? [] : problemsFrom(parsed.error, sourceOf))];
   if (!parsed.success || found.length > 0) throw new ConfigurationError(found);
-  const data = parsed.data as Raw;
+  const data: Table = parsed.data;
   const values = valuesOf(data, internalLimits(internal, file ?? 'configuration'));
   const plans = completePlans(camelNames(data.plans) as Readonly<Record<string, PlanValues>>);
   const configuration = complete(values, plans, file);

@@ -27,9 +27,8 @@ export function showValue(value: unknown): string {
 /** Separates the messages of an `unrecognized_keys` issue, one per name. */
 export const UNKNOWN_NAMES_SEPARATOR = '\n';
 
-/** A configuration error: its location, what is wrong and how to correct it. */
 export type Problem = Readonly<{
-  /** The file as it was named, `SOLWAY_PORT`, `--upstream`. */
+  /** Name of the file, `SOLWAY_PORT`, `--upstream`. */
   source: string;
   /** Dotted name; empty when the source is not a file, or when the whole file is meant. */
   field: string;
@@ -41,7 +40,7 @@ export function describeProblem({ source, field, message }: Problem): string {
   return [source, field, message].filter((part) => part !== '').join(': ');
 }
 
-/** Invalid configuration. Lists every problem; contains no secret. */
+/** Lists every problem of a configuration; contains no secret. */
 export class ConfigurationError extends Error {
   readonly problems: readonly Problem[];
 
@@ -73,7 +72,6 @@ function problemsOf(issue: z.core.$ZodIssue, sourceOf: SourceOf): Problem[] {
   }));
 }
 
-/** Converts schema issues to problems. */
 export function problemsFrom(error: z.ZodError, sourceOf: SourceOf): Problem[] {
   return error.issues.flatMap((issue) => problemsOf(issue, sourceOf));
 }

@@ -2,12 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from './configuration.ts';
 import { snakeCase } from './option.ts';
 import { entries, singleOptions } from './schema.ts';
-
-type Values = Readonly<Record<string, unknown>>;
-
-/** Whether the value is a table of options, not a list or a single value. */
-export const isSection = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isTable, type Table } from './table.ts';
 
 /** Current value of one member; reading it needs no lookup by name. */
 type Cell = { value: unknown };
@@ -20,15 +15,15 @@ function liveSection(section: object) {
   const members = cells.map(([name, cell]) => [name, { enumerable: true, get: () => cell.value }]);
   return {
     view: Object.defineProperties({}, Object.fromEntries(members)) as object,
-    set(values: Values): void {
+    set(values: Table): void {
       for (const [name, cell] of cells) cell.value = values[name];
     },
   };
 }
 
 /**
- * The configuration in effect. Modules keep its sections. A module that reads an option at each use sees a
- * reload immediately; one that copies it at startup keeps the old value (`reload` in the schema).
+ * The configuration in effect. A module that reads an option at each use from its section sees a reload; one that
+ * copies it at startup keeps the old value (`reload` in the schema).
  */
 export class LiveConfiguration {
   #current: Configuration;
@@ -37,7 +32,7 @@ export class LiveConfiguration {
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #listeners: ((configuration: Configuration) => void)[] = [];
   readonly #sections = new Map<keyof Configuration, LiveSection>();
-  /** The configuration in effect in this process. */
+  /** The configuration in effect in this process; its sections return the newest values. */
   readonly view: Configuration;
 
   /** @param ownOf - computes the part for one worker; absent: the whole configuration. */
@@ -51,7 +46,7 @@ export class LiveConfiguration {
     const names = Object.keys(configuration) as (keyof Configuration)[];
     for (const name of names) {
       const section = this.#own[name];
-      if (isSection(section)) this.#sections.set(name, liveSection(section));
+      if (isTable(section)) this.#sections.set(name, liveSection(section));
     }
     const members = names.map((name) => [
       name,
@@ -70,10 +65,7 @@ export class LiveConfiguration {
     this.#listeners.push(listener);
   }
 
-  /**
-   * Replaces the configuration; restores the previous one when a listener rejects the new one.
-   * @throws the error of the listener
-   */
+  /** Replaces the configuration, or restores the previous one and throws when a listener rejects it. */
   replace(configuration: Configuration): void {
     const before = this.#current;
     try {
@@ -89,7 +81,7 @@ export class LiveConfiguration {
   #set(configuration: Configuration): void {
     this.#current = configuration;
     this.#own = this.#ownOf(configuration);
-    for (const [name, section] of this.#sections) section.set(this.#own[name] as unknown as Values);
+    for (const [name, section] of this.#sections) section.set(this.#own[name] as unknown as Table);
   }
 
   /** Every listener must get the previous configuration, even when one of them throws. */
@@ -102,7 +94,7 @@ export class LiveConfiguration {
   }
 }
 
-/** Effect of another configuration, by the names of the file. */
+/** Effect of another configuration; options by their names in the file. */
 export type Changes = Readonly<{
   /** The new values of options that a reload applies, the old ones of the others. */
   configuration: Configuration;
@@ -110,16 +102,16 @@ export type Changes = Readonly<{
   restart: readonly string[];
 }>;
 
-type Condition = (before: Configuration, after: Configuration) => boolean;
+/** A start decides whether mail is available. */
+const hasSameMailAvailability = ({ mail: before }: Configuration, { mail: after }: Configuration): boolean =>
+  (before.smtpUrl === null) === (after.smtpUrl === null);
 
 /** Reload rules that depend on other values, for options that `reload` marks. */
-const conditions: Readonly<Record<string, Condition>> = {
+const conditions: Readonly<Record<string, (before: Configuration, after: Configuration) => boolean>> = {
   // A start decides whether the embedded ledger runs instead of nodes.
   upstream: (before, after) => after.upstreams.length > 0 && (before.upstreams.length > 0 || !before.dev),
-  // A start decides whether mail is available.
-  'mail.smtp_url': ({ mail: before }, { mail: after }) =>
-    (before.smtpUrl === null) === (after.smtpUrl === null),
-  'mail.from': ({ mail: before }, { mail: after }) => (before.smtpUrl === null) === (after.smtpUrl === null),
+  'mail.smtp_url': hasSameMailAvailability,
+  'mail.from': hasSameMailAvailability,
 };
 
 /** `[[upstream]]` and `[[sender]]` are plural in the program. */
@@ -146,19 +138,19 @@ export function changesBetween(before: Configuration, after: Configuration): Cha
     (isApplied ? changed : restart).push(name);
     return isApplied;
   };
-  const sectionOf = (section: string, old: Values, fresh: Values): Values => {
+  const sectionOf = (section: string, old: Table, fresh: Table): Table => {
     const fields = Object.keys(old).map((field) => {
       const name = `${section}.${snakeCase(field)}`;
       const isSame = isDeepStrictEqual(old[field], fresh[field]) || !singleOptions.has(name);
       return [field, isSame || !applies(name) ? old[field] : fresh[field]];
     });
-    return Object.fromEntries(fields) as Values;
+    return Object.fromEntries(fields);
   };
   const sections = Object.keys(before).map((key) => {
     const [old, fresh] = [before, after].map((all): unknown => all[key as keyof Configuration]);
     const name = fileNameOf(key);
     if (isDeepStrictEqual(old, fresh)) return [key, old];
-    if (isSection(old) && isSection(fresh)) return [key, sectionOf(name, old, fresh)];
+    if (isTable(old) && isTable(fresh)) return [key, sectionOf(name, old, fresh)];
     return [key, applies(name) ? fresh : old];
   });
   const configuration = Object.fromEntries(sections) as Configuration;

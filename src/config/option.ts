@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type CamelCase, camelCase } from '../base/camel-case.ts';
+import { isTable } from './table.ts';
 
 /** Builders of the rows of the configuration table, and the types that follow from the rows. */
 
@@ -15,7 +16,6 @@ type Details = Readonly<{
   secret?: boolean;
   /** Shows a secret without its secret parts. */
   show?: (value: string) => string;
-  /** Environment variable that overrides the file. */
   env?: string;
   /** Command-line option that overrides both, without dashes. */
   flag?: string;
@@ -33,33 +33,32 @@ export type Option<Value = unknown> = Details &
     default: unknown;
     isRequired: boolean;
     doc: string;
-    /** Rows of the nested table or tables. */
+    /** Of the nested table or tables. */
     rows?: Rows;
     /** Never set: carries the type. */
     value?: Value;
   }>;
+
+/** An option whose default follows from its section. */
+type Limit<Value = unknown> = Option<Value> & Readonly<{ isLimit: true }>;
 
 // biome-ignore lint/suspicious/noExplicitAny: rows have values of different types.
 export type Rows = Readonly<Record<string, Option<any>>>;
 
 type ValueOf<Row> = Row extends Option<infer Value> ? Value : never;
 
-/** Values of rows under their names in the program. */
 export type ValuesOf<Table extends Rows> = {
   readonly [Key in keyof Table & string as CamelCase<Key>]: ValueOf<Table[Key]>;
 };
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** Fixed limits of a section by their names in the program; only tests override them. */
-export type InternalLimits = object;
-
-/** `[name]`: options for operators, and the fixed limits that the same modules use. */
-export type Section<Table extends Rows = Rows, Internal extends InternalLimits = InternalLimits> = Readonly<{
+/** `[name]`: options for operators, and the limits of the modules that use them; only tests override the fixed ones. */
+export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
   rows: Table;
-  internal: Internal;
+  limits: Limits;
 }>;
 
 /** `[[name]]`. */
@@ -75,22 +74,20 @@ export type Tables<Table extends Rows = Rows> = Readonly<{
 
 export type Entry = Option | Section | Tables;
 
-/** Value of an entry of the schema. */
-export type EntryValue<Value> =
+type EntryValue<Value> =
   Value extends Option<infer Single>
     ? Single
-    : Value extends Section<infer Table, infer Internal>
-      ? ValuesOf<Table> & { readonly [Name in keyof Internal]: Widened<Internal[Name]> }
+    : Value extends Section<infer Table, infer Limits>
+      ? ValuesOf<Table> & { readonly [Name in keyof Limits]: Widened<Limits[Name]> }
       : Value extends Tables<infer Table>
         ? readonly ValuesOf<Table>[]
         : never;
 
-/** Values of the entries of a schema under their names in the program. */
 export type EntryValues<Entries> = {
   readonly [Key in keyof Entries & string as CamelCase<Key>]: EntryValue<Entries[Key]>;
 };
 
-/** An option with a default; `null` means not set. */
+/** @param fallback - default; null: not set. */
 export const option = <Value, Fallback extends Value | null>(
   kind: z.ZodType<Value>,
   fallback: Fallback,
@@ -101,15 +98,11 @@ export const option = <Value, Fallback extends Value | null>(
   ...details,
 });
 
-/** An option that must be given. */
 export const required = <Value>(
   kind: z.ZodType<Value>,
   doc: string,
   details: Details = {},
-): Option<Value> => ({
-  ...{ form: 'option', kind, default: undefined, isRequired: true, doc },
-  ...details,
-});
+): Option<Value> => ({ ...{ form: 'option', kind, default: undefined, isRequired: true, doc }, ...details });
 
 /** An option whose default depends on other options. */
 export const optional = <Value>(
@@ -121,11 +114,31 @@ export const optional = <Value>(
   ...details,
 });
 
-export const section = <Table extends Rows, Internal extends InternalLimits = Record<never, never>>(
+/** An option whose default is the limit of the same name of its section. */
+export const limit = <Value>(kind: z.ZodType<Value>, doc: string, details: Details = {}): Limit<Value> => ({
+  ...{ form: 'option', kind, default: undefined, isRequired: false, isLimit: true, doc },
+  ...details,
+});
+
+/** Limits that the `limit` rows of a table need. */
+type DefaultsOf<Table extends Rows> = {
+  readonly [Key in keyof Table & string as Table[Key] extends Limit ? CamelCase<Key> : never]: unknown;
+};
+
+/** Gives the `limit` rows of a table their defaults. */
+export function withDefaultsOf<Table extends Rows>(rows: Table, limits: DefaultsOf<Table>): Table {
+  const completed = Object.entries(rows).map(([name, row]) => {
+    const fallback = (limits as Readonly<Record<string, unknown>>)[camelCase(name)];
+    return [name, 'isLimit' in row ? { ...row, default: fallback } : row];
+  });
+  return Object.fromEntries(completed) as Table;
+}
+
+export const section = <Table extends Rows, Limits extends object>(
   doc: string,
   rows: Table,
-  internal?: Internal,
-): Section<Table, Internal> => ({ form: 'section', doc, rows, internal: internal ?? ({} as Internal) });
+  limits: Limits & DefaultsOf<Table>,
+): Section<Table, Limits> => ({ form: 'section', doc, rows: withDefaultsOf(rows, limits), limits });
 
 export const tables = <Table extends Rows>(
   doc: string,
@@ -140,13 +153,20 @@ export const pick = <Source, const Name extends keyof Source>(
 ): Pick<Source, Name> =>
   Object.fromEntries(names.map((name) => [name, source[name]])) as unknown as Pick<Source, Name>;
 
+export const omit = <Source extends object, const Name extends keyof Source>(
+  source: Source,
+  names: readonly Name[],
+): Omit<Source, Name> =>
+  Object.fromEntries(
+    Object.entries(source).filter(([name]) => !names.includes(name as Name)),
+  ) as unknown as Omit<Source, Name>;
+
 /** Members whose names are chosen by the user. */
 const VERBATIM: ReadonlySet<string> = new Set(['headers', 'prices']);
 
-/** Renames the members of parsed TOML to the names of the program. */
 export function camelNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelNames);
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isTable(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [
     camelCase(name),
     VERBATIM.has(name) ? member : camelNames(member),
@@ -154,7 +174,6 @@ export function camelNames(value: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-/** A table of options, a list of them, or a value: what rows validate as. */
 export function schemaOf(row: Option): z.ZodType {
   if (row.isRequired) return row.kind;
   if (row.default === undefined) return row.kind.optional();

@@ -3,8 +3,7 @@ import type { Configuration } from './configuration.ts';
 import { showUrl } from './errors.ts';
 import type { Entry, Option, Rows } from './option.ts';
 import { planRows, publicEntries } from './schema.ts';
-
-type Table = Readonly<Record<string, unknown>>;
+import type { Table } from './table.ts';
 
 const REDACTED = '[redacted]';
 

@@ -24,7 +24,7 @@ import { usageMeterOptions } from '../gateway/metering/usage-meter.ts';
 import { requestLogOptions } from '../gateway/telemetry/request-log.ts';
 import { products } from '../protocol/product.ts';
 import { postLimits } from '../upstream/off-chain/checked-post.ts';
-import { option, optional, pick, required, section } from './option.ts';
+import { limit, omit, option, optional, pick, required, section, withDefaultsOf } from './option.ts';
 import {
   cidr,
   connectableNetwork,
@@ -62,17 +62,10 @@ export const store = section(
       example: '"postgres://user:password@host:5432/solway"',
       show: describePostgres,
     }),
-    connections_max: option(
-      whole(2, 1_000),
-      databaseOptions.connectionsMax,
-      'Maximum PostgreSQL connections.',
-    ),
-    query_timeout_ms: option(whole(100, HOUR_MS), databaseOptions.queryTimeoutMs, 'Timeout of a query.'),
+    connections_max: limit(whole(2, 1_000), 'Maximum PostgreSQL connections.'),
+    query_timeout_ms: limit(whole(100, HOUR_MS), 'Timeout of a query.'),
   },
-  {
-    ...pick(databaseOptions, ['connectTimeoutMs', 'hangsAfterMs', 'lockWaitMs']),
-    unavailableAfterMs: keyFeedOptions.unavailableAfterMs,
-  },
+  { ...databaseOptions, unavailableAfterMs: keyFeedOptions.unavailableAfterMs },
 );
 
 const SCANNER_KEYS_MAX = 32;
@@ -94,29 +87,21 @@ export const keys = section(
       1_000_000,
       'Maximum active keys, about 1 KB of memory each.',
     ),
-    customer_keys_max: option(whole(1, 10_000_000), keyLimits.customerKeysMax, 'Maximum keys per customer.', {
-      reload: true,
-    }),
+    customer_keys_max: limit(whole(1, 10_000_000), 'Maximum keys per customer.', { reload: true }),
     overlap_hours: option(
       whole(0, OVERLAP_MAX_MS / HOUR_MS),
       OVERLAP_DEFAULT_MS / HOUR_MS,
       'Hours that the old key stays valid after a rotation.',
       { reload: true },
     ),
-    failed_auth_per_minute: option(
+    failed_auth_per_minute: limit(
       whole(1, 1_000_000),
-      failedAuthOptions.failedAuthPerMinute,
       'Invalid keys per minute from one address before it is blocked.',
       { common: true, reload: true },
     ),
-    failed_auth_block_ms: option(
-      whole(100, HOUR_MS),
-      failedAuthOptions.blockMs,
-      'How long an address is blocked after invalid keys.',
-      {
-        reload: true,
-      },
-    ),
+    failed_auth_block_ms: limit(whole(100, HOUR_MS), 'How long an address is blocked after invalid keys.', {
+      reload: true,
+    }),
     failed_auth_exempt: option(
       list(cidr, 256, 'failed_auth_exempt = ["127.0.0.0/8"]'),
       [...failedAuthOptions.exempt],
@@ -136,33 +121,25 @@ export const keys = section(
       ),
       rows: scannerKeyRows,
     },
-    usage_retention_days: option(
-      whole(1, 36_500),
-      usageRetention.daysDays,
-      'Retention of usage per day, in days.',
-      { common: true },
-    ),
-    usage_hours_days: option(
-      whole(1, 36_500),
-      usageRetention.hoursDays,
-      'Retention of usage per hour, in days.',
-    ),
-    usage_minutes_days: option(
-      whole(1, 36_500),
-      usageRetention.minutesDays,
-      'Retention of usage per minute, in days.',
-    ),
-    usage_journal_max_bytes: option(
+    usage_retention_days: limit(whole(1, 36_500), 'Retention of usage per day, in days.', { common: true }),
+    usage_hours_days: limit(whole(1, 36_500), 'Retention of usage per hour, in days.'),
+    usage_minutes_days: limit(whole(1, 36_500), 'Retention of usage per minute, in days.'),
+    usage_journal_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      usageJournalOptions.maxBytes,
       'Maximum usage stored on disk while the database is unavailable.',
     ),
   },
   {
     pollIntervalMs: keyFeedOptions.pollIntervalMs,
+    customerKeysMax: keyLimits.customerKeysMax,
     usageFlushIntervalMs: usageWriterOptions.flushIntervalMs,
     usageRowsMax: usageMeterOptions.rowsMax,
-    addressesMax: failedAuthOptions.addressesMax,
+    usageRetentionDays: usageRetention.daysDays,
+    usageHoursDays: usageRetention.hoursDays,
+    usageMinutesDays: usageRetention.minutesDays,
+    usageJournalMaxBytes: usageJournalOptions.maxBytes,
+    failedAuthBlockMs: failedAuthOptions.blockMs,
+    ...pick(failedAuthOptions, ['failedAuthPerMinute', 'addressesMax']),
   },
 );
 
@@ -193,17 +170,10 @@ export const accounts = section(
       common: true,
       example: '"https://solway.example.com"',
     }),
-    password_min: option(whole(8, 128), accountLimits.passwordMin, 'Minimum password length.'),
-    session_days: option(whole(1, 365), accountLimits.sessionMs / DAY_MS, 'Days that a session lasts.'),
-    invitation_days: option(
-      whole(1, 365),
-      accountLimits.invitationMs / DAY_MS,
-      'Days that an invitation is valid.',
-      { reload: true },
-    ),
-    members_max: option(whole(1, 100_000), accountLimits.membersMax, 'Maximum members per customer.', {
-      reload: true,
-    }),
+    password_min: limit(whole(8, 128), 'Minimum password length.'),
+    session_days: limit(whole(1, 365), 'Days that a session lasts.'),
+    invitation_days: limit(whole(1, 365), 'Days that an invitation is valid.', { reload: true }),
+    members_max: limit(whole(1, 100_000), 'Maximum members per customer.', { reload: true }),
     oidc: {
       ...option(
         tableList(
@@ -221,14 +191,16 @@ export const accounts = section(
     },
   },
   {
+    sessionDays: accountLimits.sessionMs / DAY_MS,
+    invitationDays: accountLimits.invitationMs / DAY_MS,
     accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
     addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
-    ...pick(accountLimits, [
-      'hashesMax',
-      'hashesWaitingMax',
-      'invitationsMax',
-      'tokensMax',
-      'customersPerUserMax',
+    ...omit(accountLimits, [
+      'passwordMax',
+      'sessionMs',
+      'invitationMs',
+      'accountAttempts',
+      'addressAttempts',
     ]),
   },
 );
@@ -250,11 +222,7 @@ export const shared = section(
       'solway:',
       'Prefix of the Redis keys.',
     ),
-    gateways_min: option(
-      whole(1, 1_000),
-      sharingLimits.gatewaysMin,
-      'Minimum number of gateways to assume until Redis is reached.',
-    ),
+    gateways_min: limit(whole(1, 1_000), 'Minimum number of gateways to assume until Redis is reached.'),
   },
   sharingLimits,
 );
@@ -272,9 +240,7 @@ export const notices = section(
       [80, 443],
       'Ports that webhooks may reach.',
     ),
-    retention_days: option(whole(32, 36_500), noticeLimits.retentionDays, 'Retention of notices, in days.', {
-      reload: true,
-    }),
+    retention_days: limit(whole(32, 36_500), 'Retention of notices, in days.', { reload: true }),
   },
   { ...noticeLimits, ...postLimits },
 );
@@ -293,143 +259,79 @@ export const mail = section(
       reload: true,
       example: '"Solway <noreply@example.com>"',
     }),
-    customer_per_hour: option(
+    customer_per_hour: limit(
       whole(0, 100_000),
-      mailRateLimits.customerPerHour,
       'Maximum invitation and test mails per hour per customer, and per user.',
       { reload: true },
     ),
-    recipient_per_hour: option(
+    recipient_per_hour: limit(
       whole(0, 100_000),
-      mailRateLimits.recipientPerHour,
       'Maximum invitation and test mails per hour to one address.',
       { reload: true },
     ),
   },
-  mailLimits,
+  { ...mailLimits, ...mailRateLimits },
 );
 
 export const requestLog = section(
   'Request log of customers.',
   {
-    per_second: option(
-      whole(0, 100_000),
-      requestLogOptions.perSecond,
-      'Maximum requests logged per second with all their steps.',
-      { reload: true },
-    ),
-    sample_ratio: option(
-      ratio,
-      requestLogOptions.sampleRatio,
-      'Share of the requests above per_second that are logged.',
-      {
-        reload: true,
-      },
-    ),
-    slow_ms: option(
-      whole(1, HOUR_MS),
-      requestLogOptions.slowMs,
-      'Slower requests are logged like failures.',
-      {
-        reload: true,
-      },
-    ),
-    body_max_bytes: option(
+    per_second: limit(whole(0, 100_000), 'Maximum requests logged per second with all their steps.', {
+      reload: true,
+    }),
+    sample_ratio: limit(ratio, 'Share of the requests above per_second that are logged.', { reload: true }),
+    slow_ms: limit(whole(1, HOUR_MS), 'Slower requests are logged like failures.', { reload: true }),
+    body_max_bytes: limit(
       whole(0, 65_536),
-      requestLogOptions.bodyMaxBytes,
       'Maximum logged bytes of params and results, for keys that allow it.',
       { reload: true },
     ),
-    retention_hours: option(
-      whole(1, 8_760),
-      retentionLimits.retentionHours,
-      'Retention of entries, in hours.',
-      {
-        common: true,
-        reload: true,
-      },
-    ),
-    rows_max: option(whole(1, 1_000_000_000), retentionLimits.rowsMax, 'Maximum entries.', { reload: true }),
+    retention_hours: limit(whole(1, 8_760), 'Retention of entries, in hours.', {
+      common: true,
+      reload: true,
+    }),
+    rows_max: limit(whole(1, 1_000_000_000), 'Maximum entries.', { reload: true }),
   },
   {
-    ...pick(requestLogOptions, ['lateMax', 'entriesMax', 'stepsMax']),
-    customerRowsMax: retentionLimits.customerRowsMax,
+    ...requestLogOptions,
+    ...retentionLimits,
     flushIntervalMs: requestWriterOptions.flushIntervalMs,
     ...pick(tailLimits, ['tailsMax', 'customerTailsMax', 'followerTailsMax', 'operatorTailsKept']),
   },
 );
 
-/** Rows of each plan: `[plans.<id>]`. */
-export const planRows = {
+const writtenPlanRows = {
   name: optional(label, 'Name in the dashboard. Default: the id.', { example: '"default"' }),
-  rpc_per_second: option(
-    whole(0, 10_000_000),
-    planLimits.rpcPerSecond,
-    'Maximum JSON-RPC calls per second; 0: unlimited.',
-    {
-      common: true,
-    },
-  ),
-  rpc_burst: option(whole(1, 10_000_000), planLimits.rpcBurst, 'Maximum burst of calls.', { common: true }),
-  monthly_credits: option(
-    whole(0, 2 ** 48),
-    planLimits.monthlyCredits,
-    'Credits per month (UTC); 0: unlimited.',
-    {
-      common: true,
-    },
-  ),
-  quota_is_hard: option(
-    onOff,
-    planLimits.quotaIsHard,
-    'Reject calls above monthly_credits; if false, only notify.',
-  ),
-  stream_credits: option(
+  rpc_per_second: limit(whole(0, 10_000_000), 'Maximum JSON-RPC calls per second; 0: unlimited.', {
+    common: true,
+  }),
+  rpc_burst: limit(whole(1, 10_000_000), 'Maximum burst of calls.', { common: true }),
+  monthly_credits: limit(whole(0, 2 ** 48), 'Credits per month (UTC); 0: unlimited.', { common: true }),
+  quota_is_hard: limit(onOff, 'Reject calls above monthly_credits; if false, only notify.'),
+  stream_credits: limit(
     whole(0, 1_000_000),
-    planLimits.streamCredits,
     'Credits per 100,000 bytes of notifications and stream messages.',
   ),
   prices: option(
     methodPrices,
     {},
     'Credits of methods and endpoints that differ from docs/reference/json-rpc.md.',
-    {
-      example: '{ getProgramAccounts = 10 }',
-    },
+    { example: '{ getProgramAccounts = 10 }' },
   ),
-  ws_connections_max: option(
-    whole(0, 1_000_000),
-    planLimits.wsConnectionsMax,
-    'Maximum WebSocket connections per key.',
-  ),
-  ws_subscriptions_max: option(
-    whole(1, 1_000_000),
-    planLimits.wsSubscriptionsMax,
-    'Maximum subscriptions per connection.',
-  ),
-  ws_message_max_bytes: option(
-    whole(1_024, 256 * MIB),
-    planLimits.wsMessageMaxBytes,
-    'Maximum size of a client message.',
-  ),
-  grpc_streams_max: option(whole(0, 1_000_000), planLimits.grpcStreamsMax, 'Maximum gRPC streams per key.'),
-  grpc_filters_max: option(whole(1, 1_000_000), planLimits.grpcFiltersMax, 'Maximum filters per request.'),
-  grpc_blocks_max: option(
-    whole(0, 1_000_000),
-    planLimits.grpcBlocksMax,
-    'Maximum block filters per request.',
-  ),
-  grpc_pubkeys_max: option(
-    whole(0, 100_000_000),
-    planLimits.grpcPubkeysMax,
-    'Maximum addresses in all filters of a request.',
-  ),
-  grpc_cuckoo_max_bytes: option(
+  ws_connections_max: limit(whole(0, 1_000_000), 'Maximum WebSocket connections per key.'),
+  ws_subscriptions_max: limit(whole(1, 1_000_000), 'Maximum subscriptions per connection.'),
+  ws_message_max_bytes: limit(whole(1_024, 256 * MIB), 'Maximum size of a client message.'),
+  grpc_streams_max: limit(whole(0, 1_000_000), 'Maximum gRPC streams per key.'),
+  grpc_filters_max: limit(whole(1, 1_000_000), 'Maximum filters per request.'),
+  grpc_blocks_max: limit(whole(0, 1_000_000), 'Maximum block filters per request.'),
+  grpc_pubkeys_max: limit(whole(0, 100_000_000), 'Maximum addresses in all filters of a request.'),
+  grpc_cuckoo_max_bytes: limit(
     whole(0, 2_047 * MIB),
-    planLimits.grpcCuckooMaxBytes,
     'Maximum bytes of cuckoo filters per request, at least 65,536 each.',
   ),
 };
+
+export const planRows = withDefaultsOf(writtenPlanRows, planLimits);
 
 /** A plan with tiny limits, for testing how clients handle them. */
 export const REHEARSAL_PLAN_ID = 'rehearsal';
@@ -445,14 +347,6 @@ export const rehearsalPlan = {
   stream_credits: 1,
 } as const;
 
-/** Not configurable. */
 export const controlApi = section('', {}, controlApiOptions);
 export const quotas = section('', {}, { ...quotaLedgerOptions, ...quotaReaderLimits });
-export const gateways = section(
-  '',
-  {},
-  {
-    ...pick(heartbeatOptions, ['heartbeatMs', 'checkIntervalMs', 'goneAfterMs']),
-    connectionsListedMax: heartbeatOptions.connectionsMax,
-  },
-);
+export const gateways = section('', {}, omit(heartbeatOptions, ['onState', 'now']));

@@ -1,5 +1,3 @@
-/** Options of listeners, REST, stored files, metrics and logs. */
-
 import { semiWalletLimits } from '../control/semi-wallets/key-derivation.ts';
 import { storageLimits } from '../control/storage/file-store.ts';
 import { pinningServiceLimits } from '../control/storage/pinning-backend.ts';
@@ -24,7 +22,7 @@ import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
 import { webSocketOptions as ws } from '../servers/websocket/server.ts';
 import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
 import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts';
-import { option, pick, required, section } from './option.ts';
+import { limit, omit, option, pick, required, section } from './option.ts';
 import {
   cidr,
   DAY_MS,
@@ -47,7 +45,6 @@ import {
   wholeOrAuto,
 } from './value-types.ts';
 
-/** Processes of one service. */
 export const WORKERS_MAX = 64;
 
 const tlsRows = {
@@ -87,30 +84,19 @@ export const server = section(
       'Proxies whose X-Forwarded-For is trusted.',
       { common: true, reload: true },
     ),
-    body_max_bytes: option(
-      whole(1_024, 256 * MIB),
-      rpc.bodyMaxBytes,
-      'Maximum size of a JSON-RPC request body.',
-    ),
-    bodies_max_bytes: option(
+    body_max_bytes: limit(whole(1_024, 256 * MIB), 'Maximum size of a JSON-RPC request body.'),
+    bodies_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      rpc.bodiesMaxBytes,
       'Maximum memory for all request bodies; above it, requests get OVERLOADED.',
     ),
-    responses_max_bytes: option(
+    responses_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      rpc.responsesMaxBytes,
       'Maximum memory for unsent responses; above it, calls get OVERLOADED.',
     ),
-    batch_calls_max: option(
-      whole(1, 10_000),
-      envelopeLimits.batchMax,
-      'Maximum calls in one JSON-RPC batch.',
-    ),
-    connections_max: option(whole(1, 1_000_000), http.connectionsMax, 'Maximum open connections.'),
-    connections_per_address_max: option(
+    batch_calls_max: limit(whole(1, 10_000), 'Maximum calls in one JSON-RPC batch.'),
+    connections_max: limit(whole(1, 1_000_000), 'Maximum open connections.'),
+    connections_per_address_max: limit(
       whole(1, 1_000_000),
-      http.connectionsPerAddressMax,
       'Maximum open connections per client address (IPv6: per /64).',
     ),
     connections_exempt: option(
@@ -118,19 +104,13 @@ export const server = section(
       [...http.connectionsExempt],
       'Addresses exempt from connections_per_address_max, for HTTP and gRPC; trusted proxies always are.',
     ),
-    requests_in_flight_max: option(
+    requests_in_flight_max: limit(
       whole(1, 1_000_000),
-      http.requestsInFlightMax,
       'Maximum concurrent requests; above it, requests get OVERLOADED.',
     ),
-    request_timeout_ms: option(
+    request_timeout_ms: limit(whole(100, HOUR_MS), 'Timeout for a client to send a request.'),
+    keep_alive_timeout_ms: limit(
       whole(100, HOUR_MS),
-      http.requestTimeoutMs,
-      'Timeout for a client to send a request.',
-    ),
-    keep_alive_timeout_ms: option(
-      whole(100, HOUR_MS),
-      http.keepAliveTimeoutMs,
       'Timeout of idle connections; set it longer than the idle timeout of a reverse proxy.',
     ),
     fast_path: option(onOff, true, 'Serve plain JSON-RPC requests without the HTTP server of Node.js.'),
@@ -144,84 +124,65 @@ export const server = section(
       10_000,
       'How long in-flight requests may finish after drain_notice_ms.',
     ),
-    tls: {
-      ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'),
-      rows: tlsRows,
-    },
+    tls: { ...option(table(tlsRows), null, 'TLS of the HTTP listener; if unset, plaintext.'), rows: tlsRows },
   },
   {
-    ...pick(rpc, ['batchConcurrency', 'batchResponsesMaxBytes']),
-    ...pick(http, ['headersMaxBytes', 'headersTimeoutMs', 'exemptTimeoutMaxMs', 'idleTimeoutMs']),
+    ...omit(rpc, ['path', 'network', 'served', 'envelope', 'proxies']),
+    ...omit(http, ['host', 'port', 'tls', 'proxies', 'connectionsExempt']),
+    batchCallsMax: envelopeLimits.batchMax,
     fastPathHeadMaxBytes: fastHttpOptions.headMaxBytes,
     fastPathBodyMaxBytes: fastHttpOptions.bodyMaxBytes,
   },
 );
 
-export const networksSection = section('Default network.', {
-  default: option(
-    oneOf(networks),
-    'mainnet-beta',
-    'Network for /v1/rpc and for nodes without a network setting.',
-    {
-      common: true,
-      env: 'SOLWAY_NETWORK',
-    },
-  ),
-});
+export const networksSection = section(
+  'Default network.',
+  {
+    default: option(
+      oneOf(networks),
+      'mainnet-beta',
+      'Network for /v1/rpc and for nodes without a network setting.',
+      { common: true, env: 'SOLWAY_NETWORK' },
+    ),
+  },
+  {},
+);
 
 export const sessions = section(
   'Monotonic reads (header x-solway-session).',
-  {
-    idle_ms: option(
-      whole(1_000, DAY_MS),
-      sessionMinSlotsOptions.idleMs,
-      'How long an unused session is retained.',
-    ),
-  },
-  {
-    ...pick(sessionMinSlotsOptions, ['sessionsMax', 'keySessionsMax']),
-    waitMs: monotonicReadsLimits.waitMs,
-  },
+  { idle_ms: limit(whole(1_000, DAY_MS), 'How long an unused session is retained.') },
+  { ...sessionMinSlotsOptions, waitMs: monotonicReadsLimits.waitMs },
 );
 
 export const websocket = section(
   'WebSocket connections and subscriptions.',
   {
-    connections_max: option(whole(1, 1_000_000), ws.connectionsMax, 'Maximum open connections.', {
-      reload: true,
-    }),
-    messages_per_second: option(
+    connections_max: limit(whole(1, 1_000_000), 'Maximum open connections.', { reload: true }),
+    messages_per_second: limit(
       whole(1, 10_000_000),
-      messageRateOptions.messagesPerSecond,
       'Maximum client messages per second per key; plans with a higher call rate allow more.',
       { reload: true },
     ),
-    key_subscriptions_max: option(
-      whole(1, 10_000_000),
-      subscriptionLimits.keySubscriptionsMax,
-      'Maximum subscriptions per key.',
-      { reload: true },
-    ),
-    queue_max_bytes: option(
+    key_subscriptions_max: limit(whole(1, 10_000_000), 'Maximum subscriptions per key.', { reload: true }),
+    queue_max_bytes: limit(
       whole(64 * 1_024, 2_047 * MIB),
-      ws.queueMaxBytes,
       'Maximum bytes queued for one client; above it, the client gets LAGGING.',
     ),
-    queues_max_bytes: option(
+    queues_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      ws.queuesMaxBytes,
       'Maximum memory for all queues; above it, the slowest clients are closed.',
     ),
-    idle_timeout_ms: option(
+    idle_timeout_ms: limit(
       whole(100, DAY_MS),
-      ws.idleTimeoutMs,
       'Timeout of connections without a subscription, call or ping.',
     ),
   },
   {
+    ...pick(ws, ['connectionsMax', 'queueMaxBytes', 'queuesMaxBytes', 'idleTimeoutMs']),
     ...pick(ws, ['callsInFlightMax', 'callsWaitingMax', 'callsWaitingMaxBytes', 'allCallsInFlightMax']),
     ...pick(ws, ['pingIntervalMs', 'pongTimeoutMs', 'closeTimeoutMs', 'checkIntervalMs']),
-    keyAddressesMax: subscriptionLimits.keyAddressesMax,
+    messagesPerSecond: messageRateOptions.messagesPerSecond,
+    ...subscriptionLimits,
     ...pick(topic, ['addressesMax', 'topicsMax']),
     topicsIdleMax: topic.idleMax,
     topicGraceMs: topic.graceMs,
@@ -245,48 +206,36 @@ export const grpcSection = section(
       example: '"/etc/solway/cert.pem"',
     }),
     tls_key: option(path, null, 'Private key in PEM.', { common: true, example: '"/etc/solway/key.pem"' }),
-    connections_max: option(whole(1, 1_000_000), grpc.connectionsMax, 'Maximum open connections.'),
-    connections_per_address_max: option(
+    connections_max: limit(whole(1, 1_000_000), 'Maximum open connections.'),
+    connections_per_address_max: limit(
       whole(1, 1_000_000),
-      grpc.connectionsPerAddressMax,
       'Maximum open connections per client address (IPv6: per /64).',
     ),
-    streams_max: option(whole(1, 1_000_000), grpc.streamsMax, 'Maximum open streams.'),
-    messages_per_second: option(
+    streams_max: limit(whole(1, 1_000_000), 'Maximum open streams.'),
+    messages_per_second: limit(
       whole(1, 10_000_000),
-      messageRateOptions.messagesPerSecond,
       'Maximum client messages per second per key; plans with a higher call rate allow more.',
     ),
-    queue_max_bytes: option(
+    queue_max_bytes: limit(
       whole(64 * 1_024, 16 * GIB),
-      grpc.queueMaxBytes,
       'Maximum bytes queued for one client; above it, its stream ends.',
     ),
-    queues_max_bytes: option(
+    queues_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      grpc.queuesMaxBytes,
       'Maximum memory for all queues; above it, the slowest streams end.',
     ),
-    compression: option(
+    compression: limit(
       oneOf(['never', 'sender', 'accepted']),
-      grpc.compression,
       'Compress for no client, for those that compress requests ("sender"), or for all that accept it.',
     ),
-    abuse_block_ms: option(
+    abuse_block_ms: limit(
       whole(0, HOUR_MS),
-      grpc.abuseBlockMs,
       'How long an address is blocked after abuse; set 0 behind a shared proxy.',
     ),
   },
   {
-    ...pick(grpc, ['streamsPerConnectionMax', 'keylessStreamsMax', 'keylessStreamsPerConnectionMax']),
-    ...pick(grpc, ['keylessStreamMaxMs', 'unaryInFlightMax', 'headerListMaxBytes', 'smallMessageMaxBytes']),
-    ...pick(grpc, ['messageMaxBytes', 'decompressionRatioMax', 'decompressedFreeBytes', 'requestsMaxBytes']),
-    ...pick(grpc, ['requestsPerConnectionMaxBytes', 'queueMaxMessages', 'flushDelayMs', 'pingIntervalMs']),
-    ...pick(grpc, ['keepaliveIntervalMs', 'keepaliveTimeoutMs', 'handshakeTimeoutMs']),
-    ...pick(grpc, ['firstCallTimeoutMs', 'idleTimeoutMs', 'requestTimeoutMs', 'endTimeoutMs']),
-    ...pick(grpc, ['controlFramesPerSecondMax', 'cancelsBurstMax', 'cancelsPerSecondMax', 'offendersMax']),
-    ...pick(grpc, ['windowBytes', 'compressionMinBytes', 'compressionMaxBytes']),
+    ...omit(grpc, ['host', 'port', 'tls', 'proxies', 'connectionsExempt', 'drainNoticeMs', 'drainGraceMs']),
+    messagesPerSecond: messageRateOptions.messagesPerSecond,
   },
 );
 
@@ -300,45 +249,19 @@ export const replay = section(
       'Maximum memory for retained slots; above it, the oldest are evicted.',
     ),
   },
-  {
-    waitingSlotsMax: hub.waitingSlotsMax,
-    aheadBytes: hub.replayAheadBytes,
-    pauseMs: hub.replayPauseMs,
-    replaysMax: hub.replaysMax,
-    readyTimeoutMs: hub.replayReadyTimeoutMs,
-  },
-);
-
-/** Not configurable. */
-export const blocks = section(
-  '',
-  {},
-  {
-    timeSliceMs: hub.blocksTimeSliceMs,
-    waitingMax: hub.blocksWaitingMax,
-    queueMaxMessages: hub.behindBlocksMaxMessages,
-    queueMaxBytes: hub.behindBlocksMaxBytes,
-  },
+  omit(hub, ['replaySlots', 'replayMaxBytes', 'version']),
 );
 
 export const rest = section(
   'REST interface.',
   {
-    requests_per_minute: option(
+    requests_per_minute: limit(
       whole(1, 10_000_000),
-      restLimits.requestsPerMinute,
       'Maximum requests per minute per key and group of endpoints.',
       { reload: true },
     ),
-    key_in_flight_max: option(
-      whole(1, 1_000_000),
-      restLimits.keyInFlightMax,
-      'Maximum concurrent requests per key.',
-      {
-        reload: true,
-      },
-    ),
-    timeout_ms: option(whole(100, HOUR_MS), restLimits.timeoutMs, 'Timeout of a request.', { reload: true }),
+    key_in_flight_max: limit(whole(1, 1_000_000), 'Maximum concurrent requests per key.', { reload: true }),
+    timeout_ms: limit(whole(100, HOUR_MS), 'Timeout of a request.', { reload: true }),
     history_days: option(whole(1, 36_500), 4, 'Days that transaction/history reaches back.'),
     domain_suffix: option(
       text(/^\.[a-z0-9-]{1,32}$/, 'a dot and a name, such as ".sol"'),
@@ -361,10 +284,9 @@ export const storage = section(
       'Public address of /ipfs/, on a host name of its own. Default: the address of the service.',
       { example: '"https://files.example.com/ipfs/"' },
     ),
-    file_max_bytes: option(whole(1_024, 1_024 * GIB), storageLimits.fileMaxBytes, 'Maximum file size.'),
-    total_max_bytes: option(
+    file_max_bytes: limit(whole(1_024, 1_024 * GIB), 'Maximum file size.'),
+    total_max_bytes: limit(
       whole(1_024, 1_048_576 * GIB),
-      storageLimits.totalMaxBytes,
       'Maximum total size of all files; ignored with Kubo.',
     ),
   },
@@ -373,26 +295,20 @@ export const storage = section(
 
 export const uploads = section(
   'Uploads of files.',
-  {
-    upload_max_ms: option(whole(100, DAY_MS / 2), uploadLimits.uploadMaxMs, 'Timeout of an upload.'),
-  },
-  pick(uploadLimits, [
-    ...(['overheadMaxBytes', 'partsMax', 'partHeadersMax', 'partHeadersMaxBytes'] as const),
-    ...(['progressMs', 'progressMinBytes'] as const),
-  ]),
+  { upload_max_ms: limit(whole(100, DAY_MS / 2), 'Timeout of an upload.') },
+  omit(uploadLimits, ['fileMaxBytes']),
 );
 
 export const ipfs = section(
   'Gateway to stored files (/ipfs/).',
   {
-    open_max: option(whole(1, 100_000), ipfsServerOptions.openMax, 'Maximum concurrent responses.'),
-    open_per_address_max: option(
+    open_max: limit(whole(1, 100_000), 'Maximum concurrent responses.'),
+    open_per_address_max: limit(
       whole(1, 100_000),
-      ipfsServerOptions.openPerAddressMax,
       'Maximum concurrent responses per address. Behind a proxy, all clients share one: use open_max.',
     ),
   },
-  pick(ipfsServerOptions, ['progressMs', 'progressMinBytes', 'responseMaxMs']),
+  ipfsServerOptions,
 );
 
 export const kubo = section(
@@ -426,29 +342,23 @@ export const pinning = section(
 
 export const semiWallets = section(
   "Keypairs encrypted with their owners' passwords.",
-  {
-    iterations: option(
-      whole(600_000, 100_000_000),
-      semiWalletLimits.iterations,
-      'PBKDF2 iterations for new passwords.',
-    ),
-  },
+  { iterations: limit(whole(600_000, 100_000_000), 'PBKDF2 iterations for new passwords.') },
   semiWalletLimits,
 );
 
-export const metrics = section('Prometheus metrics at GET /metrics.', {
-  open: option(onOff, false, 'Serve metrics without a token.', { common: true }),
-  token: option(line, null, 'Bearer token required to read metrics.', {
-    common: true,
-    secret: true,
-    example: '"env:METRICS_TOKEN"',
-  }),
-  keys_max: option(
-    whole(0, 100_000),
-    requestCounterOptions.keysMax,
-    'Maximum keys with their own metric series; the others share one.',
-  ),
-});
+export const metrics = section(
+  'Prometheus metrics at GET /metrics.',
+  {
+    open: option(onOff, false, 'Serve metrics without a token.', { common: true }),
+    token: option(line, null, 'Bearer token required to read metrics.', {
+      common: true,
+      secret: true,
+      example: '"env:METRICS_TOKEN"',
+    }),
+    keys_max: limit(whole(0, 100_000), 'Maximum keys with their own metric series; the others share one.'),
+  },
+  pick(requestCounterOptions, ['keysMax']),
+);
 
 export const telemetry = section(
   'OpenTelemetry spans over OTLP/HTTP.',
@@ -469,19 +379,22 @@ export const telemetry = section(
 
 const logLevels = ['auto', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-export const log = section('Log.', {
-  level: option(oneOf(logLevels), 'auto', '"auto": info, or warn on a terminal.', {
-    common: true,
-    reload: true,
-    env: 'SOLWAY_LOG_LEVEL',
-    flag: 'log-level',
-  }),
-  file: option(path, null, 'Log file. Default: standard error.', {
-    common: true,
-    env: 'SOLWAY_LOG_FILE',
-    example: '"solway.log"',
-  }),
-});
+export const log = section(
+  'Log.',
+  {
+    level: option(oneOf(logLevels), 'auto', '"auto": info, or warn on a terminal.', {
+      common: true,
+      reload: true,
+      env: 'SOLWAY_LOG_LEVEL',
+      flag: 'log-level',
+    }),
+    file: option(path, null, 'Log file. Default: standard error.', {
+      common: true,
+      env: 'SOLWAY_LOG_FILE',
+      example: '"solway.log"',
+    }),
+  },
+  {},
+);
 
-/** Not configurable. */
 export const confirmations = section('', {}, confirmationLimits);

@@ -1,5 +1,3 @@
-/** Options of nodes, caches, feeds and the embedded ledger. */
-
 import { defaultUpkeepLimits } from '../../packages/localnet/src/bank/ledger-upkeep.ts';
 import { SLOTS_PER_EPOCH_MAX as slotsPerEpochMax } from '../../packages/localnet/src/genesis/genesis.ts';
 import { networks } from '../protocol/call.ts';
@@ -17,7 +15,7 @@ import { SLOT_CACHE_FRESH_MS } from '../upstream/middleware/slot-cache.ts';
 import { offChainLimits, offChainRules } from '../upstream/off-chain/limits.ts';
 import { deshredLimits, shredLimits } from '../upstream/shreds/shreds-config.ts';
 import { submitLimits } from '../upstream/submit/submission.ts';
-import { option, optional, pick, required, section, tables } from './option.ts';
+import { limit, option, optional, pick, required, section, tables } from './option.ts';
 import {
   connectableNetwork,
   DAY_MS,
@@ -41,7 +39,7 @@ import {
   wsUrl,
 } from './value-types.ts';
 
-const NODES_MAX = 256;
+export const NODES_MAX = 256;
 const SERVERS_MAX = 64;
 
 const networkRow = optional(oneOf(networks), 'Default: networks.default.', { example: '"mainnet-beta"' });
@@ -81,17 +79,13 @@ export const upstreamRows = {
     whole(1, 10_000_000),
     null,
     'Maximum burst above requests_per_second. Default: one second of requests.',
-    {
-      example: '200',
-    },
+    { example: '200' },
   ),
   pipelining: option(
     whole(1, 16),
     1,
     'Maximum light reads sent over one connection without waiting for responses.',
-    {
-      example: '4',
-    },
+    { example: '4' },
   ),
 };
 
@@ -104,61 +98,32 @@ export const upstreams = tables('A node. Any number, for any of the networks.', 
 export const upstreamPool = section(
   'Calls to nodes.',
   {
-    timeout_ms: option(
-      whole(100, HOUR_MS),
-      upstream.timeoutMs,
-      'Timeout of a call, including all attempts.',
-      {
-        reload: true,
-      },
-    ),
-    attempt_timeout_ms: option(
-      whole(50, HOUR_MS),
-      upstream.attemptTimeoutMs,
-      'Timeout of an attempt that can be retried.',
-      { reload: true },
-    ),
-    load_balancing: option(
+    timeout_ms: limit(whole(100, HOUR_MS), 'Timeout of a call, including all attempts.', { reload: true }),
+    attempt_timeout_ms: limit(whole(50, HOUR_MS), 'Timeout of an attempt that can be retried.', {
+      reload: true,
+    }),
+    load_balancing: limit(
       oneOf(balancingStrategies),
-      upstream.loadBalancing,
       '"spread" over nodes of similar latency, or "sticky".',
       { reload: true },
     ),
-    lag_max_slots: option(
-      whole(1, 1_000_000),
-      upstream.lagMaxSlots,
-      'Maximum slots that a node may lag before it is ejected.',
-      { reload: true },
-    ),
-    hedge_ratio: option(
+    lag_max_slots: limit(whole(1, 1_000_000), 'Maximum slots that a node may lag before it is ejected.', {
+      reload: true,
+    }),
+    hedge_ratio: limit(
       ratio,
-      upstream.hedgeRatio,
       'Maximum share of reads sent to a second node when the first is slow; 0 disables hedging.',
       { reload: true },
     ),
-    confirm_null_results: option(
-      onOff,
-      upstream.confirmNullResults,
-      'Ask a second node when the first does not have a transaction.',
-      { reload: true },
-    ),
-    connections_max: option(
-      whole(1, 100_000),
-      upstream.connectionsMax,
-      'Maximum open connections per node.',
-      {
-        reload: true,
-      },
-    ),
-    response_max_bytes: option(
-      whole(1_024, 2_047 * MIB),
-      upstream.responseMaxBytes,
-      'Maximum size of a node response.',
-      { reload: true },
-    ),
-    response_buffer_max_bytes: option(
+    confirm_null_results: limit(onOff, 'Ask a second node when the first does not have a transaction.', {
+      reload: true,
+    }),
+    connections_max: limit(whole(1, 100_000), 'Maximum open connections per node.', { reload: true }),
+    response_max_bytes: limit(whole(1_024, 2_047 * MIB), 'Maximum size of a node response.', {
+      reload: true,
+    }),
+    response_buffer_max_bytes: limit(
       whole(MIB, 64 * GIB),
-      upstream.responseBufferMaxBytes,
       'Maximum memory for incoming responses; above it, calls get OVERLOADED.',
       { reload: true },
     ),
@@ -186,15 +151,11 @@ export const dasServers = tables('A server of the Digital Asset Standard API.', 
 export const transactions = section(
   'Sent transactions.',
   {
-    rebroadcast_interval_ms: option(
-      whole(50, HOUR_MS),
-      submitLimits.rebroadcastIntervalMs,
-      'Time between rebroadcasts of a transaction.',
-      { reload: true },
-    ),
-    pending_max: option(
+    rebroadcast_interval_ms: limit(whole(50, HOUR_MS), 'Time between rebroadcasts of a transaction.', {
+      reload: true,
+    }),
+    pending_max: limit(
       whole(0, 10_000_000),
-      submitLimits.pendingMax,
       'Maximum transactions tracked until they land; above it, the most rebroadcast are dropped.',
       { reload: true },
     ),
@@ -208,7 +169,7 @@ export const cache = section(
     enabled: option(onOff, true, 'Cache responses.'),
     coalesce: option(onOff, true, 'Send identical concurrent calls once.'),
     slot_cache: option(onOff, true, 'Answer getHealth and getSlot from recently observed slots.'),
-    max_bytes: option(whole(MIB, 64 * GIB), memoryCacheLimits.maxBytes, 'Maximum memory of the cache.'),
+    max_bytes: limit(whole(MIB, 64 * GIB), 'Maximum memory of the cache.'),
     redis_url: option(redisUrl, null, 'Shared cache, with an eviction policy; not the server of [shared].', {
       secret: true,
       example: '"redis://host:6379"',
@@ -219,7 +180,7 @@ export const cache = section(
     epochMs: ttls.shortMs,
     finalMs: ttls.finalMs,
     slotCacheFreshMs: SLOT_CACHE_FRESH_MS,
-    ...pick(memoryCacheLimits, ['entriesMax', 'answerMaxBytes']),
+    ...memoryCacheLimits,
     ...callKeyLimits,
     ...coalescerLimits,
     redisWaitMs: redisCacheLimits.waitMs,
@@ -232,19 +193,10 @@ export const cache = section(
 export const feeds = section(
   'PubSub connections to nodes.',
   {
-    connection_subscriptions_max: option(
-      whole(2, 1_000_000),
-      feedLimits.connectionSubscriptionsMax,
-      'Maximum subscriptions per connection.',
-    ),
-    node_connections_max: option(
-      whole(1, 10_000),
-      feedLimits.nodeConnectionsMax,
-      'Maximum connections per node.',
-    ),
-    block_cache_max_bytes: option(
+    connection_subscriptions_max: limit(whole(2, 1_000_000), 'Maximum subscriptions per connection.'),
+    node_connections_max: limit(whole(1, 10_000), 'Maximum connections per node.'),
+    block_cache_max_bytes: limit(
       whole(MIB, 2_047 * MIB),
-      feedLimits.blockCacheMaxBytes,
       'Maximum memory for blocks read to fill gaps and feed subscriptions.',
     ),
   },
@@ -254,23 +206,14 @@ export const feeds = section(
 export const geyser = section(
   'Geyser streams of nodes, which feed subscriptions and gRPC streams.',
   {
-    demand: option(
+    demand: limit(
       oneOf(['union', 'full']),
-      geyserSourceOptions.demand,
       '"union" requests what clients need, "full" everything, so that from_slot finds all.',
     ),
-    filters_max: option(
-      whole(1, 1_000_000),
-      geyserSourceOptions.filtersMax,
-      'Maximum filters that servers accept per request.',
-    ),
-    addresses_max: option(
-      whole(1, 1_000_000),
-      geyserSourceOptions.addressesMax,
-      'Maximum addresses that servers accept per request.',
-    ),
+    filters_max: limit(whole(1, 1_000_000), 'Maximum filters that servers accept per request.'),
+    addresses_max: limit(whole(1, 1_000_000), 'Maximum addresses that servers accept per request.'),
   },
-  geyserLimits,
+  { ...geyserLimits, ...pick(geyserSourceOptions, ['demand', 'filtersMax', 'addressesMax']) },
 );
 
 /** Not configurable; `geyser` has the options of both consumers of Geyser streams. */
@@ -311,9 +254,7 @@ export const shreds = section(
       whole(0, 65_535),
       null,
       'Accepted shred version. Default: learned from the nodes.',
-      {
-        example: '50_093',
-      },
+      { example: '50_093' },
     ),
     entries: shredServers('entries', 'Servers of ShredstreamProxy (SubscribeEntries).'),
     deshred: shredServers('deshred', 'Servers of Yellowstone SubscribeDeshred.'),
@@ -344,29 +285,15 @@ export const offChain = section(
       [...offChainRules.arweaveGateways],
       'Gateways for ar:// addresses.',
     ),
-    document_ttl_ms: option(
-      whole(0, 3_650 * DAY_MS),
-      offChainLimits.documentTtlMs,
-      'How long a document is cached.',
-    ),
-    memory_max_bytes: option(
-      whole(0, 64 * GIB),
-      offChainLimits.memoryMaxBytes,
-      'Maximum size of the cache in memory.',
-    ),
-    disk_max_bytes: option(
-      whole(0, 1_024 * GIB),
-      offChainLimits.diskMaxBytes,
-      'Maximum size of the cache in data_dir/off-chain.',
-    ),
+    document_ttl_ms: limit(whole(0, 3_650 * DAY_MS), 'How long a document is cached.'),
+    memory_max_bytes: limit(whole(0, 64 * GIB), 'Maximum size of the cache in memory.'),
+    disk_max_bytes: limit(whole(0, 1_024 * GIB), 'Maximum size of the cache in data_dir/off-chain.'),
   },
   offChainLimits,
 );
 
-/** Not configurable. */
 export const dasPool = section('', {}, dasLimits);
 
-/** Longest epoch. */
 export const SLOTS_PER_EPOCH_MAX = slotsPerEpochMax;
 
 /** Highest start slot: about 3,000 empty blocks are created per second. */
@@ -386,14 +313,14 @@ export const localnetDefaults = {
   historySlotsMax: defaultUpkeepLimits.historySlotsMax,
 } as const;
 
-export const localnet = section('Embedded ledger of development mode.', {
-  rpc_port: option(whole(0, 65_534), 0, 'JSON-RPC port; PubSub uses the next one. 0 picks two free ports.'),
-  slot_ms: option(whole(10, 60_000), localnetDefaults.slotMs, 'Slot duration.'),
-  slots_per_epoch: option(whole(32, SLOTS_PER_EPOCH_MAX), localnetDefaults.slotsPerEpoch, 'Slots per epoch.'),
-  faucet_sol: option(whole(1, 500_000_000), localnetDefaults.faucetSol, 'Initial SOL of the faucet.'),
-  history_slots_max: option(
-    whole(200, 2 ** 48),
-    localnetDefaults.historySlotsMax,
-    'Maximum slots of history retained.',
-  ),
-});
+export const localnet = section(
+  'Embedded ledger of development mode.',
+  {
+    rpc_port: option(whole(0, 65_534), 0, 'JSON-RPC port; PubSub uses the next one. 0 picks two free ports.'),
+    slot_ms: limit(whole(10, 60_000), 'Slot duration.'),
+    slots_per_epoch: limit(whole(32, SLOTS_PER_EPOCH_MAX), 'Slots per epoch.'),
+    faucet_sol: limit(whole(1, 500_000_000), 'Initial SOL of the faucet.'),
+    history_slots_max: limit(whole(200, 2 ** 48), 'Maximum slots of history retained.'),
+  },
+  pick(localnetDefaults, ['slotMs', 'slotsPerEpoch', 'faucetSol', 'historySlotsMax']),
+);

@@ -13,13 +13,10 @@ import {
 import * as control from './schema-control.ts';
 import * as server from './schema-server.ts';
 import * as upstream from './schema-upstream.ts';
+import { isTable } from './table.ts';
 import { onOff, path, strictTable, table, tableList } from './value-types.ts';
 
-/**
- * The configuration: every option with its type, default, environment variable, command-line option and
- * documentation. Validation, types, reload rules, `config show`, config/solway.example.toml and
- * docs/reference/configuration.md follow from these rows.
- */
+/** Validation, types, reload rules, `config show`, the example file and the reference page follow from these rows. */
 export const schema = {
   data_dir: option(path, 'solway-data', 'Folder of database, pepper and embedded ledger.', {
     common: true,
@@ -44,7 +41,6 @@ export const schema = {
   geyser: upstream.geyser,
   geyser_source: upstream.geyserSource,
   replay: server.replay,
-  blocks: server.blocks,
   shreds: upstream.shreds,
   rest: server.rest,
   off_chain: upstream.offChain,
@@ -73,17 +69,14 @@ export const schema = {
   log: server.log,
 } as const satisfies Readonly<Record<string, Entry>>;
 
-/** Plans by id: `[plans.<id>]`. */
 export const planRows = control.planRows;
 
-/** Values of the file and the fixed limits, by their names in the program. */
 export type SchemaValues = EntryValues<typeof schema>;
 export type PlanValues = ValuesOf<typeof planRows>;
 
-/** The entries by their names in the file. */
 export const entries: Readonly<Record<string, Entry>> = schema;
 
-/** Whether operators see the entry. Sections that contain only fixed limits are hidden. */
+/** Operators do not see sections that contain only fixed limits. */
 const isPublic = (entry: Entry): boolean => entry.form !== 'section' || Object.keys(entry.rows).length > 0;
 
 export const publicEntries: readonly (readonly [string, Entry])[] = Object.entries(entries).filter(
@@ -112,9 +105,6 @@ function entrySchema(name: string, entry: Entry): z.ZodType {
   return optionalTable(table((entry as Section).rows));
 }
 
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const { REHEARSAL_PLAN_ID, rehearsalPlan } = control;
 
 /** Adds the plans that always exist; the file may override individual options of them. */
@@ -140,5 +130,4 @@ export const fileSchema = strictTable({
   plans,
 });
 
-/** Validates one `[[upstream]]`. */
 export const upstreamNode = table(upstream.upstreamRows);

@@ -6,19 +6,18 @@ import { ConfigurationError, type Problem, type SourceOf } from './errors.ts';
 import { extractOldNames } from './old-names.ts';
 import type { Option, Rows } from './option.ts';
 import { entries, publicEntries, singleOptions } from './schema.ts';
+import { NODES_MAX } from './schema-upstream.ts';
+import { isTable, type Table } from './table.ts';
 import { nearestName } from './value-types.ts';
 
-/** Sources of the configuration: the command line overrides the environment, which overrides the file. */
+/** The command line overrides the environment, which overrides the file. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A node named on the command line. */
-export type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: string; name?: string };
+type UpstreamArguments = { url: string; ws?: string; grpc?: string; network?: string; name?: string };
 
-/** What the command line sets. */
 export type ConfigurationArguments = Readonly<{
   config?: string | undefined;
-  /** Options by the names of their flags. */
   flags?: Readonly<Record<string, string | true>>;
   /** Replace the nodes of the file when there are any. */
   upstreams: readonly UpstreamArguments[];
@@ -33,15 +32,14 @@ type Options = Readonly<
   Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
 >;
 
-/** Dotted names by environment variable. */
-export const environmentFields: Readonly<Record<string, string>> = Object.fromEntries(
-  [...singleOptions].flatMap(([field, { env }]) => (env === undefined ? [] : [[env, field]])),
-);
+/** Dotted names by environment variable, or by flag. */
+const fieldsBy = (source: 'env' | 'flag'): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...singleOptions].flatMap(([field, { [source]: name }]) => (name === undefined ? [] : [[name, field]])),
+  );
 
-/** Dotted names by flag. */
-const flagFields: Readonly<Record<string, string>> = Object.fromEntries(
-  [...singleOptions].flatMap(([field, { flag }]) => (flag === undefined ? [] : [[flag, field]])),
-);
+export const environmentFields = fieldsBy('env');
+const flagFields = fieldsBy('flag');
 
 const isBoolean = (field: string): boolean => typeof singleOptions.get(field)?.default === 'boolean';
 
@@ -60,7 +58,6 @@ export const configurationOptions: Options = {
   network: { type: 'string', multiple: true },
 };
 
-const UPSTREAMS_MAX = 256;
 const upstreamDetails = ['ws', 'grpc', 'network'] as const;
 type UpstreamDetail = (typeof upstreamDetails)[number];
 
@@ -83,12 +80,10 @@ function upstreamGroups(tokens: readonly Token[]): UpstreamArguments[] {
     else if (upstreamDetails.includes(name as UpstreamDetail))
       addDetail(nodes.at(-1), name as UpstreamDetail, value);
   }
-  if (nodes.length > UPSTREAMS_MAX)
-    throw new ArgumentsError(`--upstream is given more than ${UPSTREAMS_MAX} times`);
+  if (nodes.length > NODES_MAX) throw new ArgumentsError(`--upstream is given more than ${NODES_MAX} times`);
   return nodes;
 }
 
-/** Options and positionals of a command line. */
 export type ParsedArguments = Readonly<{
   values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   positionals: readonly string[];
@@ -120,7 +115,7 @@ export function parseArguments(args: readonly string[], options: Options): Parse
   return loose;
 }
 
-/** The configuration that a command line sets. @throws ArgumentsError */
+/** @throws ArgumentsError */
 export function configurationArguments({ values, tokens }: ParsedArguments): ConfigurationArguments {
   const flags = Object.keys(flagFields).flatMap((flag): [string, string | true][] => {
     const value = values[flag];
@@ -136,19 +131,13 @@ const DEFAULT_FILE = 'solway.toml';
 /** Developers and tests only: with the value "allow" the file may set fixed limits under `[internal.<section>]`. */
 export const INTERNAL_LIMITS_VARIABLE = 'SOLWAY_INTERNAL_LIMITS';
 
-type Table = { [name: string]: unknown };
-
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Merged values by the names of the file, before validation. */
 export type Sources = Readonly<{
   raw: Table;
   file: string | null;
   sourceOf: SourceOf;
-  /** Names of earlier versions. */
+  /** About names of earlier versions. */
   problems: readonly Problem[];
-  /** Overrides of fixed limits, by section. */
   internal: Table;
 }>;
 
@@ -247,7 +236,7 @@ const fileNames: ReadonlySet<string> = new Set(publicEntries.map(([name]) => nam
 
 type WrittenSources = Omit<Sources, 'internal'> & Readonly<{ folder: string }>;
 
-/** Merges the sources; references are not resolved. @throws ConfigurationError for an unreadable file. */
+/** Merges the sources without resolving references. @throws ConfigurationError for an unreadable file */
 export function readWrittenSources(args: ConfigurationArguments, environment: Environment): WrittenSources {
   const displayName = chooseFile(args, environment);
   const file = displayName === null ? null : resolve(displayName);
@@ -299,7 +288,7 @@ export function resolveReference(text: string, environment: Environment, folder:
   return text;
 }
 
-/** Returns the value in place of a reference; `field` is its dotted name. */
+/** `field` is the dotted name of the value. */
 type Resolve = (value: unknown, field: string) => unknown;
 
 function resolveValue(
@@ -352,8 +341,9 @@ export function readSources(args: ConfigurationArguments, environment: Environme
     }
   });
   if (unresolved.length > 0) throw new ConfigurationError([...problems, ...unresolved]);
+  const sources = { file, sourceOf, problems };
   const { internal, ...others } = resolved;
-  if (environment[INTERNAL_LIMITS_VARIABLE] !== 'allow' || !isTable(internal))
-    return { raw: resolved, file, sourceOf, problems, internal: {} };
-  return { raw: others, file, sourceOf, problems, internal };
+  const areLimitsAllowed = environment[INTERNAL_LIMITS_VARIABLE] === 'allow';
+  if (areLimitsAllowed && isTable(internal)) return { raw: others, internal, ...sources };
+  return { raw: resolved, internal: {}, ...sources };
 }

@@ -6,16 +6,11 @@ import { sendersOf } from '../upstream/shreds/udp-shred-receiver.ts';
 import { showUrl, showValue, UNKNOWN_NAMES_SEPARATOR } from './errors.ts';
 import { type Rows, schemaOf, type ValuesOf } from './option.ts';
 
-/**
- * Types of values. Errors say what is wrong and what to write; the description of each is its type in the
- * documentation.
- */
+/** Types of values. Errors say what to write; the description of each is its type in the documentation. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** 2^20 bytes. */
 export const MIB = 1024 * 1024;
-/** 2^30 bytes. */
 export const GIB = 1024 * MIB;
 
 const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, '_');
@@ -95,7 +90,6 @@ export const nodeName = text(
   'name',
 );
 
-/** A path, or other text of one line. */
 export const line = text(/^\P{Cc}{1,4096}$/u, 'text of 1 to 4096 characters');
 export const path = line.describe('path');
 
@@ -128,9 +122,8 @@ function faultOfWebUrl({ protocol, username, password, href }: URL): string | nu
 }
 
 /**
- * A URL of one of the schemes. The value may hold a key, so errors show only its scheme and host.
- * @param kind - `an http(s) URL`.
- * @param allowed - other texts that are valid.
+ * The value may hold a key, so errors show only its scheme and host.
+ * @param kind - such as `an http(s) URL`. @param allowed - other valid texts.
  */
 export function url(
   schemes: readonly string[],
@@ -189,7 +182,6 @@ export const gatewayUrl = custom<string>(
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
-/** One line of Latin-1. */
 const HEADER_VALUE = /^[\x20-\x7e\xa0-\xff]{0,8192}$/;
 
 /** Header values are often credentials, so errors never show them. */
@@ -227,7 +219,6 @@ export const cidr = addressKind(
   'an address or a range such as "10.0.0.0/8" or "fd00::/8"',
 );
 
-/** A network that connections may go to, in addition to the public internet. */
 export const connectableNetwork = addressKind(
   (value) => succeeds(() => new AddressRules([value])),
   'a network such as "10.0.0.0/8" or "fd00::/8"',
@@ -244,7 +235,6 @@ export const scannerPem = z
   })
   .describe('PEM');
 
-/** A list of at most `max` values. */
 export const list = <Value>(kind: z.ZodType<Value>, max: number, example: string) =>
   z
     .array(kind, { error: `is not a list: write ${example}` })
@@ -296,7 +286,6 @@ function unknownName(name: string, names: readonly string[]): string {
     : `there is no such option: did you mean "${nearest}"?`;
 }
 
-/** A table with these members and no others. */
 export const strictTable = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -305,13 +294,12 @@ export const strictTable = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =
         : `${showValue(issue.input)} is not a table`,
   });
 
-/** A table of options. Its value has the names of the program once `camelNames` was applied. */
+/** Its value has the names of the program once `camelNames` was applied. */
 export const table = <Table extends Rows>(rows: Table): z.ZodType<ValuesOf<Table>> =>
   strictTable(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]))).describe(
     'table',
   ) as unknown as z.ZodType<ValuesOf<Table>>;
 
-/** A list of tables of options. */
 export const tableList = <Table extends Rows>(rows: Table, max: number, items: string, error: string) =>
   z
     .array(table(rows), { error })

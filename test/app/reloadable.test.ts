@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Configuration } from '../../src/config/configuration.ts';
-import { changesBetween, isSection } from '../../src/config/live-configuration.ts';
+import { changesBetween } from '../../src/config/live-configuration.ts';
 import { singleOptions } from '../../src/config/schema.ts';
+import { isTable } from '../../src/config/table.ts';
 import { load } from './load-configuration.ts';
 
 function otherwise(configuration: Configuration): Configuration {
   const another = (value: unknown): unknown =>
-    isSection(value)
+    isTable(value)
       ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, [one, 'another']]))
       : [value, 'another'];
   const sections = Object.entries(configuration).map(([name, value]) => [name, another(value)]);

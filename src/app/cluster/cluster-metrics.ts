@@ -5,7 +5,6 @@ import type { WorkerProcesses } from './worker-processes.ts';
 /** Time for a worker to return its metrics; the page omits it after that. */
 const PAGE_TIMEOUT_MS = 2_000;
 
-/** Metrics of a service with several workers. */
 export class ClusterMetrics {
   readonly #processes: WorkerProcesses;
   readonly #workers: number;
@@ -30,18 +29,14 @@ export class ClusterMetrics {
     const memory = process.memoryUsage.rss();
     const { restarts } = this.#processes;
     const late = 'Metrics pages that workers did not return in time.';
+    const memoryHelp = 'Resident memory of the primary process.';
     return new MetricsText()
       .single('solway_workers', 'gauge', 'Configured number of workers.', this.#workers)
       .single('solway_workers_ready', 'gauge', 'Workers that accept connections.', ready)
       .single('solway_worker_restarts_total', 'counter', 'Workers that ended and were restarted.', restarts)
       .single('solway_worker_pages_missed_total', 'counter', late, this.#missed)
       .single('solway_primary_cpu_seconds_total', 'counter', 'CPU time of the primary process.', cpu)
-      .single(
-        'solway_primary_resident_memory_bytes',
-        'gauge',
-        'Resident memory of the primary process.',
-        memory,
-      )
+      .single('solway_primary_resident_memory_bytes', 'gauge', memoryHelp, memory)
       .toString();
   }
 }

@@ -8,9 +8,9 @@ import {
   type ResponseOf,
 } from './ipc-messages.ts';
 
-/** Pending requests of a channel, and the response timeout. */
-const ipcLimits = { pendingMax: 256, responseTimeoutMs: 30_000 };
-type IpcLimits = Readonly<typeof ipcLimits>;
+const PENDING_REQUESTS_MAX = 256;
+const RESPONSE_TIMEOUT_MS = 30_000;
+const PROCESS_ENDED = 'the other process has ended';
 
 const message = z.union([
   z.object({ kind: z.literal('question'), id: z.int(), method: z.string(), value: z.unknown() }),
@@ -18,7 +18,7 @@ const message = z.union([
   z.object({ kind: z.literal('fault'), id: z.int(), error: z.string() }),
 ]);
 
-export type IpcMessage = z.output<typeof message>;
+type IpcMessage = z.output<typeof message>;
 
 type PendingRequest = Readonly<{
   onResponse: (value: unknown) => void;
@@ -26,46 +26,37 @@ type PendingRequest = Readonly<{
   timer: NodeJS.Timeout;
 }>;
 
-export type IpcChannelOptions<Out extends IpcMethods, In extends IpcMethods> = Readonly<{
+type IpcChannelOptions<Out extends IpcMethods, In extends IpcMethods> = Readonly<{
   outgoing: Out;
   incoming: In;
   handlers: IpcHandlers<In>;
   /** Sends a message; false when the other process is gone. */
   send: (message: IpcMessage) => boolean;
-  limits?: Partial<IpcLimits>;
 }>;
 
 /** One end of the channel between the primary and a worker: requests and responses in both directions. */
 export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
   readonly #options: IpcChannelOptions<Out, In>;
-  readonly #limits: IpcLimits;
   readonly #pending = new Map<number, PendingRequest>();
   #lastId = 0;
   #isClosed = false;
 
   constructor(options: IpcChannelOptions<Out, In>) {
     this.#options = options;
-    this.#limits = { ...ipcLimits, ...options.limits };
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  get pending(): number {
-    return this.#pending.size;
-  }
-
-  /**
-   * @throws IpcError
-   */
+  /** @throws IpcError */
   request<Kind extends keyof Out & string>(
     method: Kind,
     value: RequestOf<Out, Kind>,
-    timeoutMs: number = this.#limits.responseTimeoutMs,
+    timeoutMs = RESPONSE_TIMEOUT_MS,
   ): Promise<ResponseOf<Out, Kind>> {
-    if (this.#isClosed) return Promise.reject(new IpcError('the other process has ended'));
-    if (this.#pending.size >= this.#limits.pendingMax)
+    if (this.#isClosed) return Promise.reject(new IpcError(PROCESS_ENDED));
+    if (this.#pending.size >= PENDING_REQUESTS_MAX)
       return Promise.reject(new IpcError('too many pending requests'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
@@ -79,12 +70,10 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
       };
       const timer = setTimeout(() => onError(new IpcError(`no response after ${timeoutMs} ms`)), timeoutMs);
       this.#pending.set(id, { onResponse, onError, timer });
-      if (!this.#options.send({ kind: 'question', id, method, value }))
-        onError(new IpcError('the other process has ended'));
+      if (!this.#options.send({ kind: 'question', id, method, value })) onError(new IpcError(PROCESS_ENDED));
     });
   }
 
-  /** Handles a message; ignores those of other kinds. */
   receive(received: unknown): void {
     const read = message.safeParse(received);
     if (!read.success) return;
@@ -103,8 +92,7 @@ export class IpcChannel<Out extends IpcMethods, In extends IpcMethods> {
 
   close(): void {
     this.#isClosed = true;
-    for (const { onError } of [...this.#pending.values()])
-      onError(new IpcError('the other process has ended'));
+    for (const { onError } of [...this.#pending.values()]) onError(new IpcError(PROCESS_ENDED));
   }
 
   #removePending(id: number): boolean {

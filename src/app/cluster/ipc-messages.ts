@@ -1,23 +1,19 @@
 import { z } from 'zod';
 import type { Configuration } from '../../config/configuration.ts';
-import { isSection } from '../../config/live-configuration.ts';
+import { isTable } from '../../config/table.ts';
 import { type LimitCommand, limitCommandNames } from '../../control/shared/limit-store.ts';
 
-/**
- * Requests between the primary and its workers, with the schemas of values and responses. Messages are
- * validated although both ends run this program.
- */
+/** Requests between the primary and its workers. Messages are validated although both ends run this program. */
 
-/** Schemas of a request and its response. */
-export type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
+type IpcMethod = Readonly<{ request: z.ZodType; response: z.ZodType }>;
 export type IpcMethods = Readonly<Record<string, IpcMethod>>;
 
 const empty = z.null();
 const port = z.int().min(0).max(65_535);
-const strings = z.array(z.string());
+const strings = z.array(z.string()).readonly();
 
 const isLimitCommand = (value: unknown): value is LimitCommand =>
-  isSection(value) &&
+  isTable(value) &&
   limitCommandNames.some((name) => name === value.name) &&
   Array.isArray(value.keys) &&
   value.keys.every((key) => typeof key === 'string') &&
@@ -29,9 +25,9 @@ const limitCommands = z.custom<readonly LimitCommand[]>(
   (value) => Array.isArray(value) && value.every(isLimitCommand),
 );
 
-const configuration = z.custom<Configuration>((value) => isSection(value) && isSection(value.server));
+const configuration = z.custom<Configuration>((value) => isTable(value) && isTable(value.server));
 
-const problem = z.object({ source: z.string(), field: z.string(), message: z.string() });
+const problems = z.array(z.object({ source: z.string(), field: z.string(), message: z.string() })).readonly();
 
 const settingsSchema = z.object({
   worker: z.int().min(1),
@@ -50,16 +46,12 @@ const workerAddress = z.object({
   grpcUrl: z.string().nullable(),
   hasShredStage: z.boolean(),
   isDevelopment: z.boolean(),
-  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasResponded: z.boolean() })),
+  nodes: z.array(z.object({ network: z.string(), name: z.string(), hasResponded: z.boolean() })).readonly(),
 });
 
-/** Addresses of a worker. */
 export type WorkerAddress = z.output<typeof workerAddress>;
 
-const reloadResult = z.union([
-  z.object({ changed: strings, restart: strings }),
-  z.object({ problems: z.array(problem) }),
-]);
+const reloadResult = z.union([z.object({ changed: strings, restart: strings }), z.object({ problems })]);
 
 const reloadedBy = z.object({
   actor: z.string(),
@@ -70,40 +62,28 @@ const reloadedBy = z.object({
 
 /** Requests of workers to the primary. */
 export const primaryMethods = {
-  /** First request of a worker. */
   getSettings: { request: empty, response: settingsSchema },
-  /** The worker accepts connections. */
   ready: { request: workerAddress, response: empty },
-  /** The worker could not start. */
   failed: { request: z.object({ problem: z.string() }), response: empty },
-  /** Commands for the limit store. */
   limits: { request: limitCommands, response: z.array(z.unknown()) },
-  /** Metrics of all workers. */
   metrics: { request: empty, response: z.string() },
   /** Reserves storage for a file; false: the quota is exhausted. */
   reserveStorage: { request: z.object({ cid: z.string(), bytes: z.int().min(0) }), response: z.boolean() },
   settleStorage: { request: z.object({ cid: z.string(), isStored: z.boolean() }), response: empty },
-  /** Requests a reload of the configuration. */
   reload: { request: reloadedBy, response: reloadResult },
 } as const satisfies IpcMethods;
 
 /** Requests of the primary to workers. */
 export const workerMethods = {
-  /** Applies key changes immediately. */
   refresh: { request: empty, response: empty },
   /** Metrics of this worker. */
   page: { request: empty, response: z.string() },
-  /** Problems of a proposed configuration. */
   check: {
     request: z.object({ configuration, restart: strings }),
-    response: z.object({ problems: z.array(problem) }),
+    response: z.object({ problems }),
   },
-  /** Applies the proposed configuration. */
   apply: { request: z.object({ configuration }), response: empty },
-  /**
-   * Drains and stops. A message rather than a signal: when a terminal signals the whole process group, ours
-   * would be the second signal, which stops without draining.
-   */
+  /** Not a signal: after one of a terminal to the whole process group, ours would be the second, which skips the drain. */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;
 
@@ -119,12 +99,10 @@ export type IpcHandlers<Kinds extends IpcMethods> = {
   ) => ResponseOf<Kinds, Kind> | Promise<ResponseOf<Kinds, Kind>>;
 };
 
-/** A worker could not start; the message is its own error. */
 export class WorkerStartError extends Error {
   override name = 'WorkerStartError';
 }
 
-/** A request between the primary and a worker failed; the message gives the reason. */
 export class IpcError extends Error {
   override name = 'IpcError';
 }

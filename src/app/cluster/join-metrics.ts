@@ -8,7 +8,6 @@ function labelled(sample: string, worker: number): string {
   );
 }
 
-/** @param families - receives the families of the page, in order. */
 function readPage(page: string, worker: number, families: Map<string, Family>): void {
   let head: string[] = [];
   let family: Family = { head: [], samples: [] };
@@ -22,11 +21,7 @@ function readPage(page: string, worker: number, families: Map<string, Family>): 
   }
 }
 
-/**
- * Joins pages in the Prometheus text format 0.0.4: each family appears once, each sample has a `worker` label.
- * @param pages - by worker number.
- * @param own - families of the whole service, without that label.
- */
+/** Joins pages by worker number, with a `worker` label. @param own - families of the whole service, without that label. */
 export function joinMetrics(pages: ReadonlyMap<number, string>, own: string): string {
   const families = new Map<string, Family>();
   for (const [worker, page] of pages) readPage(page, worker, families);

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** A connection that Node.js passes to a worker. */
 type Handle = Readonly<{ close: () => void }>;
 
 /** Members of the internal messages that Node.js sends between primary and worker. */

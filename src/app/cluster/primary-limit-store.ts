@@ -3,10 +3,8 @@ import { InMemoryLimitStore, type LimitCommand } from '../../control/shared/limi
 /** Limit store of all workers, in the memory of the primary, which notices at once when a worker exits. */
 export class PrimaryLimitStore {
   readonly #store = new InMemoryLimitStore();
-  /** Gateway name of each worker. */
   readonly #names = new Map<number, string>();
 
-  /** Runs the commands of a worker. @returns one result per command. */
   execute(worker: number, steps: readonly LimitCommand[]): unknown[] {
     const presence = steps.find(({ name }) => name === 'presence');
     if (presence !== undefined) this.#name(worker, String(presence.values[0]));

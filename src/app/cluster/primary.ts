@@ -5,34 +5,22 @@ import { LiveConfiguration } from '../../config/live-configuration.ts';
 import { WORKERS_MAX } from '../../config/schema-server.ts';
 import type { ReloadActor } from '../../control/api/services.ts';
 import { openStorageCounter, type StorageCounter } from '../../control/storage/open-storage.ts';
-import { createFirstStartKeys, type PreparedStore, prepareStore } from '../access.ts';
+import { createFirstStartKeys, prepareStore } from '../access.ts';
 import { firstOperatorLink } from '../commands/operators.ts';
 import { startsInDevelopment } from '../development-mode.ts';
 import { errorText } from '../error-text.ts';
 import { filesDir, offChainDir, openDataDir } from '../process/data-dir.ts';
-import { stopEach } from '../process/stop-each.ts';
+import { type Stops, stopEach } from '../process/stop-each.ts';
 import { Reload, type ReloadParts } from '../reload.ts';
 import { openReloadSocket } from '../reload-socket.ts';
 import { checkPorts, type Service, type ServiceOptions } from '../service.ts';
 import { openSharedServices } from '../shared-services.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterStorageQuota } from './cluster-storage-quota.ts';
-import type { WorkerSettings } from './ipc-messages.ts';
 import { PrimaryLimitStore } from './primary-limit-store.ts';
 import { relayShredStage } from './relayed-shred-stage.ts';
 import { toWorkerConfiguration, workerCount } from './worker-configuration.ts';
-import { type WorkerLimits, WorkerProcesses, workerFollowers } from './worker-processes.ts';
-
-/** Time beyond the drain for a worker to write usage and close. */
-const STOP_MARGIN_MS = 30_000;
-
-const workerLimits = ({ server: { drainNoticeMs, drainGraceMs } }: Configuration): WorkerLimits => ({
-  readyTimeoutMs: 120_000,
-  restartDelayMinMs: 100,
-  restartDelayMaxMs: 5_000,
-  healthyAfterMs: 60_000,
-  stopTimeoutMs: drainNoticeMs + drainGraceMs + STOP_MARGIN_MS,
-});
+import { WorkerProcesses, workerFollowers } from './worker-processes.ts';
 
 async function removeUnusedFolders({ dataDir }: Configuration, workers: number): Promise<void> {
   for (let worker = workers + 1; worker <= WORKERS_MAX; worker++) {
@@ -40,27 +28,12 @@ async function removeUnusedFolders({ dataDir }: Configuration, workers: number):
   }
 }
 
-/** Counts the files stored on this machine; null when Kubo stores them. */
 async function countFiles({ dataDir, kubo, storage }: Configuration): Promise<StorageCounter | null> {
   if (kubo.url !== null) return null;
   return openStorageCounter({ folder: filesDir(dataDir), uriPrefix: () => '', limits: storage });
 }
 
-type Stops = (() => Promise<unknown>)[];
-
-/** Services that exist once, for all workers. */
-type PrimaryServices = Readonly<{
-  options: ServiceOptions;
-  workers: number;
-  workerSettings: Omit<WorkerSettings, 'worker' | 'configuration'>;
-  prepared: PreparedStore;
-  live: LiveConfiguration;
-  activeNodes: ReloadParts['activeNodes'];
-  files: StorageCounter | null;
-}>;
-
-/** Opens the shared services. @param stops - receives the functions that stop them. */
-async function openPrimary(options: ServiceOptions, workers: number, stops: Stops): Promise<PrimaryServices> {
+async function openPrimary(options: ServiceOptions, workers: number, stops: Stops) {
   const { configuration, environment, program, log } = options;
   await checkPorts(configuration);
   await openDataDir(configuration.dataDir);
@@ -76,29 +49,20 @@ async function openPrimary(options: ServiceOptions, workers: number, stops: Stop
   const live = new LiveConfiguration(configuration, toWorker);
   const relayedStage =
     shreds === null ? null : await relayShredStage(live.view, shreds, ledger, prepared, log, stops);
-  const activeNodes = relayedStage?.activeNodes ?? { addedNames: [], setFile: () => {} };
+  const noNodes: ReloadParts['activeNodes'] = { addedNames: [], setFile: () => {} };
+  const activeNodes = relayedStage?.activeNodes ?? noNodes;
   const workerSettings = { workers, upstreamClients, ledger, shreds: relayedStage?.address ?? null };
   return { options, workers, workerSettings, prepared, live, activeNodes, files };
 }
 
-type Workers = Readonly<{ processes: WorkerProcesses; reload: Reload | undefined }>;
-
-function buildWorkers({
-  options,
-  workers,
-  workerSettings,
-  prepared,
-  live,
-  activeNodes,
-  files,
-}: PrimaryServices): Workers {
-  const { log, reloadSource } = options;
+function buildWorkers(primary: Awaited<ReturnType<typeof openPrimary>>) {
+  const { workers, workerSettings, live, activeNodes, files } = primary;
+  const { log, reloadSource } = primary.options;
   const limits = new PrimaryLimitStore();
   const storageQuota = files === null ? null : new ClusterStorageQuota(files.fileStore);
   const processes = new WorkerProcesses({
     workers,
-    limits: workerLimits(live.current),
-    configuration: () => live.current,
+    currentConfiguration: () => live.current,
     handlersFor: (worker) => ({
       getSettings: () => ({ ...workerSettings, worker, configuration: live.current }),
       limits: (steps) => limits.execute(worker, steps),
@@ -110,10 +74,9 @@ function buildWorkers({
       },
       async reload(by) {
         try {
-          const { changed, restart } = (await reload?.enqueue(by)) ?? { changed: [], restart: [] };
-          return { changed: [...changed], restart: [...restart] };
+          return (await reload?.enqueue(by)) ?? { changed: [], restart: [] };
         } catch (error) {
-          if (error instanceof ConfigurationError) return { problems: [...error.problems] };
+          if (error instanceof ConfigurationError) return { problems: error.problems };
           throw error;
         }
       },
@@ -121,26 +84,20 @@ function buildWorkers({
     onExit(worker) {
       limits.removeWorker(worker);
       storageQuota?.releaseWorker(worker).catch((error: unknown) => {
-        log.warn(
-          { reason: errorText(error) },
-          'Failed to determine the storage reservations of an exited worker',
-        );
+        const reason = errorText(error);
+        log.warn({ reason }, 'Failed to determine the storage reservations of an exited worker');
       });
     },
     log,
   });
   const page = new ClusterMetrics(processes, workers);
-  const { store } = prepared;
+  const { store } = primary.prepared;
   const followers = workerFollowers(processes, log);
   const reload = reloadSource && new Reload({ live, reloadSource, store, activeNodes, log, followers });
   return { processes, reload };
 }
 
-/**
- * Starts a service of several processes. This process, the primary, serves no requests and runs the shared
- * services; each worker is a complete gateway on the same ports.
- * @throws the errors of `startService`; WorkerStartError.
- */
+/** Starts several processes: the primary serves no requests, and each worker is a complete gateway on the same ports. */
 export async function startCluster(options: ServiceOptions): Promise<Service> {
   const { configuration, log } = options;
   const stops: Stops = [];

@@ -2,6 +2,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { PreparedStore } from '../access.ts';
 import type { LocalnetPorts } from '../localnet/localnet-process.ts';
+import type { Stops } from '../process/stop-each.ts';
 import type { ActiveNodes } from '../upstreams/active-nodes.ts';
 import { openAddedNodes } from '../upstreams/added-nodes.ts';
 import type { Shreds } from '../upstreams/shreds.ts';
@@ -9,8 +10,7 @@ import { openStreams } from '../upstreams/streams.ts';
 import { openUpstreams } from '../upstreams/upstreams.ts';
 import { openShredRelay, type RelayAddress } from './shred-relay.ts';
 
-/** Shred stage of the primary, relayed to the workers. */
-export type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
+type RelayedShredStage = Readonly<{ address: RelayAddress; activeNodes: ActiveNodes }>;
 
 /** Never called: the primary opens no streams. */
 const withoutReplay = (configuration: Configuration): Configuration => ({
@@ -19,17 +19,14 @@ const withoutReplay = (configuration: Configuration): Configuration => ({
   geyserSource: { ...configuration.geyserSource, demand: 'union' },
 });
 
-/**
- * Connects the shred stage to the nodes and their standard stage, and relays it to the workers.
- * @param stops - receives the functions that stop it.
- */
+/** Connects the shred stage to the nodes, and relays it to the workers. */
 export async function relayShredStage(
   configuration: Configuration,
   shreds: Shreds,
   ledger: LocalnetPorts | null,
   { store, peppers }: PreparedStore,
   log: Logger,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<RelayedShredStage> {
   const added = await openAddedNodes(store, peppers, log);
   stops.push(added.stop);

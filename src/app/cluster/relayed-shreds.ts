@@ -10,10 +10,7 @@ import type { RelayAddress } from './shred-relay.ts';
 /** Disables stall detection: an idle stage sends nothing. gRPC keepalive pings detect a lost primary. */
 const STALL_MAX_MS = 86_400_000;
 
-/**
- * Shred stage relayed by the primary. The primary has verified and deduplicated the shreds, so batches need no
- * further checks here.
- */
+/** Shred stage relayed by the primary, which has verified and deduplicated the shreds. */
 export function openRelayedShreds(
   { url, token }: RelayAddress,
   { shreds }: Pick<Configuration, 'shreds'>,
@@ -22,11 +19,10 @@ export function openRelayedShreds(
   const hub = new DeshredHub({ version: geyserVersion() });
   const limits: ShredLimits = { ...shreds, stallMs: STALL_MAX_MS };
   const server = { name: 'primary', url, headers: { 'x-token': token } };
+  const parts = { server, limits, log };
   let accepted = 0;
   const transactions = new DeshredClient({
-    server,
-    limits,
-    log,
+    ...parts,
     listener: {
       onTransaction(transaction) {
         accepted++;
@@ -35,12 +31,7 @@ export function openRelayedShreds(
       onSlot: (slot) => hub.onSlot(slot),
     },
   });
-  const entries = new EntriesClient({
-    server,
-    limits,
-    log,
-    listener: { onBatch: (batch) => hub.onBatch(batch) },
-  });
+  const entries = new EntriesClient({ ...parts, listener: { onBatch: (batch) => hub.onBatch(batch) } });
   transactions.start();
   entries.start();
   const stage = {

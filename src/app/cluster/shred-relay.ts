@@ -6,10 +6,9 @@ import type { Caller } from '../../protocol/request-handler.ts';
 import { GrpcServer } from '../../servers/grpc/server.ts';
 import type { GeyserHandler, StreamOpener } from '../../streams/geyser/geyser-handler.ts';
 
-/** Address of the relay for workers. The token is valid for this run only. */
+/** The token is valid for this run only. */
 export type RelayAddress = Readonly<{ url: string; token: string }>;
 
-/** Relay of the shred stage in the primary. */
 export type ShredRelay = Readonly<{ address: RelayAddress; stop(): Promise<void> }>;
 
 const HOST = '127.0.0.1';
@@ -19,7 +18,6 @@ const CONNECTIONS_MAX = 256;
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Accepts only streams that carry the token. */
 function relayHandler(hub: StreamOpener, token: string): GeyserHandler {
   const expected = digest(token);
   const identify = ({ credential }: Caller): void => {

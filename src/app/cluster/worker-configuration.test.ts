@@ -46,6 +46,9 @@ describe('the configuration of a worker', () => {
       ws: null,
       grpc: null,
       headers: {},
+      requestsPerSecond: null,
+      requestsBurst: null,
+      pipelining: 1,
     } as const;
     const upstreams = [{ ...node, requestsPerSecond: 100, requestsBurst: 3 }, node];
     const of = (workers: number) =>
@@ -54,11 +57,11 @@ describe('the configuration of a worker', () => {
       );
     expect(of(2)).toEqual([
       [50, 1],
-      [undefined, undefined],
+      [null, null],
     ]);
     expect(of(64)).toEqual([
       [1, 1],
-      [undefined, undefined],
+      [null, null],
     ]);
   });
 });

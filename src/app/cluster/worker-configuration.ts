@@ -2,11 +2,9 @@ import { availableParallelism } from 'node:os';
 import type { Configuration, UpstreamConfiguration } from '../../config/configuration.ts';
 import { WORKERS_MAX } from '../../config/schema-server.ts';
 
-/** Number of worker processes. */
 export const workerCount = ({ server: { workers } }: Configuration): number =>
   workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : workers;
 
-/** Names of numeric members. */
 type NumbersOf<Section> = {
   [Field in keyof Section]: Section[Field] extends number | null ? Field : never;
 }[keyof Section];
@@ -16,9 +14,8 @@ type Divided = {
 };
 
 /**
- * Limits of the whole service that are not shared at run time: connections, calls to nodes, memory of queues,
- * caches and bodies, concurrency. Each worker gets a part. Limits per key, client or connection, and shared
- * ones (rates, windows, quotas), are the same in all workers.
+ * Limits of the whole service that are not shared at run time: each worker gets a part. Limits per key, client or
+ * connection, and shared ones, are the same in all workers.
  */
 export const dividedFields = {
   server: [
@@ -75,10 +72,8 @@ const partOf = <Limit extends number | null>(limit: Limit, workers: number): Lim
 
 const nodeShareOf = (node: UpstreamConfiguration, upstreamClients: number): UpstreamConfiguration => ({
   ...node,
-  ...(node.requestsPerSecond == null
-    ? {}
-    : { requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients) }),
-  ...(node.requestsBurst == null ? {} : { requestsBurst: partOf(node.requestsBurst, upstreamClients) }),
+  requestsPerSecond: partOf(node.requestsPerSecond, upstreamClients),
+  requestsBurst: partOf(node.requestsBurst, upstreamClients),
 });
 
 function sectionOfWorker<Section extends object>(
@@ -93,10 +88,7 @@ function sectionOfWorker<Section extends object>(
 /** With fewer PostgreSQL connections, reads would wait for transactions. */
 const STORE_CONNECTIONS_MIN = 2;
 
-/**
- * The part of a configuration for one worker.
- * @param upstreamClients - processes that share the rate limits of nodes.
- */
+/** @param upstreamClients - processes that share the rate limits of nodes. */
 export function toWorkerConfiguration(
   configuration: Configuration,
   workers: number,

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { RestartBackoff } from '../process/restart-backoff.ts';
 import type { ReloadFollowers } from '../reload.ts';
 import { IpcChannel } from './ipc-channel.ts';
 import {
@@ -18,7 +19,7 @@ import { WORKER_VARIABLE } from './worker-context.ts';
 /** Checks and applies a configuration in all workers; a starting worker gets the newest one. */
 export const workerFollowers = (processes: WorkerProcesses, log: Logger): ReloadFollowers => ({
   async check({ configuration, restart }) {
-    const responses = await processes.requestAll('check', { configuration, restart: [...restart] });
+    const responses = await processes.requestAll('check', { configuration, restart });
     return [...responses.values()].find(({ problems }) => problems.length > 0)?.problems ?? [];
   },
   async apply(configuration) {
@@ -31,30 +32,21 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
   },
 });
 
-/** Timeouts and restart delays of workers. */
-export type WorkerLimits = Readonly<{
-  /** Time to accept connections. */
-  readyTimeoutMs: number;
-  restartDelayMinMs: number;
-  restartDelayMaxMs: number;
-  /** Uptime after which the restart delay starts from its minimum again. */
-  healthyAfterMs: number;
-  /** Time to drain and to write usage. */
-  stopTimeoutMs: number;
-}>;
+/** Time for a worker to accept connections. */
+const READY_TIMEOUT_MS = 120_000;
+
+/** Time beyond the drain for a worker to write usage and close. */
+const STOP_MARGIN_MS = 30_000;
 
 type Out = typeof workerMethods;
 
 /** Requests that a starting worker may send; the owner handles the others. */
 type LifecycleMethods = 'ready' | 'failed';
 
-export type WorkerProcessesOptions = Readonly<{
+type WorkerProcessesOptions = Readonly<{
   workers: number;
-  limits: WorkerLimits;
   handlersFor: (worker: number) => Omit<IpcHandlers<typeof primaryMethods>, LifecycleMethods>;
-  /** The current configuration. */
-  configuration: () => Configuration;
-  /** Called after a worker process has exited. */
+  currentConfiguration: () => Configuration;
   onExit: (worker: number) => void;
   log: Logger;
 }>;
@@ -65,24 +57,18 @@ type RunningWorker = Readonly<{
   exited: Promise<void>;
 }>;
 
-class WorkerEntry {
-  running: RunningWorker | null = null;
-  isReady = false;
-  readyAt = 0;
-  /** Unexpected exits since it last ran for `healthyAfterMs`. */
-  unexpectedExits = 0;
-  timer: NodeJS.Timeout | null = null;
+type WorkerEntry = {
   readonly worker: number;
+  readonly backoff: RestartBackoff;
+  running: RunningWorker | null;
+  /** null before it is ready. */
+  readyAt: number | null;
+  timer: NodeJS.Timeout | null;
+};
 
-  constructor(worker: number) {
-    this.worker = worker;
-  }
-}
+const isReady = ({ readyAt }: WorkerEntry): boolean => readyAt !== null;
 
-/**
- * Worker processes that listen on the same ports. A worker that dies is restarted with backoff while the others
- * continue.
- */
+/** Worker processes that listen on the same ports. One that dies is restarted while the others continue. */
 export class WorkerProcesses {
   readonly #options: WorkerProcessesOptions;
   readonly #entries: readonly WorkerEntry[];
@@ -91,7 +77,13 @@ export class WorkerProcesses {
 
   constructor(options: WorkerProcessesOptions) {
     this.#options = options;
-    this.#entries = Array.from({ length: options.workers }, (_, index) => new WorkerEntry(index + 1));
+    this.#entries = Array.from({ length: options.workers }, (_, index) => ({
+      worker: index + 1,
+      backoff: new RestartBackoff(),
+      running: null,
+      readyAt: null,
+      timer: null,
+    }));
     cluster.setupPrimary({ serialization: 'advanced' });
   }
 
@@ -100,13 +92,12 @@ export class WorkerProcesses {
   }
 
   get readyWorkers(): readonly number[] {
-    return this.#entries.filter(({ isReady }) => isReady).map(({ worker }) => worker);
+    return this.#entries.filter(isReady).map(({ worker }) => worker);
   }
 
   /**
-   * Starts all workers.
+   * Starts all workers, and returns their address.
    * @param isFirst - first start of this database: worker 1 starts alone, so that first-start data is created once.
-   * @returns their address.
    * @throws WorkerStartError
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
@@ -124,9 +115,8 @@ export class WorkerProcesses {
     timeoutMs?: number,
   ): Promise<Map<number, ResponseOf<Out, Kind>>> {
     const responses = new Map<number, ResponseOf<Out, Kind>>();
-    const readyEntries = this.#entries.filter(({ isReady }) => isReady);
     await Promise.all(
-      readyEntries.map(async ({ worker, running }) => {
+      this.#entries.filter(isReady).map(async ({ worker, running }) => {
         const response = await running?.channel.request(method, value, timeoutMs).catch(() => undefined);
         if (response !== undefined) responses.set(worker, response);
       }),
@@ -136,39 +126,39 @@ export class WorkerProcesses {
 
   /** Signals ready workers only: a worker that is still starting has no signal handler and would exit. */
   signal(signal: NodeJS.Signals): void {
-    for (const { running, isReady } of this.#entries) if (isReady) running?.process.process.kill(signal);
+    for (const { running } of this.#entries.filter(isReady)) running?.process.process.kill(signal);
   }
 
   renew(worker: number): void {
     const running = this.#entries[worker - 1]?.running ?? null;
-    if (running !== null) requestStop(running, this.#options.limits.stopTimeoutMs);
+    if (running !== null) this.#requestStop(running);
   }
 
-  /** Drains all workers; kills those that take longer than `stopTimeoutMs`. */
+  /** Drains all workers; kills those that take too long. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const { timer } of this.#entries) if (timer !== null) clearTimeout(timer);
     const runningWorkers = this.#entries.flatMap(({ running }) => (running === null ? [] : [running]));
-    for (const running of runningWorkers) requestStop(running, this.#options.limits.stopTimeoutMs);
+    for (const running of runningWorkers) this.#requestStop(running);
     await Promise.all(runningWorkers.map(({ exited }) => exited));
   }
 
   #fork(entry: WorkerEntry): Promise<WorkerAddress> {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerAddress>();
-    const { log, limits, configuration } = this.#options;
+    const { log, currentConfiguration } = this.#options;
     const { worker } = entry;
-    const initialConfiguration = configuration();
+    const initialConfiguration = currentConfiguration();
     const process = cluster.fork({ [WORKER_VARIABLE]: String(worker) });
     closePendingConnections(process.process);
     const handlers: IpcHandlers<typeof primaryMethods> = {
       ...this.#options.handlersFor(worker),
       ready: (address) => {
-        entry.isReady = true;
         entry.readyAt = performance.now();
         resolve(address);
-        // The configuration changed during its start.
-        if (configuration() !== initialConfiguration)
-          channel.request('apply', { configuration: configuration() }).catch(() => this.renew(worker));
+        const configuration = currentConfiguration();
+        // It changed during the start.
+        if (configuration !== initialConfiguration)
+          channel.request('apply', { configuration }).catch(() => this.renew(worker));
         return null;
       },
       failed: ({ problem }) => {
@@ -186,7 +176,7 @@ export class WorkerProcesses {
       },
     });
     process.on('message', (message: unknown) => channel.receive(message));
-    const killTimer = setTimeout(() => process.process.kill('SIGKILL'), limits.readyTimeoutMs);
+    const killTimer = setTimeout(() => process.process.kill('SIGKILL'), READY_TIMEOUT_MS);
     const exited = waitForExit(process, (problem) => {
       log.warn({ worker, reason: problem }, 'Worker unreachable');
     }).then(({ code, signal }) => {
@@ -201,19 +191,14 @@ export class WorkerProcesses {
   }
 
   #handleExit(entry: WorkerEntry, code: number | null, signal: string | null): void {
-    const { log, limits, onExit } = this.#options;
-    const { worker, running, isReady } = entry;
+    const { log, onExit } = this.#options;
+    const { worker, running, readyAt } = entry;
     running?.channel.close();
     entry.running = null;
-    entry.isReady = false;
+    entry.readyAt = null;
     onExit(worker);
     if (this.#stopping) return;
-    if (isReady && performance.now() - entry.readyAt >= limits.healthyAfterMs) entry.unexpectedExits = 0;
-    const delay = Math.min(
-      limits.restartDelayMinMs * 2 ** Math.min(entry.unexpectedExits, 16),
-      limits.restartDelayMaxMs,
-    );
-    entry.unexpectedExits++;
+    const delay = entry.backoff.next(readyAt === null ? 0 : performance.now() - readyAt);
     log.warn({ worker, code, signal, delay }, 'Worker exited; restarting it');
     entry.timer = setTimeout(() => this.#restart(entry), delay);
   }
@@ -226,6 +211,14 @@ export class WorkerProcesses {
       () => log.info({ worker }, 'Worker restarted'),
       (error: Error) => log.error({ worker, reason: error.message }, 'Worker restart failed'),
     );
+  }
+
+  #requestStop({ process, channel, exited }: RunningWorker): void {
+    channel.request('stop', null).catch(ignore);
+    const { drainNoticeMs, drainGraceMs } = this.#options.currentConfiguration().server;
+    const timeoutMs = drainNoticeMs + drainGraceMs + STOP_MARGIN_MS;
+    const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
+    void exited.then(() => clearTimeout(killTimer));
   }
 }
 
@@ -242,14 +235,5 @@ function waitForExit(worker: Worker, onProblem: (problem: string) => void): Prom
   });
 }
 
-function requestStop({ process, channel, exited }: RunningWorker, timeoutMs: number): void {
-  channel.request('stop', null).catch(ignore);
-  const killTimer = setTimeout(() => process.process.kill('SIGKILL'), timeoutMs);
-  void exited.then(() => clearTimeout(killTimer));
-}
-
-/**
- * A message that cannot be sent needs no handling: the request fails at its timeout or when the process
- * exits.
- */
+/** A message that cannot be sent needs no handling: its request fails at the timeout or when the process exits. */
 const ignore = (): void => {};

@@ -21,7 +21,7 @@ import { openRelayedShreds } from './relayed-shreds.ts';
 import { toWorkerConfiguration } from './worker-configuration.ts';
 import type { WorkerCallbacks, WorkerContext } from './worker-context.ts';
 
-export type WorkerOptions = Readonly<{
+type WorkerOptions = Readonly<{
   environment: Environment;
   openLog: (section: Configuration['log']) => Logger;
   logLevelOf: (section: Configuration['log']) => string;
@@ -54,7 +54,7 @@ function workerHandlers() {
       if (page === null) throw new IpcError('metrics are disabled');
       return page();
     },
-    check: (changes) => ({ problems: [...readyCallbacks().check(changes)] }),
+    check: (changes) => ({ problems: readyCallbacks().check(changes) }),
     apply({ configuration }) {
       readyCallbacks().apply(configuration);
       return null;
@@ -159,10 +159,9 @@ async function start(
       workerContext: workerContextOf(settings, channel, handlers),
     });
     const { url, grpcUrl, hasShredStage, isDevelopment, nodes } = service;
+    const address = { url, grpcUrl, hasShredStage, isDevelopment, nodes };
     // The disconnect event reports a lost primary.
-    channel
-      .request('ready', { url, grpcUrl, hasShredStage, isDevelopment, nodes: [...nodes] })
-      .catch(() => {});
+    channel.request('ready', address).catch(() => {});
     return service;
   } catch (error) {
     await channel.request('failed', { problem: errorText(error) }).catch(() => {});

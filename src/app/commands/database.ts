@@ -13,67 +13,52 @@ import {
 import { readBackupFile, writeBackupFile } from '../../control/database/backup/backup-file.ts';
 import { openDatabase, type Store } from '../../control/database/open.ts';
 import { databaseFile } from '../process/data-dir.ts';
-import { openStore } from '../store.ts';
-
-export type DatabaseFacts = Readonly<{
-  place: string;
-  schema: Readonly<{ found: number; now: number }>;
-  tables: readonly Readonly<{ table: string; rows: number }>[];
-}>;
+import { RUNNING_MS, withStore } from '../store.ts';
 
 export type TableProgress = (count: TableCount) => void;
 
-/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
-const RUNNING_MS = 10_000;
-
-async function withStore<Result>(
+async function withExistingStore<Result>(
   configuration: Configuration,
-  createIfMissing: boolean,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const file = databaseFile(configuration.dataDir);
-  if (!createIfMissing && configuration.store.databaseUrl === null && !existsSync(file)) {
+  if (configuration.store.databaseUrl === null && !existsSync(file)) {
     throw new BackupError(`database ${file} does not exist: pass the --config or --data-dir of the service`);
   }
-  const store = await openStore(configuration);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  return withStore(configuration, work);
 }
 
-async function factsOf(store: Store): Promise<DatabaseFacts> {
-  const tables: { table: string; rows: number }[] = [];
+async function factsOf(store: Store) {
+  const tables: Omit<TableCount, 'digest'>[] = [];
   for (const { name } of backupTables) {
-    const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`.execute(
-      store.db,
-    );
+    const query = sql<{ rows: number }>`select count(*) as rows from ${sql.table(name)}`;
+    const { rows } = await query.execute(store.db);
     tables.push({ table: name, rows: Number(rows[0]?.rows ?? 0) });
   }
   return { place: store.location, schema: { found: store.schemaFound, now: schemaNumber() }, tables };
 }
 
+export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;
+
 /** Opens the database, which upgrades its schema, and counts its rows. */
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
-  withStore(configuration, true, factsOf);
+  withStore(configuration, factsOf);
 
-/** Backs up the database into a file. @throws BackupError, errors of the system and of the driver. */
+/** @throws BackupError, errors of the system and of the driver */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
   onTable: TableProgress,
-): Promise<TableCount[]> => withStore(configuration, false, (store) => writeBackupFile(store, file, onTable));
+): Promise<TableCount[]> =>
+  withExistingStore(configuration, (store) => writeBackupFile(store, file, onTable));
 
-/** Restores a backup into an unused database. @throws as `backupDatabase`. */
+/** Restores into an unused database. @throws as `backupDatabase` */
 export const restoreDatabase = (
   configuration: Configuration,
   file: string,
   onTable: TableProgress,
 ): Promise<TableCount[]> =>
-  withStore(configuration, true, async (store) => {
-    return restoreBackup(store, readBackupFile(file), onTable);
-  });
+  withStore(configuration, async (store) => restoreBackup(store, readBackupFile(file), onTable));
 
 /** The writes of a gateway would not be copied. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
@@ -93,10 +78,7 @@ function targetUrl(to: string, environment: Environment): string {
   );
 }
 
-/**
- * Copies the whole database into an unused one and compares every row.
- * @param to - a PostgreSQL URL, or an `env:NAME` or `file:PATH` reference.
- */
+/** Copies into an unused database and compares every row. @param to - a URL, `env:NAME` or `file:PATH`. */
 export async function moveDatabase(
   configuration: Configuration,
   to: string,
@@ -104,7 +86,7 @@ export async function moveDatabase(
   onTable: TableProgress,
 ): Promise<Readonly<{ place: string; counts: TableCount[] }>> {
   const url = targetUrl(to, environment);
-  return withStore(configuration, false, async (from) => {
+  return withExistingStore(configuration, async (from) => {
     await assertNoRunningGateway(from);
     const target = await openDatabase({ url });
     try {

@@ -24,19 +24,15 @@ export type KeyCommands = ReturnType<typeof commandsOf>;
 function keyIdOf(keyText: string): string {
   const id = parseKeyId(keyText);
   if (id !== null) return id;
-  throw new KeyOperationError(
-    'not-found',
-    'invalid key: use the id of 8 characters shown by "solway keys list"',
-  );
+  const message = 'invalid key: use the id of 8 characters shown by "solway keys list"';
+  throw new KeyOperationError('not-found', message);
 }
 
 function productOf(name: string): Product {
   if (Object.hasOwn(products, name)) return name as Product;
   const productNames = Object.keys(products).join(', ');
-  throw new KeyOperationError(
-    'invalid',
-    `unknown product "${name.slice(0, 32)}": use one of ${productNames}`,
-  );
+  const message = `unknown product "${name.slice(0, 32)}": use one of ${productNames}`;
+  throw new KeyOperationError('invalid', message);
 }
 
 const PAGE_KEYS = 1_000;
@@ -126,13 +122,11 @@ export function checkStoreExists({ store, dataDir }: Configuration): void {
 
 type KeyCommandsOptions = OfflineOptions &
   Readonly<{
-    /** Customer; absent: the default one. */
     customer: string | undefined;
-    /** Whether to create a missing database; otherwise a missing database is an error. */
     createIfMissing: boolean;
   }>;
 
-/** Runs key commands on the store of this machine. @throws as `withOfflineApi`. */
+/** @throws as `withOfflineApi` */
 export async function withKeyCommands<Result>(
   { customer = DEFAULT_CUSTOMER_ID, createIfMissing, ...options }: KeyCommandsOptions,
   work: (commands: KeyCommands) => Promise<Result>,

@@ -9,9 +9,8 @@ import type { Store } from '../../control/database/open.ts';
 import type { Peppers } from '../../control/pepper.ts';
 import { openPeppers } from '../../control/pepper-proof.ts';
 import { apiServicesOf } from '../servers/control-services.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, withStore } from '../store.ts';
 
-/** The environment of a command, and its actor in the audit log. */
 export type OfflineOptions = Readonly<{
   configuration: Configuration;
   environment: Environment;
@@ -19,8 +18,7 @@ export type OfflineOptions = Readonly<{
 }>;
 
 /**
- * Opens the store, runs `work` through the control API in this process, and closes the store. A running service follows
- * every change within a second or two.
+ * Runs `work` through the control API in this process. A running service follows every change within two seconds.
  * @param prepare - runs before the API is built. @returns additional services.
  * @throws ApiError, KeyOperationError, PepperError, SchemaTooNewError, or the driver's error.
  */
@@ -29,8 +27,7 @@ export async function withOfflineApi<Result>(
   prepare: (store: Store, peppers: Peppers) => Partial<ApiServices> | Promise<Partial<ApiServices>>,
   work: (api: ApiClient) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore(configuration);
-  try {
+  return withStore(configuration, async (store) => {
     const peppers = await openPeppers(store, pepperSources(configuration, environment));
     const log = createLogger('silent', () => undefined);
     const services = apiServicesOf({
@@ -39,8 +36,6 @@ export async function withOfflineApi<Result>(
       serviceAddress: () => ({ url: '', grpcUrl: null, hasShredStage: false, isDevelopment: false }),
     });
     const api = new ControlApi({ services, handlers: buildHandlers(services), log });
-    return await work({ call: (name, request) => api.call(name, request, actor) });
-  } finally {
-    await store.close();
-  }
+    return work({ call: (name, request) => api.call(name, request, actor) });
+  });
 }

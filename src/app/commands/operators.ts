@@ -1,12 +1,10 @@
 import { hostname } from 'node:os';
 import { createLogger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import type { Environment } from '../../config/sources.ts';
 import {
   inviteFirstOperator,
   inviteOperator,
   listOperators,
-  type Operator,
   type OperatorContext,
   removeOperator,
 } from '../../control/accounts/operators.ts';
@@ -19,28 +17,17 @@ import { openPeppers } from '../../control/pepper-proof.ts';
 import { readGatewayUrl } from '../../control/requests/read-gateways.ts';
 import { accountOptionsOf } from '../servers/control-services.ts';
 import { callableHost } from '../servers/listen.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, RUNNING_MS, withStore } from '../store.ts';
+import type { OfflineOptions } from './offline-api.ts';
 
-/** Dashboard URL for links, and how it was determined. */
-export type DashboardAddress = Readonly<{
+type DashboardAddress = Readonly<{
   url: string;
   /** `running`: reported by a running service. `assumed`: derived from the configuration. */
   from: 'public_url' | 'command line' | 'running' | 'assumed';
 }>;
 
-/** Operator commands on the machine of the service. Links are complete URLs. */
-export type OperatorCommands = Readonly<{
-  pages: DashboardAddress;
-  list(): Promise<readonly Operator[]>;
-  /**
-   * @param email - null: anyone with the link may accept it.
-   * @throws ApiError 422
-   */
-  invite(email: string | null): Promise<string>;
-  remove(email: string): Promise<void>;
-  /** Creates a link to set a new password. @throws ApiError 404 */
-  passwordLink(email: string): Promise<string>;
-}>;
+/** Links are complete URLs. */
+export type OperatorCommands = Awaited<ReturnType<typeof commandsOf>>;
 
 const operatorContextOf = (configuration: Configuration, store: Store, actor: string): OperatorContext => ({
   store,
@@ -55,9 +42,6 @@ export function dashboardUrl({ accounts, server }: Configuration): string {
   return `${server.tls === null ? 'http' : 'https'}://${callableHost(server.host)}:${server.port}`;
 }
 
-/** A gateway with a heartbeat this recent counts as running; the interval is 2 s. */
-const RUNNING_MS = 10_000;
-
 async function findDashboardAddress(
   { configuration, isAddressGiven }: OperatorCommandsOptions,
   store: Store,
@@ -69,11 +53,7 @@ async function findDashboardAddress(
   return running === null ? { url, from: 'assumed' } : { url: running, from: 'running' };
 }
 
-/**
- * Creates the link of the first start.
- * @param url - address of the service.
- * @returns null when an operator or an open link exists.
- */
+/** Link of the first start; null when an operator or an open link exists. @param url - address of the service. */
 export async function firstOperatorLink(
   configuration: Configuration,
   store: Store,
@@ -106,42 +86,36 @@ async function resetToken(
   throw new ApiError(404, 'NOT_FOUND', 'no account has this address: check the spelling');
 }
 
-export type OperatorCommandsOptions = Readonly<{
-  configuration: Configuration;
-  environment: Environment;
-  /** Actor in the audit log. */
-  actor: string;
-  /** Whether the command line has the address of the service. */
-  isAddressGiven: boolean;
-}>;
+type OperatorCommandsOptions = OfflineOptions &
+  Readonly<{
+    /** Whether the command line has the address of the service. */
+    isAddressGiven: boolean;
+  }>;
 
-/**
- * Opens the store, runs `work` and closes the store.
- * @throws ApiError, PepperError, SchemaTooNewError, or the driver's own error.
- */
-export async function withOperatorCommands<Result>(
+async function commandsOf(options: OperatorCommandsOptions, store: Store) {
+  const { configuration, environment, actor } = options;
+  const peppers = await openPeppers(store, pepperSources(configuration, environment));
+  const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
+  const pages = await findDashboardAddress(options, store);
+  return {
+    pages,
+    list: () => listOperators(store),
+    /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
+    async invite(email: string | null) {
+      if (email !== null && !emailSchema.safeParse(email).success)
+        throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
+      return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
+    },
+    remove: (email: string) => removeOperator(operatorContext, email),
+    /** @throws ApiError 404 */
+    passwordLink: async (email: string) =>
+      `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+  };
+}
+
+/** @throws ApiError, PepperError, SchemaTooNewError, or the driver's error */
+export const withOperatorCommands = <Result>(
   options: OperatorCommandsOptions,
   work: (commands: OperatorCommands) => Promise<Result>,
-): Promise<Result> {
-  const { configuration, environment, actor } = options;
-  const store = await openStore(configuration);
-  try {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    const operatorContext = operatorContextOf(configuration, store, `cli:${actor}`);
-    const pages = await findDashboardAddress(options, store);
-    return await work({
-      pages,
-      list: () => listOperators(store),
-      async invite(email) {
-        if (email !== null && !emailSchema.safeParse(email).success)
-          throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
-        return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
-      },
-      remove: (email) => removeOperator(operatorContext, email),
-      passwordLink: async (email) =>
-        `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
-    });
-  } finally {
-    await store.close();
-  }
-}
+): Promise<Result> =>
+  withStore(options.configuration, async (store) => work(await commandsOf(options, store)));

@@ -1,12 +1,11 @@
 import { ApiError } from '../../control/api/api-error.ts';
 
 /** Names of API fields on the command line: `cidrs` is `--cidr`. */
-export type OptionNames = Readonly<Record<string, string>>;
+type OptionNames = Readonly<Record<string, string>>;
 
 /** Prefix of validation errors of the control API. */
 const PREAMBLE = /^The (?:body|query) is invalid: /;
 const FIELD = /^([A-Za-z_]+)((?:\.[^\s:]+|\[\d+\])*)(?=[:\s])/;
-/** Replaces routes and fields of the control API by their command-line equivalents. */
 const replacements: readonly (readonly [of: RegExp, words: string])[] = [
   [/GET \/upstreams lists/, '"solway upstream list" lists'],
   [

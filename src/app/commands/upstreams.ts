@@ -13,14 +13,12 @@ export type NodeInput = Readonly<{
   ws?: string | undefined;
   grpc?: string | undefined;
   headers: Readonly<Record<string, string>>;
-  /** Other node options, by their names in the file. */
   options: NodeOptions;
 }>;
 
 /** Node options by their names in the file; null: no limit. */
 export type NodeOptions = Readonly<Record<string, number | null>>;
 
-/** Changed options of an added node; absent ones stay. */
 export type NodeChange = Readonly<{
   url: string | undefined;
   ws: string | undefined;
@@ -96,7 +94,7 @@ function commandsOf(api: ApiClient, environment: Environment) {
   };
 }
 
-/** Runs node commands on the store of this machine. @throws as `withOfflineApi`. */
+/** @throws as `withOfflineApi` */
 export async function withUpstreamCommands<Result>(
   options: OfflineOptions,
   work: (commands: UpstreamCommands) => Promise<Result>,
@@ -110,7 +108,6 @@ export async function withUpstreamCommands<Result>(
   );
 }
 
-/** Node commands of a remote service, with an operator's token. */
 export const remoteUpstreamCommands = (
   url: string,
   token: string,

@@ -23,7 +23,6 @@ export const probeFindings = (
     (severity === 'error' ? bad : warning)(subject, `${found} ${remedy}`),
   );
 
-/** If the check throws, the verdict is bad and the text is that of the error. */
 export async function runCheck(
   subject: string,
   check: () => string | Promise<string>,

@@ -8,7 +8,7 @@ import { type ProbeReport, probeNode } from '../../upstream/probe/probe-node.ts'
 import { mistypedVariables } from '../configuration-warnings.ts';
 import { findStartMode, NoNodesError } from '../development-mode.ts';
 import { openDataDir } from '../process/data-dir.ts';
-import { openStore, pepperSources } from '../store.ts';
+import { pepperSources, withStore } from '../store.ts';
 import { toUpstreamConfiguration } from '../upstreams/active-nodes.ts';
 import { readAddedNodes } from '../upstreams/added-nodes.ts';
 import { bad, type Finding, good, probeFindings, runCheck, warning } from './check.ts';
@@ -24,16 +24,13 @@ function checkDataDir({ dataDir }: Configuration): Promise<Finding> {
 }
 
 function checkDatabase(configuration: Configuration, environment: Environment): Promise<Finding> {
-  return runCheck('database', async () => {
-    const store = await openStore(configuration);
-    try {
+  return runCheck('database', () =>
+    withStore(configuration, async (store) => {
       await openPeppers(store, pepperSources(configuration, environment));
       const count = await countKeys(store.db, Date.now());
       return `${store.location} responds; ${count} keys; the pepper matches`;
-    } finally {
-      await store.close();
-    }
-  });
+    }),
+  );
 }
 
 type Stored = Readonly<{
@@ -45,18 +42,16 @@ type Stored = Readonly<{
 /** Ignores an unreadable database, which `checkDatabase` reports. */
 async function readStored(configuration: Configuration, environment: Environment): Promise<Stored> {
   const nothing: Stored = { added: [], isDevelopment: false, findings: [] };
-  const store = await openStore(configuration).catch(() => null);
-  if (store === null) return nothing;
   try {
-    const peppers = await openPeppers(store, pepperSources(configuration, environment));
-    const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
-    const { isDevelopment, note } = await findStartMode(configuration, store);
-    return { added, isDevelopment, findings: note === null ? [] : [warning('mode', note)] };
+    return await withStore(configuration, async (store) => {
+      const peppers = await openPeppers(store, pepperSources(configuration, environment));
+      const added = (await readAddedNodes(store, peppers)).nodes.map(toUpstreamConfiguration);
+      const { isDevelopment, note } = await findStartMode(configuration, store);
+      return { added, isDevelopment, findings: note === null ? [] : [warning('mode', note)] };
+    });
   } catch (error) {
     if (!(error instanceof NoNodesError)) return nothing;
     return { ...nothing, findings: [bad('mode', error.message)] };
-  } finally {
-    await store.close();
   }
 }
 
@@ -85,7 +80,7 @@ function findingsOf(report: ProbeReport): Finding[] {
   return found.length > 0 ? found : [good(subject, describeReport(report))];
 }
 
-/** Findings about a node and its feeds; `report` is null when it is unreachable. */
+/** `report` is null when the node cannot be probed. */
 type NodeCheck = Readonly<{
   report: ProbeReport | null;
   findings: readonly Finding[];
@@ -116,16 +111,12 @@ async function checkUpstream(
 }
 
 function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
-  const networks = new Map<string, Map<string, string[]>>();
-  for (const { report } of nodeChecks) {
-    if (report === null || report.genesisHash === null) continue;
-    const chains = networks.get(report.network) ?? new Map<string, string[]>();
-    chains.set(report.genesisHash, [...(chains.get(report.genesisHash) ?? []), report.node]);
-    networks.set(report.network, chains);
-  }
-  return [...networks].flatMap(([network, chains]): Finding[] => {
+  const reports = nodeChecks.flatMap(({ report }) => (report?.genesisHash == null ? [] : [report]));
+  return [...Map.groupBy(reports, ({ network }) => network)].flatMap(([network, ofNetwork]): Finding[] => {
+    const chains = Map.groupBy(ofNetwork, ({ genesisHash }) => genesisHash);
     if (chains.size < 2) return [];
-    const chainList = [...chains].map(([hash, nodes]) => `${hash} (${nodes.join(', ')})`).join(' and ');
+    const namesOf = (nodes: readonly ProbeReport[]): string => nodes.map(({ node }) => node).join(', ');
+    const chainList = [...chains].map(([hash, nodes]) => `${hash} (${namesOf(nodes)})`).join(' and ');
     const text =
       `its nodes belong to different chains: their genesis hashes are ${chainList}. ` +
       'Remove the nodes of the wrong chain.';
@@ -133,10 +124,7 @@ function checkChains(nodeChecks: readonly NodeCheck[]): Finding[] {
   });
 }
 
-/**
- * Checks everything the service depends on. Creates only what starting the service would create (data folder,
- * log file, database, pepper). Never rejects.
- */
+/** Checks everything the service depends on; creates only what a start would create. Never rejects. */
 export async function examine(configuration: Configuration, environment: Environment): Promise<Finding[]> {
   const dataDir = await checkDataDir(configuration);
   const database = await checkDatabase(configuration, environment);

@@ -82,10 +82,7 @@ export async function checkShreds(
   return Promise.all(checks);
 }
 
-/**
- * Reports a default network without any usable feed.
- * @param found - findings about the feeds of all reachable nodes.
- */
+/** Reports a default network without any usable feed. @param feedFindings - of all reachable nodes. */
 export function checkAnyFeed(
   { upstreams, networks }: Configuration,
   feedFindings: readonly Finding[],

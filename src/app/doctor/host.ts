@@ -19,7 +19,6 @@ import { openLogFile } from '../telemetry/log-output.ts';
 import { hasUdp } from '../upstreams/shreds.ts';
 import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
-/** Opens the log file in the same way as the service. */
 export async function checkLogFile({ log: { file } }: Configuration): Promise<Finding[]> {
   if (file === null) return [];
   return [
@@ -49,7 +48,6 @@ async function checkListenAddress(
   }
 }
 
-/** Checks the ports of the listeners and of the shred receiver. */
 export async function checkPorts(configuration: Configuration, isDevelopment: boolean): Promise<Finding[]> {
   const http = await checkListenAddress('port', httpListenAddress(configuration), checkPortFree);
   if (!configuration.grpc.enabled) return [http];
@@ -62,7 +60,6 @@ export async function checkPorts(configuration: Configuration, isDevelopment: bo
   ];
 }
 
-/** A certificate that expires within this time gives a warning. */
 const EXPIRY_NOTICE_MS = 14 * 86_400_000;
 
 const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);

@@ -30,9 +30,7 @@ const requiredCalls = [
   },
 ] as const;
 
-/**
- * Finds the calls that REST needs and a node rejects. Skips an unreachable node, which another check reports.
- */
+/** Skips an unreachable node, which another check reports. */
 async function checkNode({ network, ...node }: UpstreamConfiguration, timeoutMs: number): Promise<Finding[]> {
   const log = createLogger('silent', () => {});
   const limits = { attemptTimeoutMs: timeoutMs, timeoutMs };
@@ -69,7 +67,7 @@ async function checkDas(server: DasServer, configuration: Configuration): Promis
   }
 }
 
-/** Checks nodes, DAS servers and token list for REST. @param reachable - nodes that respond. */
+/** @param reachable - nodes that respond. */
 export async function checkRest(
   configuration: Configuration,
   reachable: readonly UpstreamConfiguration[],

@@ -15,11 +15,7 @@ const isRetryable = (error: unknown): boolean => {
   return code === 'EADDRINUSE' || code === 'ERR_SOCKET_BAD_PORT';
 };
 
-/**
- * Opens two listeners on consecutive free ports.
- * @param openFirst - 0 is any free port.
- * @throws the error of the last attempt; nothing stays open.
- */
+/** Opens two listeners on consecutive free ports. @throws the error of the last attempt; nothing stays open. */
 export async function openOnFreePorts<First extends Listener, Second>(
   openFirst: (port: number) => Promise<First>,
   openSecond: (port: number) => Promise<Second>,

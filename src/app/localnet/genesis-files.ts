@@ -11,10 +11,7 @@ import { Keypair } from '../../solana/ed25519.ts';
 import { programs } from '../../solana/programs.ts';
 import { LAMPORTS_PER_SOL, lamports, U64_MAX } from '../../solana/units.ts';
 
-/**
- * Writes `validator.log` with the lines that tools search for in the log of solana-test-validator.
- * @param now - time stamp of the lines.
- */
+/** Writes `validator.log` with the lines that tools search for in the log of solana-test-validator. */
 export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contact, now: Date): void {
   const features = FEATURE_SET.toString(16).padStart(8, '0');
   const lines = [
@@ -35,7 +32,7 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
  * Accounts and programs of a new ledger. An address may be a keypair file, or for an account `-`: the address in
  * its file.
  */
-export type GenesisFiles = Readonly<{
+type GenesisFiles = Readonly<{
   /** Address and file. */
   accounts: readonly (readonly string[])[];
   accountDirs: readonly string[];
@@ -111,10 +108,7 @@ function readProgram(option: string, [address = '', file = '', authority = 'none
   return [addressArgument(option, address), readProgramFile(file), upgrader] as const;
 }
 
-/**
- * Reads the accounts and programs of a new ledger.
- * @throws Error with the file and the remedy; ArgumentsError for an invalid address.
- */
+/** @throws Error with the file and the remedy; ArgumentsError for an invalid address */
 export function readGenesisFiles(files: GenesisFiles): GenesisContent {
   const { accounts, accountDirs, mint } = files;
   return {

@@ -11,14 +11,12 @@ import { geyserVersion } from '../upstreams/geyser-version.ts';
 
 export type LocalnetGeyser = Readonly<{ port: number; close(): Promise<void> }>;
 
-export type LocalnetGeyserOptions = Readonly<{
+type LocalnetGeyserOptions = Readonly<{
   host: string;
   /** Tried in turn until one is free; 0: any free port. */
   ports: readonly number[];
   /** Drain time when it closes. Default 1 s. */
   drainGraceMs?: number;
-  /** Rooted slots to load for replay after a restart. Default: the capacity of the hub. */
-  rootedSlots?: number;
   log: Logger;
 }>;
 
@@ -28,11 +26,7 @@ function slotOf(event: LedgerEvent) {
 }
 
 /** Feeds ledger events into the hub. An error loses the slot for subscribers but does not stop the ledger. */
-function followLedger(
-  node: OpenLocalNode,
-  hub: GeyserHub,
-  { log, rootedSlots = geyserHubOptions.replaySlots }: LocalnetGeyserOptions,
-): () => void {
+function followLedger(node: OpenLocalNode, hub: GeyserHub, log: Logger): () => void {
   const updates = new LedgerUpdates(hub);
   return node.follow((event) => {
     try {
@@ -42,7 +36,7 @@ function followLedger(
       const slot = slotOf(event);
       if (slot !== null) hub.onLost(slot, slot, updateKinds);
     }
-  }, rootedSlots);
+  }, geyserHubOptions.replaySlots);
 }
 
 async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options: LocalnetGeyserOptions) {
@@ -52,17 +46,13 @@ async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options
   return { server, port: (await server.listen()).port };
 }
 
-/**
- * Serves Yellowstone Geyser for an embedded ledger, without a key. Loads the newest rooted slots first, so that
- * streams can replay slots from before a restart.
- * @throws the system error when no port is free.
- */
+/** Serves Geyser without a key; rooted slots are loaded for replay. @throws the system error when no port is free */
 export async function openLocalnetGeyser(
   node: OpenLocalNode,
   options: LocalnetGeyserOptions,
 ): Promise<LocalnetGeyser> {
   const hub = new GeyserHub({ version: geyserVersion() });
-  const stopFollowing = followLedger(node, hub, options);
+  const stopFollowing = followLedger(node, hub, options.log);
   try {
     const { server, port } = await listenOnFirstFree(options.ports, (each) =>
       listen(hub, node, each, options),

@@ -4,39 +4,17 @@ import { createInterface } from 'node:readline';
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { ledgerDir } from '../process/data-dir.ts';
+import { RestartBackoff } from '../process/restart-backoff.ts';
 
-export type LocalnetProcessOptions = Readonly<{
-  program: Program;
-  ledgerDir: string;
-  /** 0 picks a free port at the first start and keeps it for restarts. */
-  rpcPort: number;
-  /** 0, the default, picks a free port at the first start and keeps it for restarts. */
-  geyserPort?: number;
-  /** Where the ledger sends shreds, as `host:port`. Default null: nowhere. */
-  shredsTo?: string | null;
-  slotMs: number;
-  slotsPerEpoch: number;
-  faucetSol: number;
-  historySlotsMax: number;
-  /** Time to open the ledger. */
-  readyTimeoutMs: number;
-  restartDelayMinMs: number;
-  restartDelayMaxMs: number;
-  /** Uptime after which the restart delay starts from its minimum again. */
-  healthyAfterMs: number;
-  /** Time to flush and close. */
-  stopTimeoutMs: number;
-  log: Logger;
-}>;
+/** Time to open the ledger. */
+const READY_TIMEOUT_MS = 60_000;
+/** Time to flush and close. */
+const STOP_TIMEOUT_MS = 10_000;
+/** Between attempts to restart. */
+const RETRY_DELAY_MS = 5_000;
 
-/** Message of the child process when it is ready; `solway localnet` prints it with the same names. */
-export type LocalnetReady = Readonly<{
-  event: 'ready';
-  rpcPort: number;
-  pubsubPort: number;
-  /** Geyser port; null when disabled. */
-  grpcPort: number | null;
-}>;
+type LocalnetProcessOptions = Configuration['localnet'] &
+  Readonly<{ program: Program; ledgerDir: string; shredsTo: AddressInfo | null; log: Logger }>;
 
 /** Ports of the ledger, which stay the same after a restart. */
 export type LocalnetPorts = Readonly<{
@@ -46,16 +24,17 @@ export type LocalnetPorts = Readonly<{
   geyserPort: number | null;
 }>;
 
-const portsOf = ({ rpcPort, pubsubPort, grpcPort }: LocalnetReady): LocalnetPorts => ({
-  rpcPort,
-  pubsubPort,
-  geyserPort: grpcPort,
-});
+/** Message of the child process when it is ready; `solway localnet` prints it with the same names. */
+type LocalnetReady = Pick<LocalnetPorts, 'rpcPort' | 'pubsubPort'> &
+  Readonly<{ event: 'ready'; grpcPort: LocalnetPorts['geyserPort'] }>;
+
+const portsOf = ({ rpcPort, pubsubPort, grpcPort: geyserPort }: LocalnetReady): LocalnetPorts => {
+  return { rpcPort, pubsubPort, geyserPort };
+};
 
 const isReadyMessage = (message: unknown): message is LocalnetReady =>
   typeof message === 'object' && message !== null && (message as { event?: unknown }).event === 'ready';
 
-/** The embedded ledger did not become ready; the message gives the reason. */
 export class EmbeddedLedgerError extends Error {
   constructor(reason: string) {
     super(`the embedded ledger did not start: ${reason}`);
@@ -68,18 +47,17 @@ const LAST_LINES_MAX = 20;
 const LINE_MAX_CHARS = 2_000;
 
 /**
- * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and an account scan
- * must not block the gateway's event loop. A crashed child is restarted on the same ports and recovers from
- * its write-ahead log.
+ * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and an account scan must not
+ * block the gateway's event loop. A crashed child is restarted on the same ports.
  */
-export class LocalnetProcess {
+class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;
+  readonly #backoff = new RestartBackoff();
   #child: ChildProcess | null = null;
+  /** The ports of the first start are kept for restarts; 0 picks a free one. */
   #rpcPort: number;
-  #geyserPort: number;
+  #geyserPort = 0;
   #isStopping = false;
-  /** Unexpected exits since it last ran for `healthyAfterMs`. */
-  #unexpectedExits = 0;
   #readyAt = 0;
   #timer: NodeJS.Timeout | null = null;
   #lastLines: string[] = [];
@@ -87,13 +65,9 @@ export class LocalnetProcess {
   constructor(options: LocalnetProcessOptions) {
     this.#options = options;
     this.#rpcPort = options.rpcPort;
-    this.#geyserPort = options.geyserPort ?? 0;
   }
 
-  /**
-   * Starts the ledger.
-   * @throws EmbeddedLedgerError with the last error line of the child when it does not become ready.
-   */
+  /** @throws EmbeddedLedgerError with the last error line of the child when it does not become ready. */
   async start(): Promise<LocalnetPorts> {
     const ports = await this.#spawn();
     this.#rpcPort = ports.rpcPort;
@@ -109,7 +83,7 @@ export class LocalnetProcess {
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null)
       return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(() => child.kill('SIGKILL'), this.#options.stopTimeoutMs);
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
       child.once('exit', () => {
         clearTimeout(timer);
         resolve();
@@ -125,7 +99,7 @@ export class LocalnetProcess {
       ...['--ledger', options.ledgerDir],
       ...['--rpc-port', String(this.#rpcPort)],
       ...['--geyser-port', String(this.#geyserPort)],
-      ...(options.shredsTo ? ['--shreds-to', options.shredsTo] : []),
+      ...(options.shredsTo === null ? [] : ['--shreds-to', toLocalAddress(options.shredsTo)]),
       ...['--slot-ms', String(options.slotMs)],
       ...['--slots-per-epoch', String(options.slotsPerEpoch)],
       ...['--faucet-sol', String(options.faucetSol)],
@@ -145,13 +119,12 @@ export class LocalnetProcess {
     this.#child = child;
     this.#captureOutput(child);
     return new Promise((resolve, reject) => {
-      const { readyTimeoutMs } = this.#options;
       let hasTimedOut = false;
       let isReady = false;
       const timer = setTimeout(() => {
         hasTimedOut = true;
         child.kill('SIGKILL');
-      }, readyTimeoutMs);
+      }, READY_TIMEOUT_MS);
       child.on('message', (message) => {
         if (!isReadyMessage(message)) return;
         isReady = true;
@@ -166,14 +139,13 @@ export class LocalnetProcess {
       // `close`, unlike `exit`, is emitted after stderr has ended.
       child.once('close', (code, signal) => {
         clearTimeout(timer);
-        if (hasTimedOut) reject(new EmbeddedLedgerError(`it was not ready after ${readyTimeoutMs} ms`));
+        if (hasTimedOut) reject(new EmbeddedLedgerError(`it was not ready after ${READY_TIMEOUT_MS} ms`));
         else if (!isReady) reject(new EmbeddedLedgerError(this.#exitReason(code, signal)));
         else if (!this.#isStopping) this.#restartAfter(code, signal);
       });
     });
   }
 
-  /** Logs the output of the ledger; the last lines explain why it exited. */
   #captureOutput(child: ChildProcess): void {
     this.#lastLines = [];
     if (child.stderr === null) return;
@@ -183,10 +155,7 @@ export class LocalnetProcess {
     });
   }
 
-  /**
-   * Error text of the child process, with the child's command-line option replaced by our configuration
-   * option.
-   */
+  /** Error text of the child, with its command-line option replaced by our configuration option. */
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
     const errorLine = this.#lastLines.findLast((line) => line.startsWith('solway: '));
     if (errorLine === undefined)
@@ -195,11 +164,11 @@ export class LocalnetProcess {
   }
 
   #restartAfter(code: number | null, signal: NodeJS.Signals | null): void {
-    const { restartDelayMinMs, restartDelayMaxMs, healthyAfterMs, log } = this.#options;
-    if (performance.now() - this.#readyAt >= healthyAfterMs) this.#unexpectedExits = 0;
-    const delay = Math.min(restartDelayMinMs * 2 ** Math.min(this.#unexpectedExits, 16), restartDelayMaxMs);
-    this.#unexpectedExits++;
-    log.warn({ code, signal, output: this.#lastLines, delay }, 'Embedded ledger exited; restarting it');
+    const delay = this.#backoff.next(performance.now() - this.#readyAt);
+    this.#options.log.warn(
+      { code, signal, output: this.#lastLines, delay },
+      'Embedded ledger exited; restarting it',
+    );
     this.#scheduleRestart(delay);
   }
 
@@ -208,7 +177,7 @@ export class LocalnetProcess {
       this.#spawn().catch((error: unknown) => {
         if (this.#isStopping) return;
         this.#options.log.error({ err: error }, 'Embedded ledger restart failed; retrying');
-        this.#scheduleRestart(this.#options.restartDelayMaxMs);
+        this.#scheduleRestart(RETRY_DELAY_MS);
       });
     }, delay);
   }
@@ -217,30 +186,6 @@ export class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-export type EmbeddedLedger = Readonly<{ ports: LocalnetPorts; stop(): Promise<void> }>;
-
-const READY_TIMEOUT_MS = 60_000;
-
-function createLocalnetProcess(
-  { localnet, dataDir }: Configuration,
-  program: Program,
-  shredsTo: AddressInfo | null,
-  log: Logger,
-): LocalnetProcess {
-  return new LocalnetProcess({
-    program,
-    ledgerDir: ledgerDir(dataDir),
-    ...localnet,
-    shredsTo: shredsTo === null ? null : toLocalAddress(shredsTo),
-    readyTimeoutMs: READY_TIMEOUT_MS,
-    restartDelayMinMs: 100,
-    restartDelayMaxMs: 5_000,
-    healthyAfterMs: 60_000,
-    stopTimeoutMs: 10_000,
-    log,
-  });
-}
-
 /** Address of a socket from this machine, as `host:port`. */
 function toLocalAddress({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
@@ -248,17 +193,13 @@ function toLocalAddress({ address, port, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/**
- * Starts the embedded ledger.
- * @param shredsTo - where it sends shreds; null: nowhere.
- * @throws EmbeddedLedgerError
- */
+/** @param shredsTo - where it sends shreds; null: nowhere. @throws EmbeddedLedgerError */
 export async function startLocalnet(
-  configuration: Configuration,
+  { localnet, dataDir }: Configuration,
   program: Program,
   shredsTo: AddressInfo | null,
   log: Logger,
-): Promise<EmbeddedLedger> {
-  const ledger = createLocalnetProcess(configuration, program, shredsTo, log);
+) {
+  const ledger = new LocalnetProcess({ ...localnet, program, ledgerDir: ledgerDir(dataDir), shredsTo, log });
   return { ports: await ledger.start(), stop: () => ledger.stop() };
 }

@@ -5,7 +5,7 @@ import {
   type OpenLocalNode,
   openLocalNode,
 } from '../../../packages/localnet/src/genesis/open.ts';
-import { type LocalnetServer, startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
+import { startLocalnetServer } from '../../../packages/localnet/src/http/server.ts';
 import {
   type FaucetServer,
   type SignAirdrop,
@@ -18,7 +18,7 @@ import {
   type ShredTarget,
 } from '../../../packages/localnet/src/network/shred-sender.ts';
 import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
-import { type PubsubServer, startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
+import { startPubsubServer } from '../../../packages/localnet/src/pubsub/server.ts';
 import type { Logger } from '../../base/log.ts';
 import { localnetDefaults } from '../../config/schema-upstream.ts';
 import { openOnConsecutivePorts, openOnFreePorts } from './find-free-ports.ts';
@@ -35,7 +35,6 @@ export type LocalnetOptions = LocalNodeOptions &
     faucetPort?: number | null;
     /** Ports for Geyser, tried in turn; 0: any free port. Default: no Geyser. */
     geyserPorts?: readonly number[];
-    /** UDP destinations for shreds. Default: none. */
     shredsTo?: readonly ShredTarget[];
     /** Minimum milliseconds between a shred and its execution. Default `localnetDefaults.shredLeadMs`. */
     shredLeadMs?: number;
@@ -52,14 +51,11 @@ export type Localnet = Readonly<{
   rpcPort: number;
   /** The port after `rpcPort`. */
   pubsubPort: number;
-  /** null without a faucet port. */
   faucetPort: number | null;
-  /** null without Geyser. */
   geyserPort: number | null;
   genesis: Genesis;
   /** Newest frozen slot. */
   tip(): bigint;
-  /** Finishes pending requests, flushes and releases the ledger. */
   stop(): Promise<void>;
 }>;
 
@@ -82,12 +78,8 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
   }
 }
 
-type LocalnetServers = Readonly<{ rpc: LocalnetServer; pubsub: PubsubServer }>;
-
-async function openServers(
-  node: OpenLocalNode,
-  { host, rpcPort, log }: LocalnetOptions,
-): Promise<LocalnetServers> {
+/** Opens JSON-RPC and PubSub. */
+async function openServers(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions) {
   let lastPort = rpcPort;
   const at = (port: number) => {
     lastPort = port;
@@ -96,12 +88,8 @@ async function openServers(
   const openRpc = (port: number) => startLocalnetServer(node, at(port));
   const openPubsub = (port: number) => startPubsubServer(node, at(port));
   try {
-    const opening =
-      rpcPort === 0
-        ? openOnFreePorts(openRpc, openPubsub)
-        : openOnConsecutivePorts(rpcPort, openRpc, openPubsub);
-    const [rpc, pubsub] = await opening;
-    return { rpc, pubsub };
+    if (rpcPort === 0) return await openOnFreePorts(openRpc, openPubsub);
+    return await openOnConsecutivePorts(rpcPort, openRpc, openPubsub);
   } catch (error) {
     throw listenProblem(error, host, lastPort, rpcPort);
   }
@@ -139,12 +127,8 @@ async function openFaucet(
   return startFaucetServer({ host, port, sign, log }).catch(portProblem(host, port, '--faucet-port'));
 }
 
-/** Listeners other than JSON-RPC and PubSub, closed in order. */
-type AuxiliaryServers = {
-  faucet: FaucetServer | null;
-  gossip: GossipSocket | null;
-  geyser: LocalnetGeyser | null;
-};
+const openGossip = ({ host, gossipPort: port = 0, log }: LocalnetOptions): Promise<GossipSocket> =>
+  bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
 
 async function openGeyser(
   node: OpenLocalNode,
@@ -156,20 +140,6 @@ async function openGeyser(
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
-
-async function openAuxiliaryServers(
-  node: OpenLocalNode,
-  settings: LocalnetOptions,
-  opened: AuxiliaryServers,
-): Promise<void> {
-  const { host, gossipPort: port = 0, log } = settings;
-  opened.faucet = await openFaucet(node, settings);
-  opened.gossip = await bindGossipPort(host, port, log).catch(portProblem(host, port, '--gossip-port'));
-  opened.geyser = await openGeyser(node, settings);
-}
-
-const closeAuxiliaryServers = ({ faucet, gossip, geyser }: AuxiliaryServers): Promise<unknown> =>
-  Promise.all([faucet?.close(), gossip?.close(), geyser?.close()]);
 
 /** The file is optional. */
 function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
@@ -201,33 +171,32 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
     await shreds?.close();
     throw error;
   });
-  const auxiliary: AuxiliaryServers = { faucet: null, gossip: null, geyser: null };
-  try {
-    await warpTo(node, BigInt(settings.warpSlot ?? 0));
-    await openAuxiliaryServers(node, settings, auxiliary);
-    const { rpc, pubsub } = await openServers(node, settings);
-    const at = (port: number | undefined): string => `${host}:${port}`;
-    const contact = { gossip: at(auxiliary.gossip?.port), rpc: at(rpc.port), pubsub: at(pubsub.port) };
-    node.contact = contact;
-    const stop = async () => {
-      await Promise.all([rpc.close(), pubsub.close(), closeAuxiliaryServers(auxiliary)]);
-      await node.stop();
-      await shreds?.close();
-    };
-    const { genesis } = node;
-    const tip = () => node.bank('processed').slot;
-    tryWriteValidatorLog(settings, genesis, contact);
-    const ports = {
-      rpcPort: rpc.port,
-      pubsubPort: pubsub.port,
-      faucetPort: auxiliary.faucet?.port ?? null,
-      geyserPort: auxiliary.geyser?.port ?? null,
-    };
-    return { ...ports, genesis, tip, stop };
-  } catch (error) {
-    await closeAuxiliaryServers(auxiliary);
+  const listeners: { close(): Promise<void> }[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(listeners.map((listener) => listener.close()));
     await node.stop();
     await shreds?.close();
+  };
+  try {
+    await warpTo(node, BigInt(settings.warpSlot ?? 0));
+    const faucet = await openFaucet(node, settings);
+    if (faucet !== null) listeners.push(faucet);
+    const gossip = await openGossip(settings);
+    listeners.push(gossip);
+    const geyser = await openGeyser(node, settings);
+    if (geyser !== null) listeners.push(geyser);
+    const [rpc, pubsub] = await openServers(node, settings);
+    listeners.push(rpc, pubsub);
+    const at = ({ port }: { port: number }): string => `${host}:${port}`;
+    const contact = { gossip: at(gossip), rpc: at(rpc), pubsub: at(pubsub) };
+    node.contact = contact;
+    const { genesis } = node;
+    tryWriteValidatorLog(settings, genesis, contact);
+    const tip = () => node.bank('processed').slot;
+    const optionalPorts = { faucetPort: faucet?.port ?? null, geyserPort: geyser?.port ?? null };
+    return { rpcPort: rpc.port, pubsubPort: pubsub.port, ...optionalPorts, genesis, tip, stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
 }

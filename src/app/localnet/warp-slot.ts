@@ -4,10 +4,7 @@ import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.
 /** Slots that may be waiting for the disk. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
-/**
- * Creates empty blocks until the ledger has reached a slot.
- * @throws Error when they cannot be written.
- */
+/** Creates empty blocks until the ledger has reached a slot. @throws Error when they cannot be written */
 export async function warpTo(
   node: Pick<OpenLocalNode, 'bank' | 'freeze' | 'durableSlot'>,
   slot: bigint,

@@ -9,14 +9,11 @@ export const ledgerDir = (dataDir: string): string => join(dataDir, 'ledger');
 
 export const filesDir = (dataDir: string): string => join(dataDir, 'files');
 
-/** The folder of fetched documents in a data folder; each worker of a service has its own. */
+/** Each worker has its own folder of fetched documents. */
 export const offChainDir = (dataDir: string, worker: number): string =>
   join(dataDir, worker === 1 ? 'off-chain' : `off-chain-${worker}`);
 
-/**
- * Socket of `solway reload` in a data folder. Socket paths are limited to about 100 bytes, so a shorter relative path
- * is used.
- */
+/** Socket paths are limited to about 100 bytes, so a shorter relative path is used. */
 export function reloadSocketFile(dataDir: string): string {
   const whole = join(dataDir, 'reload.sock');
   const short = relative(process.cwd(), whole);

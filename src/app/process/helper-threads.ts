@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 /** Bytecode that V8 may inline into one function. */
 const INLINED_MAX_BYTES = 4_000;
 
-export const INLINING_FLAG = '--max-inlined-bytecode-size-cumulative';
+const INLINING_FLAG = '--max-inlined-bytecode-size-cumulative';
 
 /**
  * Raises V8's inlining limit (default 920 bytes): a request runs about sixty short functions, and calling them is a
@@ -29,22 +29,16 @@ const isHelper = (task: string): boolean =>
 /**
  * Lowers the priority of V8's helper threads if there is a serving process per processor, where a helper would stall a
  * serving thread. Not to the lowest, because a serving thread may wait for a helper. Linux only; called once.
- * @param servingProcesses - serving processes on this machine.
- * @returns number of affected threads.
+ * @param servingProcesses - on this machine.
  */
-export function deprioritizeHelperThreads(
-  servingProcesses: number,
-  processors = availableParallelism(),
-): number {
-  if (servingProcesses < processors) return 0;
+export function deprioritizeHelperThreads(servingProcesses: number): void {
+  if (servingProcesses < availableParallelism()) return;
   setFlagsFromString(SCAVENGE_FLAG);
   try {
     const helpers = readdirSync(TASKS).filter(isHelper);
     const lowered = Math.min(LOWEST, getPriority() + STEP);
     for (const helper of helpers) setPriority(Number(helper), lowered);
-    return helpers.length;
   } catch {
     // Without /proc, or in a sandbox that forbids it, the service is only slower.
-    return 0;
   }
 }

@@ -1,3 +1,6 @@
+/** Functions that stop services, in the order in which these were opened. */
+export type Stops = (() => Promise<unknown>)[];
+
 /** Runs all functions in order, even after a failure. @throws the first failure. */
 export async function stopEach(stops: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];

@@ -30,7 +30,6 @@ function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
   };
 }
 
-/** Builds the control API over an open store. */
 export function openControl(parts: ControlOptions) {
   const { configuration, store, peppers, log } = parts;
   const services = apiServicesOf(parts);
@@ -62,10 +61,8 @@ export function openControl(parts: ControlOptions) {
   };
 }
 
-/** The control API for listeners and commands. */
 export type Control = ReturnType<typeof openControl>;
 
-/** The control API as routes. */
 export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoutes {
   const addressOf = ({ socket, headers }: IncomingMessage): string =>
     proxies.clientOf(socket, headers).address;

@@ -19,7 +19,9 @@ const DAY_MS = 24 * 3_600_000;
 /** Addresses of the service, without a path. */
 export type ServiceAddress = Readonly<{
   url: string;
+  /** null when the listener is disabled. */
   grpcUrl: string | null;
+  /** Whether the shred stage has a source; without one its keys are rejected. */
   hasShredStage: boolean;
   isDevelopment: boolean;
 }>;
@@ -67,7 +69,6 @@ function urlsOf({ url, grpcUrl }: ServiceAddress, publicUrl: string | null) {
   return { http, ws: http.replace(/^http/, 'ws'), grpc: grpcUrl };
 }
 
-/** Services of the control API handlers, used by the server and by CLI commands. */
 export function apiServicesOf(options: ControlOptions): ApiServices {
   const { configuration, store, peppers, endpoints, dispatcher, mailer, serviceAddress } = options;
   const accounts = accountOptionsOf(configuration);

@@ -3,7 +3,6 @@ import type { EndpointInfo } from '../../control/api/services.ts';
 import type { Endpoint } from '../../rest-api/endpoint.ts';
 import { endpoints } from '../../rest-api/registry.ts';
 
-/** Example values by field name. */
 const samples: Readonly<Record<string, unknown>> = {
   network: 'mainnet-beta',
   wallet: '11111111111111111111111111111111',

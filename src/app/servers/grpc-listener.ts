@@ -19,7 +19,6 @@ type GrpcListenerOptions = Readonly<{
   limits: Limits;
   proxies: TrustedProxies;
   streams: Streams;
-  /** Whether a node can answer. */
   isReady: () => boolean;
   log: Logger;
 }>;
@@ -35,33 +34,25 @@ function optionsOf(
   return { ...limits, tls, proxies, connectionsExempt, drainNoticeMs, drainGraceMs };
 }
 
-/** Builds the gRPC listener without opening it. @throws TlsFileError */
-export function buildGrpcListener(configuration: Configuration, parts: GrpcListenerOptions) {
-  const { admissionServices, limits, proxies, streams, isReady, log } = parts;
+/** @throws TlsFileError */
+export function buildGrpcListener(configuration: Configuration, options: GrpcListenerOptions) {
+  const { admissionServices, limits, proxies, streams, isReady, log } = options;
   const { streams: streamLimit, quota } = limits;
+  const { messagesPerSecond } = configuration.grpc;
   const watch = new KeyWatch(admissionServices.admission.keys, { rejection: quota.exceeded.bind(quota) });
-  const pace = new MessageRateLimiter({ messagesPerSecond: configuration.grpc.messagesPerSecond });
+  const messageLimiter = new MessageRateLimiter({ messagesPerSecond });
   const { standard, shred } = streams;
   const network = configuration.networks.default;
-  const handler = new GeyserGateway({
-    ...admissionServices,
-    streamLimit,
-    messageLimiter: pace,
-    watch,
-    standard,
-    shred,
-    network,
-    log,
-  });
+  const parts = { streamLimit, messageLimiter, watch, standard, shred, network, log };
+  const handler = new GeyserGateway({ ...admissionServices, ...parts });
   const health = (service: ServedService): boolean =>
     service === 'shredstream.ShredstreamProxy' ? shred !== null : isReady();
   const files = grpcTlsFiles(configuration);
   const tls = files === null ? null : readTls(files);
   const server = new GrpcServer({ handler, health, log }, optionsOf(configuration, tls, proxies));
   const reload = (identity: TlsIdentity): void => server.reloadTls(identity);
-  /** null: clients connect without TLS. */
   const tlsListener: TlsListener | null = files === null ? null : { name: 'gRPC listener', files, reload };
-  /** Stops watching keys; called once the listener is drained. */
+  /** Called once the listener is drained. */
   const close = (): void => watch.close();
   return { server, tlsListener, close };
 }

@@ -14,7 +14,6 @@ export type ListenAddress = Readonly<{
   kind: string;
 }>;
 
-/** A listener cannot be opened; the message names the option and the remedy. */
 export class ListenError extends Error {
   /** Whether another program uses the port. */
   readonly isTaken: boolean;
@@ -46,10 +45,7 @@ function remedyOf(code: string | undefined, address: ListenAddress): string | nu
   }
 }
 
-/**
- * Listens on an address.
- * @throws ListenError instead of the system error.
- */
+/** @throws ListenError instead of the system error */
 export async function listenAt<T>(address: ListenAddress, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();
@@ -80,11 +76,11 @@ function probeUdpPort(host: string, port: number): Promise<void> {
   });
 }
 
-/** Checks that a TCP port is free. @throws ListenError */
+/** @throws ListenError */
 export const checkPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeTcpPort(address.host, address.port));
 
-/** Checks that a UDP port is free. @throws ListenError */
+/** @throws ListenError */
 export const checkUdpPortFree = (address: ListenAddress): Promise<void> =>
   listenAt(address, () => probeUdpPort(address.host, address.port));
 
@@ -94,18 +90,15 @@ export function callableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** JSON-RPC and WebSockets. */
 export const httpListenAddress = ({ server: { host, port } }: Configuration): ListenAddress => ({
   ...{ host, port, kind: 'port', hostField: 'server.host', portOption: '--port' },
 });
 
-/** gRPC streams. */
 export const grpcListenAddress = ({ server, grpc: { host, port } }: Configuration): ListenAddress => ({
   ...{ host, port, kind: 'port', portOption: '--grpc-port' },
   hostField: host === server.host ? 'server.host' : 'grpc.host',
 });
 
-/** Shreds over UDP. */
 export const shredsListenAddress = ({
   shreds: { udpHost: host, udpPort: port },
 }: Configuration): ListenAddress => ({

@@ -27,7 +27,7 @@ function openConfirmations(
   return new Confirmations({ feed, feedNetwork: networks.default, source, limits });
 }
 
-/** Builds the REST interface. @throws Error when two routes have the same path. */
+/** @throws Error when two routes have the same path */
 export function buildRestInterface(
   configuration: Configuration,
   parts: PipelineParts,
@@ -42,16 +42,11 @@ export function buildRestInterface(
   const services: Services = { ...restServices, confirmations, settings: { historyDays, domainSuffix } };
   const routes = endpoints.map((endpoint) => routeOf(endpoint, services));
   const upload: UploadLimits = { ...uploads, fileMaxBytes: storage.fileMaxBytes };
+  const restOptions = { bodyMaxBytes, bodiesMaxBytes, upload, proxies };
+  const { fileStore, blocks } = restServices;
   const allRoutes = joinRoutes(
-    restRoutes(new RestGateway(parts, rest, groups), routes, {
-      bodyMaxBytes,
-      bodiesMaxBytes,
-      upload,
-      proxies,
-    }),
-    restServices.fileStore === null
-      ? new Map()
-      : ipfsRoutes(restServices.fileStore, ipfs, restServices.blocks),
+    restRoutes(new RestGateway(parts, rest, groups), routes, restOptions),
+    fileStore === null ? new Map() : ipfsRoutes(fileStore, ipfs, blocks),
     // The reference page is rendered from the OpenAPI document. The layer rules forbid a shared type.
     referenceRoutes(openApi(endpoints, PROGRAM_VERSION) as unknown as ApiDocument),
   );

@@ -20,9 +20,9 @@ import { DasClient } from '../../upstream/das/das-client.ts';
 import { OffChainClient } from '../../upstream/off-chain/off-chain-client.ts';
 import type { Access } from '../access.ts';
 import { filesDir, offChainDir } from '../process/data-dir.ts';
-import { stopEach } from '../process/stop-each.ts';
+import { type Stops, stopEach } from '../process/stop-each.ts';
 
-/** Reads the token list, if configured. @throws TokenListError */
+/** @throws TokenListError */
 export async function openTokenList({ rest }: Pick<Configuration, 'rest'>): Promise<TokenList> {
   const { tokenList } = rest;
   if (tokenList === null) return noTokenList;
@@ -64,18 +64,14 @@ async function openStorage(
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
 
-/**
- * Opens the services of REST endpoints.
- * @param workerContext - number of this worker and the shared storage quota.
- * @throws the errors of its parts; nothing stays open.
- */
+/** @throws the errors of its parts; nothing stays open */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,
   workerContext: Readonly<{ worker: number; sharedQuota: SharedStorageQuota }> | undefined,
   log: Logger,
 ) {
-  const stops: (() => Promise<unknown>)[] = [];
+  const stops: Stops = [];
   let baseUrl = '';
   try {
     const tokenList = await openTokenList(configuration);
@@ -93,7 +89,7 @@ export async function openRestServices(
     stops.push(close);
     return {
       ...{ offChain, das, tokenList, files: uploads, fileStore, blocks, semiWallets },
-      /** Sets the address of the service, under which files are served. */
+      /** Files are served under this address. */
       setUrl(url: string) {
         baseUrl = url;
       },
@@ -105,5 +101,4 @@ export async function openRestServices(
   }
 }
 
-/** Services that REST endpoints use besides the nodes. */
 export type RestServices = Awaited<ReturnType<typeof openRestServices>>;

@@ -1,5 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
+import { pick } from '../../config/option.ts';
 import type { MessageRateOptions } from '../../gateway/limits/message-rate-limiter.ts';
 import { createPipeline, type PipelineParts } from '../../gateway/pipeline.ts';
 import { SessionMinSlots } from '../../gateway/session-min-slots.ts';
@@ -33,18 +34,6 @@ import type { RestServices } from './rest-services.ts';
 import { httpTlsFiles, readTls } from './tls-files.ts';
 import type { TlsListener } from './tls-reload.ts';
 
-/** HTTP listener (JSON-RPC, WebSocket, REST, control API, health) and gRPC listener. */
-export type Servers = Readonly<{
-  http: HttpServer;
-  /** null when disabled. */
-  grpc: GrpcListener | null;
-  tlsListeners: readonly TlsListener[];
-  /** Ends REST requests and streams that could outlast the drain. */
-  endWaits(): void;
-  /** Ends all subscriptions; called once the listeners are drained. */
-  close(): void;
-}>;
-
 function rpcCalls(
   { server, networks, upstreamPool }: Configuration,
   parts: PipelineParts,
@@ -52,20 +41,16 @@ function rpcCalls(
   proxies: TrustedProxies,
 ): RpcCalls {
   return new RpcCalls(createPipeline(parts), {
+    ...pick(server, ['bodyMaxBytes', 'bodiesMaxBytes', 'batchResponsesMaxBytes', 'batchConcurrency']),
     network: networks.default,
     served: () => pool.networks(),
-    bodyMaxBytes: server.bodyMaxBytes,
-    bodiesMaxBytes: server.bodiesMaxBytes,
     // A worker's share must still hold the longest response.
     responsesMaxBytes: Math.max(server.responsesMaxBytes, upstreamPool.responseMaxBytes),
-    batchResponsesMaxBytes: server.batchResponsesMaxBytes,
-    batchConcurrency: server.batchConcurrency,
     envelope: { ...envelopeLimits, batchMax: server.batchCallsMax },
     proxies,
   });
 }
 
-/** Fast path for calls, before the other routes of the port; null when disabled. */
 function buildFastHttpServer({ server }: Configuration, calls: RpcCalls, log: Logger): FastHttpServer | null {
   if (!server.fastPath) return null;
   const { fastPathHeadMaxBytes: headMaxBytes, fastPathBodyMaxBytes: bodyMaxBytes } = server;
@@ -138,10 +123,7 @@ function findTlsListeners(
   return [httpListener, grpc?.tlsListener ?? null].filter((listener) => listener !== null);
 }
 
-/**
- * Builds the listeners without opening them. A key has one rate limit and one usage count over all of them.
- * @param streams - null: no gRPC listener.
- */
+/** Builds the listeners without opening them. @param streams - null: no gRPC listener. */
 export function buildServers(
   configuration: Configuration,
   access: Access,
@@ -151,7 +133,7 @@ export function buildServers(
   control: Control,
   telemetry: Telemetry,
   log: Logger,
-): Servers {
+) {
   const { server, networks } = configuration;
   const proxies = new TrustedProxies(server);
   const admissionServices = buildAdmissionServices(configuration, access, telemetry);
@@ -182,36 +164,26 @@ export function buildServers(
     [CONTROL_PREFIX, controlRejection],
   ]);
   const options = { ...server, tls: httpTls(configuration), proxies };
-  const http: HttpServer = new HttpServer(
-    routes,
-    log,
-    options,
-    [sockets],
-    errorBodies,
-    buildFastHttpServer(configuration, calls, log),
-  );
+  const fastHttp = buildFastHttpServer(configuration, calls, log);
+  const http: HttpServer = new HttpServer(routes, log, options, [sockets], errorBodies, fastHttp);
   const isReady = () => readinessFacts().upstreams.usable > 0;
+  const grpcOptions = { admissionServices, limits: access.limits, proxies, isReady, log };
   const grpc: GrpcListener | null =
-    streams === null
-      ? null
-      : buildGrpcListener(configuration, {
-          admissionServices,
-          limits: access.limits,
-          proxies,
-          streams,
-          isReady,
-          log,
-        });
+    streams === null ? null : buildGrpcListener(configuration, { ...grpcOptions, streams });
+  /** Ends REST requests and streams that could outlast the drain. */
   const endWaits = (): void => {
     restInterface.endWaits();
     control.endStreams();
   };
+  /** Ends all subscriptions; called once the listeners are drained. */
   const close = (): void => {
     gate.close();
     grpc?.close();
   };
   return { http, grpc, tlsListeners: findTlsListeners(configuration, http, grpc), endWaits, close };
 }
+
+export type Servers = ReturnType<typeof buildServers>;
 
 /** Ready: nodes of the default network can answer. */
 function readiness(

@@ -4,12 +4,11 @@ import { createSecureContext } from 'node:tls';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
-/** A certificate or its key is unusable; the message names the option and contains nothing of the files. */
+/** The message names the option and contains nothing of the files. */
 export class TlsFileError extends Error {
   override name = 'TlsFileError';
 }
 
-/** Files of a certificate and its key, and the options that name them. */
 export type TlsFiles = Readonly<{
   cert: string;
   key: string;
@@ -18,14 +17,14 @@ export type TlsFiles = Readonly<{
   keyField: string;
 }>;
 
-/** TLS files of the HTTP listener; null for plain text. */
+/** null: plain text. */
 export function httpTlsFiles({ server: { tls } }: Configuration): TlsFiles | null {
   if (tls === null) return null;
   const fields = { certField: 'server.tls.cert_file', keyField: 'server.tls.key_file' };
   return { cert: tls.certFile, key: tls.keyFile, ...fields };
 }
 
-/** TLS files of the gRPC listener; null for plain text or when it is disabled. */
+/** null: plain text, or no listener. */
 export function grpcTlsFiles({ grpc }: Configuration): TlsFiles | null {
   const { enabled, tlsCert: cert, tlsKey: key } = grpc;
   if (!enabled || cert === null || key === null) return null;
@@ -67,7 +66,7 @@ function check(identity: TlsIdentity, { certField, keyField }: TlsFiles): void {
   );
 }
 
-/** Reads and checks a certificate and its key. @throws TlsFileError */
+/** @throws TlsFileError */
 export function readTls(files: TlsFiles): TlsIdentity {
   const identity = { cert: read(files.certField, files.cert), key: read(files.keyField, files.key) };
   check(identity, files);

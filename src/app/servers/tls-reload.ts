@@ -9,11 +9,10 @@ export type TlsListener = Readonly<{
   /** `HTTP listener`. */
   name: string;
   files: TlsFiles;
-  /** Switches to another certificate. */
   reload(identity: TlsIdentity): void;
 }>;
 
-export type CertificateWatch = Readonly<{
+type CertificateWatch = Readonly<{
   /** Rereads all certificates, changed or not. */
   reload(): void;
   close(): void;
@@ -22,9 +21,7 @@ export type CertificateWatch = Readonly<{
 /** A certificate and its key are two files: after one changes, the reload waits this long for the other. */
 const SETTLE_MS = 500;
 
-/**
- * Rereads certificates when their files change. An invalid one is logged; the current one stays in use.
- */
+/** Rereads certificates when their files change. An invalid one is logged; the current one stays in use. */
 export function watchCertificates(
   listeners: readonly TlsListener[],
   log: Logger,
@@ -41,11 +38,7 @@ export function watchCertificates(
   };
 }
 
-/**
- * Rereads certificates when their files change and on SIGHUP. SIGHUP must not end the process, even if there
- * are no certificates.
- * @returns stops watching.
- */
+/** Rereads certificates when their files change and on SIGHUP, which must not end the process. @returns stops watching. */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
   const certificates = watchCertificates(listeners, log);
   process.on('SIGHUP', certificates.reload);
@@ -64,20 +57,15 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
       listener.reload(readTls(files));
       log.info({ listener: listenerName }, 'Certificate reloaded');
     } catch (error) {
-      const reason = errorText(error);
-      log.error(
-        { listener: listenerName, reason },
-        'Certificate reload failed; keeping the current certificate',
-      );
+      const problem = { listener: listenerName, reason: errorText(error) };
+      log.error(problem, 'Certificate reload failed; keeping the current certificate');
     }
   };
-  const onFailure = (): void =>
-    log.warn(
-      { listener: listenerName },
-      'Certificate files cannot be watched; send SIGHUP after changing them',
-    );
+  const unwatched = 'Certificate files cannot be watched; send SIGHUP after changing them';
+  const onFailure = (): void => log.warn({ listener: listenerName }, unwatched);
   // Watches folders, because replacing a file ends a watch on the file.
-  for (const [folder, names] of foldersOf(files)) {
+  for (const [folder, paths] of foldersOf(files)) {
+    const names = new Set(paths.map((path) => basename(path)));
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => {
         if (name !== null && !names.has(name) && !isSwap(name)) return;
@@ -99,18 +87,9 @@ function watchListener(listener: TlsListener, log: Logger, settleMs: number): Ce
   };
 }
 
-/**
- * Kubernetes updates mounted files by replacing the symbolic link `..data` beside them; the files stay
- * untouched.
- */
+/** Kubernetes updates mounted files by replacing the symbolic link `..data` beside them. */
 const isSwap = (name: string): boolean => name.startsWith('..');
 
-/** Folders of the files and of their link targets, with the file names. */
-function foldersOf({ cert, key }: TlsFiles): Map<string, Set<string>> {
-  const folders = new Map<string, Set<string>>();
-  for (const file of new Set([cert, key, realpathSync(cert), realpathSync(key)])) {
-    const names = folders.get(dirname(file)) ?? new Set();
-    folders.set(dirname(file), names.add(basename(file)));
-  }
-  return folders;
-}
+/** The files and their link targets by folder. */
+const foldersOf = ({ cert, key }: TlsFiles): ReadonlyMap<string, readonly string[]> =>
+  Map.groupBy([cert, key, realpathSync(cert), realpathSync(key)], (path) => dirname(path));

@@ -2,12 +2,11 @@ import { createWriteStream, openSync } from 'node:fs';
 import { createLogger, type Logger } from '../../base/log.ts';
 import type { Configuration } from '../../config/configuration.ts';
 
-/** The log file cannot be opened; the message says how to fix it. */
 export class LogFileError extends Error {
   override name = 'LogFileError';
 }
 
-export type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
+type ErrorOutput = Readonly<{ write: (text: string) => unknown; isTTY?: boolean }>;
 
 const remedies: Readonly<Record<string, string>> = {
   EACCES: 'this user has no write permission: change the owner or choose another file',
@@ -47,7 +46,6 @@ function fileWriter(file: string, errors: ErrorOutput): (line: string) => void {
   return (line) => void (broken ? errors.write(line) : stream.write(line));
 }
 
-/** Meaning of "auto": `warn` on a terminal, else `info`. */
 export function logLevelOf(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,
@@ -57,11 +55,7 @@ export function logLevelOf(
   return forPerson && file === null && errors.isTTY === true ? 'warn' : 'info';
 }
 
-/**
- * Opens the log: the configured file, else standard error.
- * @param forPerson - whether output is text for a person; on a terminal the level "auto" is then `warn`.
- * @throws LogFileError
- */
+/** @param forPerson - output is text for a person: on a terminal the level "auto" is then `warn`. @throws LogFileError */
 export function openLog(
   { level, file }: Configuration['log'],
   errors: ErrorOutput,

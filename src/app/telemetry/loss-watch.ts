@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.ts';
 
 /** Counts entries dropped since startup. */
-export type LossCounter = Readonly<{ message: string; read: () => number }>;
+type LossCounter = Readonly<{ message: string; read: () => number }>;
 
 const INTERVAL_MS = 60_000;
 

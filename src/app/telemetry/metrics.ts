@@ -18,12 +18,10 @@ export type MetricSources = ServerFacts &
     connections: LiveConnections;
     nodes: () => readonly NodeStatus[];
     isStoreUp: () => boolean;
-    /** Entries that wait to be written or sent, by name. */
     waiting: Readonly<Record<string, () => number>>;
     /** Outcomes of cacheable calls, and current sizes of caches, by name. */
     cacheOutcomes: Readonly<Record<string, () => number>>;
     cacheUsage: Readonly<Record<string, () => number>>;
-    /** Dropped entries, by name. */
     dropped: Readonly<Record<string, () => number>>;
   }>;
 
@@ -117,7 +115,6 @@ export class Metrics {
     this.#delay.enable();
   }
 
-  /** Source: the text format of Prometheus, version 0.0.4. */
   render(): string {
     const { counters, connections, nodes, isStoreUp, requestsInFlight, waiting, dropped } = this.#sources;
     const { connectionsRefused } = this.#sources;

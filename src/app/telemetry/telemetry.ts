@@ -20,6 +20,7 @@ import type { HttpRoutes } from '../../servers/http/routes.ts';
 import { metricsRoutes } from '../../servers/operator-routes.ts';
 import type { NodeStatus } from '../../upstream/node-status.ts';
 import type { Access } from '../access.ts';
+import type { WorkerContext } from '../cluster/worker-context.ts';
 import { logStateChange } from '../log-state-change.ts';
 import { stopEach } from '../process/stop-each.ts';
 import { PROGRAM_VERSION } from '../program-version.ts';
@@ -47,12 +48,7 @@ const toNodeView = (node: NodeStatus, traits: NodeTraits): object => ({
   ...traits,
 });
 
-/** Differences in a worker. */
-export type WorkerTelemetry = Readonly<{
-  worker: number;
-  /** Sets the metrics page of this worker. @returns reads the page of all workers. */
-  joinMetrics(own: () => string): () => Promise<string>;
-}>;
+type WorkerTelemetry = Pick<WorkerContext, 'worker' | 'joinMetrics'>;
 
 /** Host name in the dashboard, with the number of the worker. */
 const hostOf = (workerTelemetry: WorkerTelemetry | null): string =>
@@ -66,7 +62,6 @@ function openPresence(
   workerTelemetry: WorkerTelemetry | null,
   log: Logger,
 ): GatewayHeartbeat {
-  const { heartbeatMs, checkIntervalMs, goneAfterMs, connectionsListedMax } = gateways;
   const callbacks = {
     nodes: () => pool.status().map((node) => toNodeView(node, activeNodes.traitsOf(node.network, node.name))),
     connections: (max: number) => connections.snapshot(max),
@@ -79,19 +74,8 @@ function openPresence(
     'Gateway heartbeat failed; cordons and connection closes are not received',
     'Gateway heartbeat resumed',
   );
-  const options = {
-    heartbeatMs,
-    checkIntervalMs,
-    goneAfterMs,
-    connectionsMax: connectionsListedMax,
-    onState,
-  };
-  return new GatewayHeartbeat(
-    store,
-    callbacks,
-    { host: hostOf(workerTelemetry), version: PROGRAM_VERSION },
-    options,
-  );
+  const gateway = { host: hostOf(workerTelemetry), version: PROGRAM_VERSION };
+  return new GatewayHeartbeat(store, callbacks, gateway, { ...gateways, onState });
 }
 
 function openWriter(
@@ -101,17 +85,10 @@ function openWriter(
   { requestLog }: Configuration,
   log: Logger,
 ): RequestWriter {
-  const onState = logStateChange(
-    log,
-    'Failed to write the request log; entries are queued',
-    'Writing the request log recovered',
-  );
-  return new RequestWriter(
-    store,
-    sources,
-    gateway,
-    withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog),
-  );
+  const failing = 'Failed to write the request log; entries are queued';
+  const onState = logStateChange(log, failing, 'Writing the request log recovered');
+  const options = withDefaults<Partial<RequestWriterOptions>>({ onState }, requestLog);
+  return new RequestWriter(store, sources, gateway, options);
 }
 
 function openTails({ requestLog }: Configuration, log: Logger): LogTails {
@@ -133,31 +110,20 @@ const logFacts = (requestLog: Configuration['requestLog'], tails: LogTails): Log
   tails,
 });
 
-const lossesOf = (
-  dropped: Readonly<Record<'log_entries' | 'refused_entries' | 'transactions' | 'spans', () => number>>,
-) => [
-  {
-    message: 'Requests dropped from the request log: the database is too slow',
-    read: dropped.log_entries,
-  },
-  {
-    message: 'Requests dropped from the request log: the database rejected them',
-    read: dropped.refused_entries,
-  },
-  {
-    message: 'Transactions dropped before they landed: raise transactions.pending_max',
-    read: dropped.transactions,
-  },
-  {
-    message: 'Spans dropped: check the OTLP collector',
-    read: dropped.spans,
-  },
-];
+/** Log messages of counters of dropped entries. */
+const lossMessages = {
+  log_entries: 'Requests dropped from the request log: the database is too slow',
+  refused_entries: 'Requests dropped from the request log: the database rejected them',
+  transactions: 'Transactions dropped before they landed: raise transactions.pending_max',
+  spans: 'Spans dropped: check the OTLP collector',
+} as const;
 
-/**
- * Builds telemetry, which is idle until `start`.
- * @param workerTelemetry - null: this process is the whole service.
- */
+type Dropped = Readonly<Record<keyof typeof lossMessages, () => number>>;
+
+const lossesOf = (dropped: Dropped) =>
+  Object.entries(lossMessages).map(([name, message]) => ({ message, read: dropped[name as keyof Dropped] }));
+
+/** Idle until `start`. @param workerTelemetry - null: this process is the whole service. */
 export function openTelemetry(
   configuration: Configuration,
   access: Access,
@@ -197,7 +163,6 @@ export function openTelemetry(
     counters,
     submissions,
     connections,
-    /** For the control API. */
     log: logFacts(requestLog, openTails(configuration, log)),
     /** Metrics route; empty when disabled. */
     routes(servers: ServerFacts): HttpRoutes {
@@ -213,7 +178,6 @@ export function openTelemetry(
       const own = () => page.render();
       return metricsRoutes({ token: metrics.token }, workerTelemetry?.joinMetrics(own) ?? own);
     },
-    /** Sets the address of the service once its listeners are open. */
     setUrl: (url: string) => presence.setUrl(url),
     async start() {
       writer.start();
@@ -235,5 +199,4 @@ export function openTelemetry(
   };
 }
 
-/** Request log, connections, node and service metrics. */
 export type Telemetry = ReturnType<typeof openTelemetry>;

@@ -27,7 +27,6 @@ const rows: readonly Row[] = [
 
 const secondsOf = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
-/** Node metrics by name and network. */
 export function writeUpstreamMetrics(text: MetricsText, nodes: readonly NodeStatus[]): void {
   for (const [suffix, help, read] of rows) {
     const name = `solway_upstream_${suffix}`;

@@ -23,34 +23,21 @@ type Follower = (nodes: readonly NodeConfig[]) => void;
 /** Public facts of a node: no addresses. */
 export type NodeTraits = Readonly<{ source: Source; hasWs: boolean; hasGrpc: boolean }>;
 
-export function byNetwork(nodes: readonly NetworkNode[]): NodesByNetwork {
-  const groups: Partial<Record<Network, NodeConfig[]>> = {};
-  for (const node of nodes) groups[node.network] = [...(groups[node.network] ?? []), node];
-  return groups;
-}
-
-/** An added node as nodes are configured. */
 export const toUpstreamConfiguration = ({ name, network, settings }: AddedNode): UpstreamConfiguration => {
   const { url, ws, grpc, headers, options } = settings;
   // They were complete when the node was read.
   return { ...(camelNames(options) as NodeOptions), name, network, url, ws, grpc, headers };
 };
 
-export type ActiveNodesOptions = Readonly<{
-  /** Nodes of the configuration. */
+type ActiveNodesOptions = Readonly<{
   file: readonly NetworkNode[];
-  /** The embedded ledger; null outside of development mode. */
   ledger: NetworkNode | null;
-  /** Nodes added at run time. */
   added: readonly AddedNode[];
   defaultNetwork: Network;
   log: Logger;
 }>;
 
-/**
- * The nodes of the service: those of the configuration, those added at run time, and the embedded ledger. The
- * pool and the feeds follow every change at once.
- */
+/** All nodes of the service. The pool and the feeds follow every change at once. */
 export class ActiveNodes {
   readonly #options: ActiveNodesOptions;
   readonly #followers: Follower[] = [];
@@ -69,7 +56,8 @@ export class ActiveNodes {
   }
 
   get byNetwork(): NodesByNetwork {
-    return byNetwork(this.#origins.map(({ node }) => node));
+    const nodes: readonly NetworkNode[] = this.#origins.map(({ node }) => node);
+    return Object.groupBy(nodes, ({ network }) => network);
   }
 
   /** Nodes of the default network that are not drained: sources of subscriptions and streams. */
@@ -91,18 +79,15 @@ export class ActiveNodes {
     return { source: found?.source ?? 'file', hasWs: ws !== null, hasGrpc: grpc !== null };
   }
 
-  /** Names of the nodes added at run time, in the order of addition. */
   get addedNames(): readonly string[] {
     return this.#added.map(({ name }) => name);
   }
 
-  /** Sets the pool, which follows every change from now on. */
   setPool(pool: UpstreamPool, limits: Partial<UpstreamLimits>): void {
     this.#pool = pool;
     this.#limits = limits;
   }
 
-  /** Registers a feed, which is called after each change to the nodes of the default network. */
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }

@@ -27,9 +27,8 @@ const PROBE_TIMEOUT_MS = 4_000;
 const sourceOf = (field: string) => ({ source: '', field });
 
 /**
- * Parses node settings as the configuration does, but rejects `env:` and `file:` references: a remote caller
- * must not make the service read its environment or files.
- * @throws ApiError 422
+ * Parses node settings as the configuration does, but rejects `env:` and `file:` references: a remote caller must not
+ * make the service read its environment or files. @throws ApiError 422
  */
 export function parseNodeSettings(input: NodeInput): NodeSettings {
   const { network, name, url, ws, grpc, headers = {}, options = {} } = input;
@@ -85,12 +84,11 @@ export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers)
   applyChanges: async () => {},
 });
 
-/** Lists added nodes. @throws the driver's error. */
 export async function readAddedNodes(store: Store, peppers: Peppers): Promise<NodesSnapshot> {
   return new NodeFeed({ store, seal: new NodeSeal(peppers), onNodes: () => {} }).start();
 }
 
-/** Reads the added nodes. @throws the driver's error. */
+/** @throws the driver's error */
 export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger) {
   const seal = new NodeSeal(peppers);
   let followingNodes: ActiveNodes | null = null;

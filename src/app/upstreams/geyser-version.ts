@@ -6,10 +6,7 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 /** The release of geyser.proto that is served. */
 const PROTO_VERSION = '12.6.0';
 
-/**
- * JSON of GetVersion in the shape of the plugin; `solana` is the emulated release. Source:
- * yellowstone-grpc-geyser, src/version.rs.
- */
+/** JSON of GetVersion; `solana` is the emulated release. Source: yellowstone-grpc-geyser, src/version.rs. */
 export const geyserVersion = (): string =>
   writeJson({
     version: { package: 'solway', version: PROGRAM_VERSION, proto: PROTO_VERSION, solana: VERSION },

@@ -11,14 +11,12 @@ import type { DeshredLimits, ShredLimits, ShredsConfig } from '../../upstream/sh
 import { listenAt, shredsListenAddress } from '../servers/listen.ts';
 import { geyserVersion } from './geyser-version.ts';
 
-/** The shred stage: its sources and the hub of its streams. */
 export type Shreds = Readonly<{
   hub: DeshredHub;
   /** Receives updates from the standard stage. */
   stage: Pick<ShredStage, 'accepted' | 'onUpdate'>;
   /** Filters of the standard stage that it needs; null for none. */
   standardFilters: SubscribeRequest | null;
-  /** Address of the UDP shred receiver; null without one. */
   udp: AddressInfo | null;
   /** Sets the dispatcher for the leader schedule and lookup tables; calls wait until then. */
   setDispatcher(dispatcher: RpcDispatcher): void;
@@ -29,7 +27,6 @@ export type Shreds = Readonly<{
 export const hasUdp = ({ shreds }: Configuration, isDevelopment: boolean): boolean =>
   shreds.udp === 'auto' ? isDevelopment : shreds.udp;
 
-/** Shred sources. In development mode, UDP is also open for the embedded ledger. */
 function sourcesOf(configuration: Configuration, isDevelopment: boolean): ShredsConfig {
   const { shreds } = configuration;
   return {
@@ -42,13 +39,12 @@ function sourcesOf(configuration: Configuration, isDevelopment: boolean): Shreds
   };
 }
 
-/** Whether the shred stage has a source. */
 export const hasShreds = (configuration: Configuration, isDevelopment: boolean): boolean => {
   const { udp, entries, deshred } = sourcesOf(configuration, isDevelopment);
   return configuration.grpc.enabled && (udp !== null || entries.length > 0 || deshred.length > 0);
 };
 
-export const NO_SHREDS =
+const NO_SHREDS =
   'there is no shred stage, so svc_fs_live_ keys are rejected: name a source in [shreds] (udp, entries or deshred)';
 
 /** Queues calls until the dispatcher is set: the embedded ledger starts after the shred stage, whose address it needs. */
@@ -74,11 +70,7 @@ class DeferredDispatcher implements RpcDispatcher {
   }
 }
 
-/**
- * Opens the shred stage.
- * @returns null without a source.
- * @throws ListenError when the UDP port is unavailable.
- */
+/** @returns null without a source. @throws ListenError when the UDP port is unavailable */
 export async function openShreds(
   configuration: Configuration,
   isDevelopment: boolean,

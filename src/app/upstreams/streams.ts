@@ -10,20 +10,10 @@ import { geyserVersion } from './geyser-version.ts';
 import type { Shreds } from './shreds.ts';
 import { sourceOptions, type Upstreams } from './upstreams.ts';
 
-const hubOptions = ({ replay, blocks }: Configuration): GeyserHubOptions => ({
-  replaySlots: replay.slots,
-  replayMaxBytes: replay.maxBytes,
-  waitingSlotsMax: replay.waitingSlotsMax,
-  replayAheadBytes: replay.aheadBytes,
-  replayPauseMs: replay.pauseMs,
-  replaysMax: replay.replaysMax,
-  replayReadyTimeoutMs: replay.readyTimeoutMs,
-  blocksTimeSliceMs: blocks.timeSliceMs,
-  blocksWaitingMax: blocks.waitingMax,
-  behindBlocksMaxMessages: blocks.queueMaxMessages,
-  behindBlocksMaxBytes: blocks.queueMaxBytes,
-  version: geyserVersion(),
-});
+function hubOptions({ replay }: Configuration): GeyserHubOptions {
+  const { slots: replaySlots, maxBytes: replayMaxBytes, ...limits } = replay;
+  return { ...limits, replaySlots, replayMaxBytes, version: geyserVersion() };
+}
 
 /** Passes lookup table writes and slot progress from the standard stage to the shred stage. */
 const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
@@ -40,7 +30,6 @@ const listenerOf = (hub: GeyserHub, shreds: Shreds | null): GeyserListener => {
   return new ShredPriorityQueue(both, { accepted: () => stage.accepted });
 };
 
-/** Opens the hub of the standard stage and its feeds. */
 export function openStreams(
   configuration: Configuration,
   { activeNodes, isDevelopment, streaming, feed, reader, yellowstone }: Upstreams,

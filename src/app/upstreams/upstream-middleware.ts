@@ -34,7 +34,6 @@ function sendOnlyNodes({ senders, upstreamPool }: Configuration): ReadonlyMap<Ne
   return Map.groupBy(nodes, ({ network }) => network);
 }
 
-/** Opens the transaction sender in front of the pool. */
 export const openTransactionSender = (
   configuration: Configuration,
   pool: UpstreamPool,
@@ -88,7 +87,6 @@ const limitsOf = ({ cache, sessions }: Configuration) => ({
   monotonicReads: { ...monotonicReadsLimits, waitMs: sessions.waitMs } satisfies MonotonicReadsLimits,
 });
 
-/** In front of the embedded ledger, changing state is not cached. */
 const ttlsOf = ({ cache }: Configuration, isLocalnetOnly: boolean): CacheTtls => ({
   slotMs: isLocalnetOnly ? 0 : cache.slotMs,
   shortMs: isLocalnetOnly ? 0 : cache.epochMs,
@@ -129,9 +127,7 @@ export function openUpstreamMiddleware({
   )(submitter);
   return {
     source,
-    /** Counters of cache hits, misses and coalesced calls. */
     outcomes: countersOf(counts),
-    /** Current sizes. */
     usage: {
       entries: () => memory.entries,
       bytes: () => memory.bytes,

@@ -14,17 +14,12 @@ import { stopEach } from '../process/stop-each.ts';
 import { ActiveNodes, type NetworkNode } from './active-nodes.ts';
 import { openTransactionSender, openUpstreamMiddleware } from './upstream-middleware.ts';
 
-/** Name of the embedded ledger among the nodes. */
-export const LOCALNET_NODE = 'embedded-ledger';
+const LOCALNET_NODE = 'embedded-ledger';
 
-/** Whether PubSub or Geyser is configured for a node. */
 export const hasSubscriptionFeed = ({ ws, grpc }: Pick<NodeConfig, 'ws' | 'grpc'>): boolean =>
   typeof ws === 'string' || typeof grpc === 'string';
 
-/**
- * The embedded ledger without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its
- * PubSub.
- */
+/** Without its Geyser, which serves gRPC streams only: WebSocket subscriptions use its PubSub. */
 const localnetNode = ({ networks }: Configuration, { rpcPort, pubsubPort }: LocalnetPorts): NetworkNode => ({
   network: networks.default,
   name: LOCALNET_NODE,
@@ -45,11 +40,7 @@ export const sourceOptions = (
   isDevelopment: boolean,
 ): GeyserSourceOptions => (isDevelopment ? { ...geyserSource, demand: 'full' } : geyserSource);
 
-/**
- * Watches all nodes.
- * @param ports - of the embedded ledger; null outside development mode.
- * @param added - nodes that were added at run time.
- */
+/** @param ports - of the embedded ledger; null outside development mode. */
 export function openUpstreams(
   configuration: Configuration,
   ports: LocalnetPorts | null,
@@ -107,8 +98,5 @@ export function openUpstreams(
   return { pool, source, middleware, sending, ...chain, isDevelopment, activeNodes, stop };
 }
 
-/**
- * The nodes that serve calls: those of the configuration and of the database, or the embedded ledger. `source` is the
- * entry point of calls; `reader`, `yellowstone` and `feed` belong to the default network.
- */
+/** `source` is the entry point of calls; `reader`, `yellowstone` and `feed` belong to the default network. */
 export type Upstreams = ReturnType<typeof openUpstreams>;

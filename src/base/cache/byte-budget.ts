@@ -1,4 +1,3 @@
-/** Shared limit of bytes held at a time. */
 export class ByteBudget {
   readonly #maxBytes: () => number;
   #reservedBytes = 0;
@@ -12,7 +11,6 @@ export class ByteBudget {
     return this.#reservedBytes;
   }
 
-  /** Reserves bytes if they fit. */
   tryReserve(bytes: number): boolean {
     if (this.#reservedBytes + bytes > this.#maxBytes()) return false;
     this.#reservedBytes += bytes;

@@ -1,4 +1,4 @@
-/** Node of the list from most to least recently used. */
+/** The list goes from most to least recently used. */
 type Entry<Key, Value> = {
   readonly key: Key;
   value: Value;
@@ -15,7 +15,7 @@ type Entry<Key, Value> = {
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #entriesMax: number;
-  /** Number of entries that must be moved to the front before an entry is moved again. */
+  /** An entry is moved to the front again only after this many others. */
   readonly #near: number;
   readonly #onEvicted: ((value: Value) => void) | null;
   #links = 0;
@@ -23,10 +23,7 @@ export class Lru<Key, Value> {
   #oldest: Entry<Key, Value> | null = null;
   #cursor: Iterator<Entry<Key, Value>> | null = null;
 
-  /**
-   * @param near - newest entries whose order is not maintained; 0 if the map may never be full.
-   * @param onEvict - called with each evicted value.
-   */
+  /** @param near - newest entries whose order is not maintained; 0 if the map may never be full. */
   constructor(
     entriesMax: number,
     near: number = Math.floor(entriesMax / 4),
@@ -42,7 +39,6 @@ export class Lru<Key, Value> {
     return this.#entries.size;
   }
 
-  /** Returns a value and marks it as used. */
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -79,10 +75,7 @@ export class Lru<Key, Value> {
     return oldest.value;
   }
 
-  /**
-   * Returns the next entry, round after round, without counting as a use.
-   * @returns null if the map is empty, and at the end of each round.
-   */
+  /** The next entry, round after round, without counting as a use; null at the end of each round, and if empty. */
   next(): Readonly<{ key: Key; value: Value }> | null {
     this.#cursor ??= this.#entries.values();
     const { value, done } = this.#cursor.next();

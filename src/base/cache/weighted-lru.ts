@@ -26,12 +26,10 @@ export class WeightedLru<Key, Value extends Weighted> {
     return this.#weight;
   }
 
-  /** Entries evicted for capacity. */
   get evictions(): number {
     return this.#evictions;
   }
 
-  /** Returns a value and marks it as used. */
   get(key: Key): Value | undefined {
     return this.#entries.get(key);
   }

@@ -11,7 +11,7 @@ export type PerKeySemaphoreLimits = Readonly<{
   waitMs: number | null;
 }>;
 
-type Waiter = Readonly<{ proceed(): void }>;
+type Waiter = () => void;
 
 type KeyQueue = { readonly key: string; readonly waiting: Set<Waiter>; inUse: number };
 
@@ -32,10 +32,7 @@ export class PerKeySemaphore {
     return this.#inUse;
   }
 
-  /**
-   * Acquires a permit, waiting if needed. Never rejects.
-   * @returns false if too many wait, the wait timed out, or the signal is aborted.
-   */
+  /** Never rejects. @returns false if too many wait, the wait timed out, or the signal is aborted. */
   async acquire(key: string, signal: AbortSignal | null = null): Promise<boolean> {
     if (signal?.aborted) return false;
     const queue = this.#queues.get(key) ?? { key, waiting: new Set(), inUse: 0 };
@@ -52,8 +49,8 @@ export class PerKeySemaphore {
     queue.inUse--;
     this.#inUse--;
     const next = [...this.#waitingQueues].find((one) => this.#hasPermit(one));
-    const [waiter] = next?.waiting ?? [];
-    waiter?.proceed();
+    const [proceed] = next?.waiting ?? [];
+    proceed?.();
     this.#removeIdle(queue);
   }
 
@@ -79,7 +76,7 @@ export class PerKeySemaphore {
   #wait(queue: KeyQueue, signal: AbortSignal | null): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = (): void => {
-        this.#dequeue(queue, waiter);
+        this.#dequeue(queue, proceed);
         if (timer !== null) clearTimeout(timer);
         signal?.removeEventListener('abort', giveUp);
       };
@@ -97,8 +94,7 @@ export class PerKeySemaphore {
       };
       const { waitMs } = this.#limits;
       const timer = waitMs === null ? null : setTimeout(giveUp, waitMs);
-      const waiter: Waiter = { proceed };
-      this.#enqueue(queue, waiter);
+      this.#enqueue(queue, proceed);
       signal?.addEventListener('abort', giveUp, { once: true });
     });
   }

@@ -1,12 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Milliseconds of work before the event loop gets control. */
 const TIME_SLICE_MS = 5;
 
-/**
- * Maps items in sequence, yielding to the event loop after each time slice. Results are in the order of the
- * items.
- */
+/** Maps items in sequence, yielding to the event loop after each time slice. */
 export async function mapTimeSliced<Item, Result>(
   items: Iterable<Item>,
   work: (item: Item) => Result,
@@ -23,10 +19,7 @@ export async function mapTimeSliced<Item, Result>(
   return results;
 }
 
-/**
- * Runs long parsing tasks of many streams in turns, so that together they block the event loop for one time
- * slice at most.
- */
+/** Runs long tasks of many streams in turns, so that together they block the event loop for one time slice at most. */
 export class TimeSlicedQueue {
   #waiting: (() => void)[] = [];
   #isScheduled = false;

@@ -1,7 +1,4 @@
-/**
- * Waits for a promise, or until the signal is aborted. The work behind the promise continues.
- * @throws the promise's rejection, or the reason of the signal.
- */
+/** Waits for a promise, or until the signal is aborted, whose reason it throws. The work behind the promise continues. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);

@@ -6,6 +6,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for HTML content and quoted attributes. */
 export const escapeHtml = (text: unknown): string =>
   String(text).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');

@@ -46,8 +46,10 @@ function halvedToEven(value: bigint, bits: bigint): bigint {
   return quotient;
 }
 
-/** The exact value rounded to `digits` fractional digits, ties to even: Rust's `{:.digits$}`.
- * `toFixed` rounds ties up and uses exponents from 10^21 on. */
+/**
+ * The exact value rounded to `digits` fractional digits, ties to even: Rust's `{:.digits$}`. `toFixed` rounds ties up
+ * and uses exponents from 10^21 on.
+ */
 export function fixedText(value: number, digits: number): string {
   const special = notFinite(value);
   if (special !== null) return special;

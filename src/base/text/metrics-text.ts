@@ -1,11 +1,8 @@
-/**
- * Prometheus text exposition format 0.0.4. Source:
- * https://prometheus.io/docs/instrumenting/exposition_formats/.
- */
+/** Prometheus text format 0.0.4. Source: https://prometheus.io/docs/instrumenting/exposition_formats/. */
 
-export type MetricKind = 'counter' | 'gauge' | 'histogram';
+type MetricKind = 'counter' | 'gauge' | 'histogram';
 
-export type MetricLabels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
 
 const escapeLabel = (text: string): string =>
   text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
@@ -23,32 +20,24 @@ function numberText(value: number): string {
   return String(value);
 }
 
-/** Writes metric families in sequence. */
 export class MetricsText {
   readonly #lines: string[] = [];
 
-  /** Starts a family. @param help - one sentence. */
   family(name: string, kind: MetricKind, help: string): this {
     this.#lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${kind}`);
     return this;
   }
 
-  /** Adds a sample to the current family. */
   sample(name: string, value: number, labels: MetricLabels = {}): this {
     this.#lines.push(`${name}${labelText(labels)} ${numberText(value)}`);
     return this;
   }
 
-  /** Adds a family with one sample. */
   single(name: string, kind: 'counter' | 'gauge', help: string, value: number): this {
     return this.family(name, kind, help).sample(name, value);
   }
 
-  /**
-   * Adds the samples of one histogram.
-   * @param bounds - upper bounds of the buckets, ascending.
-   * @param counts - count of each bucket, not cumulative; the last bucket holds values above all bounds.
-   */
+  /** @param counts - count of each bucket, not cumulative; the last bucket holds values above all bounds. */
   histogram(
     name: string,
     labels: MetricLabels,

@@ -11,9 +11,8 @@ export function matchesAt(bytes: Buffer, start: number, text: Buffer, end = byte
 }
 
 /**
- * Whether a range equals a token, ignoring case. Only for bytes of header names and values: the case bit maps no other
- * of them to a letter or hyphen.
- * @param word - lower-case letters, digits and hyphens.
+ * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Only for header names and
+ * values: the case bit maps no other of their bytes to a letter or hyphen.
  */
 export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
   if (end - start !== token.length) return false;
@@ -21,19 +20,17 @@ export function isToken(bytes: Buffer, start: number, end: number, token: Buffer
   return true;
 }
 
-/** Copies bytes into a target. @returns the offset after them. */
 export function copyTo(bytes: Buffer, start: number, piece: Buffer): number {
   if (piece.length > LOOP_MAX_BYTES) bytes.set(piece, start);
   else for (let i = 0; i < piece.length; i++) bytes[start + i] = piece[i] as number;
   return start + piece.length;
 }
 
-/** Lookup table with 1 for each matching byte. */
 export function byteTable(isOne: (text: string, byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isOne(String.fromCharCode(byte), byte) ? 1 : 0));
 }
 
-/** Skips bytes in the table. @returns the first offset of another byte, or `end`. */
+/** @returns the first offset of a byte that is not in the table, or `end`. */
 export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint8Array): number {
   let at = start;
   while (at < end && table[bytes[at] as number] === 1) at++;
@@ -65,11 +62,7 @@ export function digitCount(whole: number): number {
   return digits;
 }
 
-/**
- * Writes the last digits of a number, padded with zeros.
- * @param whole - 0 to DIGITS_NUMBER_MAX; not checked.
- * @returns the offset after them.
- */
+/** Writes the last digits of a number from 0 to DIGITS_NUMBER_MAX, padded with zeros. @returns the offset after them. */
 export function writeDigits(bytes: Uint8Array, start: number, whole: number, digits: number): number {
   const end = start + digits;
   let rest = whole | 0;

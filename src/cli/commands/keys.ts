@@ -67,10 +67,7 @@ Examples:
   pbpaste | solway keys whose -
 `;
 
-const rules = [
-  ...(['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies'] as const),
-  'never-back',
-] as const;
+const rules = ['network', 'cidr', 'origin', 'method', 'rate', 'address-rate', 'log-bodies', 'never-back'];
 
 const text = { type: 'string' } as const;
 const list = { type: 'string', multiple: true } as const;
@@ -170,7 +167,6 @@ const actions = {
   },
 } satisfies Record<string, Action<Job>>;
 
-/** Runs the action on a remote service, or on the store of this machine. */
 async function act(
   action: Action<Job>,
   { argument, parsed, terminal: { environment } }: Invocation,

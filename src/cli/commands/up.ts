@@ -182,7 +182,6 @@ function checkNpm({ npm_lifecycle_event: script, ...environment }: Terminal['env
   );
 }
 
-/** Starts the service in one process, or in several (`server.workers`). */
 async function start(options: ServiceOptions): Promise<Service> {
   raiseInliningLimit();
   if (workerCount(options.configuration) === 1) {

@@ -68,16 +68,14 @@ type Job = Readonly<{ commands: UpstreamCommands; node: string; values: Values }
 
 const done = (text: string): Report => ({ text: `${text}\n`, json: { done: true } });
 
-const nodeOptions = [
-  ...(['url', 'ws', 'grpc', 'header', 'requests-per-second', 'requests-burst', 'pipelining'] as const),
-  'force',
-];
+const limits = ['requests-per-second', 'requests-burst', 'pipelining'];
+const nodeOptions = ['url', 'ws', 'grpc', 'header', ...limits, 'force'];
 
 const actions = {
   list: {
     async run({ commands }) {
       const listed = await commands.list();
-      return { text: upstreamTable(listed.nodes, listed.added), json: listed };
+      return { text: upstreamTable(listed), json: listed };
     },
   },
   add: {
@@ -130,7 +128,6 @@ const actions = {
   },
 } satisfies Record<string, Action<Job>>;
 
-/** Runs the action on a remote service, or on the store of this machine. */
 async function act(
   action: Action<Job>,
   { argument: node, parsed, terminal: { environment } }: Invocation,

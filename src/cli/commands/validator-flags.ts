@@ -2,7 +2,6 @@ import { UsageError } from '../command.ts';
 
 /** Handling of solana-test-validator options that localnet does not implement. */
 type FlagRule = Readonly<{
-  /** Values that follow it. */
   values: 0 | 1;
   /** `ignored`: callers see no difference; `unsupported`: the command fails. */
   action: 'ignored' | 'unsupported';
@@ -45,13 +44,9 @@ const flagRules: ReadonlyMap<string, FlagRule> = new Map<string, FlagRule>([
   ['--enable-rpc-bigtable-ledger-storage', unsupported(0, 'the ledger has no external storage')],
 ]);
 
-/** Remaining arguments, and a note about each ignored option. */
-export type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
+type FilteredArguments = Readonly<{ rest: readonly string[]; notes: readonly string[] }>;
 
-/**
- * Removes solana-test-validator options that have no meaning here.
- * @throws UsageError for an unsupported option, with the reason.
- */
+/** Removes options that have no meaning here. @throws UsageError for an unsupported option, with the reason. */
 export function removeValidatorFlags(args: readonly string[]): FilteredArguments {
   const rest: string[] = [];
   const notes: string[] = [];
