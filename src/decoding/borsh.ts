@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressFromBytes } from '../solana/address.ts';
 
-class NotBorsh extends Error {
+/** Invalid data; `readBorsh` returns null. */
+export class NotBorsh extends Error {
   override readonly name = 'NotBorsh';
 }
 

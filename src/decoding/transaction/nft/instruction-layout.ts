@@ -1,5 +1,6 @@
-import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
+import { readBorsh } from '../../borsh.ts';
 import type { Action, ReadInstruction } from '../action.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
@@ -69,7 +70,7 @@ function readWith(
   transaction: ExecutedTransaction,
 ): readonly ParsedAction[] | null {
   if (found === undefined || instruction.data.length < markBytes) return null;
-  return readOrNull(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
+  return readBorsh(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
 export function anchorReader(layouts: Readonly<Record<string, InstructionLayout>>): ReadInstruction {

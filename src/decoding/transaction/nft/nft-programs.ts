@@ -7,7 +7,7 @@ import { formfunction } from './formfunction.ts';
 import { anchorReader, type InstructionLayout, layout, numberedReader } from './instruction-layout.ts';
 import { magicEden, magicEdenProgram } from './magic-eden.ts';
 import { mplCore } from './mpl-core.ts';
-import { bid, currencyOf, SOL, sale } from './nft-actions.ts';
+import { currencyOf, nftAction, priced, SOL } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 import { tensorAmm, tensorAmmProgram } from './tensor-amm.ts';
 import { tensorMarketplace, tensorMarketplaceProgram } from './tensor-marketplace.ts';
@@ -21,11 +21,11 @@ import { tokenMetadata } from './token-metadata.ts';
 const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
 const fulfillPoolOrder = (mintAt: number, poolBuys: boolean): InstructionLayout =>
-  layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
+  layout({ payer: 0, owner: 1, pool: 4, nft_address: mintAt }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];
     const raw = loggedNumber(instruction, transaction, 'total_price');
-    const offer = { marketplace: magicEdenAmmProgram, nft: at.mint, currency: SOL, raw };
-    return sale({ buyer, seller, ...offer }, transaction);
+    const parties = { buyer, seller, marketplace: magicEdenAmmProgram };
+    return nftAction('NFT_SALE', { ...at, ...parties, ...priced(SOL, raw, transaction) });
   });
 
 const readMagicEdenAmm = anchorReader({
@@ -48,9 +48,9 @@ const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read: readMagicEde
  * transfer: only bids are shown. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded
  * transactions of Holaplex.
  */
-const placeAuctionBid = layout({ bidder: 0, auction: 5, mint: 7 }, ({ at, args, transaction }) => {
-  const amount = { currency: currencyOf(at.mint), raw: args.u64() };
-  return bid({ bidder: at.bidder, marketplace: at.auction, nft: null, ...amount }, transaction);
+const placeAuctionBid = layout({ bidder: 0, marketplace: 5, mint: 7 }, ({ at, args, transaction }) => {
+  const amount = priced(currencyOf(at.mint), args.u64(), transaction);
+  return nftAction('NFT_BID', { ...at, nft_address: null, ...amount });
 });
 
 const metaplexAuction: ProgramParser = {

@@ -1,7 +1,7 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
 import { anchorReader, ignored, layout } from './instruction-layout.ts';
-import { SOL, sale } from './nft-actions.ts';
+import { nftAction, priced, SOL } from './nft-actions.ts';
 import { selfCall } from './program-logs.ts';
 
 /**
@@ -13,13 +13,13 @@ export const tensorAmmProgram = address('TAMM6ub33ij1mbetoMyVBLeKY5iP41i4UPUJQGk
 const BUY_SELL_EVENT = 0;
 
 const trade = (poolBuys: boolean) =>
-  layout({ owner: 0, taker: 1, nft: 14 }, ({ at, instruction, transaction }) => {
+  layout({ owner: 0, taker: 1, nft_address: 14 }, ({ at, instruction, transaction }) => {
     const [buyer, seller] = poolBuys ? [at.owner, at.taker] : [at.taker, at.owner];
     const raw = selfCall(instruction, transaction, 'tamm_noop', (event) =>
       event.u8() === BUY_SELL_EVENT ? event.u64() : null,
     );
-    const offer = { marketplace: tensorAmmProgram, nft: at.nft, currency: SOL, raw };
-    return sale({ buyer, seller, ...offer }, transaction);
+    const parties = { buyer, seller, marketplace: tensorAmmProgram };
+    return nftAction('NFT_SALE', { ...at, ...parties, ...priced(SOL, raw, transaction) });
   });
 
 const read = anchorReader({

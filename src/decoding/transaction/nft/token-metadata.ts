@@ -8,7 +8,7 @@ import type {
   TransactionTokenAccount,
 } from '../executed-transaction.ts';
 import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
-import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
+import { nftAction, ONE_NFT } from './nft-actions.ts';
 
 /** NFT minted through Token Metadata. */
 type MintedNft = Readonly<{
@@ -133,15 +133,25 @@ const mintStep = (mintAt: number) =>
     const made = mintedNfts(transaction).get(at.mint);
     if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
     if (made.index !== instruction.index) return [];
-    const { mint, tokenAccount, owner, collection } = made;
-    return nftMint({ nft: mint, tokenAccount, owner, collection });
+    return nftAction('NFT_MINT', {
+      ...{ nft_address: made.mint, ...ONE_NFT, owner_associated_account: made.tokenAccount },
+      ...{ owner: made.owner, collection_address: made.collection },
+    });
   });
 
 const unknownUnlessPartOfMint = (metadataAt: number) => unless(isPartOfMint(metadataAt), () => null);
 
-const burn = unless(
+const burn = (positions: Readonly<Record<'wallet' | 'nft_address', number>>) =>
+  unless(
+    isReportedByTokenProgram,
+    layout(positions, ({ at }) => nftAction('NFT_BURN', { ...at, ...ONE_NFT })),
+  );
+
+const transfer = unless(
   isReportedByTokenProgram,
-  layout({ authority: 0, mint: 4 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.authority })),
+  layout({ sender: 1, receiver_associated_account: 2, receiver: 3, nft_address: 4 }, ({ at }) =>
+    nftAction('NFT_TRANSFER', { ...at, ...ONE_NFT }),
+  ),
 );
 
 const read = numberedReader({
@@ -156,29 +166,18 @@ const read = numberedReader({
   17: mintStep(1),
   18: unknownUnlessPartOfMint(0),
   25: unknownUnlessPartOfMint(0),
-  29: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
-  ),
+  29: burn({ wallet: 1, nft_address: 2 }),
   30: unknownUnlessPartOfMint(0),
   32: unknownUnlessPartOfMint(0),
   33: mintStep(1),
   // Bubblegum's mint counter.
   36: ignored,
-  37: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
-  ),
-  41: burn,
+  37: burn({ wallet: 1, nft_address: 2 }),
+  41: burn({ wallet: 0, nft_address: 4 }),
   // Create: new mint and metadata, without a token.
   42: mintStep(2),
   43: mintStep(5),
-  49: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, destination: 2, receiver: 3, mint: 4 }, ({ at }) =>
-      nftTransfer({ nft: at.mint, sender: at.owner, receiver: at.receiver, receiverAccount: at.destination }),
-    ),
-  ),
+  49: transfer,
   52: unknownUnlessPartOfMint(2),
   55: mintStep(2),
 });
