@@ -12,7 +12,7 @@ import {
   optional,
   unless,
 } from './instruction-layout.ts';
-import { type Currency, currencyOf, nftAction, priced } from './nft-actions.ts';
+import { type Currency, currencyOf, nftAction, priced, statedPrice } from './nft-actions.ts';
 
 const CURRENCIES_TRIED = 4;
 
@@ -145,19 +145,17 @@ export const withdrawFromTreasury: InstructionLayout = layout(
     ...{ treasuryMint: 0, marketplace_authority: 1, withdrawal_destination_account: 2 },
     ...{ treasury_account: 3, marketplace: 4 },
   },
-  ({ at, args, transaction }) => {
-    const { currency, price: amount } = priced(currencyOf(at.treasuryMint), args.u64(), transaction);
-    return nftAction('MARKETPLACE_WITHDRAW', { ...at, currency, amount });
+  (call) => {
+    const { currency, price: amount } = statedPrice(call, currencyOf(call.at.treasuryMint));
+    return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, currency, amount });
   },
 );
 
 const read = anchorReader({
   sell: unless(isFulfilled(6), sell),
   auctioneer_sell: unless(isFulfilled(7), auctioneerSell),
-  buy: buy(8, 10),
-  public_buy: buy(8, 10),
-  auctioneer_buy: buy(9, 11),
-  auctioneer_public_buy: buy(9, 11),
+  'buy public_buy': buy(8, 10),
+  'auctioneer_buy auctioneer_public_buy': buy(9, 11),
   cancel: cancel(4, 6),
   auctioneer_cancel: cancel(5, 7),
   execute_sale: executeSale(10, false),
@@ -166,10 +164,7 @@ const read = anchorReader({
   auctioneer_execute_partial_sale: executeSale(11, true),
   withdraw_from_treasury: withdrawFromTreasury,
   // Receipts repeat their offer.
-  print_listing_receipt: ignored,
-  cancel_listing_receipt: ignored,
-  print_bid_receipt: ignored,
-  cancel_bid_receipt: ignored,
+  'print_listing_receipt cancel_listing_receipt print_bid_receipt cancel_bid_receipt': ignored,
   print_purchase_receipt: ignored,
 });
 

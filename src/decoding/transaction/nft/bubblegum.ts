@@ -217,8 +217,7 @@ const mintV1 = (isCollectionVerified: boolean) =>
   );
 
 const read = anchorReader({
-  create_tree: createTree,
-  create_tree_v2: createTree,
+  'create_tree create_tree_v2': createTree,
   mint_v1: mintV1(false),
   mint_to_collection_v1: mintV1(true),
   mint_v2: layout({ tree_authority: 0, payer: 1, owner: 4, merkle_tree: 6 }, (call) =>

@@ -1,7 +1,7 @@
 import type { ProgramParser } from '../action.ts';
 import { cancel, currencyOfOffer, readTerms, withdrawFromTreasury } from './auction-house.ts';
-import { anchorReader, type Call, fulfilledBy, ignored, layout, unless } from './instruction-layout.ts';
-import { currencyOf, nftAction, priced } from './nft-actions.ts';
+import { anchorReader, fulfilledBy, ignored, layout, unless } from './instruction-layout.ts';
+import { currencyOf, nftAction, priced, statedPrice } from './nft-actions.ts';
 import { mintedNfts } from './token-metadata.ts';
 
 /**
@@ -20,21 +20,15 @@ const sell = layout({ wallet: 0, tokenAccount: 1, marketplace: 4, state: 6, nft_
   return nftAction('NFT_LIST', { ...at, seller: at.wallet, ...amount });
 });
 
-/** Price in the treasury's currency. @param skipped - bytes before it. */
-function priceInTreasuryMint({ at, args, transaction }: Call<'treasuryMint'>, skipped: number) {
-  args.skipBytes(skipped);
-  return priced(currencyOf(at.treasuryMint), args.u64(), transaction);
-}
-
 const buy = layout({ bidder: 0, treasuryMint: 3, marketplace: 8, nft_address: 11 }, (call) =>
   // Bumps of trade state and escrow.
-  nftAction('NFT_BID', { ...call.at, ...priceInTreasuryMint(call, 2) }),
+  nftAction('NFT_BID', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 2) }),
 );
 
 const executeSale = layout(
   { buyer: 0, seller: 1, nft_address: 3, treasuryMint: 5, marketplace: 10 },
   // Bumps of escrow, free trade state and program signer; then the buyer's price, which is paid.
-  (call) => nftAction('NFT_SALE', { ...call.at, ...priceInTreasuryMint(call, 3) }),
+  (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyOf(call.at.treasuryMint), 3) }),
 );
 
 /** A buyer flagged as bot pays a tax and gets no print: no sale. */
@@ -44,20 +38,18 @@ const buyEdition = layout(
     const { at, transaction } = call;
     if (transaction.err === null && !mintedNfts(transaction).has(at.nft_address)) return null;
     // Bump and print number.
-    return nftAction('NFT_SALE', { ...at, ...priceInTreasuryMint(call, 1 + 8) });
+    return nftAction('NFT_SALE', { ...at, ...statedPrice(call, currencyOf(at.treasuryMint), 1 + 8) });
   },
 );
 
 const read = anchorReader({
   sell: unless(isFulfilled(6), sell),
   buy_v2: unless(isFulfilled(10), buy),
-  cancel: cancel(4, 6),
-  cancel_v2: cancel(4, 6),
+  'cancel cancel_v2': cancel(4, 6),
   execute_sale_v2: executeSale,
   buy_edition_v2: buyEdition,
   withdraw_from_treasury: withdrawFromTreasury,
-  create_trade_state: ignored,
-  create_last_bid_price: ignored,
+  'create_trade_state create_last_bid_price': ignored,
 });
 
 export const formfunction: ProgramParser = { name: 'FORMFUNCTION', read };

@@ -73,14 +73,22 @@ function readWith(
   return readBorsh(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
-export function anchorReader(layouts: Readonly<Record<string, InstructionLayout>>): ReadInstruction {
-  const byMark = new Map(Object.entries(layouts).map(([name, one]) => [instructionDiscriminator(name), one]));
+/** Layouts by the names of their instructions, separated by spaces. */
+type Layouts = Readonly<Record<string, InstructionLayout>>;
+
+const layoutsByKey = <Key>(layouts: Layouts, keyOf: (name: string) => Key): Map<Key, InstructionLayout> =>
+  new Map(
+    Object.entries(layouts).flatMap(([names, one]) => names.split(' ').map((name) => [keyOf(name), one])),
+  );
+
+export function anchorReader(layouts: Layouts): ReadInstruction {
+  const byMark = layoutsByKey(layouts, instructionDiscriminator);
   return (instruction, transaction) =>
     readWith(byMark.get(leadingHex(instruction.data)), DISCRIMINATOR_BYTES, instruction, transaction);
 }
 
-export function numberedReader(layouts: Readonly<Record<number, InstructionLayout>>): ReadInstruction {
-  const byNumber = new Map(Object.entries(layouts).map(([number, one]) => [Number(number), one]));
+export function numberedReader(layouts: Layouts): ReadInstruction {
+  const byNumber = layoutsByKey(layouts, Number);
   return (instruction, transaction) =>
     readWith(byNumber.get(instruction.data[0] ?? -1), 1, instruction, transaction);
 }

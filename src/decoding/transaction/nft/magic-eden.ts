@@ -9,7 +9,7 @@ import {
   optionalAccount,
   unless,
 } from './instruction-layout.ts';
-import { currencyOf, nftAction, priced, priceInSol } from './nft-actions.ts';
+import { currencyOf, nftAction, priced, SOL, statedPrice } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**
@@ -36,19 +36,18 @@ const sell = (
 ): InstructionLayout =>
   unless(
     isFulfilled(positions.state),
-    layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, ...priceInSol(call, bumps) })),
+    layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, SOL, bumps) })),
   );
 
 const coreSell = unless(
   isFulfilled(6),
-  layout({ seller: 1, nft_address: 4, marketplace: 5, currency: 9 }, (call) => {
-    const { at, args, transaction } = call;
-    return nftAction('NFT_LIST', { ...at, ...priced(currencyAt(call), args.u64(), transaction) });
-  }),
+  layout({ seller: 1, nft_address: 4, marketplace: 5, currency: 9 }, (call) =>
+    nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, currencyAt(call)) }),
+  ),
 );
 
 const cancelSell = layout({ seller: 0, nft_address: 3, marketplace: 5 }, (call) =>
-  nftAction('NFT_LIST_CANCEL', { ...call.at, ...priceInSol(call) }),
+  nftAction('NFT_LIST_CANCEL', { ...call.at, ...statedPrice(call) }),
 );
 
 const cancelSellAt = (positions: Positions<'seller' | 'nft_address' | 'marketplace'>): InstructionLayout =>
@@ -58,62 +57,56 @@ const buy = (bumps: number): InstructionLayout =>
   unless(
     isFulfilled(7),
     layout({ bidder: 0, nft_address: 2, marketplace: 6 }, (call) =>
-      nftAction('NFT_BID', { ...call.at, ...priceInSol(call, bumps) }),
+      nftAction('NFT_BID', { ...call.at, ...statedPrice(call, SOL, bumps) }),
     ),
   );
 
 const cancelBuy = layout({ bidder: 0, nft_address: 2, marketplace: 4 }, (call) =>
-  nftAction('NFT_BID_CANCEL', { ...call.at, ...priceInSol(call) }),
+  nftAction('NFT_BID_CANCEL', { ...call.at, ...statedPrice(call) }),
 );
 
 const executeSale = (
   positions: Positions<'buyer' | 'seller' | 'nft_address' | 'marketplace'>,
   bumps = 0,
 ): InstructionLayout =>
-  layout(positions, (call) => nftAction('NFT_SALE', { ...call.at, ...priceInSol(call, bumps) }));
+  layout(positions, (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, SOL, bumps) }));
 
-const extExecuteSale = layout(
-  { buyer: 1, seller: 2, nft_address: 7, marketplace: 8, currency: 18 },
-  (call) => {
-    const { at, args, transaction } = call;
-    return nftAction('NFT_SALE', { ...at, ...priced(currencyAt(call), args.u64(), transaction) });
-  },
+const extExecuteSale = layout({ buyer: 1, seller: 2, nft_address: 7, marketplace: 8, currency: 18 }, (call) =>
+  nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyAt(call)) }),
 );
 
 /** The arguments are not public: the price comes from the log. */
 const coreExecuteSale = layout(
   { buyer: 1, seller: 2, nft_address: 5, marketplace: 6, currency: 16 },
   (call) => {
-    const { at, instruction, transaction } = call;
-    const raw = loggedNumber(instruction, transaction, 'price');
-    return nftAction('NFT_SALE', { ...at, ...priced(currencyAt(call), raw, transaction) });
+    const amount = priced(currencyAt(call), loggedNumber(call, 'price'), call.transaction);
+    return nftAction('NFT_SALE', { ...call.at, ...amount });
   },
 );
 
 const withdrawFromTreasury = layout(
   { withdrawal_destination_account: 0, treasury_account: 1, marketplace: 2 },
   (call) => {
-    const { currency, price: amount } = priceInSol(call);
+    const { currency, price: amount } = statedPrice(call);
     return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, currency, amount, marketplace_authority: null });
   },
 );
 
 const read = anchorReader({
   sell: sell({ seller: 0, nft_address: 4, marketplace: 7, state: 8 }, 2),
-  mip1_sell: sell({ seller: 0, nft_address: 4, marketplace: 6, state: 7 }),
-  ocp_sell: sell({ seller: 0, nft_address: 4, marketplace: 6, state: 7 }),
+  'mip1_sell ocp_sell': sell({ seller: 0, nft_address: 4, marketplace: 6, state: 7 }),
   core_sell: coreSell,
   cancel_sell: cancelSell,
-  mip1_cancel_sell: cancelSellAt({ seller: 0, nft_address: 4, marketplace: 6 }),
-  ocp_cancel_sell: cancelSellAt({ seller: 0, nft_address: 4, marketplace: 6 }),
+  'mip1_cancel_sell ocp_cancel_sell': cancelSellAt({ seller: 0, nft_address: 4, marketplace: 6 }),
   core_cancel_sell: cancelSellAt({ seller: 1, nft_address: 4, marketplace: 5 }),
   ext_cancel_sell: cancelSellAt({ seller: 1, nft_address: 6, marketplace: 7 }),
   buy: buy(2),
   buy_v2: buy(0),
   cancel_buy: cancelBuy,
   execute_sale_v2: executeSale({ buyer: 0, seller: 1, nft_address: 4, marketplace: 9 }, 2),
-  mip1_execute_sale_v2: executeSale({ buyer: 1, seller: 2, nft_address: 7, marketplace: 9 }),
-  ocp_execute_sale_v2: executeSale({ buyer: 1, seller: 2, nft_address: 7, marketplace: 9 }),
+  'mip1_execute_sale_v2 ocp_execute_sale_v2': executeSale({
+    ...{ buyer: 1, seller: 2, nft_address: 7, marketplace: 9 },
+  }),
   core_execute_sale_v2: coreExecuteSale,
   ext_execute_sale_v2: extExecuteSale,
   withdraw_from_treasury: withdrawFromTreasury,

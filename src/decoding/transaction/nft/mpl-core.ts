@@ -36,10 +36,9 @@ const transfer = layout({ nft_address: 0, payer: 2, authority: 3, receiver: 4 },
 );
 
 const read = numberedReader({
-  0: create,
+  '0 20': create,
   12: burn,
   14: transfer,
-  20: create,
   // Bubblegum's mint counter.
   32: ignored,
 });

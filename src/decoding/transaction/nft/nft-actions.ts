@@ -31,10 +31,14 @@ export const priced = (currency: Currency, raw: bigint | null, transaction: Exec
   price: uiPriceOf(currency, raw, transaction),
 });
 
-/** @param bumps - bytes before the price, which is a u64. */
-export function priceInSol({ args, transaction }: Pick<Call<never>, 'args' | 'transaction'>, bumps = 0) {
-  args.skipBytes(bumps);
-  return priced(SOL, args.u64(), transaction);
+/** Price in the arguments, a u64. @param skipped - bytes before it. */
+export function statedPrice(
+  { args, transaction }: Pick<Call<never>, 'args' | 'transaction'>,
+  currency: Currency = SOL,
+  skipped = 0,
+) {
+  args.skipBytes(skipped);
+  return priced(currency, args.u64(), transaction);
 }
 
 /**

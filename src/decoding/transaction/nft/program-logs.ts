@@ -6,7 +6,8 @@ import {
   leadingHex,
 } from '../events/layout.ts';
 import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedTransaction } from '../executed-transaction.ts';
+import type { Call } from './instruction-layout.ts';
 
 /**
  * Logs and self-calls of an instruction. Only they contain a pool's price; the instruction contains just a
@@ -29,36 +30,29 @@ function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonl
   return found;
 }
 
-const linesOf = (
-  { index }: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-  prefix: string,
-): string[] =>
-  (loggedIn(transaction).get(index) ?? [])
+export type LoggingCall = Pick<Call<never>, 'instruction' | 'transaction'>;
+
+const linesOf = ({ instruction, transaction }: LoggingCall, prefix: string): string[] =>
+  (loggedIn(transaction).get(instruction.index) ?? [])
     .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
     .map((line) => line.slice(prefix.length));
 
 export function loggedEvent<T>(
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
+  call: LoggingCall,
   name: string,
   read: (members: ByteReader) => T | null,
 ): T | null {
   const mark = eventDiscriminator(name);
-  for (const line of linesOf(instruction, transaction, DATA_PREFIX)) {
+  for (const line of linesOf(call, DATA_PREFIX)) {
     const bytes = Buffer.from(line, 'base64');
     if (leadingHex(bytes) === mark) return readOrNull(bytes.subarray(DISCRIMINATOR_BYTES), read);
   }
   return null;
 }
 
-export function loggedNumber(
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-  name: string,
-): bigint | null {
+export function loggedNumber(call: LoggingCall, name: string): bigint | null {
   const member = new RegExp(`"${name}":(\\d{1,20})[,}]`);
-  for (const line of linesOf(instruction, transaction, LOG_PREFIX)) {
+  for (const line of linesOf(call, LOG_PREFIX)) {
     const [, digits] = member.exec(line) ?? [];
     if (digits !== undefined) return BigInt(digits);
   }
@@ -70,8 +64,7 @@ export function loggedNumber(
  * itself.
  */
 export function selfCall<T>(
-  { index, outer, program }: ExecutedInstruction,
-  { instructions }: ExecutedTransaction,
+  { instruction: { index, outer, program }, transaction: { instructions } }: LoggingCall,
   name: string,
   read: (args: ByteReader) => T | null,
 ): T | null {

@@ -3,7 +3,7 @@ import { type Address, address } from '../../../solana/address.ts';
 import { rawAmount } from '../../amounts.ts';
 import { readAddress } from '../../borsh.ts';
 import type { ProgramParser } from '../action.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../executed-transaction.ts';
 import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
@@ -20,10 +20,10 @@ import {
   mayBeCompressed,
   nftAction,
   priced,
-  priceInSol,
   SOL,
+  statedPrice,
 } from './nft-actions.ts';
-import { selfCall } from './program-logs.ts';
+import { type LoggingCall, selfCall } from './program-logs.ts';
 
 type TensorEvent = Readonly<{
   /** Base units of `currency`. */
@@ -62,10 +62,7 @@ function readEvent(event: ByteReader): TensorEvent | null {
   return { amount, currency, asset: optional(event, readAddress) };
 }
 
-const tensorEventOf = (
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);
+const tensorEventOf = (call: LoggingCall): TensorEvent | null => selfCall(call, 'tcomp_noop', readEvent);
 
 /**
  * Tensor Marketplace (TCOMP): listings and bids of compressed and other NFTs. A sale's instruction holds
@@ -80,12 +77,9 @@ const HASH_BYTES = 32;
 const targets = ['assetId', 'whitelist'];
 
 /** Currency and price of the event; without one, only the currency that the instruction names. */
-function paid(
-  { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
-  named: Currency,
-) {
-  const event = tensorEventOf(instruction, transaction);
-  return priced(event === null ? named : event.currency, event?.amount ?? null, transaction);
+function paid(call: LoggingCall, named: Currency) {
+  const event = tensorEventOf(call);
+  return priced(event === null ? named : event.currency, event?.amount ?? null, call.transaction);
 }
 
 function listingTerms({ args, transaction }: Pick<Call<never>, 'args' | 'transaction'>) {
@@ -164,22 +158,18 @@ const listPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionL
   layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, marketplace, ...listingTerms(call) }));
 
 /** The currency is an account. */
-const listWns = layout(
-  { seller: 0, nft_address: 4, currency: 16 },
-  ({ at, args, instruction, transaction }) => {
-    const currency = currencyOf(optionalAccount(at.currency, instruction));
-    return nftAction('NFT_LIST', { ...at, marketplace, ...priced(currency, args.u64(), transaction) });
-  },
-);
+const listWns = layout({ seller: 0, nft_address: 4, currency: 16 }, (call) => {
+  const currency = currencyOf(optionalAccount(call.at.currency, call.instruction));
+  return nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call, currency) });
+});
 
 const delistPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionLayout =>
   layout(positions, ({ at }) => nftAction('NFT_LIST_CANCEL', { ...at, marketplace, price: null }));
 
 /** Only the event names the NFT. */
 const edit = layout({ list_state: 0, seller: 1 }, (call) => {
-  const { at, instruction, transaction } = call;
-  const nft_address = tensorEventOf(instruction, transaction)?.asset ?? null;
-  const listing = { ...at, marketplace, nft_address, ...listingTerms(call) };
+  const nft_address = tensorEventOf(call)?.asset ?? null;
+  const listing = { ...call.at, marketplace, nft_address, ...listingTerms(call) };
   return nft_address !== null && !mayBeCompressed(nft_address)
     ? nftAction('NFT_LIST_UPDATE', { ...listing, old_price: null, new_price: listing.price })
     : nftAction('COMPRESSED_NFT_LIST_UPDATE', listing);
@@ -228,7 +218,7 @@ const takeBidPlain = (nftAt: number): InstructionLayout =>
 const withdrawFees = layout(
   { treasury_account: 1, marketplace_authority: 3, withdrawal_destination_account: 4 },
   (call) => {
-    const { currency, price: amount } = priceInSol(call);
+    const { currency, price: amount } = statedPrice(call);
     return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, marketplace, currency, amount });
   },
 );
@@ -236,38 +226,27 @@ const withdrawFees = layout(
 const read = anchorReader({
   buy: buyCompressed({ merkle_tree: 2, list_state: 8, buyer: 9, seller: 11 }, null),
   buy_spl: buyCompressed({ merkle_tree: 3, list_state: 11, buyer: 12, seller: 15 }, 17),
-  buy_legacy: buyPlain({ buyer: 1, nft_address: 5, seller: 6 }, null),
-  buy_legacy_spl: buyPlain({ buyer: 2, nft_address: 6, seller: 8 }, 7),
-  buy_t22: buyPlain({ buyer: 1, nft_address: 5, seller: 6 }, null),
-  buy_t22_spl: buyPlain({ buyer: 2, nft_address: 6, seller: 8 }, 7),
-  buy_wns: buyPlain({ buyer: 1, nft_address: 5, seller: 6 }, null),
-  buy_wns_spl: buyPlain({ buyer: 2, nft_address: 6, seller: 8 }, 7),
+  'buy_legacy buy_t22 buy_wns': buyPlain({ buyer: 1, nft_address: 5, seller: 6 }, null),
+  'buy_legacy_spl buy_t22_spl buy_wns_spl': buyPlain({ buyer: 2, nft_address: 6, seller: 8 }, 7),
   buy_core: buyPlain({ nft_address: 2, buyer: 4, seller: 6 }, null),
   buy_core_spl: buyPlain({ buyer: 2, nft_address: 4, seller: 7 }, 6),
   list: listCompressed,
-  list_legacy: listPlain({ seller: 0, nft_address: 4 }),
-  list_t22: listPlain({ seller: 0, nft_address: 4 }),
+  'list_legacy list_t22': listPlain({ seller: 0, nft_address: 4 }),
   list_wns: listWns,
   list_core: listPlain({ nft_address: 0, seller: 3 }),
   delist: delistCompressed({ merkle_tree: 1, list_state: 6, seller: 7 }),
-  delist_legacy: delistPlain({ seller: 0, nft_address: 4 }),
-  delist_t22: delistPlain({ seller: 0, nft_address: 4 }),
-  delist_wns: delistPlain({ seller: 0, nft_address: 4 }),
+  'delist_legacy delist_t22 delist_wns': delistPlain({ seller: 0, nft_address: 4 }),
   delist_core: delistPlain({ nft_address: 0, seller: 2 }),
   close_expired_listing: delistCompressed({ list_state: 0, seller: 1, merkle_tree: 5 }),
-  close_expired_listing_legacy: delistPlain({ seller: 0, nft_address: 4 }),
-  close_expired_listing_t22: delistPlain({ seller: 0, nft_address: 4 }),
+  'close_expired_listing_legacy close_expired_listing_t22': delistPlain({ seller: 0, nft_address: 4 }),
   close_expired_listing_wns: delistPlain({ seller: 0, nft_address: 4 }),
   close_expired_listing_core: delistPlain({ nft_address: 1, seller: 3 }),
   edit,
   bid: placeBid,
-  cancel_bid: cancelBid,
-  close_expired_bid: cancelBid,
+  'cancel_bid close_expired_bid': cancelBid,
   take_bid_meta_hash: takeBidCompressed(true),
   take_bid_full_meta: takeBidCompressed(false),
-  take_bid_legacy: takeBidPlain(9),
-  take_bid_t22: takeBidPlain(9),
-  take_bid_wns: takeBidPlain(9),
+  'take_bid_legacy take_bid_t22 take_bid_wns': takeBidPlain(9),
   take_bid_core: takeBidPlain(8),
   withdraw_fees: withdrawFees,
   tcomp_noop: ignored,

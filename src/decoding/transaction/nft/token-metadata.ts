@@ -155,31 +155,19 @@ const transfer = unless(
 );
 
 const read = numberedReader({
-  0: mintStep(1),
-  1: unknownUnlessPartOfMint(0),
-  7: unknownUnlessPartOfMint(0),
-  10: mintStep(1),
-  11: mintStep(3),
-  13: mintStep(3),
-  15: unknownUnlessPartOfMint(0),
-  16: mintStep(1),
-  17: mintStep(1),
-  18: unknownUnlessPartOfMint(0),
-  25: unknownUnlessPartOfMint(0),
-  29: burn({ wallet: 1, nft_address: 2 }),
-  30: unknownUnlessPartOfMint(0),
-  32: unknownUnlessPartOfMint(0),
-  33: mintStep(1),
-  // Bubblegum's mint counter.
-  36: ignored,
-  37: burn({ wallet: 1, nft_address: 2 }),
-  41: burn({ wallet: 0, nft_address: 4 }),
+  '0 10 16 17 33': mintStep(1),
+  '11 13': mintStep(3),
   // Create: new mint and metadata, without a token.
   42: mintStep(2),
   43: mintStep(5),
-  49: transfer,
-  52: unknownUnlessPartOfMint(2),
   55: mintStep(2),
+  '1 7 15 18 25 30 32': unknownUnlessPartOfMint(0),
+  52: unknownUnlessPartOfMint(2),
+  '29 37': burn({ wallet: 1, nft_address: 2 }),
+  41: burn({ wallet: 0, nft_address: 4 }),
+  49: transfer,
+  // Bubblegum's mint counter.
+  36: ignored,
 });
 
 export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };
