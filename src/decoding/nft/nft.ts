@@ -36,37 +36,6 @@ export type OnChainNft = Readonly<{
   isBurnt: boolean;
 }>;
 
-/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
-export type Nft = Readonly<{
-  name: string;
-  symbol: string;
-  /** Percent. */
-  royalty: number;
-  image_uri: string;
-  cached_image_uri: string;
-  animation_url: string;
-  cached_animation_url: string;
-  metadata_uri: string;
-  description: string;
-  mint: string;
-  owner: string;
-  update_authority: string;
-  creators: readonly Creator[];
-  collection: Readonly<{ address?: string; verified?: boolean; name?: string; family?: string }>;
-  attributes: Readonly<Record<string, JsonValue>>;
-  attributes_array: readonly Readonly<{ trait_type: string; value: JsonValue }>[];
-  files: readonly Readonly<{ uri: string; type: string }>[];
-  external_url: string;
-  is_loaded_metadata: boolean;
-  primary_sale_happened: boolean;
-  is_mutable: boolean;
-  token_standard: TokenStandard;
-  is_compressed: boolean;
-  merkle_tree: string;
-  is_burnt: boolean;
-  token_record?: TokenRecord;
-}>;
-
 /** Token record of a programmable NFT. Source: rest-api.md §2.12. */
 export type TokenRecord = Readonly<{
   address: string;

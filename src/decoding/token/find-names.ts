@@ -10,7 +10,7 @@ import type { TokenMint } from './token-mint.ts';
 export type TokenName = ListedToken;
 
 /** Token names come from the operator's list, then from off-chain JSON. */
-export type NameSources = Readonly<{ list: TokenList; offChain: NftOffChain }>;
+export type NameSources = Readonly<{ tokenList: TokenList; offChain: NftOffChain }>;
 
 export const namingLimits = {
   /** UTF-16 code units. */
@@ -67,10 +67,10 @@ function imageIn(document: JsonValue | undefined): string {
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,
-  { list, offChain }: NameSources,
+  { tokenList, offChain }: NameSources,
   signal: AbortSignal,
 ): Promise<Map<Address, TokenName>> {
-  const namings = new Map([...tokens].map((token) => [token.address, localName(token, list)]));
+  const namings = new Map([...tokens].map((token) => [token.address, localName(token, tokenList)]));
   const uris = new Set([...namings.values()].flatMap(({ uri }) => uri ?? []));
   const requested = [...uris].slice(0, namingLimits.documentsMax);
   const documents = await offChain.read(requested, signal);

@@ -19,7 +19,8 @@ type ReadMints = Readonly<{
 type Along = Readonly<{
   /** Whether to read the clock. */
   clock?: boolean;
-  list?: TokenList;
+  /** Mints that the list names completely are read without metadata. */
+  tokenList?: TokenList;
 }>;
 
 const mintsLimits = {
@@ -33,10 +34,10 @@ const mintsLimits = {
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],
-  { clock = false, list }: Along = {},
+  { clock = false, tokenList }: Along = {},
 ): Promise<Map<Address, Account>> {
   if (mints.length > mintsLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
-  const unnamed = list === undefined ? mints : mints.filter((mint) => !isNamed(mint, list));
+  const unnamed = tokenList === undefined ? mints : mints.filter((mint) => !isNamed(mint, tokenList));
   const beside = await metadataAddresses(unnamed);
   return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);
 }

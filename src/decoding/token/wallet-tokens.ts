@@ -28,7 +28,7 @@ export async function tokensOfWallet(
   const { mints, now } = await readMints(
     chain,
     holdings.map(({ mint }) => mint),
-    { clock: holdings.some(({ program }) => program === programs.token2022), list: sources.list },
+    { clock: holdings.some(({ program }) => program === programs.token2022), tokenList: sources.tokenList },
   );
   const held = holdings.flatMap((holding) => {
     const token = mints.get(holding.mint);
@@ -74,7 +74,7 @@ export async function tokenBalanceOf(
 ): Promise<TokenBalance | null> {
   // Nodes reject a token account list for an address that is no mint; the mint read decides first.
   const [read, held] = await Promise.allSettled([
-    readMints(chain, [mint], { clock: true, list: sources.list }),
+    readMints(chain, [mint], { clock: true, tokenList: sources.tokenList }),
     holdingsOfMint(chain, wallet, mint),
   ]);
   if (read.status === 'rejected') throw read.reason;

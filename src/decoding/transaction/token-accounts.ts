@@ -1,4 +1,4 @@
-import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
@@ -148,28 +148,10 @@ function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 
-export type TokenBalanceChange = Readonly<{
-  address: string;
-  decimals: number | null;
-  change_amount: WritableJson;
-  post_balance: WritableJson;
-  pre_balance: WritableJson;
-  mint: string;
-  owner: string | null;
-}>;
-
-const changeOf = ({
-  address,
-  decimals,
-  before,
-  after,
-  mint,
-  owner,
-}: TransactionTokenAccount): TokenBalanceChange => ({
-  ...{ address, decimals, change_amount: rawAmount(after - before) },
-  ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
-});
-
-export function tokenBalanceChanges({ tokenAccounts }: ExecutedTransaction): TokenBalanceChange[] {
-  return [...tokenAccounts.values()].filter(({ before, after }) => before !== after).map(changeOf);
-}
+export const tokenBalanceChanges = ({ tokenAccounts }: ExecutedTransaction) =>
+  [...tokenAccounts.values()]
+    .filter(({ before, after }) => before !== after)
+    .map(({ address, decimals, before, after, mint, owner }) => ({
+      ...{ address, decimals, change_amount: rawAmount(after - before) },
+      ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
+    }));

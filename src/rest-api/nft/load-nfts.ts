@@ -1,5 +1,5 @@
-import type { FoundNft, Nft } from '../../decoding/nft/nft.ts';
-import { withOffChain } from '../../decoding/nft/show-nft.ts';
+import type { FoundNft } from '../../decoding/nft/nft.ts';
+import { type Nft, withOffChain } from '../../decoding/nft/show-nft.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Context } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';

@@ -6,7 +6,7 @@ import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.
 import { Failure } from '../../protocol/errors.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { nameShape, nameSources } from '../wallet/token-schema.ts';
+import { nameShape } from '../wallet/token-schema.ts';
 
 const extension = z
   .custom<WritableJson>((value) => typeof value === 'object' && value !== null)
@@ -39,11 +39,10 @@ export const getInfo = endpoint('GET token/get_info', {
   }),
   async handle({ network: name, commitment: level, token_address: mint }, context) {
     const chain = context.chain(name, level);
-    const sources = nameSources(context.services);
     const { mints, now } = await readMints(chain, [mint], { clock: true });
     const token = mints.get(mint);
     if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
-    const names = await findNames([token], sources, chain.signal);
+    const names = await findNames([token], context.services, chain.signal);
     const { name: tokenName, symbol, image } = names.get(mint) ?? unnamedToken;
     const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
     return {

@@ -1,4 +1,3 @@
-import { TokenNames } from '../../decoding/token/token-names.ts';
 import { fetchTransaction } from '../../decoding/transaction/fetch-transactions.ts';
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Network } from '../../protocol/call.ts';
@@ -6,10 +5,6 @@ import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Context } from '../endpoint.ts';
-import type { Services } from '../services.ts';
-
-export const tokenNamesOf = ({ tokenList, offChain }: Services): TokenNames =>
-  new TokenNames({ list: tokenList, offChain });
 
 type TransactionFields = Readonly<{ network: Network; txn_signature: Signature; commitment: Commitment }>;
 
@@ -24,7 +19,7 @@ export async function fetchAndParse(
   const [parsed] = await parseTransactions(
     reader,
     transaction === null ? [] : [transaction],
-    tokenNamesOf(services),
+    services,
     include,
   );
   if (transaction !== null && parsed !== undefined) return { transaction, parsed };

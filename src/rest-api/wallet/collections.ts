@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Nft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import type { Nft } from '../../decoding/nft/show-nft.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';

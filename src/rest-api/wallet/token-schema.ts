@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { NameSources, TokenName } from '../../decoding/token/find-names.ts';
+import type { TokenName } from '../../decoding/token/find-names.ts';
 import type { WalletToken } from '../../decoding/token/wallet-tokens.ts';
-import type { Services } from '../services.ts';
 
 export const nameShape = {
   name: z.string().meta({ description: '`Unknown Token` if unknown.', examples: ['USD Coin'] }),
@@ -31,9 +30,4 @@ export const toTokenResult = ({
   associated_account: holding.account,
   info: { ...infoOf(name), decimals },
   isFrozen: holding.isFrozen,
-});
-
-export const nameSources = ({ tokenList, offChain }: Services): NameSources => ({
-  list: tokenList,
-  offChain,
 });
