@@ -15,6 +15,7 @@ export async function nameMints(
   addresses: ReadonlySet<Address>,
   sources: NameSources,
 ): Promise<Map<Address, TokenName>> {
+  if (addresses.size === 0) return new Map();
   const { mints } = await readMints(chain, [...addresses].slice(0, MINTS_MAX), sources);
   return findNames(mints.values(), sources, chain.signal);
 }
