@@ -45,21 +45,13 @@ export class Chain {
     return this.#caller.request(this.network, method, params);
   }
 
-  /**
-   * Sends a call and decodes its result. @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed.
-   */
+  /** Sends a call and decodes its result, as `decodeResult` does. */
   async read<T>(
     method: string,
     params: readonly WritableJson[],
     read: (result: JsonValue) => T | Promise<T>,
   ): Promise<T> {
-    const result = await this.request(method, params);
-    try {
-      return await read(result);
-    } catch (thrown) {
-      if (!(thrown instanceof MalformedJson)) throw thrown;
-      throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
-    }
+    return decodeResult(await this.request(method, params), read);
   }
 
   each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
@@ -98,6 +90,19 @@ export class Chain {
     return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
       mapTimeSliced(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
     );
+  }
+}
+
+/** @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed. */
+export async function decodeResult<T>(
+  result: JsonValue,
+  read: (result: JsonValue) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await read(result);
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedJson)) throw thrown;
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
   }
 }
 

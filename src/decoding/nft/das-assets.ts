@@ -2,10 +2,10 @@ import { chunk } from '../../base/chunk.ts';
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { type Address, parseAddress } from '../../solana/address.ts';
-import { type JsonMembers, listOf, MalformedJson, objectOf } from '../../solana/encoding/read-json.ts';
-import type { Chain } from '../chain/chain.ts';
-import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import type { Address } from '../../solana/address.ts';
+import { type JsonMembers, listOf, objectOf } from '../../solana/encoding/read-json.ts';
+import { type Chain, decodeResult } from '../chain/chain.ts';
+import { addressOf, itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 import {
   type Creator,
   type FoundNft,
@@ -27,11 +27,6 @@ const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
   ['FungibleAsset', 'FungibleAsset'],
   ['FungibleToken', 'Fungible'],
 ]);
-
-function addressOf(value: JsonValue | undefined): Address | null {
-  const parsed = parseAddress(textOf(value, textMax));
-  return 'address' in parsed ? parsed.address : null;
-}
 
 function standardOf(asset: JsonMembers, metadata: JsonMembers): TokenStandard {
   const declared = tokenStandards.find((standard) => standard === metadata.token_standard);
@@ -134,13 +129,7 @@ async function readFrom<T>(
   params: { readonly [name: string]: WritableJson },
   read: (result: JsonValue) => T,
 ): Promise<T> {
-  const result = await das.request(network, method, params, signal);
-  try {
-    return read(result);
-  } catch (thrown) {
-    if (!(thrown instanceof MalformedJson)) throw thrown;
-    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
-  }
+  return decodeResult(await das.request(network, method, params, signal), read);
 }
 
 async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {

@@ -86,12 +86,8 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
 
 export type Domain = Readonly<{ address: Address; name: string }>;
 
-type SnsLimits = Readonly<{
-  domainsMax: number;
-}>;
-
-/** Fixed: it only bounds the response. Each domain costs 0.1 ms and a hundredth of a call. */
-export const snsLimits: SnsLimits = { domainsMax: 10_000 };
+/** Only bounds the response: each domain costs 0.1 ms and a hundredth of a call. */
+export const snsLimits = { domainsMax: 10_000 };
 
 /** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
@@ -99,13 +95,16 @@ const DERIVED_AT_A_TIME = 32;
 /** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
 
-async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): Promise<Address[]> {
+async function ownedAccounts(
+  chain: Chain,
+  wallet: Address,
+  { domainsMax }: typeof snsLimits,
+): Promise<Address[]> {
   const filters = [
     { memcmp: { offset: nameOffsets.parent, bytes: rootDomain } },
     { memcmp: { offset: nameOffsets.owner, bytes: wallet } },
   ];
   const found = await chain.programAccounts(snsPrograms.names, filters, { offset: 0, length: 0 });
-  const { domainsMax } = limits;
   if (found.length > domainsMax) throw new Failure('ANSWER_TOO_LARGE', { facts: { domainsMax } });
   return found.map(({ address }) => address);
 }
@@ -118,7 +117,7 @@ async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): 
 export async function ownedDomains(
   chain: Chain,
   wallet: Address,
-  limits: SnsLimits = snsLimits,
+  limits: typeof snsLimits = snsLimits,
 ): Promise<Domain[]> {
   const [owned, mints] = await Promise.all([ownedAccounts(chain, wallet, limits), nftMints(chain, wallet)]);
   const reverses: Address[] = [];
@@ -172,17 +171,13 @@ async function favoriteName(
  * Name of a name account, or a wallet's favorite domain, or else its first domain.
  * @returns null when the address has no name.
  */
-export async function nameOfAddress(
-  chain: Chain,
-  address: Address,
-  limits: SnsLimits = snsLimits,
-): Promise<string | null> {
+export async function nameOfAddress(chain: Chain, address: Address): Promise<string | null> {
   const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);
   const primaryName = await favoriteName(chain, address, accounts.get(favourite));
   if (primaryName !== null) return primaryName;
-  const [first] = await ownedDomains(chain, address, limits);
+  const [first] = await ownedDomains(chain, address);
   return first?.name ?? null;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readOrNull } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
-import { type Address, address, addressBytes, addressFromBytes } from '../../solana/address.ts';
+import { type Address, address, addressBytes } from '../../solana/address.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
+import { readAddress, readBorsh, readString } from '../borsh.ts';
 
 /**
  * Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
@@ -68,38 +68,24 @@ export const favoriteAccount = (wallet: Address): Address =>
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;
-  return readOrNull(account.data, (reader) => ({
-    parent: addressFromBytes(reader.bytes(32)),
-    owner: addressFromBytes(reader.bytes(32)),
-    class: addressFromBytes(reader.bytes(32)),
+  return readBorsh(account.data, (reader) => ({
+    parent: readAddress(reader),
+    owner: readAddress(reader),
+    class: readAddress(reader),
     data: account.data.subarray(HEADER_BYTES),
   }));
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 export function decodeReverseName(account: Account | undefined): string | null {
   const name = decodeNameAccount(account);
   if (name === null) return null;
-  const bytes = readOrNull(name.data, (reader) => reader.bytes(reader.u32()));
-  const text = bytes === null ? null : textOf(bytes);
+  const text = readBorsh(name.data, readString);
   const label = text?.startsWith(SUBDOMAIN_MARK) ? text.slice(1) : text;
   return label === '' ? null : (label ?? null);
 }
 
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
-  return readOrNull(account.data, (reader) => {
-    // Tag, implied by the address.
-    reader.skipBytes(1);
-    return addressFromBytes(reader.bytes(32));
-  });
+  // After the tag, which the address implies.
+  return readBorsh(account.data.subarray(1), readAddress);
 }

@@ -48,20 +48,11 @@ const noOwner = { owner: null, merkleTree: null } as const;
 
 function fromMetaplex(mint: Mint, metadata: MetaplexMetadata): OnChainNft {
   const tokenStandard = metadata.tokenStandard ?? likelyStandard(mint, true);
+  const { uri, sellerFeeBasisPoints, ...others } = metadata;
   return {
-    ...noOwner,
-    mint: metadata.mint,
-    name: metadata.name,
-    symbol: metadata.symbol,
-    metadataUri: metadata.uri,
-    royaltyBasisPoints: metadata.sellerFeeBasisPoints,
-    updateAuthority: metadata.updateAuthority,
-    creators: metadata.creators,
-    collection: metadata.collection,
-    traits: [],
-    primarySaleHappened: metadata.primarySaleHappened,
-    isMutable: metadata.isMutable,
-    tokenStandard,
+    ...{ ...others, ...noOwner, tokenStandard, traits: [] },
+    metadataUri: uri,
+    royaltyBasisPoints: sellerFeeBasisPoints,
     isBurnt: mint.supply === 0n && !isFungible(tokenStandard),
   };
 }

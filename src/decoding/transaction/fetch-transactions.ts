@@ -42,12 +42,13 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   return fetched;
 }
 
-async function firstTry(chain: Chain, signature: string): Promise<FetchedTransaction | null | 'failed'> {
+/** Repeats a failed read once. */
+async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T> {
   try {
-    return await fetchTransaction(chain, signature);
+    return await read();
   } catch (failure) {
-    if (!(failure instanceof Failure) || chain.signal.aborted) throw failure;
-    return 'failed';
+    if (!(failure instanceof Failure) || signal.aborted) throw failure;
+    return read();
   }
 }
 
@@ -57,18 +58,16 @@ export async function selectedTransactions(
   signatures: readonly string[],
 ): Promise<FetchedTransaction[]> {
   const requested = [...new Set(signatures)];
-  const fetched = await chain.each(requested, async (signature) => {
-    const first = await firstTry(chain, signature);
-    return first === 'failed' ? fetchTransaction(chain, signature) : first;
-  });
+  const fetched = await chain.each(requested, (signature) =>
+    retried(chain, () => fetchTransaction(chain, signature)),
+  );
   const bySignature = new Map(requested.map((signature, at) => [signature, fetched[at] ?? null]));
   return signatures.flatMap((signature) => bySignature.get(signature) ?? []);
 }
 
 /** A listed transaction that the node does not have counts as a failure: the node is behind or lost it. */
 async function listedTransaction(chain: Chain, signature: string): Promise<FetchedTransaction> {
-  const first = await firstTry(chain, signature);
-  const fetched = first === 'failed' || first === null ? await fetchTransaction(chain, signature) : first;
+  const fetched = await fetchTransaction(chain, signature);
   if (fetched === null) throw new Failure('UPSTREAM_UNAVAILABLE');
   return fetched;
 }
@@ -120,5 +119,5 @@ export async function historyOf(
     .catch((thrown) => {
       throw cursorFailure(thrown, chain, part);
     });
-  return chain.each(signatures, (signature) => listedTransaction(chain, signature));
+  return chain.each(signatures, (signature) => retried(chain, () => listedTransaction(chain, signature)));
 }

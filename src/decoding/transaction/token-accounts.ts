@@ -12,14 +12,7 @@ import type {
 
 const LAMPORT_DECIMALS = 9;
 
-type Balance = Readonly<{
-  address: Address;
-  mint: Address;
-  owner: Address | null;
-  decimals: number | null;
-  program: Address | null;
-  amount: bigint;
-}>;
+type Balance = Omit<TransactionTokenAccount, 'before' | 'after'> & Readonly<{ amount: bigint }>;
 
 function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<Address, Balance> {
   const balances = new Map<Address, Balance>();

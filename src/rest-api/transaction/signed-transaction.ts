@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
@@ -10,7 +9,7 @@ import { nonceOfTransaction } from '../../solana/nonce.ts';
 import { type Signature, signatureFromBytes } from '../../solana/signature.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
-import { isAbsent } from '../fields.ts';
+import { checked } from '../fields.ts';
 
 /** Base64 length of a version 1 transaction. Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
@@ -39,13 +38,11 @@ function readSignedTransaction(text: unknown): SignedTransaction | null {
 }
 
 export const signedTransaction = (description: string) =>
-  z
-    .custom<unknown>((input) => readSignedTransaction(input) !== null, {
-      error: ({ input }) =>
-        isAbsent(input)
-          ? 'is missing: send a signed transaction in base64'
-          : 'must be a complete signed transaction in base64',
-    })
+  checked<unknown>(
+    (input) => readSignedTransaction(input) !== null,
+    'is missing: send a signed transaction in base64',
+    'must be a complete signed transaction in base64',
+  )
     .transform((input) => readSignedTransaction(input) as SignedTransaction)
     .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
 

@@ -133,13 +133,10 @@ export function programLogLines(
   return logLines;
 }
 
-type EventLimits = Readonly<{
-  /** Characters of base64 per line. */
-  lineMax: number;
-}>;
-
-/** Fixed: the runtime keeps at most 10,000 bytes of logs. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`. */
-export const eventLimits: EventLimits = { lineMax: 16_384 };
+export const eventLimits = {
+  /** Characters of base64. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`, 10,000 bytes of logs. */
+  lineMax: 16_384,
+};
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
