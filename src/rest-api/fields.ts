@@ -5,10 +5,7 @@ import { type Address, parseAddress } from '../solana/address.ts';
 import { decodeBase58 } from '../solana/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
-/**
- * Schemas of request fields. Each accepts query text and JSON values, has its own error message, and
- * describes itself for OpenAPI.
- */
+/** Schemas of request fields. Each accepts query text and JSON values and describes itself for OpenAPI. */
 
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 

@@ -22,7 +22,6 @@ export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 /** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
 export class Chain {
   readonly network: Network;
-  /** Default in the spec: `finalized`. */
   readonly commitment: Commitment;
   readonly #caller: RestCaller;
 
@@ -36,7 +35,6 @@ export class Chain {
     return { encoding: 'base64', commitment: this.commitment };
   }
 
-  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.#caller.signal;
   }
@@ -45,7 +43,6 @@ export class Chain {
     return this.#caller.request(this.network, method, params);
   }
 
-  /** Sends a call and decodes its result, as `decodeResult` does. */
   async read<T>(
     method: string,
     params: readonly WritableJson[],

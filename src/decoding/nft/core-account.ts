@@ -3,12 +3,7 @@ import { ADDRESS_BYTES, type Address } from '../../solana/address.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText } from '../borsh.ts';
 import { appPrograms } from '../program-addresses.ts';
 
-/**
- * MPL Core plugins, found through a registry at the end of the account. Source: mpl-core, `plugins/`,
- * `state/`.
- */
-
-/** Plugins by type; absent types are missing, types without data are true. */
+/** Plugins, from a registry at the end of the account. Source: mpl-core, `plugins/`, `state/`. */
 export type CorePlugins = Readonly<{
   royalties?: Readonly<{
     basisPoints: number;
@@ -70,18 +65,13 @@ function readRecord(reader: ByteReader): PluginRecord {
   return { type, offset: readOffset(reader) };
 }
 
-/** Empty when the type differs from the registry or the data is truncated. */
 function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
   const read = kinds.get(type);
   if (read === undefined || data[offset] !== type) return {};
   return readBorsh(data.subarray(offset + 1), read) ?? {};
 }
 
-/**
- * @param data - the whole account.
- * @param end - end of the base data, where the header stands. External plugins, which come last, are not
- * read.
- */
+/** @param end - of the base data, where the header stands. External plugins are not read. */
 function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const registry = readBorsh(data.subarray(end), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,

@@ -20,7 +20,6 @@ const ENTRIES_MAX = 100;
 
 const { descriptionMax, uriMax, textMax } = nftContentLimits;
 
-/** Token standard by DAS interface, for metadata without one. */
 const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
   ['ProgrammableNFT', 'ProgrammableNonFungible'],
   ['V1_PRINT', 'NonFungibleEdition'],
@@ -84,7 +83,6 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
   };
 }
 
-/** Off-chain content as the server indexed it; null when there is none. */
 function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
   const links = membersOf(content.links);
   const read = {
@@ -118,7 +116,6 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
 export const dasReadLimits = {
   /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
   assetsOfACall: 1_000,
-  /** Pages read of one wallet. */
   pagesMax: 20,
 } as const;
 
@@ -156,7 +153,6 @@ function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLa
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
-/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRejection. */
 export async function dasAssetsOfWallet(
   das: NftDas,
   chain: Chain,

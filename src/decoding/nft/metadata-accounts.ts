@@ -24,10 +24,8 @@ function skipUses(reader: ByteReader): null {
   return null;
 }
 
-/**
- * Fields added after the first layout. Old bytes may follow a shortened creator list: if one field is
- * unreadable, all count as absent. Source: `meta_deser_unchecked`.
- */
+// Later fields. Old bytes may follow a shortened creator list: if one field is unreadable, all count as
+// absent. Source: `meta_deser_unchecked`.
 function readTail(reader: ByteReader) {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
     readOption(rest, (nonce) => nonce.u8());
@@ -58,10 +56,7 @@ export function decodeMetaplexMetadata(data: Uint8Array) {
 
 export type MetaplexMetadata = NonNullable<ReturnType<typeof decodeMetaplexMetadata>>;
 
-/**
- * Account at the edition address of a mint: a master edition or a print. Source: mpl-token-metadata,
- * `state/master_edition.rs`, `state/edition.rs`.
- */
+/** Source: mpl-token-metadata, `state/master_edition.rs`, `state/edition.rs`. */
 export type MetaplexEdition =
   | Readonly<{ type: 'master'; supply: bigint; maxSupply: bigint | null }>
   | Readonly<{ type: 'print'; parent: Address; edition: bigint }>;
@@ -90,10 +85,7 @@ const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: M
   [MIGRATION]: 'Migration',
 });
 
-/**
- * Source: mpl-token-metadata, `state/programmable.rs`.
- * @returns null when the data is no token record.
- */
+/** Source: mpl-token-metadata, `state/programmable.rs`. */
 export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
@@ -111,9 +103,7 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
   });
 }
 
-/**
- * Metadata extension of a Token-2022 mint. Source: spl-token-metadata-interface, spl-token-group-interface.
- */
+/** Source: spl-token-metadata-interface, spl-token-group-interface. */
 export type Token2022Metadata = Readonly<{
   updateAuthority: Address | null;
   name: string;

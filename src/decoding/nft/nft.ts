@@ -36,12 +36,10 @@ export type OnChainNft = Readonly<{
   isBurnt: boolean;
 }>;
 
-/** Token record of a programmable NFT. Source: rest-api.md §2.12. */
 export type TokenRecord = Readonly<{
   address: string;
   key: string;
   state: 'Unlocked' | 'Locked' | 'Listed';
-  /** u64 */
   rule_set_revision: bigint | null;
   delegate: string | null;
   token_delegate_role: string | null;
@@ -53,7 +51,6 @@ export type FoundNft = Readonly<{
   /** Off-chain content indexed by DAS; null for NFTs read from accounts. */
   content: NftContent | null;
   tokenAccount: Address | null;
-  /** null unless `withTokenRecords` found one. */
   tokenRecord: TokenRecord | null;
 }>;
 
@@ -69,11 +66,7 @@ export interface NftDas {
   ): Promise<JsonValue>;
 }
 
-/** Off-chain JSON of tokens and NFTs. */
 export interface NftOffChain {
-  /**
-   * Reads each URI; concurrent reads of one URI share a fetch. Never rejects.
-   * @returns the documents that arrived in time.
-   */
+  /** Documents that arrived in time; concurrent reads of one URI share a fetch. Never rejects. */
   read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
 }

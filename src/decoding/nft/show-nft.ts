@@ -34,10 +34,7 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
   description,
 });
 
-/**
- * NFT in a REST response, members in this order. Source: rest-api.md §2.12.
- * @param content - null when the off-chain JSON is unavailable.
- */
+/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
 export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null) {
   const added = content ?? NOTHING;
   // Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones.
@@ -76,10 +73,7 @@ function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, Jso
   return content ?? (json === undefined ? null : readNftContent(json));
 }
 
-/**
- * Renders NFTs with their off-chain JSON, in order. Documents that miss the deadline leave
- * `is_loaded_metadata: false`.
- */
+/** Documents that miss the deadline leave `is_loaded_metadata: false`. */
 export async function withOffChain(
   nfts: readonly FoundNft[],
   offChain: NftOffChain,

@@ -41,7 +41,7 @@ export const domainMint = (nameAccount: Address): Address =>
 const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** The tokenizer names the NFT after the domain. @returns null without a name. */
+/** The tokenizer names the NFT after the domain. */
 export function nameOfNft(account: Account | undefined): string | null {
   if (account?.owner !== metadataProgram) return null;
   const name = decodeMetaplexMetadata(account.data)?.name ?? '';
@@ -56,9 +56,7 @@ async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address):
   return held.some(isNft);
 }
 
-/**
- * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
- */
+/** Domains use the Token program, not Token-2022. */
 async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
   const held = await allHoldingsOf(chain, wallet, [programs.token]);
   return held.filter(isNft).map(({ mint }) => mint);
@@ -92,7 +90,6 @@ export const snsLimits = { domainsMax: 10_000 };
 /** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
 
-/** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
 
 async function ownedAccounts(
@@ -110,9 +107,8 @@ async function ownedAccounts(
 }
 
 /**
- * Top-level domains of a wallet, wrapped ones included, sorted by name; unnamed ones are left out. Takes two
- * calls, and one more for every 100 domains or NFTs.
- * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRejection.
+ * Top-level domains of a wallet, wrapped ones included, sorted by name. Two calls, and one more for every 100
+ * domains or NFTs. @throws Failure ANSWER_TOO_LARGE.
  */
 export async function ownedDomains(
   chain: Chain,
@@ -167,10 +163,7 @@ async function favoriteName(
   return nameOf(chain, address, name);
 }
 
-/**
- * Name of a name account, or a wallet's favorite domain, or else its first domain.
- * @returns null when the address has no name.
- */
+/** Name of a name account, or a wallet's favorite domain, or else its first domain. */
 export async function nameOfAddress(chain: Chain, address: Address): Promise<string | null> {
   const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);

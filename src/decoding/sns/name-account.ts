@@ -9,7 +9,6 @@ import { readAddress, readBorsh, readString } from '../borsh.ts';
  * `reverseLookup`; rest-api.md §4, "SNS".
  */
 
-/** Programs on mainnet-beta. */
 export const snsPrograms = {
   names: address('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX'),
   /** Stores favorite domains. */
@@ -18,7 +17,6 @@ export const snsPrograms = {
   tokenizer: address('nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk'),
 } as const satisfies Record<string, Address>;
 
-/** Parent of top-level domains. */
 export const rootDomain: Address = address('58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx');
 
 /** Class of reverse lookup accounts. */
@@ -34,7 +32,6 @@ const SUBDOMAIN_MARK = '\0';
 /** Domains have no class. */
 export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
 
-/** Offsets for searches. */
 export const nameOffsets = { parent: 0, owner: 32 } as const;
 
 function nameAddress(name: string, nameClass: Address | null, parent: Address | null): Address {
@@ -55,14 +52,10 @@ export function domainAccount(name: string): Address {
   return nameAddress(`${SUBDOMAIN_MARK}${name.slice(0, dot)}`, null, parent);
 }
 
-/**
- * Reverse lookup account of a name account.
- * @param parent - of a subdomain; null for a top-level domain.
- */
+/** @param parent - of a subdomain; null for a top-level domain. */
 export const reverseAccount = (nameAccount: Address, parent: Address | null): Address =>
   nameAddress(nameAccount, reverseClass, parent);
 
-/** Account with the favorite domain of a wallet. */
 export const favoriteAccount = (wallet: Address): Address =>
   findProgramAddress([FAVORITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 

@@ -17,7 +17,6 @@ type ReadMints = Readonly<{
 }>;
 
 type Along = Readonly<{
-  /** Whether to read the clock. */
   clock?: boolean;
   /** Mints that the list names completely are read without metadata. */
   tokenList?: TokenList;
@@ -27,10 +26,7 @@ const mintsLimits = {
   mintsMax: 20_000,
 };
 
-/**
- * Reads mint accounts, their metadata accounts and the clock in batches of 100.
- * @throws Failure ANSWER_TOO_LARGE beyond `mintsLimits`, other Failures, NodeRejection.
- */
+/** Reads mint accounts, their metadata accounts and the clock. @throws Failure ANSWER_TOO_LARGE. */
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],
@@ -42,7 +38,6 @@ export async function readMintAccounts(
   return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);
 }
 
-/** @throws as `readMintAccounts`. */
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,

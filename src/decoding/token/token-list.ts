@@ -6,7 +6,6 @@ export type ListedToken = Readonly<{
   image: string;
 }>;
 
-/** Token names from the operator. */
 export interface TokenList {
   find(mint: Address): ListedToken | null;
 }
@@ -55,10 +54,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`. One
- * invalid entry rejects the whole list. Images that clients cannot load are dropped.
- *
- * @throws TokenListError with the 0-based index of the entry and the reason.
+ * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`.
+ * @throws TokenListError with the 0-based index of the first invalid entry and the reason.
  */
 export function parseTokenList(
   text: string,
@@ -80,7 +77,6 @@ export function parseTokenList(
     if (tokens.has(mint)) throw new TokenListError(`${where}: duplicate "address"`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
-      // The symbol may be empty.
       symbol: textOf(symbol, 0, limits.symbolMax, `${where}: "symbol"`),
       image: imageOf(logoURI, limits),
     });

@@ -3,13 +3,9 @@ import type { Chain } from '../chain/chain.ts';
 import { findNames, type NameSources, type TokenName } from './find-names.ts';
 import { readMints } from './read-mints.ts';
 
-/** Named per response. */
 const MINTS_MAX = 1000;
 
-/**
- * Looks up each mint once: one getMultipleAccounts per 50 mints, or per 100 that the list names.
- * @returns names of the addresses that are mints.
- */
+/** Names of the addresses that are mints: one call per 50 mints, or per 100 that the list names. */
 export async function nameMints(
   chain: Chain,
   addresses: ReadonlySet<Address>,

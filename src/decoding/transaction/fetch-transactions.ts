@@ -42,7 +42,6 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   return fetched;
 }
 
-/** Repeats a failed read once. */
 async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -52,7 +51,7 @@ async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T>
   }
 }
 
-/** Existing transactions in the requested order; failed reads are retried once. */
+/** Existing transactions in the requested order. */
 export async function selectedTransactions(
   chain: Chain,
   signatures: readonly string[],
@@ -73,11 +72,8 @@ async function listedTransaction(chain: Chain, signature: string): Promise<Fetch
 }
 
 export type HistoryPart = Readonly<{
-  /** 1 to 1000. */
   limit: number;
-  /** Only older than this transaction. */
   before?: Signature | undefined;
-  /** Only newer than this transaction. */
   until?: Signature | undefined;
   since: bigint;
 }>;
@@ -102,10 +98,8 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
- * Newest transactions of an account, newest first: one call for signatures and one per transaction. A
- * transaction that cannot be read fails the request.
- * @throws Failure UPSTREAM_UNAVAILABLE when a retry fails, TRANSACTION_NOT_FOUND for an unknown `before` or
- * `until`; NodeRejection.
+ * Newest transactions of an account. One that cannot be read fails the request.
+ * @throws Failure UPSTREAM_UNAVAILABLE, or TRANSACTION_NOT_FOUND for an unknown `before` or `until`.
  */
 export async function historyOf(
   chain: Chain,

@@ -11,19 +11,13 @@ import { collectTokens } from './token-accounts.ts';
 
 // Limits of one transaction, at or above those of the runtime and nodes: valid transactions never reach them.
 
-/**
- * Instructions per transaction, far above the runtime's limit. Source: Agave,
- * `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
- */
+/** Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
 const INSTRUCTIONS_MAX = 1_000;
-/** Accounts per instruction; indexes are a u8. */
+/** Indexes are a u8. */
 const ACCOUNTS_MAX = 256;
 /** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
-/**
- * Base58 characters decoded per transaction, ten times the longest data, because decoding is slow. Data
- * beyond counts as empty.
- */
+/** Base58 characters, ten times the longest data: decoding is slow. Data beyond counts as empty. */
 const DATA_TEXT_MAX = 131_072;
 /** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
@@ -45,7 +39,6 @@ function viewOf(parsed: JsonValue): ParsedView | null {
   return typeof type === 'string' ? { type, info: membersOf(info ?? {}) } : null;
 }
 
-/** Decodes instruction data within `DATA_TEXT_MAX`. */
 class DataOfTransaction {
   #remaining = DATA_TEXT_MAX;
 
@@ -89,7 +82,7 @@ function readInstruction(
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const parsedView = raw.parsed === undefined ? null : viewOf(raw.parsed);
-  // Accounts by index or name. Stops at the first invalid one: later ones would shift position.
+  // Stops at the first invalid account: later ones would shift position.
   const list = raw.accounts;
   const accounts: Address[] = [];
   for (const item of itemsOf(list, ACCOUNTS_MAX)) {
@@ -133,10 +126,7 @@ class Calls {
   }
 }
 
-/**
- * Flattens instructions in execution order: each outer one, then its inner ones. An instruction without a
- * valid program keeps its index and is left out.
- */
+/** In execution order. An instruction without a valid program keeps its index and is left out. */
 function flattenInstructions(
   outers: readonly JsonValue[],
   innerInstructions: JsonValue | undefined,
@@ -239,9 +229,7 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
   itemsOf(list).map((balance) => amountOf(balance) ?? 0n);
 
 /**
- * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`. The input is untrusted: missing or
- * malformed members are left out.
- * @param result - from `parseJson`, so that u64 values are exact.
+ * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`; malformed members are left out.
  * @returns null without a signature or fee payer, or when nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {

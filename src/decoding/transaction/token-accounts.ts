@@ -79,10 +79,7 @@ function collectDecimals(
   return byMint;
 }
 
-/**
- * Collects token accounts from balances, and from instructions for accounts created and closed in the
- * transaction.
- */
+/** From balances, and from instructions for accounts created and closed in the transaction. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
@@ -134,10 +131,7 @@ function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
   return mints;
 }
 
-/**
- * Whether the amount is an NFT: one unit without decimals, of a mint of which no account holds more than one.
- * Source: rest-api.md §3.2, point 3.
- */
+/** One unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 

@@ -14,10 +14,8 @@ const ATTRIBUTE_MAX = 1_024;
 const FILES_MAX = 64;
 const TYPE_MAX = 128;
 
-/** 100 %. */
 const BASIS_POINTS_MAX = 10_000;
 
-/** Decimal number without exponent. */
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
 
 /** URI schemes that wallets and marketplaces support. */

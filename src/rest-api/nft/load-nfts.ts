@@ -25,13 +25,10 @@ export function loadNfts(
 
 export const nftListLimits = {
   unpagedMax: 1000,
-  /** Search by attributes. */
   searchedMax: 1000,
-  /** wallet/collections. */
   groupedMax: 1000,
 };
 
-/** @throws Failure ANSWER_TOO_LARGE. */
 export function atMost(nfts: readonly FoundNft[], most: number): readonly FoundNft[] {
   if (nfts.length > most) throw new Failure('ANSWER_TOO_LARGE');
   return nfts;

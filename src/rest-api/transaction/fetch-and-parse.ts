@@ -8,7 +8,6 @@ import type { Context } from '../endpoint.ts';
 
 type TransactionFields = Readonly<{ network: Network; txn_signature: Signature; commitment: Commitment }>;
 
-/** @throws Failure TRANSACTION_NOT_FOUND */
 export async function fetchAndParse(
   { network, txn_signature: signature, commitment }: TransactionFields,
   { chain, services }: Context,

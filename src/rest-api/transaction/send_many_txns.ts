@@ -72,11 +72,7 @@ async function sendAll(
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/**
- * Height from which the newest blockhash may have expired. Makes no call when no sent transaction has a
- * blockhash.
- * @returns null when unknown: then only time ends the wait.
- */
+/** Height from which the newest blockhash may have expired. null: only time ends the wait. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],

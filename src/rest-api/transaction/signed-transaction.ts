@@ -15,7 +15,6 @@ import { checked } from '../fields.ts';
 const TEXT_MAX = 5_464;
 
 export type SignedTransaction = Readonly<{
-  /** Base64. */
   text: string;
   signature: Signature;
   /** null with a durable nonce, and for versions that store it elsewhere. */
@@ -51,10 +50,9 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
   typeof facts?.network === 'string' && facts.outcome !== 'unknown';
 
 /**
- * Sends a transaction with preflight at `processed`, where blockhashes of every commitment are known.
- * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
- * node fault; another Failure when the outcome is unknown. If a node may have the transaction, the error
- * details have `outcome: 'unknown'` and the signature.
+ * Preflight at `processed` knows the blockhashes of every commitment.
+ * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction. If a node may have it, the
+ * error details have `outcome: 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

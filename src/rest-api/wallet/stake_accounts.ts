@@ -5,7 +5,6 @@ import { U64_MAX } from '../../solana/units.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, pageFields, pageResult } from '../fields.ts';
 
-/** Page size. Spec, "Limits". */
 const SIZE_MAX = 10;
 
 const sol = (description: string) => z.number().meta({ description: `${description} SOL.` });

@@ -17,7 +17,6 @@ import {
 /** Source: raydium-io/raydium-amm, program/src/log.rs. */
 const RAY_LOG_PREFIX = 'Program log: ray_log: ';
 
-/** By `log_type`, the first byte. */
 export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   InitLog: log_type u8, time u64, pc_decimals coin_decimals u8, pc_lot_size coin_lot_size pc_amount
     coin_amount u64, market pubkey;
@@ -40,7 +39,6 @@ export const DATA_PREFIX = 'Program data: ';
 
 type ProgramLogLine = Readonly<{
   program: Address;
-  /** `ExecutedInstruction.index` */
   index: number;
   startedInstructions: number;
   line: string;
@@ -61,10 +59,7 @@ const programsWithoutLogs: ReadonlySet<Address> = new Set([
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
-/**
- * Attributes log lines to instructions by following the call stack. Without recorded inner instructions,
- * lines count for the outer one.
- */
+/** Follows the call stack. Without recorded inner instructions, lines count for the outer one. */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
   startedInstructions = 0;
@@ -100,10 +95,7 @@ class LogParser {
   }
 }
 
-/**
- * Log lines that start with one of `prefixes`, with their instruction. Programs cannot forge runtime lines:
- * theirs start with `Program log:` or `Program data:`.
- */
+/** Programs cannot forge runtime lines: theirs start with `Program log:` or `Program data:`. */
 export function programLogLines(
   logs: readonly string[],
   instructions: readonly ExecutedInstruction[],
@@ -156,8 +148,8 @@ export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
 /**
- * Events in inner instructions. Programs accept these only from themselves (the event authority signs).
- * @param emittedCounts - counts events by their bytes, to skip copies in the logs.
+ * Events in inner instructions, which programs accept only from themselves (the event authority signs).
+ * @param emittedCounts - by their bytes, to skip copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,
@@ -210,11 +202,7 @@ function loggedEvents(
   return positioned;
 }
 
-/**
- * Events in emission order, from inner instructions (`emit_cpi!`), logs (`emit!`) and program logs. Unknown
- * events are left out. Never throws; linear time.
- * @returns none for a failed transaction.
- */
+/** Known events in emission order; none of a failed transaction. Never throws; linear time. */
 export function readEvents(transaction: ExecutedTransaction): ProgramEvent[] {
   if (transaction.err !== null) return [];
   const emittedCounts = new Map<string, number>();

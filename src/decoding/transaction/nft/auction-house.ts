@@ -20,10 +20,9 @@ const PREFIX = Buffer.from('auction_house');
 
 type OfferCall = Call<'wallet' | 'tokenAccount' | 'marketplace' | 'state'>;
 
-/** In base units. */
 type Terms = Readonly<{ price: bigint; size: bigint }>;
 
-/** Whether the trade state is of this currency. Public bids are not bound to a token account. */
+/** Public bids are not bound to a token account. */
 function isTradeState(
   { at, instruction: { program } }: OfferCall,
   mint: Address,
@@ -39,9 +38,8 @@ function isTradeState(
 }
 
 /**
- * Finds the currency of an offer: the trade state address derives from it. Source: mpl-auction-house,
- * `find_trade_state_address`.
- * @returns null when neither SOL nor a mint of the transaction matches.
+ * The trade state address derives from the currency: SOL or a mint of the transaction. Source:
+ * mpl-auction-house, `find_trade_state_address`.
  */
 export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): Currency {
   const mints = [...call.transaction.decimals.keys()];
@@ -53,10 +51,7 @@ export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): C
 const associatedSeeds = (wallet: Address, mint: Address): Uint8Array[] =>
   [wallet, programs.token, mint].map(addressBytes);
 
-/**
- * An offer by the NFT holder is a listing; any other is a bid.
- * @returns null when the holder is unknown.
- */
+/** Whether the NFT holder makes the offer; any other is a bid. null when the holder is unknown. */
 function isListing({ at, transaction }: OfferCall, mint: Address): boolean | null {
   const owner = transaction.tokenAccounts.get(at.tokenAccount)?.owner ?? null;
   if (owner !== null) return owner === at.wallet;
@@ -64,8 +59,8 @@ function isListing({ at, transaction }: OfferCall, mint: Address): boolean | nul
 }
 
 /**
- * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Prices are in
- * base units of the treasury mint. Auctioneer instructions have one more account before the auction house.
+ * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Auctioneer
+ * instructions have one more account before the auction house.
  * Source: metaplex-foundation/metaplex-program-library 27bd23f, auction-house/js/idl/auction_house.json.
  */
 

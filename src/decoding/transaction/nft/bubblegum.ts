@@ -29,10 +29,7 @@ const APPLICATION_DATA = 1;
 const LEAF_SCHEMA_EVENT = 1;
 const VERSION_MAX = 1;
 
-/**
- * Decodes a leaf schema event, V1 or V2. Source: mpl-bubblegum, `LeafSchemaEvent` inside
- * spl-account-compression's `ApplicationDataEvent::V1`.
- */
+/** Source: mpl-bubblegum, `LeafSchemaEvent`; spl-account-compression, `ApplicationDataEvent::V1`. */
 function readLeafEvent(data: Uint8Array): LeafEvent | null {
   return readOrNull(data, (reader) => {
     if (reader.u8() !== APPLICATION_DATA || reader.u8() !== 0) return null;
@@ -40,8 +37,7 @@ function readLeafEvent(data: Uint8Array): LeafEvent | null {
     if (reader.u8() !== LEAF_SCHEMA_EVENT) return null;
     if (reader.u8() > VERSION_MAX || reader.u8() > VERSION_MAX) return null;
     const [id, owner] = [readAddress(reader), readAddress(reader)];
-    // Delegate.
-    reader.skipBytes(ADDRESS_BYTES);
+    reader.skipBytes(ADDRESS_BYTES); // Delegate.
     return { id, owner, nonce: reader.u64() };
   });
 }
@@ -65,11 +61,7 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
   }
 }
 
-/**
- * Leaf event of a Bubblegum instruction.
- * @param tree - its tree. Anyone can call a no-op program: the caller and the asset ID must match.
- * @returns null without an event.
- */
+/** Anyone can call a no-op program: the caller and the asset ID must match. */
 function leafEventOf(
   instruction: ExecutedInstruction,
   tree: Address,
@@ -85,10 +77,7 @@ function leafEventOf(
   return null;
 }
 
-/**
- * Mint metadata, with names and enums in Anchor's JavaScript form. Source: mpl-bubblegum 575f729,
- * `MetadataArgs` and `MetadataArgsV2`.
- */
+/** In Anchor's JavaScript form. Source: mpl-bubblegum 575f729, `MetadataArgs`, `MetadataArgsV2`. */
 type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
 /** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
@@ -182,9 +171,9 @@ function nonceV2({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-/** Uses the leaf event, so that no search for the bump is needed. */
 function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(instruction, at.merkle_tree, transaction);
+  // The leaf event spares the search for the bump.
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkle_tree, nonce);
 }
 
@@ -233,5 +222,4 @@ const read = anchorReader({
   burn_v2: layout({ tree_authority: 0, owner: 3, merkle_tree: 5 }, (call) => burnt(call, nonceV2(call))),
 });
 
-/** Both versions. */
 export const bubblegum: ProgramParser = { name: 'BUBBLEGUM', read };

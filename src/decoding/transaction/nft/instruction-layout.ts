@@ -26,10 +26,7 @@ export type InstructionLayout = (
   transaction: ExecutedTransaction,
 ) => readonly ParsedAction[] | null;
 
-/**
- * Instruction layout by account positions.
- * @param positions - 0-based. An instruction with fewer accounts does not match.
- */
+/** @param positions - of accounts, from 0. An instruction with fewer accounts does not match. */
 export function layout<const Name extends string>(
   positions: Readonly<Record<Name, number>>,
   read: Reader<Name>,
@@ -47,7 +44,6 @@ export function layout<const Name extends string>(
   };
 }
 
-/** Instruction that is not shown. */
 export const ignored: InstructionLayout = () => [];
 
 /** Hides an instruction whose effect another one reports. */
@@ -93,14 +89,12 @@ export function numberedReader(layouts: Layouts): ReadInstruction {
     readWith(byNumber.get(instruction.data[0] ?? -1), 1, instruction, transaction);
 }
 
-/** Borsh option. */
 export const optional = <T>(args: ByteReader, read: (args: ByteReader) => T): T | null =>
   args.bool() ? read(args) : null;
 
 /**
  * Whether a later instruction of the transaction executes the offer, so that only the sale is shown.
- * @param sales - names of instructions that execute a sale.
- * @returns the test, given the account position of the offer.
+ * @param sales - names of the instructions that execute one.
  */
 export function fulfilledBy(
   sales: readonly string[],

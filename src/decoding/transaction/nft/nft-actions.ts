@@ -41,10 +41,7 @@ export function statedPrice(
   return priced(currency, args.u64(), transaction);
 }
 
-/**
- * Members of each action in the order of rest-api.md §3.1; compressed NFT offers have those that the
- * instruction has.
- */
+/** In the order of rest-api.md §3.1; compressed NFT offers have the members that the instruction has. */
 const members = {
   NFT_MINT: 'nft_address amount amount_raw owner_associated_account owner collection_address',
   NFT_TRANSFER: 'amount receiver sender receiver_associated_account nft_address',

@@ -42,8 +42,7 @@ const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read: readMagicEde
 
 /**
  * Metaplex v1 auctions, used by Holaplex stores. A bid does not name the NFT, and redeeming is a plain
- * transfer: only bids are shown. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded
- * transactions of Holaplex.
+ * transfer. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded transactions of Holaplex.
  */
 const placeAuctionBid = layout({ bidder: 0, marketplace: 5, mint: 7 }, (call) =>
   nftAction('NFT_BID', { ...call.at, nft_address: null, ...statedPrice(call, currencyOf(call.at.mint)) }),

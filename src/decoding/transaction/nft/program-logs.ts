@@ -9,10 +9,7 @@ import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
 import type { Call } from './instruction-layout.ts';
 
-/**
- * Logs and self-calls of an instruction. Only they contain a pool's price; the instruction contains just a
- * limit.
- */
+/** Logs and self-calls of an instruction contain the price; the instruction itself just a limit. */
 
 const LOG_PREFIX = 'Program log: {';
 const LINE_MAX = 1_000;
@@ -59,10 +56,7 @@ export function loggedNumber(call: LoggingCall, name: string): bigint | null {
   return null;
 }
 
-/**
- * Arguments of a self-call to a no-op instruction such as `tcomp_noop`, which the program accepts only from
- * itself.
- */
+/** Arguments of a call to a no-op such as `tcomp_noop`, which the program accepts only from itself. */
 export function selfCall<T>(
   { instruction: { index, outer, program }, transaction: { instructions } }: LoggingCall,
   name: string,

@@ -26,7 +26,6 @@ import {
 import { type LoggingCall, selfCall } from './program-logs.ts';
 
 type TensorEvent = Readonly<{
-  /** Base units of `currency`. */
   amount: bigint;
   currency: Currency;
   /** null for an offer on a whole collection. */
@@ -40,24 +39,18 @@ const TAKER = 1;
 function readEvent(event: ByteReader): TensorEvent | null {
   const variant = event.u8();
   if (variant !== MAKER && variant !== TAKER) return null;
-  // Maker or taker.
-  event.skipBytes(32);
-  // Bid.
-  optional(event, readAddress);
-  // Target and target ID; then optional field and field ID.
-  event.skipBytes(1 + 32);
-  optional(event, (some) => some.u8());
-  optional(event, readAddress);
+  event.skipBytes(32); // Maker or taker.
+  optional(event, readAddress); // Bid.
+  event.skipBytes(1 + 32); // Target, target ID.
+  optional(event, (some) => some.u8()); // Field.
+  optional(event, readAddress); // Field ID.
   const amount = event.u64();
-  // Quantity.
-  event.skipBytes(4);
-  // Fees: protocol, two brokers, creators.
-  if (variant === TAKER) event.skipBytes(4 * 8);
+  event.skipBytes(4); // Quantity.
+  if (variant === TAKER) event.skipBytes(4 * 8); // Fees: protocol, two brokers, creators.
   const currency = currencyOf(optional(event, readAddress));
   if (variant === MAKER) {
-    // Expiry, private taker.
-    event.skipBytes(8);
-    optional(event, readAddress);
+    event.skipBytes(8); // Expiry.
+    optional(event, readAddress); // Private taker.
   }
   return { amount, currency, asset: optional(event, readAddress) };
 }
@@ -176,8 +169,7 @@ const edit = layout({ list_state: 0, seller: 1 }, (call) => {
 });
 
 const placeBid = layout({ bid_state: 2, bidder: 3 }, ({ at, args, transaction }) => {
-  // Bid ID.
-  args.skipBytes(32);
+  args.skipBytes(32); // Bid ID.
   const target = targets[args.u8()];
   const target_id = readAddress(args);
   optional(args, (some) => some.u8());

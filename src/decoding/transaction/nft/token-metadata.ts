@@ -10,7 +10,6 @@ import type {
 import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
 import { nftAction, ONE_NFT } from './nft-actions.ts';
 
-/** NFT minted through Token Metadata. */
 type MintedNft = Readonly<{
   mint: Address;
   metadata: Address;
@@ -87,7 +86,7 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
 
 const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<Address, MintedNft>>();
 
-/** NFTs minted through Token Metadata, by mint; cached per transaction. Empty for a failed one. */
+/** By mint; empty for a failed transaction. */
 export function mintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
   const before = cache.get(transaction);
   if (before !== undefined) return before;
@@ -124,10 +123,7 @@ const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolea
     ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
   );
 
-/**
- * One of several instructions that mint an NFT; the highest-ranked reports it. For other new mints they are
- * not shown; for existing mints they are UNKNOWN.
- */
+/** The highest-ranked of several instructions reports the new NFT. For existing mints they are UNKNOWN. */
 const mintStep = (mintAt: number) =>
   layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
     const made = mintedNfts(transaction).get(at.mint);

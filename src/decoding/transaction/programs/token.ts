@@ -23,7 +23,6 @@ function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount
   return decimals === undefined ? null : uiAmountOf(amount, decimals);
 }
 
-/** Owner or delegate that signed. */
 const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
   addressOf(authority) ?? addressOf(multisigAuthority);
 
@@ -107,7 +106,6 @@ const read: ReadInstruction = (instruction, transaction) => {
   return readByParsedType(instruction, transaction);
 };
 
-/** Name from the interface. */
 export const tokenProgram: ProgramParser = { name: 'Token Program', read };
 
 export const token2022Program: ProgramParser = { name: 'TOKEN_2022_PROGRAM', read };

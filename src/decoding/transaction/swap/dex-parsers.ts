@@ -22,8 +22,8 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Pool creations (creator, pool, first mint, first vault), additions and removals (provider, pool) in the notation of
- * `parsePositions`. The second mint and vault follow the first. Source: the programs' IDLs and source code.
+ * Rows of `parsePositions`: creator, pool, first mint and first vault (the second ones follow); provider and
+ * pool. Source: the programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>

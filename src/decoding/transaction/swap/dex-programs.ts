@@ -5,19 +5,14 @@ import { leadingHex, parsePositions } from '../events/layout.ts';
 /** Account positions in a swap instruction; negative ones count from the end. */
 type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
-/**
- * A pool exchanges two tokens. A router swaps through pools and may charge a fee. A wrapper forwards a swap
- * to another program and charges a separate fee.
- */
+/** A router may charge a fee of the swap; a wrapper forwards a swap and charges a separate fee. */
 type DexKind = 'pool' | 'router' | 'wrapper';
 
 export type DexProgram = Readonly<{
   kind: DexKind;
-  /** Program name in responses: `JUPITER_V_6`. */
   protocol: string;
-  /** Pool source in responses: `Raydium`. */
   source: string;
-  /** Swap instructions by leading bytes in hex. null when every exchange through the program is a swap. */
+  /** By leading bytes in hex; null when every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
@@ -42,10 +37,7 @@ const raydiumV4Swaps = swapsOf('9 1 -1, 11 1 -1, 16 1 7, 17 1 7');
 const clmmSwaps = swapsOf('swap 2 0, swap_v2 2 0, swap_router_base_in - 0');
 const cpmmSwaps = swapsOf('swap_base_input 3 0, swap_base_output 3 0');
 const launchLabSwaps = swapsOf('buy_exact_in 4 0, buy_exact_out 4 0, sell_exact_in 4 0, sell_exact_out 4 0');
-/**
- * Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools and name
- * none.
- */
+/** Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools. */
 const whirlpoolSwaps = swapsOf('swap 2 1, swap_v2 4 3, two_hop_swap - 1, two_hop_swap_v2 - 14');
 /** Source: MeteoraAg/dlmm-sdk, damm-v2-sdk and dynamic-bonding-curve-sdk. */
 const dlmmSwaps = swapsOf(`

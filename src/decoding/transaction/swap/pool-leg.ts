@@ -8,15 +8,13 @@ import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { type Exchange, type Movement, netOf } from './movements.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 
-/** pump.fun trade event. */
 type Trade = Readonly<{
   mint: Address;
   user: Address;
   buys: boolean;
-  /** Base units of the coin. */
   tokens: bigint;
   quoteMint: Address;
-  /** Base units, without fees. */
+  /** Without fees. */
   quote: bigint;
   /** Program and creator fees; null in events before May 2025. */
   fees: bigint | null;
@@ -70,9 +68,8 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSid
 }
 
 /**
- * Trade with a pump.fun curve: what left and reached the trader, fees included. A buy that completes the
- * curve continues in the new pool within one instruction; there the movements count.
- * @returns null without a trade event in the span.
+ * What left and reached the trader, fees included. A buy that completes the curve continues in the new pool
+ * within one instruction; there the movements count.
  */
 function readPumpTrade(
   view: TransactionView,
@@ -141,10 +138,8 @@ function exchangeWith(
 }
 
 /**
- * Decodes one pool's part of a swap from the movements below its instruction. pump.fun needs its event,
- * since the curve pays SOL without a transfer.
+ * One pool's part of a swap, from movements. pump.fun needs its event: the curve pays SOL without a transfer.
  * @param side - owners the swap is made for: signers, and accounts where a route holds tokens.
- * @returns null when the instruction is no known swap.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
   const instruction = view.instruction(at);
