@@ -64,11 +64,7 @@ function requestOf({ from, fields, verb }: Endpoint): Json {
 const pathFailures: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
 function failureResponses(endpoint: Endpoint): Json {
-  const statuses = new Map<number, FailureCode[]>();
-  for (const code of failuresOf(endpoint)) {
-    const { http } = failures[code];
-    statuses.set(http, [...(statuses.get(http) ?? []), code]);
-  }
+  const statuses = Map.groupBy(failuresOf(endpoint), (code) => failures[code].http);
   return Object.fromEntries(
     [...statuses].map(([http, codes]) => [
       http,

@@ -17,6 +17,8 @@ const CALLS_AT_A_TIME = 8;
 
 export type AccountAt = Readonly<{ address: Address; account: Account }>;
 
+type TokenFilter = Readonly<{ programId: Address }> | Readonly<{ mint: Address }>;
+
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
 /** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
@@ -80,10 +82,7 @@ export class Chain {
     );
   }
 
-  tokenAccounts(
-    owner: Address,
-    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
-  ): Promise<AccountAt[]> {
+  tokenAccounts(owner: Address, which: TokenFilter): Promise<AccountAt[]> {
     return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
       mapTimeSliced(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
     );
@@ -138,10 +137,7 @@ export class MemoizedChain extends Chain {
     );
   }
 
-  override tokenAccounts(
-    owner: Address,
-    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
-  ): Promise<AccountAt[]> {
+  override tokenAccounts(owner: Address, which: TokenFilter): Promise<AccountAt[]> {
     const key = JSON.stringify([owner, which]);
     const cached = this.#tokenAccounts.get(key) ?? super.tokenAccounts(owner, which);
     this.#tokenAccounts.set(key, cached);

@@ -18,7 +18,7 @@ import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readReferencedAccounts } from './nft-draft.ts';
 
-export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
+function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
   if (account?.owner === coreProgram) {
     const core = decodeCoreAccount(account.data);

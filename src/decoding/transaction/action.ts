@@ -25,6 +25,8 @@ export type Action = Readonly<{
   ix_index: number;
 }>;
 
+export type ParsedAction = Pick<Action, 'type' | 'info'>;
+
 /**
  * Decodes one instruction of a program. Never throws, as the bytes are untrusted.
  * @returns the actions; empty for instructions that are not shown; null (UNKNOWN) when not recognized.
@@ -32,7 +34,7 @@ export type Action = Readonly<{
 export type ReadInstruction = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
-) => readonly Pick<Action, 'type' | 'info'>[] | null;
+) => readonly ParsedAction[] | null;
 
 export type ProgramParser = Readonly<{ name: string; read: ReadInstruction }>;
 

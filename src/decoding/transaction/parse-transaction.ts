@@ -6,7 +6,7 @@ import { solOf } from '../amounts.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { NameSources, TokenName } from '../token/find-names.ts';
 import { nameMints } from '../token/token-names.ts';
-import { type Action, actionTypes, type ProgramEvent, type Protocol } from './action.ts';
+import { type Action, actionTypes, type ParsedAction, type ProgramEvent, type Protocol } from './action.ts';
 import { readEvents } from './events/read-events.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import type { FetchedTransaction } from './fetch-transactions.ts';
@@ -19,7 +19,7 @@ import { tokenBalanceChanges } from './token-accounts.ts';
 /** Effects without token names. */
 type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
-const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
+const UNKNOWN: ParsedAction = { type: 'UNKNOWN', info: {} };
 
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 

@@ -9,6 +9,7 @@ import type {
   ExecutedTransaction,
   TransactionTokenAccount,
 } from './executed-transaction.ts';
+import { oncePerTransaction } from './once-per-transaction.ts';
 
 const LAMPORT_DECIMALS = 9;
 
@@ -33,23 +34,20 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
 }
 
 /** Token accounts that an instruction creates, or moves and names with their mint. */
-function accountsFrom({ program, parsed }: ExecutedInstruction): Partial<TransactionTokenAccount>[] {
+function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
   const address = (name: string) => addressOf(info[name]);
-  const describe = (of: string, owner: string | null, tokenProgram: Address | null = program) => [
-    { address: address(of), mint: address('mint'), owner: owner && address(owner), program: tokenProgram },
+  const describe = (of: string, owner: Address | null, tokenProgram: Address | null = program) => [
+    { address: address(of), mint: address('mint'), owner, program: tokenProgram },
   ];
   if (program === programs.ata && (type === 'create' || type === 'createIdempotent')) {
-    return describe('account', 'wallet', address('tokenProgram')) as Partial<TransactionTokenAccount>[];
+    return describe('account', address('wallet'), address('tokenProgram'));
   }
   if (!isTokenProgram(program)) return [];
-  if (/^initializeAccount[23]?$/.test(type))
-    return describe('account', 'owner') as Partial<TransactionTokenAccount>[];
+  if (/^initializeAccount[23]?$/.test(type)) return describe('account', address('owner'));
   if (!/^(transferChecked(WithFee)?|mintTo(Checked)?|burn(Checked)?)$/.test(type)) return [];
-  return ['source', 'destination', 'account'].flatMap((of) =>
-    describe(of, null),
-  ) as Partial<TransactionTokenAccount>[];
+  return ['source', 'destination', 'account'].flatMap((of) => describe(of, null));
 }
 
 function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, number] | null {
@@ -101,14 +99,14 @@ export function collectTokens(
   }
   for (const instruction of instructions) {
     for (const { address, mint, owner, program } of accountsFrom(instruction)) {
-      if (!address || !mint) continue;
+      if (address === null || mint === null) continue;
       const had = tokenAccounts.get(address);
       const accountMint = had?.mint ?? mint;
       tokenAccounts.set(address, {
         address,
         mint: accountMint,
-        owner: had?.owner ?? owner ?? null,
-        program: had?.program ?? program ?? null,
+        owner: had?.owner ?? owner,
+        program: had?.program ?? program,
         decimals: had?.decimals ?? decimals.get(accountMint) ?? null,
         before: had?.before ?? 0n,
         after: had?.after ?? 0n,
@@ -118,18 +116,10 @@ export function collectTokens(
   return { tokenAccounts, decimals };
 }
 
-const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
-
-function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
-  const cached = mintsByTransaction.get(transaction);
-  if (cached !== undefined) return cached;
-  const mints = new Set<Address>();
-  for (const { mint, before, after } of transaction.tokenAccounts.values()) {
-    if (before > 1n || after > 1n) mints.add(mint);
-  }
-  mintsByTransaction.set(transaction, mints);
-  return mints;
-}
+const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Address> => {
+  const inNumbers = [...tokenAccounts.values()].filter(({ before, after }) => before > 1n || after > 1n);
+  return new Set(inNumbers.map(({ mint }) => mint));
+});
 
 /** One unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>

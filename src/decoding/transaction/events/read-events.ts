@@ -1,4 +1,3 @@
-import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
@@ -28,11 +27,15 @@ export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
 `);
 
-function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
-  const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
+type DecodedEvent = Pick<ProgramEvent, 'name' | 'data'>;
+
+function decodeEvent(layout: EventLayout | undefined, bytes: Uint8Array): DecodedEvent | null {
   const data = layout === undefined ? null : readLayout(bytes, layout);
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
+
+const readRayLog = (bytes: Uint8Array): DecodedEvent | null =>
+  decodeEvent(rayLogLayouts[bytes[0] ?? rayLogLayouts.length], bytes);
 
 /** Prefix of base64 data logged by `sol_log_data`, which Anchor's `emit!` uses. */
 export const DATA_PREFIX = 'Program data: ';
@@ -135,14 +138,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** Instructions have positions from 1; log lines stand between them. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
-function readAnchor(
-  program: Address,
-  bytes: Uint8Array,
-): { name: string; data: Record<string, WritableJson> } | null {
-  const layout = eventTables.get(program)?.get(leadingHex(bytes));
-  const data = layout === undefined ? null : readLayout(bytes.subarray(DISCRIMINATOR_BYTES), layout);
-  return layout === undefined || data === null ? null : { name: layout.name, data };
-}
+const readAnchor = (program: Address, bytes: Uint8Array): DecodedEvent | null =>
+  decodeEvent(eventTables.get(program)?.get(leadingHex(bytes)), bytes.subarray(DISCRIMINATOR_BYTES));
 
 export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
@@ -173,10 +170,7 @@ function decodeLine(text: string): Uint8Array | null {
   return text.length > eventLimits.lineMax || !BASE64.test(text) ? null : Buffer.from(text, 'base64');
 }
 
-function readLine({
-  program,
-  line,
-}: ProgramLogLine): { name: string; data: Record<string, WritableJson> } | null {
+function readLine({ program, line }: ProgramLogLine): DecodedEvent | null {
   const ownLog = line.startsWith(RAY_LOG_PREFIX);
   if (ownLog !== (program === appPrograms.raydiumV4)) return null;
   const bytes = decodeLine(line.slice(ownLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));

@@ -4,16 +4,9 @@ import { ADDRESS_BYTES, type Address, address, addressBytes } from '../../../sol
 import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
 import { rawAmount } from '../../amounts.ts';
 import { NotBorsh, readAddress, readVariant } from '../../borsh.ts';
-import type { ProgramParser } from '../action.ts';
+import type { ParsedAction, ProgramParser } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-import {
-  anchorReader,
-  type Call,
-  layout,
-  optional,
-  optionalAccount,
-  type ParsedAction,
-} from './instruction-layout.ts';
+import { anchorReader, type Call, layout, optional, optionalAccount } from './instruction-layout.ts';
 import { nftAction } from './nft-actions.ts';
 
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');

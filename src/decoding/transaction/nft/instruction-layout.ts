@@ -1,11 +1,10 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
 import { readBorsh } from '../../borsh.ts';
-import type { Action, ReadInstruction } from '../action.ts';
+import type { ParsedAction, ReadInstruction } from '../action.ts';
+import { byEachName } from '../by-each-name.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-
-export type ParsedAction = Pick<Action, 'type' | 'info'>;
 
 export type Call<Name extends string> = Readonly<{
   at: Readonly<Record<Name, Address>>;
@@ -72,19 +71,14 @@ function readWith(
 /** Layouts by the names of their instructions, separated by spaces. */
 type Layouts = Readonly<Record<string, InstructionLayout>>;
 
-const layoutsByKey = <Key>(layouts: Layouts, keyOf: (name: string) => Key): Map<Key, InstructionLayout> =>
-  new Map(
-    Object.entries(layouts).flatMap(([names, one]) => names.split(' ').map((name) => [keyOf(name), one])),
-  );
-
 export function anchorReader(layouts: Layouts): ReadInstruction {
-  const byMark = layoutsByKey(layouts, instructionDiscriminator);
+  const byMark = byEachName(layouts, instructionDiscriminator);
   return (instruction, transaction) =>
     readWith(byMark.get(leadingHex(instruction.data)), DISCRIMINATOR_BYTES, instruction, transaction);
 }
 
 export function numberedReader(layouts: Layouts): ReadInstruction {
-  const byNumber = layoutsByKey(layouts, Number);
+  const byNumber = byEachName(layouts, Number);
   return (instruction, transaction) =>
     readWith(byNumber.get(instruction.data[0] ?? -1), 1, instruction, transaction);
 }

@@ -3,8 +3,9 @@ import { type Address, addressBytes } from '../../../solana/address.ts';
 import { isOnCurve } from '../../../solana/program-address.ts';
 import { nativeMint, programs } from '../../../solana/programs.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import type { ParsedAction } from '../action.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { Call, ParsedAction } from './instruction-layout.ts';
+import type { Call } from './instruction-layout.ts';
 
 const SOL_DECIMALS = 9;
 /** Price of a listing without a price. */

@@ -6,7 +6,7 @@ import {
   leadingHex,
 } from '../events/layout.ts';
 import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
+import { oncePerTransaction } from '../once-per-transaction.ts';
 import type { Call } from './instruction-layout.ts';
 
 /** Logs and self-calls of an instruction contain the price; the instruction itself just a limit. */
@@ -14,25 +14,17 @@ import type { Call } from './instruction-layout.ts';
 const LOG_PREFIX = 'Program log: {';
 const LINE_MAX = 1_000;
 
-const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<number, readonly string[]>>();
-
-function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonly string[]> {
-  const before = cache.get(transaction);
-  if (before !== undefined) return before;
-  const { logs, instructions } = transaction;
+const loggedIn = oncePerTransaction(({ logs, instructions }) => {
   const logLines = programLogLines(logs, instructions, [DATA_PREFIX, LOG_PREFIX]);
-  const lines = Map.groupBy(logLines, ({ index }) => index);
-  const found = new Map([...lines].map(([index, logged]) => [index, logged.map(({ line }) => line)]));
-  cache.set(transaction, found);
-  return found;
-}
+  return Map.groupBy(logLines, ({ index }) => index);
+});
 
 export type LoggingCall = Pick<Call<never>, 'instruction' | 'transaction'>;
 
 const linesOf = ({ instruction, transaction }: LoggingCall, prefix: string): string[] =>
   (loggedIn(transaction).get(instruction.index) ?? [])
-    .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
-    .map((line) => line.slice(prefix.length));
+    .filter(({ line }) => line.startsWith(prefix) && line.length <= LINE_MAX)
+    .map(({ line }) => line.slice(prefix.length));
 
 export function loggedEvent<T>(
   call: LoggingCall,

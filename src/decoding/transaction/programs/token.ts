@@ -2,13 +2,13 @@ import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import { type Action, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
+import { type ParsedAction, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
+import { byEachName } from '../by-each-name.ts';
 import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
 import { mintedNfts } from '../nft/token-metadata.ts';
 import { isNftAmount } from '../token-accounts.ts';
 
 const ignored = 'ignored';
-type ParsedAction = Pick<Action, 'type' | 'info'>;
 /** null for invalid instructions; `ignored` when another program reports the effect. */
 type Read = (
   info: ParsedView['info'],
@@ -78,14 +78,15 @@ const readCreate: Read = (info, transaction) => {
     : { type: 'TOKEN_CREATE', info: { token_address: mint } };
 };
 
-const readers: ReadonlyMap<string, Read> = new Map([
-  ...(['transfer', 'transferChecked', 'transferCheckedWithFee'] as const).map(
-    (type) => [type, readTransfer] as const,
-  ),
-  ...(['mintTo', 'mintToChecked'] as const).map((type) => [type, readMint] as const),
-  ...(['burn', 'burnChecked'] as const).map((type) => [type, readBurn] as const),
-  ...(['initializeMint', 'initializeMint2'] as const).map((type) => [type, readCreate] as const),
-]);
+const readers = byEachName(
+  {
+    'transfer transferChecked transferCheckedWithFee': readTransfer,
+    'mintTo mintToChecked': readMint,
+    'burn burnChecked': readBurn,
+    'initializeMint initializeMint2': readCreate,
+  },
+  String,
+);
 
 const ignoredTypes: ReadonlySet<string> = new Set([
   ...['getAccountDataSize', 'amountToUiAmount', 'uiAmountToAmount', 'syncNative', 'closeAccount'],

@@ -7,12 +7,8 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-type PoolCreation = Readonly<{
-  creator: number;
-  pool: number;
-  mints: readonly [one: number, two: number];
-  vaults: readonly [one: number, two: number];
-}>;
+/** The second mint and vault follow the first. */
+type PoolCreation = Readonly<{ creator: number; pool: number; mint: number; vault: number }>;
 
 type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
@@ -22,8 +18,7 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Rows of `parsePositions`: creator, pool, first mint and first vault (the second ones follow); provider and
- * pool. Source: the programs' IDLs and source code.
+ * Rows of `parsePositions`: creator, pool, first mint and first vault; provider and pool. Source: the programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
@@ -99,11 +94,9 @@ const changesOf = (rows: string | undefined, adds: boolean) =>
   );
 
 const creationsOf = (rows: string | undefined) =>
-  parsePositions(rows ?? '').map(([key, [creator, pool, mint, vault]]): [string, PoolCreation] => {
-    const [first, second] = [Number(mint), Number(vault)];
-    const positions = { creator: Number(creator), pool: Number(pool) };
-    return [key, { ...positions, mints: [first, first + 1], vaults: [second, second + 1] }];
-  });
+  parsePositions(rows ?? '').map(
+    ([key, [creator, pool, mint, vault]]) => [key, { creator, pool, mint, vault } as PoolCreation] as const,
+  );
 
 export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
   Object.entries(liquidityRows).map(([program, { creates, adds, removes }]) => [
@@ -135,14 +128,14 @@ const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
     const creation = table?.creations.get(which);
     if (creation !== undefined) {
       const { accounts } = instruction;
-      const { creator, pool, mints, vaults } = creation;
+      const { creator, pool, mint, vault } = creation;
       const info = {
         pool_creator: accounts[creator],
         liquidity_pool_address: accounts[pool],
-        token_mint_one: accounts[mints[0]],
-        token_mint_two: accounts[mints[1]],
-        token_vault_one: accounts[vaults[0]],
-        token_vault_two: accounts[vaults[1]],
+        token_mint_one: accounts[mint],
+        token_mint_two: accounts[mint + 1],
+        token_vault_one: accounts[vault],
+        token_vault_two: accounts[vault + 1],
       };
       return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
     }
