@@ -1,4 +1,5 @@
 import { RawJson } from '../base/json.ts';
+import type { Address } from '../solana/address.ts';
 import { decimalText } from '../solana/encoding/ui-token-amount.ts';
 import { type Lamports, lamports, U64_MAX } from '../solana/units.ts';
 
@@ -7,6 +8,16 @@ const DECIMAL = /^(\d{0,40})(?:\.(\d{0,40}))?(?:e([+-]?\d{1,2}))?$/i;
 
 /** Amount in whole tokens. Doubles lose digits: exact amounts go into a `*_raw` field. */
 export const uiAmountOf = (amount: bigint, decimals: number): number => Number(decimalText(amount, decimals));
+
+/** @returns null when the mint or its decimals are unknown. */
+export function tokensOf(
+  decimals: ReadonlyMap<Address, number>,
+  mint: Address | null,
+  amount: bigint,
+): number | null {
+  const scale = mint === null ? undefined : decimals.get(mint);
+  return scale === undefined ? null : uiAmountOf(amount, scale);
+}
 
 export const solOf = (amount: bigint): number => uiAmountOf(amount, SOL_DECIMALS);
 

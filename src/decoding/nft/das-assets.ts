@@ -113,11 +113,9 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
   };
 }
 
-export const dasReadLimits = {
-  /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
-  assetsOfACall: 1_000,
-  pagesMax: 20,
-} as const;
+/** Assets per getAssetBatch and per searchAssets page, as servers allow. */
+const ASSETS_OF_A_CALL = 1_000;
+const PAGES_OF_A_WALLET = 20;
 
 async function readFrom<T>(
   das: NftDas,
@@ -136,7 +134,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
 
 /** Reads assets by ID; servers without an asset leave it out. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
-  const parts = chunk(ids, dasReadLimits.assetsOfACall);
+  const parts = chunk(ids, ASSETS_OF_A_CALL);
   const requested = new Set(ids);
   const results = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
@@ -148,8 +146,7 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
-  const { assetsOfACall } = dasReadLimits;
-  const full = typeof page.limit === 'number' ? Math.min(page.limit, assetsOfACall) : assetsOfACall;
+  const full = typeof page.limit === 'number' ? Math.min(page.limit, ASSETS_OF_A_CALL) : ASSETS_OF_A_CALL;
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
@@ -160,8 +157,8 @@ export async function dasAssetsOfWallet(
   kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
 ): Promise<FoundNft[]> {
   const found: FoundNft[] = [];
-  for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
-    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
+  for (let page = 1; page <= PAGES_OF_A_WALLET; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: ASSETS_OF_A_CALL };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
     // Burnt assets have no owner.
     found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));

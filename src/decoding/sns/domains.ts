@@ -68,10 +68,10 @@ export function isDomainMint(account: Account | undefined): boolean {
   return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
 }
 
-type TokenizedDomain = Readonly<{ address: Address; name: string }>;
+export type Domain = Readonly<{ address: Address; name: string }>;
 
 /** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
-async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
+async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<Domain[]> {
   const metadata = await metadataAddresses(mints);
   const accounts = await chain.accounts(metadata);
   return mints.flatMap((mint, at) => {
@@ -81,8 +81,6 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
     return domainMint(nameAccount) === mint ? [{ address: nameAccount, name }] : [];
   });
 }
-
-export type Domain = Readonly<{ address: Address; name: string }>;
 
 /** Only bounds the response: each domain costs 0.1 ms and a hundredth of a call. */
 export const snsLimits = { domainsMax: 10_000 };

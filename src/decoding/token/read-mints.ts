@@ -22,9 +22,7 @@ type Along = Readonly<{
   tokenList?: TokenList;
 }>;
 
-const mintsLimits = {
-  mintsMax: 20_000,
-};
+const MINTS_MAX = 20_000;
 
 /** Reads mint accounts, their metadata accounts and the clock. @throws Failure ANSWER_TOO_LARGE. */
 export async function readMintAccounts(
@@ -32,7 +30,7 @@ export async function readMintAccounts(
   mints: readonly Address[],
   { clock = false, tokenList }: Along = {},
 ): Promise<Map<Address, Account>> {
-  if (mints.length > mintsLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
+  if (mints.length > MINTS_MAX) throw new Failure('ANSWER_TOO_LARGE');
   const unnamed = tokenList === undefined ? mints : mints.filter((mint) => !isNamed(mint, tokenList));
   const beside = await metadataAddresses(unnamed);
   return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);

@@ -1,6 +1,6 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
-import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { rawAmount, tokensOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
 import { type ParsedAction, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
 import { byEachName } from '../by-each-name.ts';
@@ -18,11 +18,6 @@ type Read = (
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
   amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
 
-function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount: bigint): number | null {
-  const decimals = mint === null ? undefined : transaction.decimals.get(mint);
-  return decimals === undefined ? null : uiAmountOf(amount, decimals);
-}
-
 const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
   addressOf(authority) ?? addressOf(multisigAuthority);
 
@@ -32,7 +27,7 @@ const readTransfer: Read = (info, transaction) => {
   if (amount === null || from === null || to === null) return null;
   const [source, destination] = [transaction.tokenAccounts.get(from), transaction.tokenAccounts.get(to)];
   const mint = addressOf(info.mint) ?? source?.mint ?? destination?.mint ?? null;
-  const tokens = tokensOf(transaction, mint, amount);
+  const tokens = tokensOf(transaction.decimals, mint, amount);
   const parties = {
     receiver: destination?.owner ?? null,
     sender: source?.owner ?? authorityOf(info),
@@ -50,7 +45,7 @@ const readMint: Read = (info, transaction) => {
   if (amount === null || mint === null || account === null) return null;
   if (amount === 1n && mintedNfts(transaction).has(mint)) return ignored;
   const minted: Record<string, WritableJson> = {
-    amount: tokensOf(transaction, mint, amount),
+    amount: tokensOf(transaction.decimals, mint, amount),
     amount_raw: rawAmount(amount),
     receiver_address: transaction.tokenAccounts.get(account)?.owner ?? null,
     token_address: mint,
@@ -62,7 +57,7 @@ const readBurn: Read = (info, transaction) => {
   const [amount, mint, account] = [movedOf(info), addressOf(info.mint), addressOf(info.account)];
   if (amount === null || mint === null || account === null) return null;
   const wallet = transaction.tokenAccounts.get(account)?.owner ?? authorityOf(info);
-  const tokens = tokensOf(transaction, mint, amount);
+  const tokens = tokensOf(transaction.decimals, mint, amount);
   if (isNftAmount(transaction, mint, amount)) {
     return { type: 'NFT_BURN', info: { wallet, nft_address: mint, amount: tokens } };
   }

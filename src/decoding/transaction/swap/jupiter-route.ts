@@ -39,6 +39,11 @@ export function readQuote(data: Uint8Array): Quote | null {
   return which === sharedRouteV2 ? quoteAt(data, DISCRIMINATOR_BYTES + 1) : null;
 }
 
+export const quoteFields = (quote: Quote | null) => ({
+  slippagePercent: quote?.slippagePercent ?? null,
+  quotedOut: quote?.quotedOut ?? null,
+});
+
 type RouteStep = Readonly<{ in: SwapSide; out: SwapSide; amm: Address | null; at: number }>;
 
 function readStep(value: WritableJson, at: number): RouteStep[] {

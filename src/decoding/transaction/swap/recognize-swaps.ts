@@ -6,7 +6,7 @@ import { DISCRIMINATOR_BYTES } from '../events/layout.ts';
 import { isEventCall } from '../events/read-events.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
 import { type DexProgram, dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import { readQuote, readRoute } from './jupiter-route.ts';
+import { quoteFields, readQuote, readRoute } from './jupiter-route.ts';
 import { type Exchange, exchangeOf, type Movement, netByBalances, netOf } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import { type Span, TransactionView } from './transaction-view.ts';
@@ -86,7 +86,7 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   if (exchange === null) return null;
   const { swapper } = exchange;
   const sides = program === appPrograms.okxRouter ? withoutCommission(exchange, moved, data) : exchange;
-  return { swapper, in: sides.in, out: sides.out, pools, slippagePercent: null, quotedOut: null };
+  return { swapper, in: sides.in, out: sides.out, pools, ...quoteFields(null) };
 }
 
 function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
@@ -119,8 +119,7 @@ function routedByJupiter(view: TransactionView, span: Span, swapper: Address): R
     ...{ swapper, pools },
     in: { mint: ends.in.mint, raw: most > 0n ? most : ends.in.raw },
     out: { mint: ends.out.mint, raw: taken > 0n ? taken : ends.out.raw },
-    slippagePercent: quote?.slippagePercent ?? null,
-    quotedOut: quote?.quotedOut ?? null,
+    ...quoteFields(quote),
   };
 }
 
@@ -147,7 +146,7 @@ function swapOfPool(view: TransactionView, at: number, signers: ReadonlySet<Addr
   if (leg === null) return null;
   const { swap, trader: swapper } = leg;
   const sides = { swapper, in: swap.in, out: swap.out, pools: [swap] };
-  return { ...sourceInstruction(view, at), ...sides, slippagePercent: null, quotedOut: null };
+  return { ...sourceInstruction(view, at), ...sides, ...quoteFields(null) };
 }
 
 /** An intermediate fee is at most a tenth of the amount. */
@@ -242,11 +241,7 @@ function swapByBalances(view: TransactionView): Swap[] {
     if (exchange === null) continue;
     const sides = { swapper, in: exchange.in, out: exchange.out, pools: [] };
     const quote = program === appPrograms.jupiterV6 ? readQuote(data) : null;
-    const quoteFields = {
-      slippagePercent: quote?.slippagePercent ?? null,
-      quotedOut: quote?.quotedOut ?? null,
-    };
-    return [{ ...sourceInstruction(view, at), ...sides, ...quoteFields }];
+    return [{ ...sourceInstruction(view, at), ...sides, ...quoteFields(quote) }];
   }
   return [];
 }
