@@ -17,7 +17,7 @@ import type { Services } from './services.ts';
 export type Context = Readonly<{
   caller: RestCaller;
   services: Services;
-  chain(network: Network, commitment?: Commitment): Chain;
+  chain(read: Readonly<{ network: Network; commitment?: Commitment }>): Chain;
   file: Upload | null;
 }>;
 
@@ -69,7 +69,7 @@ const countedDas = (caller: RestCaller, services: Services): NftDas => ({
 export const contextOf = (caller: RestCaller, services: Services, file: Upload | null): Context => ({
   caller,
   services: { ...services, das: countedDas(caller, services) },
-  chain: (network, commitment) => new Chain(network, caller, commitment),
+  chain: ({ network, commitment }) => new Chain(network, caller, commitment),
   file,
 });
 

@@ -68,7 +68,7 @@ export function isDomainMint(account: Account | undefined): boolean {
   return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
 }
 
-export type Domain = Readonly<{ address: Address; name: string }>;
+type Domain = Readonly<{ address: Address; name: string }>;
 
 /** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
 async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<Domain[]> {

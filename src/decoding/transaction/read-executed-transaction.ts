@@ -73,6 +73,17 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
+/** Stops at the first invalid one: later ones would shift position. */
+function readAddresses(items: readonly JsonValue[], read: (item: JsonValue) => Address | null): Address[] {
+  const addresses: Address[] = [];
+  for (const item of items) {
+    const address = read(item);
+    if (address === null) break;
+    addresses.push(address);
+  }
+  return addresses;
+}
+
 function readInstruction(
   raw: JsonMembers,
   keys: readonly Address[],
@@ -82,14 +93,9 @@ function readInstruction(
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const parsedView = raw.parsed === undefined ? null : viewOf(raw.parsed);
-  // Stops at the first invalid account: later ones would shift position.
-  const list = raw.accounts;
-  const accounts: Address[] = [];
-  for (const item of itemsOf(list, ACCOUNTS_MAX)) {
-    const account = typeof item === 'number' ? keys[item] : addressOf(item);
-    if (account === undefined || account === null) break;
-    accounts.push(account);
-  }
+  const accounts = readAddresses(itemsOf(raw.accounts, ACCOUNTS_MAX), (item) =>
+    typeof item === 'number' ? (keys[item] ?? null) : addressOf(item),
+  );
   const whole = accounts.length === itemsOf(raw.accounts).length;
   const late = data.of(raw.data);
   return { program, accounts, late, parsed: parsedView ?? (whole ? ownView(program, accounts, late) : null) };
@@ -168,16 +174,10 @@ type SentMessage = Readonly<{
   instructions: readonly JsonValue[];
 }>;
 
-/** Stops at the first invalid key: later ones would shift position. */
-function keysOf(list: JsonValue | undefined): Address[] {
-  const keys: Address[] = [];
-  for (const item of itemsOf(list, KEYS_MAX)) {
-    const key = addressOf(typeof item === 'string' ? item : membersOf(item).pubkey);
-    if (key === null) break;
-    keys.push(key);
-  }
-  return keys;
-}
+const keysOf = (list: JsonValue | undefined): Address[] =>
+  readAddresses(itemsOf(list, KEYS_MAX), (item) =>
+    addressOf(typeof item === 'string' ? item : membersOf(item).pubkey),
+  );
 
 /** jsonParsed already lists loaded keys among the account keys. */
 function loadedKeys(meta: JsonMembers): Address[] {

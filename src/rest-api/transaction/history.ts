@@ -48,7 +48,7 @@ export const history = endpoint('GET transaction/history', {
   }),
   result: z.array(parsedTransactionSchema),
   async handle(fields, { chain, services }) {
-    const reader = chain(fields.network, fields.commitment);
+    const reader = chain(fields);
     const transactions = await historyOf(reader, fields.account, {
       limit: fields.tx_num,
       ...historyEnds(fields),

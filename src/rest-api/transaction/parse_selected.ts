@@ -25,7 +25,7 @@ export const parseSelected = endpoint('POST transaction/parse_selected', {
   }),
   result: z.array(parsedTransactionSchema),
   async handle(fields, { chain, services }) {
-    const reader = chain(fields.network, fields.commitment);
+    const reader = chain(fields);
     const transactions = await selectedTransactions(reader, fields.transaction_signatures);
     const include = { events: fields.enable_events, raw: fields.enable_raw };
     const result = await parseTransactions(reader, transactions, services, include);

@@ -141,7 +141,7 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
   result: z.array(outcome),
   async handle({ network: name, encoded_transactions: all, commitment: level }, context) {
     const { caller, services } = context;
-    const chain = context.chain(name);
+    const chain = context.chain({ network: name });
     const submissions = await sendAll(all, chain, context);
     const height = await lastValidBlockHeight(chain, submissions);
     const wait = async ({ transaction, failure }: Submission): Promise<TransactionOutcome> => {

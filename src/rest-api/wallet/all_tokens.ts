@@ -15,8 +15,8 @@ export const allTokens = endpoint('GET wallet/all_tokens', {
   failures: chainFailures,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.array(tokenSchema),
-  async handle({ network: name, commitment: level, wallet }, { chain, services }) {
-    const tokens = await tokensOfWallet(chain(name, level), wallet, services);
+  async handle({ wallet, ...read }, { chain, services }) {
+    const tokens = await tokensOfWallet(chain(read), wallet, services);
     return { message: `${tokens.length} tokens fetched successfully`, result: tokens.map(toTokenResult) };
   },
 });

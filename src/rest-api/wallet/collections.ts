@@ -60,8 +60,8 @@ export const collections = endpoint('GET wallet/collections', {
       }),
     ),
   }),
-  async handle({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
-    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
+  async handle({ wallet_address: wallet, refresh, ...read }, context) {
+    const found = await nftsOfWallet(context.chain(read), context.services.das, wallet);
     const nfts = await loadNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
     const groups = [...Map.groupBy(nfts, groupKey).values()].map(toGroup);
     const sorted = [...groups.filter((group) => !hasNoName(group)), ...groups.filter(hasNoName)];

@@ -67,8 +67,8 @@ export const sendSol = endpoint('POST wallet/send_sol', {
     amount: amountOfSol,
   }),
   result: z.object({ encoded_transaction: z.string().meta({ description: 'Base64.' }) }),
-  async handle({ network: name, from_address: from, to_address: to, amount }, { chain }) {
-    const recentBlockhash = await latestBlockhash(chain(name));
+  async handle({ from_address: from, to_address: to, amount, ...read }, { chain }) {
+    const recentBlockhash = await latestBlockhash(chain(read));
     const instructions = [transfer(from, to, amount)];
     const message = encodeMessage(compileMessage({ feePayer: from, instructions, recentBlockhash }));
     const wire = encodeTransaction([new Uint8Array(SIGNATURE_BYTES)], message);

@@ -75,12 +75,7 @@ export const stakeAccounts = endpoint('GET wallet/stake_accounts', {
     total_page: pageResult.total_pages,
   }),
   async handle({ wallet_address: wallet, page, size, ...read }, { chain }) {
-    const { accounts, total } = await stakeAccountsOf(
-      chain(read.network, read.commitment),
-      wallet,
-      page,
-      size,
-    );
+    const { accounts, total } = await stakeAccountsOf(chain(read), wallet, page, size);
     return {
       message: 'Stake accounts fetched successfully',
       result: {
