@@ -25,14 +25,12 @@ export type TransactionTokenAccount = Readonly<{
   mint: Address;
   owner: Address | null;
   decimals: number | null;
-  program: Address | null;
   /** Base units; 0 before creation. */
   before: bigint;
   after: bigint;
 }>;
 
 export type ExecutedTransaction = Readonly<{
-  slot: bigint;
   /** Unix seconds. */
   blockTime: bigint | null;
   signatures: readonly string[];

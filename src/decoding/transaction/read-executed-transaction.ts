@@ -234,7 +234,7 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
   if (!isShallow(result, DEPTH_MAX)) return null;
-  const { slot, blockTime, transaction, meta: rawMeta } = membersOf(result);
+  const { blockTime, transaction, meta: rawMeta } = membersOf(result);
   const meta = membersOf(rawMeta);
   const message = readMessage(transaction, meta);
   const feePayer = message?.keys[0];
@@ -242,7 +242,7 @@ export function readExecutedTransaction(result: JsonValue): ExecutedTransaction 
   const { keys, signers, signatures } = message;
   const instructions = flattenInstructions(message.instructions, meta.innerInstructions, keys);
   return {
-    ...{ slot: amountOf(slot) ?? 0n, blockTime: wholeOf(blockTime), signatures, feePayer, signers },
+    ...{ blockTime: wholeOf(blockTime), signatures, feePayer, signers },
     ...{ fee: amountOf(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
     ...{ preBalances: balancesOf(meta.preBalances), postBalances: balancesOf(meta.postBalances) },
     logs: itemsOf(meta.logMessages, LOGS_MAX).filter((line) => typeof line === 'string'),

@@ -18,15 +18,14 @@ type Balance = Omit<TransactionTokenAccount, 'before' | 'after'> & Readonly<{ am
 function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<Address, Balance> {
   const balances = new Map<Address, Balance>();
   for (const item of itemsOf(list)) {
-    const { accountIndex, mint, owner, programId, uiTokenAmount } = membersOf(item);
+    const { accountIndex, mint, owner, uiTokenAmount } = membersOf(item);
     const address = keys[naturalOf(accountIndex, keys.length) ?? keys.length];
     const mintAddress = addressOf(mint);
     const { amount, decimals } = membersOf(uiTokenAmount);
     const units = amountOf(amount);
     if (address === undefined || mintAddress === null || units === null) continue;
-    const program = addressOf(programId);
     balances.set(address, {
-      ...{ address, mint: mintAddress, owner: addressOf(owner), program },
+      ...{ address, mint: mintAddress, owner: addressOf(owner) },
       ...{ decimals: decimalsOf(decimals), amount: units },
     });
   }
@@ -38,16 +37,18 @@ function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
   const address = (name: string) => addressOf(info[name]);
-  const describe = (of: string, owner: Address | null, tokenProgram: Address | null = program) => [
-    { address: address(of), mint: address('mint'), owner, program: tokenProgram },
-  ];
+  const describe = (of: string, owner: Address | null) => ({
+    address: address(of),
+    mint: address('mint'),
+    owner,
+  });
   if (program === programs.ata && (type === 'create' || type === 'createIdempotent')) {
-    return describe('account', address('wallet'), address('tokenProgram'));
+    return [describe('account', address('wallet'))];
   }
   if (!isTokenProgram(program)) return [];
-  if (/^initializeAccount[23]?$/.test(type)) return describe('account', address('owner'));
+  if (/^initializeAccount[23]?$/.test(type)) return [describe('account', address('owner'))];
   if (!/^(transferChecked(WithFee)?|mintTo(Checked)?|burn(Checked)?)$/.test(type)) return [];
-  return ['source', 'destination', 'account'].flatMap((of) => describe(of, null));
+  return ['source', 'destination', 'account'].map((of) => describe(of, null));
 }
 
 function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, number] | null {
@@ -57,11 +58,6 @@ function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, numbe
   const address = addressOf(mint);
   return value === null || address === null ? null : [address, value];
 }
-
-type TransactionTokens = Readonly<{
-  tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
-  decimals: ReadonlyMap<Address, number>;
-}>;
 
 function collectDecimals(
   balances: Iterable<Balance>,
@@ -82,35 +78,27 @@ export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
   instructions: readonly ExecutedInstruction[],
-): TransactionTokens {
+): Pick<ExecutedTransaction, 'tokenAccounts' | 'decimals'> {
   const before = balancesOf(meta.preTokenBalances, keys);
   const after = balancesOf(meta.postTokenBalances, keys);
   const decimals = collectDecimals([...before.values(), ...after.values()], instructions);
   const tokenAccounts = new Map<Address, TransactionTokenAccount>();
   for (const balance of [...after.values(), ...before.values()]) {
-    const { address, mint, owner, program } = balance;
+    const { address, mint, owner } = balance;
     if (tokenAccounts.has(address)) continue;
     const [had, has] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
-      ...{ address, mint, owner, program, decimals: decimals.get(mint) ?? null },
+      ...{ address, mint, owner, decimals: decimals.get(mint) ?? null },
       // An account reopened for another mint had no balance of it.
       ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
     });
   }
   for (const instruction of instructions) {
-    for (const { address, mint, owner, program } of accountsFrom(instruction)) {
+    for (const { address, mint, owner } of accountsFrom(instruction)) {
       if (address === null || mint === null) continue;
-      const had = tokenAccounts.get(address);
-      const accountMint = had?.mint ?? mint;
-      tokenAccounts.set(address, {
-        address,
-        mint: accountMint,
-        owner: had?.owner ?? owner,
-        program: had?.program ?? program,
-        decimals: had?.decimals ?? decimals.get(accountMint) ?? null,
-        before: had?.before ?? 0n,
-        after: had?.after ?? 0n,
-      });
+      const unseen = { address, mint, owner, decimals: decimals.get(mint) ?? null, before: 0n, after: 0n };
+      const account = tokenAccounts.get(address) ?? unseen;
+      tokenAccounts.set(address, { ...account, owner: account.owner ?? owner });
     }
   }
   return { tokenAccounts, decimals };

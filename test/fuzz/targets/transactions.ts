@@ -189,10 +189,10 @@ function runOf(input: Uint8Array): ExecutedTransaction {
   const instructions = readInstructions(input);
   const tokenAccounts = keys.map((key, at) => ({
     ...{ address: key, mint: keys[at % 3] as Address, owner: keys[at % 5] as Address },
-    ...{ decimals: 6, program: programs.token, before: 5n, after: BigInt(at) },
+    ...{ decimals: 6, before: 5n, after: BigInt(at) },
   }));
   return {
-    ...{ slot: 1n, blockTime: null, signatures: [], fee: 5000n, err: null, instructions },
+    ...{ blockTime: null, signatures: [], fee: 5000n, err: null, instructions },
     ...{ feePayer: keys[0] as Address, signers: keys.slice(0, 3), accountKeys: keys },
     preBalances: keys.map(() => 7n),
     postBalances: keys.map((_, at) => BigInt(at)),
