@@ -1,15 +1,7 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import {
-  anchorReader,
-  type Call,
-  fulfilledBy,
-  type InstructionLayout,
-  layout,
-  optionalAccount,
-  unless,
-} from './instruction-layout.ts';
-import { currencyOf, nftAction, priced, SOL, statedPrice } from './nft-actions.ts';
+import { anchorReader, fulfilledBy, type InstructionLayout, layout, unless } from './instruction-layout.ts';
+import { nftAction, optionalCurrency, priced, SOL, statedPrice } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**
@@ -25,9 +17,6 @@ const isFulfilled = fulfilledBy([
   ...['core_execute_sale_v2', 'ext_execute_sale_v2'],
 ]);
 
-const currencyAt = ({ at, instruction }: Call<'currency'>) =>
-  currencyOf(optionalAccount(at.currency, instruction));
-
 type Positions<Name extends string> = Readonly<Record<Name, number>>;
 
 const sell = (
@@ -42,7 +31,7 @@ const sell = (
 const coreSell = unless(
   isFulfilled(6),
   layout({ seller: 1, nft_address: 4, marketplace: 5, currency: 9 }, (call) =>
-    nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, currencyAt(call)) }),
+    nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, optionalCurrency(call)) }),
   ),
 );
 
@@ -72,14 +61,14 @@ const executeSale = (
   layout(positions, (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, SOL, bumps) }));
 
 const extExecuteSale = layout({ buyer: 1, seller: 2, nft_address: 7, marketplace: 8, currency: 18 }, (call) =>
-  nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, currencyAt(call)) }),
+  nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, optionalCurrency(call)) }),
 );
 
 /** The arguments are not public: the price comes from the log. */
 const coreExecuteSale = layout(
   { buyer: 1, seller: 2, nft_address: 5, marketplace: 6, currency: 16 },
   (call) => {
-    const amount = priced(currencyAt(call), loggedNumber(call, 'price'), call.transaction);
+    const amount = priced(optionalCurrency(call), loggedNumber(call, 'price'), call.transaction);
     return nftAction('NFT_SALE', { ...call.at, ...amount });
   },
 );

@@ -5,7 +5,7 @@ import { nativeMint, programs } from '../../../solana/programs.ts';
 import { rawAmount, uiAmountOf } from '../../amounts.ts';
 import type { ParsedAction } from '../action.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
-import type { Call } from './instruction-layout.ts';
+import { type Call, optionalAccount } from './instruction-layout.ts';
 
 const SOL_DECIMALS = 9;
 /** Price of a listing without a price. */
@@ -19,6 +19,9 @@ export const SOL: Currency = nativeMint;
 /** No mint or the system program means SOL. */
 export const currencyOf = (mint: Address | null): Currency =>
   mint === null || mint === programs.system ? SOL : mint;
+
+export const optionalCurrency = ({ at, instruction }: Call<'currency'>): Currency =>
+  currencyOf(optionalAccount(at.currency, instruction));
 
 function uiPriceOf(currency: Currency, raw: bigint | null, { decimals }: ExecutedTransaction): number | null {
   if (currency === null || raw === null || raw === NO_PRICE) return null;

@@ -12,13 +12,13 @@ import {
   ignored,
   layout,
   optional,
-  optionalAccount,
 } from './instruction-layout.ts';
 import {
   type Currency,
   currencyOf,
   mayBeCompressed,
   nftAction,
+  optionalCurrency,
   priced,
   SOL,
   statedPrice,
@@ -77,15 +77,11 @@ function paid(call: LoggingCall, named: Currency) {
 
 function listingTerms({ args, transaction }: Pick<Call<never>, 'args' | 'transaction'>) {
   const raw = args.u64();
-  const expiresIn = optional(args, (some) => some.u64());
+  const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
   const currency = currencyOf(optional(args, readAddress));
   const private_taker = optional(args, readAddress);
-  return { ...priced(currency, raw, transaction), ...expiry(expiresIn), private_taker };
+  return { ...priced(currency, raw, transaction), expire_in_second, private_taker };
 }
-
-const expiry = (seconds: bigint | null) => ({
-  expire_in_second: seconds === null ? null : rawAmount(seconds),
-});
 
 /** Nonce, then index and hashes. */
 function leafOf(args: ByteReader, tree: Address, hashes: number): Address {
@@ -117,12 +113,15 @@ const buyCompressed = (
 ): InstructionLayout =>
   layout(positions, (call) => {
     const { at, args, instruction } = call;
+    const nft_address = leafOf(args, at.merkle_tree, 2);
+    const amount = paid(call, currencyAt(instruction, currencyPosition));
+    const royalty_percentage = royaltyPercent(args);
     return nftAction('COMPRESSED_NFT_SALE', {
-      ...{ ...at, marketplace, nft_address: leafOf(args, at.merkle_tree, 2) },
-      ...{
-        ...paid(call, currencyAt(instruction, currencyPosition)),
-        royalty_percentage: royaltyPercent(args),
-      },
+      ...at,
+      marketplace,
+      nft_address,
+      ...amount,
+      royalty_percentage,
     });
   });
 
@@ -151,10 +150,9 @@ const listPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionL
   layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, marketplace, ...listingTerms(call) }));
 
 /** The currency is an account. */
-const listWns = layout({ seller: 0, nft_address: 4, currency: 16 }, (call) => {
-  const currency = currencyOf(optionalAccount(call.at.currency, call.instruction));
-  return nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call, currency) });
-});
+const listWns = layout({ seller: 0, nft_address: 4, currency: 16 }, (call) =>
+  nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call, optionalCurrency(call)) }),
+);
 
 const delistPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionLayout =>
   layout(positions, ({ at }) => nftAction('NFT_LIST_CANCEL', { ...at, marketplace, price: null }));
@@ -176,7 +174,7 @@ const placeBid = layout({ bid_state: 2, bidder: 3 }, ({ at, args, transaction })
   optional(args, readAddress);
   const raw = args.u64();
   const quantity = args.u32();
-  const expiresIn = optional(args, (some) => some.u64());
+  const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
   const currency = currencyOf(optional(args, readAddress));
   const private_taker = optional(args, readAddress);
   if (target === undefined) return null;
@@ -184,7 +182,7 @@ const placeBid = layout({ bid_state: 2, bidder: 3 }, ({ at, args, transaction })
   if (target === 'assetId' && !mayBeCompressed(target_id)) {
     return nftAction('NFT_BID', { ...offer, nft_address: target_id });
   }
-  const terms = { target, target_id, quantity, ...expiry(expiresIn), private_taker };
+  const terms = { target, target_id, quantity, expire_in_second, private_taker };
   return nftAction('COMPRESSED_NFT_BID', { ...offer, ...terms });
 });
 
@@ -196,10 +194,10 @@ const cancelBid = layout({ bid_state: 0, bidder: 1 }, ({ at }) =>
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
   layout({ seller: 2, merkle_tree: 4, bid_state: 11, buyer: 12 }, (call) => {
     const { at, args } = call;
-    return nftAction('COMPRESSED_NFT_TAKE_BID', {
-      ...{ ...at, marketplace, nft_address: leafOf(args, at.merkle_tree, royalty ? 2 : 1) },
-      ...{ ...paid(call, null), royalty_percentage: royalty ? royaltyPercent(args) : null },
-    });
+    const nft_address = leafOf(args, at.merkle_tree, royalty ? 2 : 1);
+    const royalty_percentage = royalty ? royaltyPercent(args) : null;
+    const trade = { ...at, marketplace, nft_address, ...paid(call, null) };
+    return nftAction('COMPRESSED_NFT_TAKE_BID', { ...trade, royalty_percentage });
   });
 
 const takeBidPlain = (nftAt: number): InstructionLayout =>
