@@ -28,16 +28,12 @@ const stakeAccount = z.object({
 /** The largest u64 means none. */
 const epochOf = (value: bigint): number | null => (value === U64_MAX ? null : Number(value));
 
-function toStakeAccountResult({
-  address: at,
-  lamports,
-  state,
-  activation,
-}: StakeAccount): z.input<typeof stakeAccount> {
+function toStakeAccountResult(account: StakeAccount): z.input<typeof stakeAccount> {
+  const { lamports, state, activation } = account;
   const { authorized, rentExemptReserve } = state.meta;
   const delegation = 'stake' in state ? state.stake.delegation : null;
   return {
-    stake_account_address: at,
+    stake_account_address: account.address,
     stake_authority_address: authorized.staker,
     withdraw_authority_address: authorized.withdrawer,
     vote_account_address: delegation?.voter ?? null,

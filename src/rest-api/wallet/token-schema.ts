@@ -19,15 +19,10 @@ export const tokenSchema = z.object({
 
 export const infoOf = ({ name, symbol, image }: TokenName) => ({ name, symbol, image });
 
-export const toTokenResult = ({
-  holding,
-  balance,
-  decimals,
-  name,
-}: WalletToken): z.input<typeof tokenSchema> => ({
-  address: holding.mint,
-  balance,
-  associated_account: holding.account,
-  info: { ...infoOf(name), decimals },
-  isFrozen: holding.isFrozen,
+export const toTokenResult = (token: WalletToken): z.input<typeof tokenSchema> => ({
+  address: token.holding.mint,
+  balance: token.balance,
+  associated_account: token.holding.account,
+  info: { ...infoOf(token.name), decimals: token.decimals },
+  isFrozen: token.holding.isFrozen,
 });

@@ -54,18 +54,16 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
   }
 }
 
+type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
+
 /** Anyone can call a no-op program: the caller and the asset ID must match. */
-function leafEventOf(
-  instruction: ExecutedInstruction,
-  tree: Address,
-  transaction: ExecutedTransaction,
-): LeafEvent | null {
+function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | null {
   for (const one of behind(instruction, transaction)) {
     if (!noopPrograms.has(one.program)) continue;
     if (one.height !== null && one.caller !== instruction.index) continue;
     const event = readLeafEvent(one.data);
     if (event === null) continue;
-    return isDerivedFrom(event.id, assetSeeds(tree, event.nonce), bubblegumProgram) ? event : null;
+    return isDerivedFrom(event.id, assetSeeds(at.merkle_tree, event.nonce), bubblegumProgram) ? event : null;
   }
   return null;
 }
@@ -137,13 +135,12 @@ function readMetadataV2(args: ByteReader): CompressedMetadata {
 
 const HASH_BYTES = 32;
 
-type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
-
 function minted(
-  { at, instruction, transaction }: Call<'tree_authority' | 'merkle_tree' | 'payer' | 'owner'>,
+  call: Call<'tree_authority' | 'merkle_tree' | 'payer' | 'owner'>,
   nft_metadata: CompressedMetadata,
 ): ParsedAction {
-  const leaf = leafEventOf(instruction, at.merkle_tree, transaction);
+  const { at } = call;
+  const leaf = leafEventOf(call);
   return nftAction('COMPRESSED_NFT_MINT', {
     ...{ ...at, nft_address: leaf?.id ?? null, owner: leaf?.owner ?? at.owner },
     ...{ update_authority: at.tree_authority, nft_metadata },
@@ -164,10 +161,10 @@ function nonceV2({ args }: TreeCall): bigint {
   return args.u64();
 }
 
-function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
-  const leaf = leafEventOf(instruction, at.merkle_tree, transaction);
+function nameOf(call: TreeCall, nonce: bigint): Address {
+  const leaf = leafEventOf(call);
   // The leaf event spares the search for the bump.
-  return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkle_tree, nonce);
+  return leaf?.nonce === nonce ? leaf.id : assetIdOf(call.at.merkle_tree, nonce);
 }
 
 function transferred(
