@@ -24,8 +24,10 @@ function skipUses(reader: ByteReader): null {
   return null;
 }
 
-// Later fields. Old bytes may follow a shortened creator list: if one field is unreadable, all count as
-// absent. Source: `meta_deser_unchecked`.
+/**
+ * Fields added later. Old bytes may follow a shortened creator list: if one field is unreadable, all count as
+ * absent. Source: `meta_deser_unchecked`.
+ */
 function readTail(reader: ByteReader) {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
     readOption(rest, (nonce) => nonce.u8());
