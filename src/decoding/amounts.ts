@@ -1,15 +1,23 @@
 import { RawJson } from '../base/json.ts';
+import type { Address } from '../solana/address.ts';
 import { decimalText } from '../solana/encoding/ui-token-amount.ts';
 import { type Lamports, lamports, U64_MAX } from '../solana/units.ts';
 
 const SOL_DECIMALS = 9;
 const DECIMAL = /^(\d{0,40})(?:\.(\d{0,40}))?(?:e([+-]?\d{1,2}))?$/i;
 
-/**
- * Amount in whole tokens, as the REST interface shows it. Doubles lose digits: exact amounts go into a
- * `*_raw` field.
- */
+/** Amount in whole tokens. Doubles lose digits: exact amounts go into a `*_raw` field. */
 export const uiAmountOf = (amount: bigint, decimals: number): number => Number(decimalText(amount, decimals));
+
+/** @returns null when the mint or its decimals are unknown. */
+export function tokensOf(
+  decimals: ReadonlyMap<Address, number>,
+  mint: Address | null,
+  amount: bigint,
+): number | null {
+  const scale = mint === null ? undefined : decimals.get(mint);
+  return scale === undefined ? null : uiAmountOf(amount, scale);
+}
 
 export const solOf = (amount: bigint): number => uiAmountOf(amount, SOL_DECIMALS);
 
@@ -21,10 +29,7 @@ function shifted(digits: bigint, power: number): bigint {
   return (digits * 2n + unit) / (unit * 2n);
 }
 
-/**
- * Converts SOL to lamports, rounded to the nearest one, from the decimal digits that JSON writes.
- * @returns null for non-decimal input, less than one lamport after rounding, or more than a u64.
- */
+/** Rounds to the nearest lamport. @returns null for non-decimal input, zero, or more than a u64. */
 export function lamportsOfSol(sol: unknown): Lamports | null {
   if (typeof sol !== 'number' && typeof sol !== 'bigint' && typeof sol !== 'string') return null;
   const [all, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(String(sol)) ?? [];

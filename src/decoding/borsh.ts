@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { ByteReader, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressFromBytes } from '../solana/address.ts';
 
-class NotBorsh extends Error {
+/** Invalid data; `readBorsh` returns null. */
+export class NotBorsh extends Error {
   override readonly name = 'NotBorsh';
 }
 
@@ -35,7 +36,7 @@ export function readString(reader: ByteReader): string {
   return utf8(bytes);
 }
 
-/** Text with a u32 length prefix. Trailing NUL characters, which some programs pad with, are removed. */
+/** Removes trailing NUL characters, which some programs pad with. */
 export function readText(reader: ByteReader): string {
   const bytes = reader.bytes(reader.u32());
   let end = bytes.length;
@@ -43,10 +44,7 @@ export function readText(reader: ByteReader): string {
   return utf8(bytes, end);
 }
 
-/**
- * List with a u32 count. `read` takes at least one byte per item, so an impossible count fails before
- * allocation.
- */
+/** `read` takes at least one byte per item, so an impossible count fails before allocation. */
 export function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
   const count = reader.u32();
   if (count > reader.remaining) throw new OutOfBytes(`${count} items`, count);

@@ -1,9 +1,7 @@
 import { type Address, address } from '../solana/address.ts';
 
 export const appPrograms = {
-  /** Source: mpl-token-metadata. */
   tokenMetadata: address('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'),
-  /** Source: mpl-core. */
   mplCore: address('CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d'),
   jupiterV6: address('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'),
   jupiterDca: address('DCA265Vj8a9CEuX1eb1LWRnDT7uK6q1xMipnNyatn23M'),

@@ -17,8 +17,7 @@ import type { Services } from './services.ts';
 export type Context = Readonly<{
   caller: RestCaller;
   services: Services;
-  /** @param commitment - default `finalized`. */
-  chain(network: Network, commitment?: Commitment): Chain;
+  chain(read: Readonly<{ network: Network; commitment?: Commitment }>): Chain;
   file: Upload | null;
 }>;
 
@@ -30,18 +29,13 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
   group: EndpointGroup;
   name: EndpointName;
   summary: string;
-  /** Markdown. */
   description?: string;
-  /**
-   * Source of the fields. `query`: query string. `body`: JSON body. `either`: query string or JSON body,
-   * also with GET; the body wins. `upload`: multipart body.
-   */
+  /** `either`: query string or JSON body, also with GET; the body wins. `upload`: multipart body. */
   from: 'query' | 'body' | 'either' | 'upload';
   holdsSecrets?: true;
   failures: readonly FailureCode[];
   /** Object schema from fields.ts. */
   fields: Fields;
-  /** Response schema, which tests enforce. */
   result: Result;
   handle(
     fields: z.output<Fields>,
@@ -75,11 +69,10 @@ const countedDas = (caller: RestCaller, services: Services): NftDas => ({
 export const contextOf = (caller: RestCaller, services: Services, file: Upload | null): Context => ({
   caller,
   services: { ...services, das: countedDas(caller, services) },
-  chain: (network, commitment) => new Chain(network, caller, commitment),
+  chain: ({ network, commitment }) => new Chain(network, caller, commitment),
   file,
 });
 
-/** Failures of every endpoint. */
 const commonFailures: readonly FailureCode[] = [
   'INVALID_FIELDS',
   'MISSING_KEY',

@@ -5,10 +5,7 @@ import { type Address, parseAddress } from '../solana/address.ts';
 import { decodeBase58 } from '../solana/base58.ts';
 import { SIGNATURE_BYTES, type Signature } from '../solana/signature.ts';
 
-/**
- * Schemas of request fields. Each accepts query text and JSON values, has its own error message, and
- * describes itself for OpenAPI.
- */
+/** Schemas of request fields. Each accepts query text and JSON values and describes itself for OpenAPI. */
 
 export const isAbsent = (input: unknown): boolean => input === undefined || input === null || input === '';
 
@@ -17,26 +14,28 @@ export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
 export const commitment = (absent: Commitment = 'finalized') =>
   oneOf(commitments, absent, 'Commitment of the state to read.');
 
+/** Value of which an invalid and a missing one have their own error message. */
+export const checked = <Value>(isValid: (input: unknown) => boolean, missing: string, invalid: string) =>
+  z.custom<Value>(isValid, { error: ({ input }) => (isAbsent(input) ? missing : invalid) });
+
+const isAddress = (input: unknown): boolean => typeof input === 'string' && 'address' in parseAddress(input);
+
 export const address = (description: string) =>
-  z
-    .custom<Address>((input) => typeof input === 'string' && 'address' in parseAddress(input), {
-      error: ({ input }) =>
-        isAbsent(input) ? 'is missing: send an address in base58' : 'must be an address: 32 bytes in base58',
-    })
-    .meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$', description });
+  checked<Address>(
+    isAddress,
+    'is missing: send an address in base58',
+    'must be an address: 32 bytes in base58',
+  ).meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$', description });
 
 const isSignature = (input: unknown): boolean =>
   typeof input === 'string' && input.length <= 88 && decodeBase58(input)?.length === SIGNATURE_BYTES;
 
 export const signature = (description: string) =>
-  z
-    .custom<Signature>(isSignature, {
-      error: ({ input }) =>
-        isAbsent(input)
-          ? 'is missing: send a signature in base58'
-          : 'must be a signature of a transaction: 64 bytes in base58',
-    })
-    .meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$', description });
+  checked<Signature>(
+    isSignature,
+    'is missing: send a signature in base58',
+    'must be a signature of a transaction: 64 bytes in base58',
+  ).meta({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{64,88}$', description });
 
 export const whole = (least: number, most: number, absent: number, description: string) =>
   z
@@ -86,16 +85,12 @@ export const oneOf = <const Values extends readonly [string, ...string[]]>(
     unknown
   >;
 
-export const text = (mostCharacters: number, description: string) =>
-  z
-    .custom<string>(
-      (input) => typeof input === 'string' && input.length > 0 && input.length <= mostCharacters,
-      {
-        error: ({ input }) =>
-          isAbsent(input) ? 'is missing' : `must be text of 1 to ${mostCharacters} characters`,
-      },
-    )
-    .meta({ type: 'string', minLength: 1, maxLength: mostCharacters, description });
+export const text = (maxLength: number, description: string, minLength = 1) =>
+  checked<string>(
+    (input) => typeof input === 'string' && input.length >= minLength && input.length <= maxLength,
+    'is missing',
+    `must be text of ${minLength} to ${maxLength} characters`,
+  ).meta({ type: 'string', minLength, maxLength, description });
 
 export const optional = <Kind extends z.ZodType>(kind: Kind) =>
   z

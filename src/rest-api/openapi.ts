@@ -51,7 +51,6 @@ const upload: Json = {
   },
 };
 
-/** Parameters or a body. */
 function requestOf({ from, fields, verb }: Endpoint): Json {
   if (from === 'upload') return { requestBody: upload };
   const parameters = queryParameters(fields);
@@ -64,13 +63,8 @@ function requestOf({ from, fields, verb }: Endpoint): Json {
 /** Failures outside of endpoints. */
 const pathFailures: readonly FailureCode[] = ['NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 
-/** Failures grouped by HTTP status. */
 function failureResponses(endpoint: Endpoint): Json {
-  const statuses = new Map<number, FailureCode[]>();
-  for (const code of failuresOf(endpoint)) {
-    const { http } = failures[code];
-    statuses.set(http, [...(statuses.get(http) ?? []), code]);
-  }
+  const statuses = Map.groupBy(failuresOf(endpoint), (code) => failures[code].http);
   return Object.fromEntries(
     [...statuses].map(([http, codes]) => [
       http,
@@ -145,10 +139,7 @@ const errorSchema = (codes: readonly FailureCode[]): Json => ({
   required: ['success', 'message', 'error'],
 });
 
-/**
- * OpenAPI 3.1 document of the REST interface, without path aliases, which serve existing clients.
- * @param version - of the service.
- */
+/** OpenAPI 3.1, without path aliases, which serve existing clients. */
 export function openApi(endpoints: readonly Endpoint[], version: string): Json {
   const paths: Record<string, Json> = {};
   const codes = [...new Set([...endpoints.flatMap(failuresOf), ...pathFailures])];

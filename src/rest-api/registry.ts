@@ -29,7 +29,6 @@ import { stakeAccounts } from './wallet/stake_accounts.ts';
 import { tokenBalance } from './wallet/token_balance.ts';
 import { transactionHistory } from './wallet/transaction_history.ts';
 
-/** One row per metered name. */
 const registry = {
   'metadata/create': create,
   'nft/read': read,

@@ -6,7 +6,6 @@ import type { RestInput, RestRoute } from '../protocol/rest/route.ts';
 import { contextOf, type Endpoint } from './endpoint.ts';
 import type { Services } from './services.ts';
 
-/** Field errors per response. */
 const PROBLEMS_MAX = 20;
 
 type RawFields = Readonly<Record<string, JsonValue | undefined>>;

@@ -10,18 +10,15 @@ import type { Signature } from '../solana/signature.ts';
 
 /** Dependencies of endpoints besides the chain, injected by the composition root. */
 
-/** Off-chain JSON of tokens and NFTs. */
 export interface OffChain extends NftOffChain {
   /** Drops the cached document, so that the next `read` fetches it. */
   forget(uri: string): void;
 }
 
-/** Content-addressed storage. */
 interface FileStorage {
   /**
-   * Stores a stream, or a complete file without queueing behind streams. `ownerId` is the key family.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED with too many uploads, or
-   * what `bytes` throws; then nothing is stored.
+   * Stores a stream, or a complete file without queueing behind streams. When it throws, nothing is stored.
+   * @param about.ownerId - the key family.
    */
   put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,
@@ -34,10 +31,7 @@ interface FileStorage {
 export interface SemiWallets {
   /** @throws Failure WALLETS_FULL. */
   create(ownerId: string, password: string): Promise<Address>;
-  /**
-   * Data to decrypt locally; null when the owner has no such wallet.
-   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES.
-   */
+  /** null when the owner has no such wallet. @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES. */
   decrypt(
     ownerId: string,
     wallet: Address,
@@ -53,7 +47,6 @@ export interface SemiWallets {
   changePassword(ownerId: string, wallet: Address, from: string, to: string): Promise<boolean>;
 }
 
-/** Outcome of a sent transaction. */
 export type Confirmation = Readonly<{
   status: Commitment | null;
   err: JsonValue;
@@ -62,8 +55,7 @@ export type Confirmation = Readonly<{
 
 export interface Confirmations {
   /**
-   * Waits for a commitment. Rejects only on abort, with the signal's reason if it is a Failure, else with
-   * CLIENT_GONE.
+   * Rejects only on abort, with the signal's reason if it is a Failure, else with CLIENT_GONE.
    * @param transaction.blockhash - null when no block height ends its validity, as with a durable nonce.
    * @param transaction.lastValidBlockHeight - from where on the blockhash may have expired and is checked.
    */
@@ -82,7 +74,6 @@ export interface Confirmations {
 export type RestSettings = Readonly<{
   /** Days covered by transaction/history. */
   historyDays: number;
-  /** Domain suffix: `.sol`. */
   domainSuffix: string;
 }>;
 

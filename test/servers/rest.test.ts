@@ -26,8 +26,8 @@ const read = endpoint('GET wallet/balance', {
   async handle(fields, { chain }) {
     await behave();
     const slots = await Promise.all([
-      chain(fields.network).request('getSlot', []),
-      chain('devnet').request('getBlock', [1]),
+      chain({ network: fields.network }).request('getSlot', []),
+      chain({ network: 'devnet' }).request('getBlock', [1]),
     ]);
     return { message: 'Probed', result: { ...fields, slots } };
   },
@@ -61,7 +61,7 @@ const asset = endpoint('GET nft/read', {
   fields: z.object({}),
   result: z.unknown(),
   async handle(_, { chain, services: { das }, caller: { signal } }) {
-    await chain('devnet').request('getSlot', []);
+    await chain({ network: 'devnet' }).request('getSlot', []);
     return { message: 'Probed', result: await das.request('devnet', 'getAssetBatch', { ids: [] }, signal) };
   },
 });

@@ -17,12 +17,13 @@ const CALLS_AT_A_TIME = 8;
 
 export type AccountAt = Readonly<{ address: Address; account: Account }>;
 
+type TokenFilter = Readonly<{ programId: Address }> | Readonly<{ mint: Address }>;
+
 export type Memcmp = Readonly<{ offset: number; bytes: string }>;
 
 /** Account reads on one network for one caller. A malformed node response fails with UPSTREAM_UNAVAILABLE. */
 export class Chain {
   readonly network: Network;
-  /** Default in the spec: `finalized`. */
   readonly commitment: Commitment;
   readonly #caller: RestCaller;
 
@@ -36,7 +37,6 @@ export class Chain {
     return { encoding: 'base64', commitment: this.commitment };
   }
 
-  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.#caller.signal;
   }
@@ -45,21 +45,12 @@ export class Chain {
     return this.#caller.request(this.network, method, params);
   }
 
-  /**
-   * Sends a call and decodes its result. @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed.
-   */
   async read<T>(
     method: string,
     params: readonly WritableJson[],
     read: (result: JsonValue) => T | Promise<T>,
   ): Promise<T> {
-    const result = await this.request(method, params);
-    try {
-      return await read(result);
-    } catch (thrown) {
-      if (!(thrown instanceof MalformedJson)) throw thrown;
-      throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
-    }
+    return decodeResult(await this.request(method, params), read);
   }
 
   each<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
@@ -91,13 +82,23 @@ export class Chain {
     );
   }
 
-  tokenAccounts(
-    owner: Address,
-    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
-  ): Promise<AccountAt[]> {
+  tokenAccounts(owner: Address, which: TokenFilter): Promise<AccountAt[]> {
     return this.read('getTokenAccountsByOwner', [owner, which, this.#config], (result) =>
       mapTimeSliced(listOf(objectOf(result, 'getTokenAccountsByOwner').value, 'value'), readAccountAt),
     );
+  }
+}
+
+/** @throws Failure UPSTREAM_UNAVAILABLE when the result is malformed. */
+export async function decodeResult<T>(
+  result: JsonValue,
+  read: (result: JsonValue) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await read(result);
+  } catch (thrown) {
+    if (!(thrown instanceof MalformedJson)) throw thrown;
+    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
   }
 }
 
@@ -136,10 +137,7 @@ export class MemoizedChain extends Chain {
     );
   }
 
-  override tokenAccounts(
-    owner: Address,
-    which: Readonly<{ programId: Address }> | Readonly<{ mint: Address }>,
-  ): Promise<AccountAt[]> {
+  override tokenAccounts(owner: Address, which: TokenFilter): Promise<AccountAt[]> {
     const key = JSON.stringify([owner, which]);
     const cached = this.#tokenAccounts.get(key) ?? super.tokenAccounts(owner, which);
     this.#tokenAccounts.set(key, cached);

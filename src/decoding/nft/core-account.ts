@@ -1,60 +1,33 @@
 import type { ByteReader } from '../../base/bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../../solana/address.ts';
-import { readAddress, readBool, readBorsh, readList, readOption, readText } from '../borsh.ts';
+import { readAddress, readBorsh, readList, readOption, readText } from '../borsh.ts';
 import { appPrograms } from '../program-addresses.ts';
 
-/**
- * MPL Core plugins, found through a registry at the end of the account. Source: mpl-core, `plugins/`,
- * `state/`.
- */
-
-/** Plugins by type; absent types are missing, types without data are true. */
-export type CorePlugins = Readonly<{
-  royalties?: Readonly<{
-    basisPoints: number;
-    creators: readonly Readonly<{ address: Address; percentage: number }>[];
-  }>;
-  freezeDelegate?: Readonly<{ frozen: boolean }>;
-  updateDelegate?: Readonly<{ additionalDelegates: readonly Address[] }>;
-  permanentFreezeDelegate?: Readonly<{ frozen: boolean }>;
-  attributes?: readonly Readonly<{ trait: string; value: string }>[];
-  edition?: Readonly<{ number: number }>;
-  masterEdition?: Readonly<{ maxSupply: number | null; name: string | null; uri: string | null }>;
-  immutableMetadata?: true;
-  verifiedCreators?: readonly Readonly<{ address: Address; verified: boolean }>[];
-}>;
-
-const PLUGIN_HEADER_V1 = 3;
-const PLUGIN_REGISTRY_V1 = 4;
-
-const readFrozen = (reader: ByteReader) => ({ frozen: readBool(reader) });
-
-const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
-  [0, (reader) => ({ royalties: readRoyalties(reader) })],
-  [1, (reader) => ({ freezeDelegate: readFrozen(reader) })],
-  [4, (reader) => ({ updateDelegate: { additionalDelegates: readList(reader, readAddress) } })],
-  [5, (reader) => ({ permanentFreezeDelegate: readFrozen(reader) })],
-  [6, (reader) => ({ attributes: readList(reader, readAttribute) })],
-  [9, (reader) => ({ edition: { number: reader.u32() } })],
-  [10, (reader) => ({ masterEdition: readMasterEdition(reader) })],
-  [12, () => ({ immutableMetadata: true })],
-  [13, (reader) => ({ verifiedCreators: readList(reader, readSignature) })],
-]);
-
-const readRoyalties = (reader: ByteReader): NonNullable<CorePlugins['royalties']> => ({
+const readRoyalties = (reader: ByteReader) => ({
   basisPoints: reader.u16(),
   creators: readList(reader, (creator) => ({ address: readAddress(creator), percentage: creator.u8() })),
 });
 
 const readAttribute = (reader: ByteReader) => ({ trait: readText(reader), value: readText(reader) });
 
-const readSignature = (reader: ByteReader) => ({ address: readAddress(reader), verified: readBool(reader) });
+/** The plugins that NFTs show, from a registry at the end. Source: mpl-core, `plugins/`, `state/`. */
+export type CorePlugins = Readonly<{
+  royalties?: Readonly<{
+    basisPoints: number;
+    creators: readonly Readonly<{ address: Address; percentage: number }>[];
+  }>;
+  attributes?: readonly Readonly<{ trait: string; value: string }>[];
+  immutableMetadata?: true;
+}>;
 
-const readMasterEdition = (reader: ByteReader) => ({
-  maxSupply: readOption(reader, (max) => max.u32()),
-  name: readOption(reader, readText),
-  uri: readOption(reader, readText),
-});
+const kinds = new Map<number, (reader: ByteReader) => CorePlugins>([
+  [0, (reader) => ({ royalties: readRoyalties(reader) })],
+  [6, (reader) => ({ attributes: readList(reader, readAttribute) })],
+  [12, () => ({ immutableMetadata: true })],
+]);
+
+const PLUGIN_HEADER_V1 = 3;
+const PLUGIN_REGISTRY_V1 = 4;
 
 type PluginRecord = Readonly<{ type: number; offset: number }>;
 
@@ -70,18 +43,13 @@ function readRecord(reader: ByteReader): PluginRecord {
   return { type, offset: readOffset(reader) };
 }
 
-/** Empty when the type differs from the registry or the data is truncated. */
 function readPlugin(data: Uint8Array, { type, offset }: PluginRecord): CorePlugins {
   const read = kinds.get(type);
   if (read === undefined || data[offset] !== type) return {};
   return readBorsh(data.subarray(offset + 1), read) ?? {};
 }
 
-/**
- * @param data - the whole account.
- * @param end - end of the base data, where the header stands. External plugins, which come last, are not
- * read.
- */
+/** @param end - of the base data, where the header stands. External plugins are not read. */
 function readCorePlugins(data: Uint8Array, end: number): CorePlugins {
   const registry = readBorsh(data.subarray(end), (reader) =>
     reader.u8() === PLUGIN_HEADER_V1 ? readOffset(reader) : null,

@@ -2,10 +2,10 @@ import { chunk } from '../../base/chunk.ts';
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue, WritableJson } from '../../base/json.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { type Address, parseAddress } from '../../solana/address.ts';
-import { type JsonMembers, listOf, MalformedJson, objectOf } from '../../solana/encoding/read-json.ts';
-import type { Chain } from '../chain/chain.ts';
-import { itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
+import type { Address } from '../../solana/address.ts';
+import { type JsonMembers, listOf, objectOf } from '../../solana/encoding/read-json.ts';
+import { type Chain, decodeResult } from '../chain/chain.ts';
+import { addressOf, itemsOf, membersOf, textOf, wholeTextOf } from '../lenient-json.ts';
 import {
   type Creator,
   type FoundNft,
@@ -20,18 +20,12 @@ const ENTRIES_MAX = 100;
 
 const { descriptionMax, uriMax, textMax } = nftContentLimits;
 
-/** Token standard by DAS interface, for metadata without one. */
 const standardOfInterface: ReadonlyMap<string, TokenStandard> = new Map([
   ['ProgrammableNFT', 'ProgrammableNonFungible'],
   ['V1_PRINT', 'NonFungibleEdition'],
   ['FungibleAsset', 'FungibleAsset'],
   ['FungibleToken', 'Fungible'],
 ]);
-
-function addressOf(value: JsonValue | undefined): Address | null {
-  const parsed = parseAddress(textOf(value, textMax));
-  return 'address' in parsed ? parsed.address : null;
-}
 
 function standardOf(asset: JsonMembers, metadata: JsonMembers): TokenStandard {
   const declared = tokenStandards.find((standard) => standard === metadata.token_standard);
@@ -89,7 +83,6 @@ function onChainOf(mint: Address, asset: JsonMembers, metadata: JsonMembers): On
   };
 }
 
-/** Off-chain content as the server indexed it; null when there is none. */
 function contentOf(content: JsonMembers, metadata: JsonMembers): NftContent | null {
   const links = membersOf(content.links);
   const read = {
@@ -120,12 +113,9 @@ export function readDasAsset(value: JsonValue): FoundNft | null {
   };
 }
 
-export const dasReadLimits = {
-  /** Assets per getAssetBatch and per searchAssets page, as servers allow. */
-  assetsOfACall: 1_000,
-  /** Pages read of one wallet. */
-  pagesMax: 20,
-} as const;
+/** Assets per getAssetBatch and per searchAssets page, as servers allow. */
+const ASSETS_OF_A_CALL = 1_000;
+const PAGES_OF_A_WALLET = 20;
 
 async function readFrom<T>(
   das: NftDas,
@@ -134,13 +124,7 @@ async function readFrom<T>(
   params: { readonly [name: string]: WritableJson },
   read: (result: JsonValue) => T,
 ): Promise<T> {
-  const result = await das.request(network, method, params, signal);
-  try {
-    return read(result);
-  } catch (thrown) {
-    if (!(thrown instanceof MalformedJson)) throw thrown;
-    throw new Failure('UPSTREAM_UNAVAILABLE', { cause: thrown });
-  }
+  return decodeResult(await das.request(network, method, params, signal), read);
 }
 
 async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
@@ -150,7 +134,7 @@ async function assetsOf(items: readonly JsonValue[]): Promise<FoundNft[]> {
 
 /** Reads assets by ID; servers without an asset leave it out. */
 export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address[]): Promise<FoundNft[]> {
-  const parts = chunk(ids, dasReadLimits.assetsOfACall);
+  const parts = chunk(ids, ASSETS_OF_A_CALL);
   const requested = new Set(ids);
   const results = await chain.each(parts, (part) =>
     readFrom(das, chain, 'getAssetBatch', { ids: part }, (result) => listOf(result, 'a list of assets')),
@@ -162,12 +146,10 @@ export async function dasAssets(das: NftDas, chain: Chain, ids: readonly Address
 function pageOf(result: JsonValue): Readonly<{ items: readonly JsonValue[]; isLast: boolean }> {
   const page = objectOf(result, 'searchAssets');
   const items = listOf(page.items, 'items');
-  const { assetsOfACall } = dasReadLimits;
-  const full = typeof page.limit === 'number' ? Math.min(page.limit, assetsOfACall) : assetsOfACall;
+  const full = typeof page.limit === 'number' ? Math.min(page.limit, ASSETS_OF_A_CALL) : ASSETS_OF_A_CALL;
   return { items, isLast: items.length === 0 || items.length < full };
 }
 
-/** @throws Failure ANSWER_TOO_LARGE when the wallet exceeds `dasReadLimits`, other Failures, NodeRejection. */
 export async function dasAssetsOfWallet(
   das: NftDas,
   chain: Chain,
@@ -175,8 +157,8 @@ export async function dasAssetsOfWallet(
   kind: Readonly<{ compressed: true }> | Readonly<{ interface: 'MplCoreAsset' }>,
 ): Promise<FoundNft[]> {
   const found: FoundNft[] = [];
-  for (let page = 1; page <= dasReadLimits.pagesMax; page++) {
-    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: dasReadLimits.assetsOfACall };
+  for (let page = 1; page <= PAGES_OF_A_WALLET; page++) {
+    const params = { ownerAddress: wallet, ...kind, burnt: false, page, limit: ASSETS_OF_A_CALL };
     const { items, isLast } = await readFrom(das, chain, 'searchAssets', params, pageOf);
     // Burnt assets have no owner.
     found.push(...(await assetsOf(items)).filter(({ onChain }) => onChain.owner === wallet));

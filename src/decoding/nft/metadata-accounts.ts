@@ -2,36 +2,20 @@ import type { ByteReader } from '../../base/bytes.ts';
 import type { Address } from '../../solana/address.ts';
 import { parseExtension } from '../../solana/parsed/account/token.ts';
 import { readAddress, readBool, readBorsh, readList, readOption, readText, readVariant } from '../borsh.ts';
-import { type Creator, type TokenRecord, type TokenStandard, tokenStandards } from './nft.ts';
-
-/** Metadata account. Source: mpl-token-metadata, `state/metadata.rs`. */
-export type MetaplexMetadata = Readonly<{
-  updateAuthority: Address;
-  mint: Address;
-  name: string;
-  symbol: string;
-  uri: string;
-  sellerFeeBasisPoints: number;
-  creators: readonly Creator[];
-  primarySaleHappened: boolean;
-  isMutable: boolean;
-  /** null in accounts older than the field and in those with a corrupt tail. */
-  tokenStandard: TokenStandard | null;
-  collection: Readonly<{ address: Address; verified: boolean }> | null;
-}>;
+import { type Creator, type TokenRecord, tokenStandards } from './nft.ts';
 
 const METADATA_V1 = 4;
 
-const readCreator = (reader: ByteReader): Creator => {
-  const address = readAddress(reader);
-  const verified = readBool(reader);
-  return { address, share: reader.u8(), verified };
-};
+const readCreator = (reader: ByteReader): Creator => ({
+  address: readAddress(reader),
+  verified: readBool(reader),
+  share: reader.u8(),
+});
 
-const readCollection = (reader: ByteReader): MetaplexMetadata['collection'] => {
-  const verified = readBool(reader);
-  return { address: readAddress(reader), verified };
-};
+const readCollection = (reader: ByteReader) => ({
+  verified: readBool(reader),
+  address: readAddress(reader),
+});
 
 function skipUses(reader: ByteReader): null {
   readVariant(reader, ['Burn', 'Multiple', 'Single']);
@@ -41,10 +25,10 @@ function skipUses(reader: ByteReader): null {
 }
 
 /**
- * Fields added after the first layout. Old bytes may follow a shortened creator list: if one field is
- * unreadable, all count as absent. Source: `meta_deser_unchecked`.
+ * Fields added later. Old bytes may follow a shortened creator list: if one field is unreadable, all count as
+ * absent. Source: `meta_deser_unchecked`.
  */
-function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 'collection'> {
+function readTail(reader: ByteReader) {
   const tail = readBorsh(reader.bytes(reader.remaining), (rest) => {
     readOption(rest, (nonce) => nonce.u8());
     const tokenStandard = readOption(rest, (standard) => readVariant(standard, tokenStandards));
@@ -55,11 +39,8 @@ function readTail(reader: ByteReader): Pick<MetaplexMetadata, 'tokenStandard' | 
   return tail ?? { tokenStandard: null, collection: null };
 }
 
-/**
- * Decodes a metadata account of 679, 607 or fewer bytes.
- * @returns null when the data is no metadata.
- */
-export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | null {
+/** Decodes a metadata account of 679, 607 or fewer bytes. Source: mpl-token-metadata, `state/metadata.rs`. */
+export function decodeMetaplexMetadata(data: Uint8Array) {
   if (data[0] !== METADATA_V1) return null;
   return readBorsh(data.subarray(1), (reader) => ({
     updateAuthority: readAddress(reader),
@@ -75,10 +56,9 @@ export function decodeMetaplexMetadata(data: Uint8Array): MetaplexMetadata | nul
   }));
 }
 
-/**
- * Account at the edition address of a mint: a master edition or a print. Source: mpl-token-metadata,
- * `state/master_edition.rs`, `state/edition.rs`.
- */
+export type MetaplexMetadata = NonNullable<ReturnType<typeof decodeMetaplexMetadata>>;
+
+/** Source: mpl-token-metadata, `state/master_edition.rs`, `state/edition.rs`. */
 export type MetaplexEdition =
   | Readonly<{ type: 'master'; supply: bigint; maxSupply: bigint | null }>
   | Readonly<{ type: 'print'; parent: Address; edition: bigint }>;
@@ -107,10 +87,7 @@ const allRoles: readonly string[] = Object.assign(Array.from<string>({ length: M
   [MIGRATION]: 'Migration',
 });
 
-/**
- * Source: mpl-token-metadata, `state/programmable.rs`.
- * @returns null when the data is no token record.
- */
+/** Source: mpl-token-metadata, `state/programmable.rs`. */
 export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | null {
   if (data[0] !== TOKEN_RECORD) return null;
   return readBorsh(data.subarray(1), (reader) => {
@@ -128,9 +105,7 @@ export function decodeTokenRecord(at: Address, data: Uint8Array): TokenRecord | 
   });
 }
 
-/**
- * Metadata extension of a Token-2022 mint. Source: spl-token-metadata-interface, spl-token-group-interface.
- */
+/** Source: spl-token-metadata-interface, spl-token-group-interface. */
 export type Token2022Metadata = Readonly<{
   updateAuthority: Address | null;
   name: string;

@@ -6,12 +6,10 @@ import { appPrograms } from '../program-addresses.ts';
 
 export const metadataProgram: Address = appPrograms.tokenMetadata;
 
-const metaplexAddressLimits = {
-  /** Cached derived addresses, about 200 bytes each; deriving one takes about 0.1 ms. */
-  rememberedMax: 50_000,
-} as const;
+/** About 200 bytes each; deriving one takes about 0.1 ms. */
+const REMEMBERED_MAX = 50_000;
 
-const remembered = new Lru<string, Address>(metaplexAddressLimits.rememberedMax);
+const remembered = new Lru<string, Address>(REMEMBERED_MAX);
 const programBytes = addressBytes(metadataProgram);
 const METADATA = Buffer.from('metadata');
 const EDITION = Buffer.from('edition');

@@ -16,7 +16,6 @@ type NftFile = Readonly<{ uri: string; type: string }>;
 
 /** Limits for off-chain JSON, which is untrusted. */
 export const nftContentLimits = {
-  /** Characters of a description; longer ones are cut. */
   descriptionMax: 10_000,
   /** Characters of a URI (`data:` URIs hold whole images); longer ones are dropped. */
   uriMax: 100_000,
@@ -59,7 +58,6 @@ function fileOf(uri: JsonValue | undefined, type: JsonValue | undefined): NftFil
   return whole === '' ? [] : [{ uri: whole, type: textOf(type, textMax) }];
 }
 
-/** Reads `[{ uri, type }]` and lists of URIs. */
 export function readFiles(files: JsonValue | undefined, typeName: 'type' | 'mime'): NftFile[] {
   return itemsOf(files, filesMax).flatMap((file) => {
     if (typeof file === 'string') return fileOf(file, undefined);
@@ -76,10 +74,7 @@ function readCollection(collection: JsonValue | undefined): NftContent['collecti
   return { ...(name === '' ? {} : { name }), ...(family === '' ? {} : { family }) };
 }
 
-/**
- * Source: Metaplex token standard, "The JSON file"; rest-api.md §2.12.
- * @returns null when the value is no object.
- */
+/** Source: Metaplex token standard, "The JSON file"; rest-api.md §2.12. */
 export function readNftContent(json: JsonValue): NftContent | null {
   if (json === null || typeof json !== 'object' || Array.isArray(json)) return null;
   const members = membersOf(json);

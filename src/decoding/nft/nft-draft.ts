@@ -34,7 +34,7 @@ type ReferencedAccounts = Readonly<{
 
 const CREATORS_MAX = 100;
 
-/** Addresses to read for the collection. DAS does not say which program holds a collection. */
+/** DAS does not say which program holds a collection. */
 function collectionPointers(draft: NftDraft): Address[] {
   if (draft.type === 'core') {
     const { core } = draft;
@@ -69,10 +69,7 @@ const collectionOf = (draft: NftDraft): Address | null => {
   return (draft.type === 'token' ? draft.onChain : draft.nft.onChain).collection?.address ?? null;
 };
 
-/**
- * Reads referenced collections, and editions where the metadata lacks the token standard. Each is decoded
- * once, because a wallet may hold a thousand NFTs of a collection with a megabyte of attributes.
- */
+/** Decodes each collection once: a wallet may hold a thousand NFTs of one with a megabyte of attributes. */
 export async function readReferencedAccounts(
   chain: Chain,
   drafts: readonly NftDraft[],
@@ -102,7 +99,6 @@ function namedCollection(
   return name === undefined ? collection : { ...collection, name };
 }
 
-/** Token standard; derived from the edition account when the metadata lacks it. */
 function effectiveStandard(
   { source, isNft, address }: TokenMint,
   onChain: OnChainNft,
@@ -167,7 +163,6 @@ const fromAccounts = (onChain: OnChainNft, tokenAccount: Address | null): FoundN
   ...{ content: null, tokenRecord: null },
 });
 
-/** @param referenced - from `readReferencedAccounts`. */
 export function completeNft(draft: NftDraft, referenced: ReferencedAccounts): FoundNft {
   if (draft.type === 'core') return fromAccounts(fromCore(draft.address, draft.core, referenced), null);
   if (draft.type === 'token') {

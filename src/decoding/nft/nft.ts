@@ -36,43 +36,10 @@ export type OnChainNft = Readonly<{
   isBurnt: boolean;
 }>;
 
-/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
-export type Nft = Readonly<{
-  name: string;
-  symbol: string;
-  /** Percent. */
-  royalty: number;
-  image_uri: string;
-  cached_image_uri: string;
-  animation_url: string;
-  cached_animation_url: string;
-  metadata_uri: string;
-  description: string;
-  mint: string;
-  owner: string;
-  update_authority: string;
-  creators: readonly Creator[];
-  collection: Readonly<{ address?: string; verified?: boolean; name?: string; family?: string }>;
-  attributes: Readonly<Record<string, JsonValue>>;
-  attributes_array: readonly Readonly<{ trait_type: string; value: JsonValue }>[];
-  files: readonly Readonly<{ uri: string; type: string }>[];
-  external_url: string;
-  is_loaded_metadata: boolean;
-  primary_sale_happened: boolean;
-  is_mutable: boolean;
-  token_standard: TokenStandard;
-  is_compressed: boolean;
-  merkle_tree: string;
-  is_burnt: boolean;
-  token_record?: TokenRecord;
-}>;
-
-/** Token record of a programmable NFT. Source: rest-api.md §2.12. */
 export type TokenRecord = Readonly<{
   address: string;
   key: string;
   state: 'Unlocked' | 'Locked' | 'Listed';
-  /** u64 */
   rule_set_revision: bigint | null;
   delegate: string | null;
   token_delegate_role: string | null;
@@ -84,7 +51,6 @@ export type FoundNft = Readonly<{
   /** Off-chain content indexed by DAS; null for NFTs read from accounts. */
   content: NftContent | null;
   tokenAccount: Address | null;
-  /** null unless `withTokenRecords` found one. */
   tokenRecord: TokenRecord | null;
 }>;
 
@@ -100,11 +66,7 @@ export interface NftDas {
   ): Promise<JsonValue>;
 }
 
-/** Off-chain JSON of tokens and NFTs. */
 export interface NftOffChain {
-  /**
-   * Reads each URI; concurrent reads of one URI share a fetch. Never rejects.
-   * @returns the documents that arrived in time.
-   */
+  /** Documents that arrived in time; concurrent reads of one URI share a fetch. Never rejects. */
   read(uris: Iterable<string>, signal: AbortSignal): Promise<ReadonlyMap<string, JsonValue>>;
 }

@@ -18,7 +18,7 @@ import { metadataProgram, tokenRecordAddress } from './metaplex-addresses.ts';
 import type { FoundNft, NftDas } from './nft.ts';
 import { completeNft, type Holder, type NftDraft, readReferencedAccounts } from './nft-draft.ts';
 
-export function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
+function draftOf(address: Address, accounts: ReadonlyMap<Address, Account>): NftDraft | null {
   const account = accounts.get(address);
   if (account?.owner === coreProgram) {
     const core = decodeCoreAccount(account.data);
@@ -71,11 +71,7 @@ async function readDrafts(
   return drafts;
 }
 
-/**
- * Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets and collections, and, with DAS,
- * compressed and burnt ones. Owners are looked up.
- * @returns existing NFTs by mint.
- */
+/** Mints of NFTs, MPL Core assets and collections, and, with DAS, compressed and burnt NFTs. */
 export async function readNfts(
   chain: Chain,
   mints: Iterable<Address>,
@@ -147,10 +143,8 @@ async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address)
 const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
 
 /**
- * Reads every NFT of a wallet, sorted by mint so that pages are stable. Compressed NFTs need DAS. Filter by
- * `onChain` and cut the page before `withOffChain`. Verified collections have `onChain.collection.name`.
- * @throws Failure ANSWER_TOO_LARGE beyond the limits of `readMints` or `dasReadLimits`, other Failures;
- * NodeRejection, also for a node that rejects getProgramAccounts when DAS is not configured.
+ * Every NFT of a wallet, sorted by mint so that pages are stable; compressed ones need DAS.
+ * @throws NodeRejection, also for a node that rejects getProgramAccounts without DAS.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {
   const server = das?.has(chain.network) === true ? das : null;

@@ -1,6 +1,6 @@
 import { mapTimeSliced } from '../../base/concurrency/time-sliced.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { FoundNft, Nft, NftOffChain, OnChainNft } from './nft.ts';
+import type { FoundNft, NftOffChain, OnChainNft } from './nft.ts';
 import { type NftContent, readNftContent, type Trait } from './nft-content.ts';
 
 const NOTHING: NftContent = {
@@ -10,8 +10,10 @@ const NOTHING: NftContent = {
 
 const BASIS_POINTS_OF_A_PERCENT = 100;
 
+type NftCollection = Readonly<{ address?: string; verified?: boolean; name?: string; family?: string }>;
+
 /** On-chain names override off-chain ones, which anybody may write. */
-function toCollection({ collection }: OnChainNft, content: NftContent): Nft['collection'] {
+function toCollection({ collection }: OnChainNft, content: NftContent): NftCollection {
   if (collection === null) return content.collection;
   const { address, verified } = collection;
   const name = collection.name ?? content.collection.name;
@@ -32,8 +34,8 @@ const toContentFields = (onChain: OnChainNft, { image, animationUrl, description
   description,
 });
 
-/** Source: rest-api.md §2.12. @param content - null when the off-chain JSON is unavailable. */
-export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null): Nft {
+/** NFT in a REST response, members in this order. Source: rest-api.md §2.12. */
+export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent | null) {
   const added = content ?? NOTHING;
   // Without a prototype, so that any trait name is safe. On-chain traits override off-chain ones.
   const attributes: Record<string, JsonValue> = Object.create(null);
@@ -64,15 +66,14 @@ export function showNft({ onChain, tokenRecord }: FoundNft, content: NftContent 
   };
 }
 
+export type Nft = ReturnType<typeof showNft>;
+
 function contentOf({ onChain, content }: FoundNft, read: ReadonlyMap<string, JsonValue>): NftContent | null {
   const json = read.get(onChain.metadataUri);
   return content ?? (json === undefined ? null : readNftContent(json));
 }
 
-/**
- * Renders NFTs with their off-chain JSON, in order. Documents that miss the deadline leave
- * `is_loaded_metadata: false`.
- */
+/** Documents that miss the deadline leave `is_loaded_metadata: false`. */
 export async function withOffChain(
   nfts: readonly FoundNft[],
   offChain: NftOffChain,

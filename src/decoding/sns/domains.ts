@@ -41,7 +41,7 @@ export const domainMint = (nameAccount: Address): Address =>
 const domainRecord = (nameAccount: Address): Address =>
   findProgramAddress([RECORD_SEED, addressBytes(nameAccount)], snsPrograms.tokenizer).address;
 
-/** The tokenizer names the NFT after the domain. @returns null without a name. */
+/** The tokenizer names the NFT after the domain. */
 export function nameOfNft(account: Account | undefined): string | null {
   if (account?.owner !== metadataProgram) return null;
   const name = decodeMetaplexMetadata(account.data)?.name ?? '';
@@ -56,9 +56,7 @@ async function holdsDomain(chain: Chain, wallet: Address, nameAccount: Address):
   return held.some(isNft);
 }
 
-/**
- * Mints of NFTs in a wallet. Domains use the Token program, not Token-2022.
- */
+/** Domains use the Token program, not Token-2022. */
 async function nftMints(chain: Chain, wallet: Address): Promise<Address[]> {
   const held = await allHoldingsOf(chain, wallet, [programs.token]);
   return held.filter(isNft).map(({ mint }) => mint);
@@ -70,10 +68,10 @@ export function isDomainMint(account: Account | undefined): boolean {
   return mint?.mintAuthority === domainMintAuthority && mint.decimals === 0;
 }
 
-type TokenizedDomain = Readonly<{ address: Address; name: string }>;
+type Domain = Readonly<{ address: Address; name: string }>;
 
 /** Domains of these NFTs. A metadata name counts only if the mint address derives from it. */
-async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<TokenizedDomain[]> {
+async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promise<Domain[]> {
   const metadata = await metadataAddresses(mints);
   const accounts = await chain.accounts(metadata);
   return mints.flatMap((mint, at) => {
@@ -84,41 +82,36 @@ async function tokenizedDomains(chain: Chain, mints: readonly Address[]): Promis
   });
 }
 
-export type Domain = Readonly<{ address: Address; name: string }>;
-
-type SnsLimits = Readonly<{
-  domainsMax: number;
-}>;
-
-/** Fixed: it only bounds the response. Each domain costs 0.1 ms and a hundredth of a call. */
-export const snsLimits: SnsLimits = { domainsMax: 10_000 };
+/** Only bounds the response: each domain costs 0.1 ms and a hundredth of a call. */
+export const snsLimits = { domainsMax: 10_000 };
 
 /** Addresses derived before yielding to the event loop, about 0.1 ms each. */
 const DERIVED_AT_A_TIME = 32;
 
-/** SNS exists on mainnet-beta only. */
 export const hasDomains = ({ network }: Chain): boolean => network === 'mainnet-beta';
 
-async function ownedAccounts(chain: Chain, wallet: Address, limits: SnsLimits): Promise<Address[]> {
+async function ownedAccounts(
+  chain: Chain,
+  wallet: Address,
+  { domainsMax }: typeof snsLimits,
+): Promise<Address[]> {
   const filters = [
     { memcmp: { offset: nameOffsets.parent, bytes: rootDomain } },
     { memcmp: { offset: nameOffsets.owner, bytes: wallet } },
   ];
   const found = await chain.programAccounts(snsPrograms.names, filters, { offset: 0, length: 0 });
-  const { domainsMax } = limits;
   if (found.length > domainsMax) throw new Failure('ANSWER_TOO_LARGE', { facts: { domainsMax } });
   return found.map(({ address }) => address);
 }
 
 /**
- * Top-level domains of a wallet, wrapped ones included, sorted by name; unnamed ones are left out. Takes two
- * calls, and one more for every 100 domains or NFTs.
- * @throws Failure ANSWER_TOO_LARGE, other Failures, NodeRejection.
+ * Top-level domains of a wallet, wrapped ones included, sorted by name. Two calls, and one more for every 100
+ * domains or NFTs. @throws Failure ANSWER_TOO_LARGE.
  */
 export async function ownedDomains(
   chain: Chain,
   wallet: Address,
-  limits: SnsLimits = snsLimits,
+  limits: typeof snsLimits = snsLimits,
 ): Promise<Domain[]> {
   const [owned, mints] = await Promise.all([ownedAccounts(chain, wallet, limits), nftMints(chain, wallet)]);
   const reverses: Address[] = [];
@@ -168,21 +161,14 @@ async function favoriteName(
   return nameOf(chain, address, name);
 }
 
-/**
- * Name of a name account, or a wallet's favorite domain, or else its first domain.
- * @returns null when the address has no name.
- */
-export async function nameOfAddress(
-  chain: Chain,
-  address: Address,
-  limits: SnsLimits = snsLimits,
-): Promise<string | null> {
+/** Name of a name account, or a wallet's favorite domain, or else its first domain. */
+export async function nameOfAddress(chain: Chain, address: Address): Promise<string | null> {
   const favourite = favoriteAccount(address);
   const accounts = await chain.accounts([address, favourite]);
   const own = decodeNameAccount(accounts.get(address));
   if (own !== null) return nameOf(chain, address, own);
   const primaryName = await favoriteName(chain, address, accounts.get(favourite));
   if (primaryName !== null) return primaryName;
-  const [first] = await ownedDomains(chain, address, limits);
+  const [first] = await ownedDomains(chain, address);
   return first?.name ?? null;
 }

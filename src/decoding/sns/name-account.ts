@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readOrNull } from '../../base/bytes.ts';
 import type { Account } from '../../solana/account/account.ts';
-import { type Address, address, addressBytes, addressFromBytes } from '../../solana/address.ts';
+import { type Address, address, addressBytes } from '../../solana/address.ts';
 import { findProgramAddress } from '../../solana/program-address.ts';
+import { readAddress, readBorsh, readString } from '../borsh.ts';
 
 /**
  * Solana Name Service accounts. Sources: spl-name-service `state.rs`; SNS SDK, `deriveAddress` and
  * `reverseLookup`; rest-api.md §4, "SNS".
  */
 
-/** Programs on mainnet-beta. */
 export const snsPrograms = {
   names: address('namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX'),
   /** Stores favorite domains. */
@@ -18,7 +17,6 @@ export const snsPrograms = {
   tokenizer: address('nftD3vbNkNqfj2Sd3HZwbpw4BxxKWr4AjGb9X38JeZk'),
 } as const satisfies Record<string, Address>;
 
-/** Parent of top-level domains. */
 export const rootDomain: Address = address('58PwtjSDuFHuUkYjH9BYnnQKHfwo9reZhC2zMJv9JPkx');
 
 /** Class of reverse lookup accounts. */
@@ -34,7 +32,6 @@ const SUBDOMAIN_MARK = '\0';
 /** Domains have no class. */
 export type NameAccount = Readonly<{ parent: Address; owner: Address; class: Address; data: Uint8Array }>;
 
-/** Offsets for searches. */
 export const nameOffsets = { parent: 0, owner: 32 } as const;
 
 function nameAddress(name: string, nameClass: Address | null, parent: Address | null): Address {
@@ -55,51 +52,33 @@ export function domainAccount(name: string): Address {
   return nameAddress(`${SUBDOMAIN_MARK}${name.slice(0, dot)}`, null, parent);
 }
 
-/**
- * Reverse lookup account of a name account.
- * @param parent - of a subdomain; null for a top-level domain.
- */
+/** @param parent - of a subdomain; null for a top-level domain. */
 export const reverseAccount = (nameAccount: Address, parent: Address | null): Address =>
   nameAddress(nameAccount, reverseClass, parent);
 
-/** Account with the favorite domain of a wallet. */
 export const favoriteAccount = (wallet: Address): Address =>
   findProgramAddress([FAVORITE_SEED, addressBytes(wallet)], snsPrograms.offers).address;
 
 export function decodeNameAccount(account: Account | undefined): NameAccount | null {
   if (account?.owner !== snsPrograms.names) return null;
-  return readOrNull(account.data, (reader) => ({
-    parent: addressFromBytes(reader.bytes(32)),
-    owner: addressFromBytes(reader.bytes(32)),
-    class: addressFromBytes(reader.bytes(32)),
+  return readBorsh(account.data, (reader) => ({
+    parent: readAddress(reader),
+    owner: readAddress(reader),
+    class: readAddress(reader),
     data: account.data.subarray(HEADER_BYTES),
   }));
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 export function decodeReverseName(account: Account | undefined): string | null {
   const name = decodeNameAccount(account);
   if (name === null) return null;
-  const bytes = readOrNull(name.data, (reader) => reader.bytes(reader.u32()));
-  const text = bytes === null ? null : textOf(bytes);
+  const text = readBorsh(name.data, readString);
   const label = text?.startsWith(SUBDOMAIN_MARK) ? text.slice(1) : text;
   return label === '' ? null : (label ?? null);
 }
 
 export function decodeFavorite(account: Account | undefined): Address | null {
   if (account?.owner !== snsPrograms.offers) return null;
-  return readOrNull(account.data, (reader) => {
-    // Tag, implied by the address.
-    reader.skipBytes(1);
-    return addressFromBytes(reader.bytes(32));
-  });
+  // After the tag, which the address implies.
+  return readBorsh(account.data.subarray(1), readAddress);
 }

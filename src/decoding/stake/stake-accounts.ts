@@ -11,7 +11,6 @@ import type { AccountAt, Chain } from '../chain/chain.ts';
 /** Offsets of the authorities. Source: solana-stake-interface, `state::Meta`. */
 const authorityOffsets = { staker: 12, withdrawer: 44 } as const;
 
-/** Only the state tag is needed to see whether an account has authorities. */
 const TAG_SLICE = { offset: 0, length: 4 } as const;
 const INITIALIZED = 1;
 const DELEGATED = 2;
@@ -39,10 +38,9 @@ const hasAuthorities = ({ account: { data } }: AccountAt): boolean =>
   (data[0] === INITIALIZED || data[0] === DELEGATED) && data[1] === 0 && data[2] === 0 && data[3] === 0;
 
 /**
- * Stake accounts whose staker or withdrawer is the wallet, by address. Two scans find them; one call reads
- * the page with clock and stake history, so that all are of one slot.
+ * Stake accounts whose staker or withdrawer is the wallet, by address. One call reads the page with clock and
+ * stake history, so that all are of one slot.
  * @param page - from 1.
- * @throws Failure UPSTREAM_UNAVAILABLE for a node without sysvars.
  */
 export async function stakeAccountsOf(
   chain: Chain,

@@ -29,7 +29,7 @@ function documents(at: { [uri: string]: JsonValue } = {}) {
 async function named(said: Partial<OnChainNft>, document?: JsonValue) {
   const offChain = documents(document === undefined ? {} : { [URI]: document });
   const tokens = [{ address: MINT, metadata: metadataOf(said) }];
-  return (await findNames(tokens, { list: noTokenList, offChain }, signal)).get(MINT);
+  return (await findNames(tokens, { tokenList: noTokenList, offChain }, signal)).get(MINT);
 }
 
 describe('token name from metadata', () => {
@@ -68,7 +68,7 @@ describe('token image', () => {
       metadata: metadataOf({ metadataUri: `https://example.org/${n}` }),
     }));
     const offChain = documents();
-    const names = await findNames(tokens, { list: noTokenList, offChain }, signal);
+    const names = await findNames(tokens, { tokenList: noTokenList, offChain }, signal);
     expect(names.size).toBe(tokens.length);
     expect(offChain.wanted).toHaveLength(namingLimits.documentsMax);
   });
@@ -80,7 +80,11 @@ describe('token list', () => {
   const list = { find: (mint: string) => (mint === MINT ? listed : null) };
 
   it('names a token whose image comes from the document', async () => {
-    const names = await findNames([{ address: MINT, metadata: metadataOf({}) }], { list, offChain }, signal);
+    const names = await findNames(
+      [{ address: MINT, metadata: metadataOf({}) }],
+      { tokenList: list, offChain },
+      signal,
+    );
     expect(names.get(MINT)).toEqual({ ...listed, image: 'https://example.org/a.png' });
     expect(isNamed(MINT, list)).toBe(false);
   });
@@ -88,7 +92,11 @@ describe('token list', () => {
   it('is not needed for wrapped SOL of either program', async () => {
     for (const mint of [nativeMint, nativeMint2022]) {
       expect(isNamed(mint, noTokenList)).toBe(true);
-      const names = await findNames([{ address: mint, metadata: null }], { list, offChain }, signal);
+      const names = await findNames(
+        [{ address: mint, metadata: null }],
+        { tokenList: list, offChain },
+        signal,
+      );
       expect(names.get(mint)).toEqual({ name: 'Wrapped SOL', symbol: 'SOL', image: '' });
     }
     expect(isNamed(programs.token, noTokenList)).toBe(false);

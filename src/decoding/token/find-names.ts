@@ -9,26 +9,23 @@ import type { TokenMint } from './token-mint.ts';
 
 export type TokenName = ListedToken;
 
-/** Token names come from the operator's list, then from off-chain JSON. */
-export type NameSources = Readonly<{ list: TokenList; offChain: NftOffChain }>;
+export type NameSources = Readonly<{ tokenList: TokenList; offChain: NftOffChain }>;
 
 export const namingLimits = {
   /** UTF-16 code units. */
   nameMax: 128,
   symbolMax: 64,
   imageMax: 10_000,
-  /** Off-chain documents read for images. */
   documentsMax: 500,
 };
 
 /** Source: rest-api.md §2.2. */
 export const unnamedToken: TokenName = { name: 'Unknown Token', symbol: 'Token', image: '' };
 
-/** Wrapped SOL has no on-chain metadata. */
 const wrappedSol: TokenName = { name: 'Wrapped SOL', symbol: 'SOL', image: '' };
 const natives: ReadonlySet<Address> = new Set([nativeMint, nativeMint2022]);
 
-/** Name before any fetch. `uri` of the JSON with the image, or null. */
+/** `uri` of the JSON with the image, or null. */
 type TokenNaming = Readonly<{ name: TokenName; uri: string | null }>;
 
 const listedName = (mint: Address, list: TokenList): TokenName | null =>
@@ -60,17 +57,14 @@ function imageIn(document: JsonValue | undefined): string {
 
 /**
  * Names tokens from the token list, else from metadata, else as unknown. Off-chain JSON is read only for
- * images that the list lacks.
- *
- * @param signal - ends the reads; missing images stay empty.
- * @returns names by mint.
+ * images that the list lacks; without it they stay empty.
  */
 export async function findNames(
   tokens: Iterable<Pick<TokenMint, 'address' | 'metadata'>>,
-  { list, offChain }: NameSources,
+  { tokenList, offChain }: NameSources,
   signal: AbortSignal,
 ): Promise<Map<Address, TokenName>> {
-  const namings = new Map([...tokens].map((token) => [token.address, localName(token, list)]));
+  const namings = new Map([...tokens].map((token) => [token.address, localName(token, tokenList)]));
   const uris = new Set([...namings.values()].flatMap(({ uri }) => uri ?? []));
   const requested = [...uris].slice(0, namingLimits.documentsMax);
   const documents = await offChain.read(requested, signal);

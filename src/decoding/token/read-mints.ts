@@ -17,31 +17,25 @@ type ReadMints = Readonly<{
 }>;
 
 type Along = Readonly<{
-  /** Whether to read the clock. */
   clock?: boolean;
-  list?: TokenList;
+  /** Mints that the list names completely are read without metadata. */
+  tokenList?: TokenList;
 }>;
 
-const mintsLimits = {
-  mintsMax: 20_000,
-};
+const MINTS_MAX = 20_000;
 
-/**
- * Reads mint accounts, their metadata accounts and the clock in batches of 100.
- * @throws Failure ANSWER_TOO_LARGE beyond `mintsLimits`, other Failures, NodeRejection.
- */
+/** Reads mint accounts, their metadata accounts and the clock. @throws Failure ANSWER_TOO_LARGE. */
 export async function readMintAccounts(
   chain: Chain,
   mints: readonly Address[],
-  { clock = false, list }: Along = {},
+  { clock = false, tokenList }: Along = {},
 ): Promise<Map<Address, Account>> {
-  if (mints.length > mintsLimits.mintsMax) throw new Failure('ANSWER_TOO_LARGE');
-  const unnamed = list === undefined ? mints : mints.filter((mint) => !isNamed(mint, list));
+  if (mints.length > MINTS_MAX) throw new Failure('ANSWER_TOO_LARGE');
+  const unnamed = tokenList === undefined ? mints : mints.filter((mint) => !isNamed(mint, tokenList));
   const beside = await metadataAddresses(unnamed);
   return chain.accounts([...mints, ...beside, ...(clock ? [sysvars.clock] : [])]);
 }
 
-/** @throws as `readMintAccounts`. */
 export async function readMints(
   chain: Chain,
   addresses: Iterable<Address>,

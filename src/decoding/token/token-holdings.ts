@@ -32,9 +32,7 @@ function inOrder(a: TokenHolding, b: TokenHolding): number {
   return a.account < b.account ? -1 : 1;
 }
 
-/**
- * Token accounts of a wallet under these programs, empty ones included: one call per program.
- */
+/** Token accounts of a wallet, empty ones included, in one call per program. */
 export async function allHoldingsOf(
   chain: Chain,
   wallet: Address,
@@ -48,10 +46,7 @@ export async function allHoldingsOf(
   return holdings.flat();
 }
 
-/**
- * Non-empty token accounts of a wallet, sorted by mint and account, in two calls.
- * @throws Failure (ANSWER_TOO_LARGE beyond `accountsMax`), NodeRejection.
- */
+/** Non-empty token accounts of a wallet, sorted by mint and account. @throws Failure ANSWER_TOO_LARGE. */
 export async function holdingsOf(
   chain: Chain,
   wallet: Address,
@@ -62,9 +57,7 @@ export async function holdingsOf(
   return held.sort(inOrder);
 }
 
-/**
- * Token accounts of a wallet for one mint, empty ones included, in one call.
- */
+/** Token accounts of a wallet for one mint, empty ones included, in one call. */
 export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Address): Promise<TokenHolding[]> {
   const accounts = await chain.tokenAccounts(wallet, { mint });
   return accounts
@@ -73,10 +66,7 @@ export async function holdingsOfMint(chain: Chain, wallet: Address, mint: Addres
     .sort(inOrder);
 }
 
-/**
- * @param program - the token program of the mint.
- * @see spl-associated-token-account, `get_associated_token_address_with_program_id`
- */
+/** Source: spl-associated-token-account, `get_associated_token_address_with_program_id`. */
 export function associatedTokenAccount(wallet: Address, mint: Address, program: Address): Address {
   const seeds = [addressBytes(wallet), addressBytes(program), addressBytes(mint)];
   return findProgramAddress(seeds, programs.ata).address;

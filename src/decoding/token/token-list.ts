@@ -1,4 +1,6 @@
-import { type Address, parseAddress } from '../../solana/address.ts';
+import type { Address } from '../../solana/address.ts';
+import type { JsonMembers } from '../../solana/encoding/read-json.ts';
+import { addressOf } from '../lenient-json.ts';
 
 export type ListedToken = Readonly<{
   name: string;
@@ -6,7 +8,6 @@ export type ListedToken = Readonly<{
   image: string;
 }>;
 
-/** Token names from the operator. */
 export interface TokenList {
   find(mint: Address): ListedToken | null;
 }
@@ -40,12 +41,6 @@ function textOf(value: unknown, lengthMin: number, lengthMax: number, where: str
   throw new TokenListError(`${where} must be a string of ${lengthMin} to ${lengthMax} characters`);
 }
 
-function addressOf(value: unknown, where: string): Address {
-  const parsed = typeof value === 'string' ? parseAddress(value) : { fault: 'Invalid' as const };
-  if ('address' in parsed) return parsed.address;
-  throw new TokenListError(`${where}: "address" must be 32 bytes in base58`);
-}
-
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,10 +50,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`. One
- * invalid entry rejects the whole list. Images that clients cannot load are dropped.
- *
- * @throws TokenListError with the 0-based index of the entry and the reason.
+ * Parses a token list in Jupiter's format: an array of `{ "address", "name", "symbol", "logoURI" }`.
+ * @throws TokenListError with the 0-based index of the first invalid entry and the reason.
  */
 export function parseTokenList(
   text: string,
@@ -75,12 +68,12 @@ export function parseTokenList(
   const tokens = new Map<Address, ListedToken>();
   entries.forEach((entry: unknown, index) => {
     const where = `token ${index} of the list`;
-    const { address, name, symbol, logoURI } = Object(entry) as Readonly<Record<string, unknown>>;
-    const mint = addressOf(address, where);
+    const { address, name, symbol, logoURI } = Object(entry) as JsonMembers;
+    const mint = addressOf(address);
+    if (mint === null) throw new TokenListError(`${where}: "address" must be 32 bytes in base58`);
     if (tokens.has(mint)) throw new TokenListError(`${where}: duplicate "address"`);
     tokens.set(mint, {
       name: textOf(name, 1, limits.nameMax, `${where}: "name"`),
-      // The symbol may be empty.
       symbol: textOf(symbol, 0, limits.symbolMax, `${where}: "symbol"`),
       image: imageOf(logoURI, limits),
     });

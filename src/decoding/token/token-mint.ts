@@ -27,14 +27,10 @@ export type TokenMint = Readonly<{
   metadata: OnChainNft | null;
   /** Origin of the metadata. `metaplex-unsaid`: the account lacks the token standard, which is guessed. */
   source: 'metaplex' | 'metaplex-unsaid' | 'token-2022' | null;
-  /** NFT endpoints show NFTs; token endpoints leave them out. */
   isNft: boolean;
 }>;
 
-/**
- * Guesses the token standard: a supply of one, or of zero that cannot grow, is an NFT. A master edition has
- * an authority that cannot mint.
- */
+/** A supply of one, or of zero that cannot grow, is an NFT. The authority of an edition cannot mint. */
 function likelyStandard({ decimals, supply, mintAuthority }: Mint, mayBeEdition: boolean): TokenStandard {
   if (decimals > 0) return 'Fungible';
   const isOne = supply === 1n || (supply === 0n && (mintAuthority === null || mayBeEdition));
@@ -48,20 +44,11 @@ const noOwner = { owner: null, merkleTree: null } as const;
 
 function fromMetaplex(mint: Mint, metadata: MetaplexMetadata): OnChainNft {
   const tokenStandard = metadata.tokenStandard ?? likelyStandard(mint, true);
+  const { uri, sellerFeeBasisPoints, ...others } = metadata;
   return {
-    ...noOwner,
-    mint: metadata.mint,
-    name: metadata.name,
-    symbol: metadata.symbol,
-    metadataUri: metadata.uri,
-    royaltyBasisPoints: metadata.sellerFeeBasisPoints,
-    updateAuthority: metadata.updateAuthority,
-    creators: metadata.creators,
-    collection: metadata.collection,
-    traits: [],
-    primarySaleHappened: metadata.primarySaleHappened,
-    isMutable: metadata.isMutable,
-    tokenStandard,
+    ...{ ...others, ...noOwner, tokenStandard, traits: [] },
+    metadataUri: uri,
+    royaltyBasisPoints: sellerFeeBasisPoints,
     isBurnt: mint.supply === 0n && !isFungible(tokenStandard),
   };
 }
@@ -118,9 +105,7 @@ export function tokenMintOf(address: Address, accounts: ReadonlyMap<Address, Acc
 }
 
 /**
- * Amount in whole tokens, with interest or scaling of the mint. Falls back to the decimals when that is not
- * finite.
- *
+ * Amount in whole tokens, with interest or scaling of the mint unless that is not finite.
  * @param amount - base units; a sum may exceed a u64.
  * @param now - chain clock in Unix seconds; without it only the decimals count.
  */

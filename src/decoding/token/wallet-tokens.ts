@@ -9,16 +9,12 @@ import { uiAmountOfMint } from './token-mint.ts';
 
 export type WalletToken = Readonly<{
   holding: TokenHolding;
-  /** In whole tokens. */
   balance: number;
   decimals: number;
   name: TokenName;
 }>;
 
-/**
- * Fungible tokens of a wallet, sorted by mint and token account. Two calls list the accounts; one more reads
- * every 100 mints and metadata accounts. NFTs are left out.
- */
+/** Fungible tokens of a wallet, sorted by mint and token account. */
 export async function tokensOfWallet(
   chain: Chain,
   wallet: Address,
@@ -28,7 +24,7 @@ export async function tokensOfWallet(
   const { mints, now } = await readMints(
     chain,
     holdings.map(({ mint }) => mint),
-    { clock: holdings.some(({ program }) => program === programs.token2022), list: sources.list },
+    { clock: holdings.some(({ program }) => program === programs.token2022), tokenList: sources.tokenList },
   );
   const held = holdings.flatMap((holding) => {
     const token = mints.get(holding.mint);
@@ -51,10 +47,6 @@ export type TokenBalance = Readonly<{
   name: TokenName;
 }>;
 
-/**
- * Token account to show; undefined when the wallet has no token account with a balance and no associated
- * one.
- */
 function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
   const full = holdings.filter(({ amount }) => amount > 0n);
   const isAssociated = ({ account }: TokenHolding): boolean => account === associated;
@@ -62,10 +54,7 @@ function mainHolding(holdings: readonly TokenHolding[], associated: Address): To
   return full.find(isAssociated) ?? full.reduce((best, one) => (one.amount > best.amount ? one : best));
 }
 
-/**
- * Balance of one token in a wallet, in two calls.
- * @returns null when the mint does not exist.
- */
+/** null when the mint does not exist. */
 export async function tokenBalanceOf(
   chain: Chain,
   wallet: Address,
@@ -74,7 +63,7 @@ export async function tokenBalanceOf(
 ): Promise<TokenBalance | null> {
   // Nodes reject a token account list for an address that is no mint; the mint read decides first.
   const [read, held] = await Promise.allSettled([
-    readMints(chain, [mint], { clock: true, list: sources.list }),
+    readMints(chain, [mint], { clock: true, tokenList: sources.tokenList }),
     holdingsOfMint(chain, wallet, mint),
   ]);
   if (read.status === 'rejected') throw read.reason;

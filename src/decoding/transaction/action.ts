@@ -16,35 +16,32 @@ export const actionTypes = [
 
 export type Protocol = Readonly<{ address: Address; name: string }>;
 
-/** One effect of a transaction, members in the order of the interface. */
 export type Action = Readonly<{
   info: Readonly<Record<string, WritableJson>>;
   source_protocol: Protocol;
   type: string;
-  /** Program of the outer instruction; absent for outer instructions. */
+  /** Program of the outer instruction. */
   parent_protocol?: Address;
-  /** `ExecutedInstruction.index` */
   ix_index: number;
 }>;
 
+export type ParsedAction = Pick<Action, 'type' | 'info'>;
+
 /**
- * Decodes one instruction of a program. The bytes are untrusted: invalid ones yield null, never an
- * exception.
+ * Decodes one instruction of a program. Never throws, as the bytes are untrusted.
  * @returns the actions; empty for instructions that are not shown; null (UNKNOWN) when not recognized.
  */
 export type ReadInstruction = (
   instruction: ExecutedInstruction,
   transaction: ExecutedTransaction,
-) => readonly Pick<Action, 'type' | 'info'>[] | null;
+) => readonly ParsedAction[] | null;
 
 export type ProgramParser = Readonly<{ name: string; read: ReadInstruction }>;
 
-/** Event emitted by `emit_cpi!`, `emit!` or a program's own log. */
 export type ProgramEvent = Readonly<{
   program: Address;
   name: string;
   data: Readonly<Record<string, WritableJson>>;
-  /** `ExecutedInstruction.index` of the emitting instruction. */
   index: number;
 }>;
 
@@ -59,7 +56,6 @@ export type PoolSwap = Readonly<{
   out: SwapSide;
 }>;
 
-/** Recognized swap without token names. */
 export type Swap = Readonly<{
   /** Instruction sent by the swapper. */
   index: number;
@@ -70,16 +66,12 @@ export type Swap = Readonly<{
   out: SwapSide;
   pools: readonly PoolSwap[];
   slippagePercent: number | null;
-  /** Quoted output in base units. */
   quotedOut: bigint | null;
 }>;
 
 const readUnknown: ReadInstruction = () => null;
 
-/**
- * Action named after the jsonParsed type in upper case; null when the bytes are not parsed. Source:
- * rest-api.md §3, "SPL jsonParsed with no mapping".
- */
+/** Source: rest-api.md §3, "SPL jsonParsed with no mapping". */
 export const readByParsedType: ReadInstruction = ({ parsed }) =>
   parsed === null ? null : [{ type: parsed.type.toUpperCase(), info: parsed.info }];
 

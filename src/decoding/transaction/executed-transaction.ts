@@ -12,15 +12,9 @@ export type ExecutedInstruction = Readonly<{
   caller: number | null;
   program: Address;
   accounts: readonly Address[];
-  /**
-   * Empty when the node parsed the instruction. Decoded lazily, which is slow for long data: check the
-   * program first.
-   */
+  /** Empty when the node parsed the instruction. Decoding is lazy and slow: check the program first. */
   data: Uint8Array;
-  /**
-   * jsonParsed form, from the node or from `solana/parsed/`; null for unknown programs. A memo has the type
-   * `memo` and the info `{memo}`.
-   */
+  /** jsonParsed; null for unknown programs. A memo has the type `memo` and the info `{memo}`. */
   parsed: ParsedView | null;
 }>;
 
@@ -29,34 +23,27 @@ export type ParsedView = Readonly<{ type: string; info: Readonly<Record<string, 
 export type TransactionTokenAccount = Readonly<{
   address: Address;
   mint: Address;
-  /** null when unknown. */
   owner: Address | null;
   decimals: number | null;
-  /** Token program; null when unknown. */
-  program: Address | null;
   /** Base units; 0 before creation. */
   before: bigint;
   after: bigint;
 }>;
 
-/** Executed transaction from getTransaction, with references resolved. */
 export type ExecutedTransaction = Readonly<{
-  slot: bigint;
-  /** Unix seconds; null when unknown. */
+  /** Unix seconds. */
   blockTime: bigint | null;
   signatures: readonly string[];
   feePayer: Address;
   signers: readonly Address[];
   /** Lamports. */
   fee: bigint;
-  /** Transaction error; null on success. */
   err: JsonValue;
   accountKeys: readonly Address[];
   preBalances: readonly bigint[];
   postBalances: readonly bigint[];
   instructions: readonly ExecutedInstruction[];
   logs: readonly string[];
-  /** Accounts with balances come first. */
   tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
   decimals: ReadonlyMap<Address, number>;
 }>;

@@ -42,43 +42,38 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   return fetched;
 }
 
-async function firstTry(chain: Chain, signature: string): Promise<FetchedTransaction | null | 'failed'> {
+async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T> {
   try {
-    return await fetchTransaction(chain, signature);
+    return await read();
   } catch (failure) {
-    if (!(failure instanceof Failure) || chain.signal.aborted) throw failure;
-    return 'failed';
+    if (!(failure instanceof Failure) || signal.aborted) throw failure;
+    return read();
   }
 }
 
-/** Existing transactions in the requested order; failed reads are retried once. */
+/** Existing transactions in the requested order. */
 export async function selectedTransactions(
   chain: Chain,
   signatures: readonly string[],
 ): Promise<FetchedTransaction[]> {
   const requested = [...new Set(signatures)];
-  const fetched = await chain.each(requested, async (signature) => {
-    const first = await firstTry(chain, signature);
-    return first === 'failed' ? fetchTransaction(chain, signature) : first;
-  });
+  const fetched = await chain.each(requested, (signature) =>
+    retried(chain, () => fetchTransaction(chain, signature)),
+  );
   const bySignature = new Map(requested.map((signature, at) => [signature, fetched[at] ?? null]));
   return signatures.flatMap((signature) => bySignature.get(signature) ?? []);
 }
 
 /** A listed transaction that the node does not have counts as a failure: the node is behind or lost it. */
 async function listedTransaction(chain: Chain, signature: string): Promise<FetchedTransaction> {
-  const first = await firstTry(chain, signature);
-  const fetched = first === 'failed' || first === null ? await fetchTransaction(chain, signature) : first;
+  const fetched = await fetchTransaction(chain, signature);
   if (fetched === null) throw new Failure('UPSTREAM_UNAVAILABLE');
   return fetched;
 }
 
 export type HistoryPart = Readonly<{
-  /** 1 to 1000. */
   limit: number;
-  /** Only older than this transaction. */
   before?: Signature | undefined;
-  /** Only newer than this transaction. */
   until?: Signature | undefined;
   since: bigint;
 }>;
@@ -103,10 +98,8 @@ function cursorFailure(thrown: unknown, { network }: Chain, { before, until }: H
 }
 
 /**
- * Newest transactions of an account, newest first: one call for signatures and one per transaction. A
- * transaction that cannot be read fails the request.
- * @throws Failure UPSTREAM_UNAVAILABLE when a retry fails, TRANSACTION_NOT_FOUND for an unknown `before` or
- * `until`; NodeRejection.
+ * Newest transactions of an account. One that cannot be read fails the request.
+ * @throws Failure UPSTREAM_UNAVAILABLE, or TRANSACTION_NOT_FOUND for an unknown `before` or `until`.
  */
 export async function historyOf(
   chain: Chain,
@@ -120,5 +113,5 @@ export async function historyOf(
     .catch((thrown) => {
       throw cursorFailure(thrown, chain, part);
     });
-  return chain.each(signatures, (signature) => listedTransaction(chain, signature));
+  return chain.each(signatures, (signature) => retried(chain, () => listedTransaction(chain, signature)));
 }

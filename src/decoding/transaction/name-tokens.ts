@@ -1,10 +1,8 @@
 import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { addressOf } from '../lenient-json.ts';
-import type { NamedToken } from '../token/token-names.ts';
+import type { TokenName } from '../token/find-names.ts';
 import type { Action } from './action.ts';
-
-export type TokenLabels = Pick<NamedToken, 'name' | 'symbol' | 'image_uri'>;
 
 type Members = { readonly [name: string]: WritableJson };
 
@@ -43,12 +41,12 @@ function poolName(members: Members): string {
   return symbols.includes('') ? '' : symbols.join('-');
 }
 
-function named(value: WritableJson, names: ReadonlyMap<Address, TokenLabels>): WritableJson {
+function named(value: WritableJson, names: ReadonlyMap<Address, TokenName>): WritableJson {
   if (Array.isArray(value)) return value.map((item) => named(item, names));
   if (!isMembers(value)) return value;
   const label = awaitsNames(value) ? names.get(value.token_address as Address) : undefined;
   if (label !== undefined) {
-    return { ...value, name: label.name, symbol: label.symbol, image_uri: label.image_uri };
+    return { ...value, name: label.name, symbol: label.symbol, image_uri: label.image };
   }
   const members = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, named(member, names)]),
@@ -58,7 +56,7 @@ function named(value: WritableJson, names: ReadonlyMap<Address, TokenLabels>): W
     : members;
 }
 
-export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenLabels>): Action[] =>
+export const nameTokens = (actions: readonly Action[], names: ReadonlyMap<Address, TokenName>): Action[] =>
   actions.map((action) =>
     namedTypes.has(action.type) ? { ...action, info: named(action.info, names) as Action['info'] } : action,
   );

@@ -4,21 +4,22 @@ import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { programs } from '../../solana/programs.ts';
 import { solOf } from '../amounts.ts';
 import type { Chain } from '../chain/chain.ts';
-import type { TokenNames } from '../token/token-names.ts';
-import { type Action, actionTypes, type ProgramEvent, type Protocol } from './action.ts';
+import type { NameSources, TokenName } from '../token/find-names.ts';
+import { nameMints } from '../token/token-names.ts';
+import { type Action, actionTypes, type ParsedAction, type ProgramEvent, type Protocol } from './action.ts';
 import { readEvents } from './events/read-events.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import type { FetchedTransaction } from './fetch-transactions.ts';
-import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
+import { mintsToName, nameTokens } from './name-tokens.ts';
 import { programParsers, protocolOf } from './program-parsers.ts';
 import { recognizeSwaps } from './swap/recognize-swaps.ts';
 import { swapAction } from './swap-action.ts';
-import { type TokenBalanceChange, tokenBalanceChanges } from './token-accounts.ts';
+import { tokenBalanceChanges } from './token-accounts.ts';
 
 /** Effects without token names. */
 type TransactionEffects = Readonly<{ actions: readonly Action[]; events: readonly ProgramEvent[] }>;
 
-const UNKNOWN: Pick<Action, 'type' | 'info'> = { type: 'UNKNOWN', info: {} };
+const UNKNOWN: ParsedAction = { type: 'UNKNOWN', info: {} };
 
 const tokenTransfers: ReadonlySet<string> = new Set(['TOKEN_TRANSFER', 'NFT_TRANSFER']);
 
@@ -51,27 +52,10 @@ export function parseEffects(transaction: ExecutedTransaction): TransactionEffec
   return { actions: [...swapActions, ...actions.filter(({ type }) => tokenTransfers.has(type))], events };
 }
 
-/** Transaction in a REST response, members in this order. Source: rest-api.md §3. */
-export type ParsedTransaction = Readonly<{
-  timestamp: string | null;
-  /** SOL. */
-  fee: number;
-  fee_payer: string;
-  signers: readonly string[];
-  signatures: readonly string[];
-  protocol: Protocol | Readonly<{ address: ''; name: '' }>;
-  type: string;
-  status: 'Success' | 'Fail';
-  token_balance_changes: readonly TokenBalanceChange[];
-  actions: readonly Action[];
-  events?: readonly Readonly<{ data: ProgramEvent['data']; name: string }>[];
-  raw?: JsonMembers;
-}>;
-
 const interfaceTypes: ReadonlySet<string> = new Set(actionTypes);
 
 /** Without actions, the first program. */
-function mainProtocol({ instructions }: ExecutedTransaction): ParsedTransaction['protocol'] {
+function mainProtocol({ instructions }: ExecutedTransaction): Protocol | Readonly<{ address: ''; name: '' }> {
   const first = instructions.find(({ program }) => program !== programs.computeBudget) ?? instructions[0];
   return first === undefined ? { address: '', name: '' } : protocolOf(first.program);
 }
@@ -88,14 +72,14 @@ export type RenderOptions = Readonly<{
   raw?: JsonMembers;
 }>;
 
+/** Transaction in a REST response, members in this order. Source: rest-api.md §3. */
 export function parsedTransaction(
   transaction: ExecutedTransaction,
-  effects: TransactionEffects,
-  names: ReadonlyMap<Address, TokenLabels>,
+  { actions, events: programEvents }: TransactionEffects,
+  names: ReadonlyMap<Address, TokenName>,
   { events, raw }: RenderOptions,
-): ParsedTransaction {
+) {
   const { feePayer, signers, signatures, err } = transaction;
-  const actions = effects.actions;
   const recognized = actions.filter(({ type }) => type !== 'UNKNOWN');
   const chief = recognized.find(({ type }) => interfaceTypes.has(type)) ?? recognized[0] ?? actions[0];
   return {
@@ -103,20 +87,20 @@ export function parsedTransaction(
     ...{ fee_payer: feePayer, signers, signatures },
     protocol: chief?.source_protocol ?? mainProtocol(transaction),
     type: chief?.type ?? 'UNKNOWN',
-    status: err === null ? 'Success' : 'Fail',
+    status: err === null ? ('Success' as const) : ('Fail' as const),
     token_balance_changes: tokenBalanceChanges(transaction),
-    actions: nameTokens(effects.actions, names),
-    ...(events && { events: effects.events.map(({ data, name }) => ({ data, name })) }),
+    actions: nameTokens(actions, names),
+    ...(events && { events: programEvents.map(({ data, name }) => ({ data, name })) }),
     ...(raw !== undefined && { raw }),
   };
 }
 
-const noNames: ReadonlyMap<Address, TokenLabels> = new Map();
+export type ParsedTransaction = ReturnType<typeof parsedTransaction>;
 
 export async function parseTransactions(
   chain: Chain,
   fetched: readonly FetchedTransaction[],
-  tokenNames: TokenNames,
+  nameSources: NameSources,
   { events, raw }: Readonly<{ events: boolean; raw: boolean }>,
 ): Promise<ParsedTransaction[]> {
   const done: (FetchedTransaction & { effects: TransactionEffects })[] = [];
@@ -126,7 +110,7 @@ export async function parseTransactions(
     await setImmediate();
   }
   const mints = mintsToName(done.flatMap(({ effects }) => effects.actions));
-  const names = mints.size === 0 ? noNames : await tokenNames.names(chain, mints);
+  const names = await nameMints(chain, mints, nameSources);
   const parsed: ParsedTransaction[] = [];
   for (const { transaction, effects, raw: rawResult } of done) {
     parsed.push(

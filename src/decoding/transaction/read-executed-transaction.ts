@@ -11,19 +11,13 @@ import { collectTokens } from './token-accounts.ts';
 
 // Limits of one transaction, at or above those of the runtime and nodes: valid transactions never reach them.
 
-/**
- * Instructions per transaction, far above the runtime's limit. Source: Agave,
- * `MAX_INSTRUCTION_TRACE_LENGTH`, 64.
- */
+/** Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
 const INSTRUCTIONS_MAX = 1_000;
-/** Accounts per instruction; indexes are a u8. */
+/** Indexes are a u8. */
 const ACCOUNTS_MAX = 256;
 /** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
-/**
- * Base58 characters decoded per transaction, ten times the longest data, because decoding is slow. Data
- * beyond counts as empty.
- */
+/** Base58 characters, ten times the longest data: decoding is slow. Data beyond counts as empty. */
 const DATA_TEXT_MAX = 131_072;
 /** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
@@ -45,7 +39,6 @@ function viewOf(parsed: JsonValue): ParsedView | null {
   return typeof type === 'string' ? { type, info: membersOf(info ?? {}) } : null;
 }
 
-/** Decodes instruction data within `DATA_TEXT_MAX`. */
 class DataOfTransaction {
   #remaining = DATA_TEXT_MAX;
 
@@ -80,6 +73,17 @@ function ownView(program: Address, accounts: readonly Address[], late: LateData)
   return parsed === null || !isWhole ? null : viewOf(parseJson(writeJson(parsed.parsed)));
 }
 
+/** Stops at the first invalid one: later ones would shift position. */
+function readAddresses(items: readonly JsonValue[], read: (item: JsonValue) => Address | null): Address[] {
+  const addresses: Address[] = [];
+  for (const item of items) {
+    const address = read(item);
+    if (address === null) break;
+    addresses.push(address);
+  }
+  return addresses;
+}
+
 function readInstruction(
   raw: JsonMembers,
   keys: readonly Address[],
@@ -89,14 +93,9 @@ function readInstruction(
   const program = index === null ? addressOf(raw.programId) : (keys[index] ?? null);
   if (program === null) return null;
   const parsedView = raw.parsed === undefined ? null : viewOf(raw.parsed);
-  // Accounts by index or name. Stops at the first invalid one: later ones would shift position.
-  const list = raw.accounts;
-  const accounts: Address[] = [];
-  for (const item of itemsOf(list, ACCOUNTS_MAX)) {
-    const account = typeof item === 'number' ? keys[item] : addressOf(item);
-    if (account === undefined || account === null) break;
-    accounts.push(account);
-  }
+  const accounts = readAddresses(itemsOf(raw.accounts, ACCOUNTS_MAX), (item) =>
+    typeof item === 'number' ? (keys[item] ?? null) : addressOf(item),
+  );
   const whole = accounts.length === itemsOf(raw.accounts).length;
   const late = data.of(raw.data);
   return { program, accounts, late, parsed: parsedView ?? (whole ? ownView(program, accounts, late) : null) };
@@ -133,10 +132,7 @@ class Calls {
   }
 }
 
-/**
- * Flattens instructions in execution order: each outer one, then its inner ones. An instruction without a
- * valid program keeps its index and is left out.
- */
+/** In execution order. An instruction without a valid program keeps its index and is left out. */
 function flattenInstructions(
   outers: readonly JsonValue[],
   innerInstructions: JsonValue | undefined,
@@ -178,16 +174,10 @@ type SentMessage = Readonly<{
   instructions: readonly JsonValue[];
 }>;
 
-/** Stops at the first invalid key: later ones would shift position. */
-function keysOf(list: JsonValue | undefined): Address[] {
-  const keys: Address[] = [];
-  for (const item of itemsOf(list, KEYS_MAX)) {
-    const key = addressOf(typeof item === 'string' ? item : membersOf(item).pubkey);
-    if (key === null) break;
-    keys.push(key);
-  }
-  return keys;
-}
+const keysOf = (list: JsonValue | undefined): Address[] =>
+  readAddresses(itemsOf(list, KEYS_MAX), (item) =>
+    addressOf(typeof item === 'string' ? item : membersOf(item).pubkey),
+  );
 
 /** jsonParsed already lists loaded keys among the account keys. */
 function loadedKeys(meta: JsonMembers): Address[] {
@@ -239,14 +229,12 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
   itemsOf(list).map((balance) => amountOf(balance) ?? 0n);
 
 /**
- * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`. The input is untrusted: missing or
- * malformed members are left out.
- * @param result - from `parseJson`, so that u64 values are exact.
+ * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`; malformed members are left out.
  * @returns null without a signature or fee payer, or when nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {
   if (!isShallow(result, DEPTH_MAX)) return null;
-  const { slot, blockTime, transaction, meta: rawMeta } = membersOf(result);
+  const { blockTime, transaction, meta: rawMeta } = membersOf(result);
   const meta = membersOf(rawMeta);
   const message = readMessage(transaction, meta);
   const feePayer = message?.keys[0];
@@ -254,7 +242,7 @@ export function readExecutedTransaction(result: JsonValue): ExecutedTransaction 
   const { keys, signers, signatures } = message;
   const instructions = flattenInstructions(message.instructions, meta.innerInstructions, keys);
   return {
-    ...{ slot: amountOf(slot) ?? 0n, blockTime: wholeOf(blockTime), signatures, feePayer, signers },
+    ...{ blockTime: wholeOf(blockTime), signatures, feePayer, signers },
     ...{ fee: amountOf(meta.fee) ?? 0n, err: meta.err ?? null, accountKeys: keys, instructions },
     ...{ preBalances: balancesOf(meta.preBalances), postBalances: balancesOf(meta.postBalances) },
     logs: itemsOf(meta.logMessages, LOGS_MAX).filter((line) => typeof line === 'string'),

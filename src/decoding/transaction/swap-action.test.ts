@@ -3,9 +3,10 @@ import { parseJson, type WritableJson, writeJson } from '../../base/json.ts';
 import { type Address, address } from '../../solana/address.ts';
 import { encodeBase58 } from '../../solana/base58.ts';
 import { nativeMint } from '../../solana/programs.ts';
+import type { TokenName } from '../token/find-names.ts';
 import type { Action, Swap } from './action.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
-import { mintsToName, nameTokens, type TokenLabels } from './name-tokens.ts';
+import { mintsToName, nameTokens } from './name-tokens.ts';
 import { swapAction } from './swap-action.ts';
 
 const key = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
@@ -31,13 +32,13 @@ const swap: Swap = {
 
 const shown = (action: Action) => parseJson(writeJson(action as WritableJson)) as unknown as Action;
 
-const words = (name: string): TokenLabels => ({
+const words = (name: string): TokenName => ({
   name,
   symbol: name.toUpperCase(),
-  image_uri: `https://x/${name}`,
+  image: `https://x/${name}`,
 });
 
-const named = (given: Swap, names: [Address, TokenLabels][]): Action => {
+const named = (given: Swap, names: [Address, TokenName][]): Action => {
   const [action] = nameTokens([swapAction(given, transaction)], new Map(names));
   return shown(action as Action);
 };
@@ -45,8 +46,8 @@ const named = (given: Swap, names: [Address, TokenLabels][]): Action => {
 describe('swap action', () => {
   it('has the members of the interface and every digit of raw amounts', () => {
     const [sol, coin] = [words('sol'), words('coin')];
-    const side = (token_address: Address, of: TokenLabels, amount: number, amount_raw: number | bigint) => ({
-      ...{ token_address, ...of, amount, amount_raw },
+    const side = (token_address: Address, of: TokenName, amount: number, amount_raw: number | bigint) => ({
+      ...{ token_address, name: of.name, symbol: of.symbol, image_uri: of.image, amount, amount_raw },
     });
     const [into, out] = [
       side(nativeMint, sol, 1.5, 1_500_000_000),

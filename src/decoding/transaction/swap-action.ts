@@ -1,16 +1,10 @@
 import type { WritableJson } from '../../base/json.ts';
-import type { Address } from '../../solana/address.ts';
-import { rawAmount, uiAmountOf } from '../amounts.ts';
+import { rawAmount, tokensOf } from '../amounts.ts';
 import type { Action, Swap, SwapSide } from './action.ts';
 import type { ExecutedTransaction } from './executed-transaction.ts';
 import { protocolOf } from './program-parsers.ts';
 
 type Decimals = ExecutedTransaction['decimals'];
-
-function tokensOf(decimals: Decimals, mint: Address, amount: bigint): number | null {
-  const decimalPlaces = decimals.get(mint);
-  return decimalPlaces === undefined ? null : uiAmountOf(amount, decimalPlaces);
-}
 
 const unnamedAmount = (decimals: Decimals, { mint, raw }: SwapSide): Record<string, WritableJson> => ({
   ...{ token_address: mint, name: '', symbol: '', image_uri: '' },

@@ -1,4 +1,4 @@
-import type { JsonValue, WritableJson } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import type { JsonMembers } from '../../solana/encoding/read-json.ts';
 import { isTokenProgram, nativeMint, nativeMint2022, programs } from '../../solana/programs.ts';
@@ -9,30 +9,23 @@ import type {
   ExecutedTransaction,
   TransactionTokenAccount,
 } from './executed-transaction.ts';
+import { oncePerTransaction } from './once-per-transaction.ts';
 
 const LAMPORT_DECIMALS = 9;
 
-type Balance = Readonly<{
-  address: Address;
-  mint: Address;
-  owner: Address | null;
-  decimals: number | null;
-  program: Address | null;
-  amount: bigint;
-}>;
+type Balance = Omit<TransactionTokenAccount, 'before' | 'after'> & Readonly<{ amount: bigint }>;
 
 function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<Address, Balance> {
   const balances = new Map<Address, Balance>();
   for (const item of itemsOf(list)) {
-    const { accountIndex, mint, owner, programId, uiTokenAmount } = membersOf(item);
+    const { accountIndex, mint, owner, uiTokenAmount } = membersOf(item);
     const address = keys[naturalOf(accountIndex, keys.length) ?? keys.length];
     const mintAddress = addressOf(mint);
     const { amount, decimals } = membersOf(uiTokenAmount);
     const units = amountOf(amount);
     if (address === undefined || mintAddress === null || units === null) continue;
-    const program = addressOf(programId);
     balances.set(address, {
-      ...{ address, mint: mintAddress, owner: addressOf(owner), program },
+      ...{ address, mint: mintAddress, owner: addressOf(owner) },
       ...{ decimals: decimalsOf(decimals), amount: units },
     });
   }
@@ -40,23 +33,22 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
 }
 
 /** Token accounts that an instruction creates, or moves and names with their mint. */
-function accountsFrom({ program, parsed }: ExecutedInstruction): Partial<TransactionTokenAccount>[] {
+function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
   const address = (name: string) => addressOf(info[name]);
-  const describe = (of: string, owner: string | null, tokenProgram: Address | null = program) => [
-    { address: address(of), mint: address('mint'), owner: owner && address(owner), program: tokenProgram },
-  ];
+  const describe = (of: string, owner: Address | null) => ({
+    address: address(of),
+    mint: address('mint'),
+    owner,
+  });
   if (program === programs.ata && (type === 'create' || type === 'createIdempotent')) {
-    return describe('account', 'wallet', address('tokenProgram')) as Partial<TransactionTokenAccount>[];
+    return [describe('account', address('wallet'))];
   }
   if (!isTokenProgram(program)) return [];
-  if (/^initializeAccount[23]?$/.test(type))
-    return describe('account', 'owner') as Partial<TransactionTokenAccount>[];
+  if (/^initializeAccount[23]?$/.test(type)) return [describe('account', address('owner'))];
   if (!/^(transferChecked(WithFee)?|mintTo(Checked)?|burn(Checked)?)$/.test(type)) return [];
-  return ['source', 'destination', 'account'].flatMap((of) =>
-    describe(of, null),
-  ) as Partial<TransactionTokenAccount>[];
+  return ['source', 'destination', 'account'].map((of) => describe(of, null));
 }
 
 function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, number] | null {
@@ -66,11 +58,6 @@ function decimalsFrom({ program, parsed }: ExecutedInstruction): [Address, numbe
   const address = addressOf(mint);
   return value === null || address === null ? null : [address, value];
 }
-
-type TransactionTokens = Readonly<{
-  tokenAccounts: ReadonlyMap<Address, TransactionTokenAccount>;
-  decimals: ReadonlyMap<Address, number>;
-}>;
 
 function collectDecimals(
   balances: Iterable<Balance>,
@@ -86,90 +73,50 @@ function collectDecimals(
   return byMint;
 }
 
-/**
- * Collects token accounts from balances, and from instructions for accounts created and closed in the
- * transaction.
- */
+/** From balances, and from instructions for accounts created and closed in the transaction. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
   instructions: readonly ExecutedInstruction[],
-): TransactionTokens {
+): Pick<ExecutedTransaction, 'tokenAccounts' | 'decimals'> {
   const before = balancesOf(meta.preTokenBalances, keys);
   const after = balancesOf(meta.postTokenBalances, keys);
   const decimals = collectDecimals([...before.values(), ...after.values()], instructions);
   const tokenAccounts = new Map<Address, TransactionTokenAccount>();
   for (const balance of [...after.values(), ...before.values()]) {
-    const { address, mint, owner, program } = balance;
+    const { address, mint, owner } = balance;
     if (tokenAccounts.has(address)) continue;
     const [had, has] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
-      ...{ address, mint, owner, program, decimals: decimals.get(mint) ?? null },
+      ...{ address, mint, owner, decimals: decimals.get(mint) ?? null },
       // An account reopened for another mint had no balance of it.
       ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
     });
   }
   for (const instruction of instructions) {
-    for (const { address, mint, owner, program } of accountsFrom(instruction)) {
-      if (!address || !mint) continue;
-      const had = tokenAccounts.get(address);
-      const accountMint = had?.mint ?? mint;
-      tokenAccounts.set(address, {
-        address,
-        mint: accountMint,
-        owner: had?.owner ?? owner ?? null,
-        program: had?.program ?? program ?? null,
-        decimals: had?.decimals ?? decimals.get(accountMint) ?? null,
-        before: had?.before ?? 0n,
-        after: had?.after ?? 0n,
-      });
+    for (const { address, mint, owner } of accountsFrom(instruction)) {
+      if (address === null || mint === null) continue;
+      const unseen = { address, mint, owner, decimals: decimals.get(mint) ?? null, before: 0n, after: 0n };
+      const account = tokenAccounts.get(address) ?? unseen;
+      tokenAccounts.set(address, { ...account, owner: account.owner ?? owner });
     }
   }
   return { tokenAccounts, decimals };
 }
 
-const mintsByTransaction = new WeakMap<ExecutedTransaction, ReadonlySet<Address>>();
+const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Address> => {
+  const inNumbers = [...tokenAccounts.values()].filter(({ before, after }) => before > 1n || after > 1n);
+  return new Set(inNumbers.map(({ mint }) => mint));
+});
 
-function heldInNumbers(transaction: ExecutedTransaction): ReadonlySet<Address> {
-  const cached = mintsByTransaction.get(transaction);
-  if (cached !== undefined) return cached;
-  const mints = new Set<Address>();
-  for (const { mint, before, after } of transaction.tokenAccounts.values()) {
-    if (before > 1n || after > 1n) mints.add(mint);
-  }
-  mintsByTransaction.set(transaction, mints);
-  return mints;
-}
-
-/**
- * Whether the amount is an NFT: one unit without decimals, of a mint of which no account holds more than one.
- * Source: rest-api.md §3.2, point 3.
- */
+/** One unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 
-export type TokenBalanceChange = Readonly<{
-  address: string;
-  decimals: number | null;
-  change_amount: WritableJson;
-  post_balance: WritableJson;
-  pre_balance: WritableJson;
-  mint: string;
-  owner: string | null;
-}>;
-
-const changeOf = ({
-  address,
-  decimals,
-  before,
-  after,
-  mint,
-  owner,
-}: TransactionTokenAccount): TokenBalanceChange => ({
-  ...{ address, decimals, change_amount: rawAmount(after - before) },
-  ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
-});
-
-export function tokenBalanceChanges({ tokenAccounts }: ExecutedTransaction): TokenBalanceChange[] {
-  return [...tokenAccounts.values()].filter(({ before, after }) => before !== after).map(changeOf);
-}
+export const tokenBalanceChanges = ({ tokenAccounts }: ExecutedTransaction) =>
+  [...tokenAccounts.values()]
+    .filter(({ before, after }) => before !== after)
+    .map(({ address, decimals, before, after, mint, owner }) => ({
+      ...{ address, decimals, change_amount: rawAmount(after - before) },
+      ...{ post_balance: rawAmount(after), pre_balance: rawAmount(before), mint, owner },
+    }));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { writeJson } from '../../base/json.ts';
 import type { Address } from '../../solana/address.ts';
 import { endpoint, storageFailures } from '../endpoint.ts';
-import { address, isAbsent, network, optional, text, whole } from '../fields.ts';
+import { address, checked, isAbsent, network, optional, text, whole } from '../fields.ts';
 import { storedSchema } from '../storage/upload.ts';
 
 const NAME_MAX = 256;
@@ -14,10 +14,8 @@ const ATTRIBUTE_MAX = 1_024;
 const FILES_MAX = 64;
 const TYPE_MAX = 128;
 
-/** 100 %. */
 const BASIS_POINTS_MAX = 10_000;
 
-/** Decimal number without exponent. */
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
 
 /** URI schemes that wallets and marketplaces support. */
@@ -27,14 +25,11 @@ const isUri = (input: unknown): boolean =>
   typeof input === 'string' && input.length <= URI_MAX && SCHEMES.has(URL.parse(input)?.protocol ?? '');
 
 const uri = (description: string) =>
-  z
-    .custom<string>(isUri, {
-      error: ({ input }) =>
-        isAbsent(input)
-          ? 'is missing: send a URL'
-          : `must be a URL with https, http, ipfs or ar, of at most ${URI_MAX} characters`,
-    })
-    .meta({ type: 'string', format: 'uri', maxLength: URI_MAX, description });
+  checked<string>(
+    isUri,
+    'is missing: send a URL',
+    `must be a URL with https, http, ipfs or ar, of at most ${URI_MAX} characters`,
+  ).meta({ type: 'string', format: 'uri', maxLength: URI_MAX, description });
 
 const attribute = z
   .object(

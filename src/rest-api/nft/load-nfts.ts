@@ -1,5 +1,5 @@
-import type { FoundNft, Nft } from '../../decoding/nft/nft.ts';
-import { withOffChain } from '../../decoding/nft/show-nft.ts';
+import type { FoundNft } from '../../decoding/nft/nft.ts';
+import { type Nft, withOffChain } from '../../decoding/nft/show-nft.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Context } from '../endpoint.ts';
 import { address, commitment, flag, network } from '../fields.ts';
@@ -25,13 +25,10 @@ export function loadNfts(
 
 export const nftListLimits = {
   unpagedMax: 1000,
-  /** Search by attributes. */
   searchedMax: 1000,
-  /** wallet/collections. */
   groupedMax: 1000,
 };
 
-/** @throws Failure ANSWER_TOO_LARGE. */
 export function atMost(nfts: readonly FoundNft[], most: number): readonly FoundNft[] {
   if (nfts.length > most) throw new Failure('ANSWER_TOO_LARGE');
   return nfts;

@@ -22,15 +22,13 @@ export const read = endpoint('GET nft/read', {
     token_record: flag('Add the token record of a programmable NFT.'),
   }),
   result: nftSchema,
-  async handle({ network: name, commitment: level, token_address: mint, refresh, token_record }, context) {
-    const chain = context.chain(name, level);
+  async handle({ token_address: mint, refresh, token_record, ...where }, context) {
+    const chain = context.chain(where);
     const found = (await readNfts(chain, [mint], context.services.das)).get(mint);
-    if (found === undefined) throw new Failure('NFT_NOT_FOUND', { facts: { address: mint, network: name } });
-    const [nft] = await loadNfts(
-      token_record ? await withTokenRecords(chain, [found]) : [found],
-      context,
-      refresh,
-    );
+    const facts = { address: mint, network: where.network };
+    if (found === undefined) throw new Failure('NFT_NOT_FOUND', { facts });
+    const complete = token_record ? await withTokenRecords(chain, [found]) : [found];
+    const [nft] = await loadNfts(complete, context, refresh);
     if (nft === undefined) throw new Failure('INTERNAL');
     return { message: 'NFT metadata', result: nft };
   },

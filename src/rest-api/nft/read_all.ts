@@ -22,17 +22,13 @@ export const readAll = endpoint('GET nft/read_all', {
     ...pageFields(SIZE, SIZE),
   }),
   result: z.object({ nfts: z.array(nftSchema), ...pageResult }),
-  async handle(
-    { network: name, commitment: level, address: wallet, update_authority, refresh, page, size },
-    context,
-  ) {
-    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
-    const matching =
-      update_authority === undefined
-        ? found
-        : found.filter(({ onChain }) => onChain.updateAuthority === update_authority);
-    const { items, about } = pageOf(matching, page, size);
-    const nfts = await loadNfts(items, context, refresh);
+  async handle({ update_authority: authority, ...fields }, context) {
+    const found = await nftsOfWallet(context.chain(fields), context.services.das, fields.address);
+    const matching = found.filter(
+      ({ onChain }) => authority === undefined || onChain.updateAuthority === authority,
+    );
+    const { items, about } = pageOf(matching, fields.page, fields.size);
+    const nfts = await loadNfts(items, context, fields.refresh);
     return { message: 'All NFTS in your wallet', result: { nfts, ...about } };
   },
 });

@@ -15,9 +15,9 @@ export const readAllV1 = endpoint('GET nft/read_all_v1', {
   failures: chainFailures,
   fields: z.object(nftWalletFields),
   result: z.array(nftSchema),
-  async handle({ network: name, commitment: level, address: wallet, refresh }, context) {
-    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
-    const result = await loadNfts(atMost(found, nftListLimits.unpagedMax), context, refresh);
+  async handle(fields, context) {
+    const found = await nftsOfWallet(context.chain(fields), context.services.das, fields.address);
+    const result = await loadNfts(atMost(found, nftListLimits.unpagedMax), context, fields.refresh);
     return { message: 'All NFTS in your wallet', result };
   },
 });

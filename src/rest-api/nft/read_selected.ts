@@ -25,15 +25,11 @@ export const readSelected = endpoint('POST nft/read_selected', {
     token_record: flag('Add the token records of programmable NFTs.'),
   }),
   result: z.array(nftSchema),
-  async handle({ network: name, commitment: level, token_addresses: mints, refresh, token_record }, context) {
-    const chain = context.chain(name, level);
+  async handle({ token_addresses: mints, refresh, token_record, ...read }, context) {
+    const chain = context.chain(read);
     const found = await readNfts(chain, mints, context.services.das);
     const nfts = mints.flatMap((mint) => found.get(mint) ?? []);
-    const result = await loadNfts(
-      token_record ? await withTokenRecords(chain, nfts) : nfts,
-      context,
-      refresh,
-    );
-    return { message: 'Selected NFTs metadata', result };
+    const complete = token_record ? await withTokenRecords(chain, nfts) : nfts;
+    return { message: 'Selected NFTs metadata', result: await loadNfts(complete, context, refresh) };
   },
 });

@@ -53,12 +53,9 @@ export const search = endpoint('GET nft/search', {
     total_data: z.number().int().meta({ description: 'Same as `total_count`.' }),
     total_page: z.number().int().meta({ description: 'Same as `total_pages`.' }),
   }),
-  async handle(
-    { network: name, commitment: level, wallet, attributes, refresh, page, size, ...filters },
-    context,
-  ) {
-    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
-    const candidates = found.filter(({ onChain }) => matches(onChain, filters));
+  async handle({ attributes, refresh, page, size, ...fields }, context) {
+    const found = await nftsOfWallet(context.chain(fields), context.services.das, fields.wallet);
+    const candidates = found.filter(({ onChain }) => matches(onChain, fields));
     const load = (nfts: readonly FoundNft[]) => loadNfts(nfts, context, refresh);
     if (attributes === null) {
       const { items, about } = pageOf(candidates, page, size);

@@ -6,7 +6,7 @@ import { mintExtensions, uiAmountOfMint } from '../../decoding/token/token-mint.
 import { Failure } from '../../protocol/errors.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { nameShape, nameSources } from '../wallet/token-schema.ts';
+import { nameShape } from '../wallet/token-schema.ts';
 
 const extension = z
   .custom<WritableJson>((value) => typeof value === 'object' && value !== null)
@@ -37,19 +37,19 @@ export const getInfo = endpoint('GET token/get_info', {
     decimals: z.number().int(),
     extensions: z.array(extension).readonly().meta({ description: 'Token-2022 extensions.' }),
   }),
-  async handle({ network: name, commitment: level, token_address: mint }, context) {
-    const chain = context.chain(name, level);
-    const sources = nameSources(context.services);
+  async handle({ token_address: mint, ...read }, context) {
+    const chain = context.chain(read);
     const { mints, now } = await readMints(chain, [mint], { clock: true });
     const token = mints.get(mint);
-    if (token === undefined) throw new Failure('NOT_A_MINT', { facts: { address: mint, network: name } });
-    const names = await findNames([token], sources, chain.signal);
-    const { name: tokenName, symbol, image } = names.get(mint) ?? unnamedToken;
+    const facts = { address: mint, network: read.network };
+    if (token === undefined) throw new Failure('NOT_A_MINT', { facts });
+    const names = await findNames([token], context.services, chain.signal);
+    const { name, symbol, image } = names.get(mint) ?? unnamedToken;
     const { mintAuthority, freezeAuthority, supply, decimals } = token.mint;
     return {
       message: 'Tokens info',
       result: {
-        ...{ name: tokenName, symbol, metadata_uri: token.metadata?.metadataUri ?? '', image, address: mint },
+        ...{ name, symbol, metadata_uri: token.metadata?.metadataUri ?? '', image, address: mint },
         mint_authority: mintAuthority ?? '',
         freeze_authority: freezeAuthority ?? '',
         current_supply: uiAmountOfMint(supply, token, now),

@@ -1,32 +1,19 @@
-import { TokenNames } from '../../decoding/token/token-names.ts';
 import { fetchTransaction } from '../../decoding/transaction/fetch-transactions.ts';
-import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
+import { type ParsedTransaction, parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import type { Network } from '../../protocol/call.ts';
 import type { Commitment } from '../../protocol/commitment.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Context } from '../endpoint.ts';
-import type { Services } from '../services.ts';
-
-export const tokenNamesOf = ({ tokenList, offChain }: Services): TokenNames =>
-  new TokenNames({ list: tokenList, offChain });
 
 type TransactionFields = Readonly<{ network: Network; txn_signature: Signature; commitment: Commitment }>;
 
-/** @throws Failure TRANSACTION_NOT_FOUND */
-export async function fetchAndParse(
-  { network, txn_signature: signature, commitment }: TransactionFields,
-  { chain, services }: Context,
-) {
-  const reader = chain(network, commitment);
+export async function fetchAndParse(fields: TransactionFields, { chain, services }: Context) {
+  const reader = chain(fields);
+  const { network, txn_signature: signature } = fields;
   const transaction = await fetchTransaction(reader, signature);
+  if (transaction === null) throw new Failure('TRANSACTION_NOT_FOUND', { facts: { signature, network } });
   const include = { events: true, raw: false };
-  const [parsed] = await parseTransactions(
-    reader,
-    transaction === null ? [] : [transaction],
-    tokenNamesOf(services),
-    include,
-  );
-  if (transaction !== null && parsed !== undefined) return { transaction, parsed };
-  throw new Failure('TRANSACTION_NOT_FOUND', { facts: { signature, network } });
+  const parsed = await parseTransactions(reader, [transaction], services, include);
+  return { transaction, parsed: parsed[0] as ParsedTransaction };
 }

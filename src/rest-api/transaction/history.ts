@@ -5,7 +5,6 @@ import type { Signature } from '../../solana/signature.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, network, optional, signature, whole } from '../fields.ts';
 import type { RestSettings } from '../services.ts';
-import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 const SECONDS_PER_DAY = 86_400;
@@ -49,14 +48,14 @@ export const history = endpoint('GET transaction/history', {
   }),
   result: z.array(parsedTransactionSchema),
   async handle(fields, { chain, services }) {
-    const reader = chain(fields.network, fields.commitment);
+    const reader = chain(fields);
     const transactions = await historyOf(reader, fields.account, {
       limit: fields.tx_num,
       ...historyEnds(fields),
       since: historyStart(services.settings),
     });
     const include = { events: fields.enable_events, raw: fields.enable_raw };
-    const result = await parseTransactions(reader, transactions, tokenNamesOf(services), include);
+    const result = await parseTransactions(reader, transactions, services, include);
     return { message: 'Transaction history fetched successfully', result };
   },
 });

@@ -3,7 +3,6 @@ import { selectedTransactions } from '../../decoding/transaction/fetch-transacti
 import { parseTransactions } from '../../decoding/transaction/parse-transaction.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { list, network, signature } from '../fields.ts';
-import { tokenNamesOf } from './fetch-and-parse.ts';
 import { includeFields, parsedTransactionSchema, settledCommitment } from './transaction-schema.ts';
 
 const SIGNATURES_MAX = 100;
@@ -26,10 +25,10 @@ export const parseSelected = endpoint('POST transaction/parse_selected', {
   }),
   result: z.array(parsedTransactionSchema),
   async handle(fields, { chain, services }) {
-    const reader = chain(fields.network, fields.commitment);
+    const reader = chain(fields);
     const transactions = await selectedTransactions(reader, fields.transaction_signatures);
     const include = { events: fields.enable_events, raw: fields.enable_raw };
-    const result = await parseTransactions(reader, transactions, tokenNamesOf(services), include);
+    const result = await parseTransactions(reader, transactions, services, include);
     return { message: 'Selected transactions fetched successfully', result };
   },
 });

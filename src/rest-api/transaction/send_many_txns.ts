@@ -72,11 +72,7 @@ async function sendAll(
   return all.map(({ text }) => byText.get(text) as Submission);
 }
 
-/**
- * Height from which the newest blockhash may have expired. Makes no call when no sent transaction has a
- * blockhash.
- * @returns null when unknown: then only time ends the wait.
- */
+/** Height from which the newest blockhash may have expired. null: only time ends the wait. */
 async function lastValidBlockHeight(
   chain: Chain,
   submissions: readonly Submission[],
@@ -143,21 +139,15 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
     commitment: oneOf(commitments, 'finalized', 'Commitment to wait for.'),
   }),
   result: z.array(outcome),
-  async handle({ network: name, encoded_transactions: all, commitment: level }, context) {
+  async handle({ encoded_transactions: all, ...awaited }, context) {
     const { caller, services } = context;
-    const chain = context.chain(name);
+    const chain = context.chain({ network: awaited.network });
     const submissions = await sendAll(all, chain, context);
     const height = await lastValidBlockHeight(chain, submissions);
     const wait = async ({ transaction, failure }: Submission): Promise<TransactionOutcome> => {
       if (failure !== null) return { error: errorOf(failure), status: null };
       const { signature, blockhash } = transaction;
-      const request = {
-        network: name,
-        signature,
-        commitment: level,
-        blockhash,
-        lastValidBlockHeight: height,
-      };
+      const request = { ...awaited, signature, blockhash, lastValidBlockHeight: height };
       return toOutcome(await services.confirmations.wait(request, caller.signal).catch(toUnconfirmed));
     };
     const outcomes = await Promise.all(submissions.map(wait));

@@ -20,8 +20,8 @@ export const sendTxn = endpoint('POST transaction/send_txn', {
   result: z.object({
     signature: z.string().meta({ description: 'First signature, which identifies the transaction.' }),
   }),
-  async handle({ network: name, encoded_transaction: transaction }, { chain }) {
-    await sendTransaction(chain(name), transaction);
+  async handle({ encoded_transaction: transaction, ...read }, { chain }) {
+    await sendTransaction(chain(read), transaction);
     return { message: 'Transaction sent successfully', result: { signature: transaction.signature } };
   },
 });

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Chain } from '../../decoding/chain/chain.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { nodeErrorRow } from '../../protocol/node-errors.ts';
@@ -10,13 +9,12 @@ import { nonceOfTransaction } from '../../solana/nonce.ts';
 import { type Signature, signatureFromBytes } from '../../solana/signature.ts';
 import { decodeTransaction } from '../../solana/transaction/decode-transaction.ts';
 import { readWireTransaction } from '../../solana/transaction/wire-transaction.ts';
-import { isAbsent } from '../fields.ts';
+import { checked } from '../fields.ts';
 
 /** Base64 length of a version 1 transaction. Source: Agave rpc/src/rpc.rs. */
 const TEXT_MAX = 5_464;
 
 export type SignedTransaction = Readonly<{
-  /** Base64. */
   text: string;
   signature: Signature;
   /** null with a durable nonce, and for versions that store it elsewhere. */
@@ -39,13 +37,11 @@ function readSignedTransaction(text: unknown): SignedTransaction | null {
 }
 
 export const signedTransaction = (description: string) =>
-  z
-    .custom<unknown>((input) => readSignedTransaction(input) !== null, {
-      error: ({ input }) =>
-        isAbsent(input)
-          ? 'is missing: send a signed transaction in base64'
-          : 'must be a complete signed transaction in base64',
-    })
+  checked<unknown>(
+    (input) => readSignedTransaction(input) !== null,
+    'is missing: send a signed transaction in base64',
+    'must be a complete signed transaction in base64',
+  )
     .transform((input) => readSignedTransaction(input) as SignedTransaction)
     .meta({ type: 'string', maxLength: TEXT_MAX, contentEncoding: 'base64', description });
 
@@ -54,10 +50,9 @@ export const isUnsubmitted = ({ facts }: Failure): boolean =>
   typeof facts?.network === 'string' && facts.outcome !== 'unknown';
 
 /**
- * Sends a transaction with preflight at `processed`, where blockhashes of every commitment are known.
- * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction, UPSTREAM_UNAVAILABLE for a
- * node fault; another Failure when the outcome is unknown. If a node may have the transaction, the error
- * details have `outcome: 'unknown'` and the signature.
+ * Preflight at `processed` knows the blockhashes of every commitment.
+ * @throws NodeRejection TRANSACTION_REFUSED when the node rejects the transaction. If a node may have it, the
+ * error details have `outcome: 'unknown'` and the signature.
  */
 export async function sendTransaction(chain: Chain, { text, signature }: SignedTransaction): Promise<void> {
   const config = { encoding: 'base64', preflightCommitment: 'processed' };

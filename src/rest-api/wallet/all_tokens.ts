@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
+import { tokenSchema, toTokenResult } from './token-schema.ts';
 
 /** Source: rest-api.md §2.2. */
 export const allTokens = endpoint('GET wallet/all_tokens', {
@@ -15,8 +15,8 @@ export const allTokens = endpoint('GET wallet/all_tokens', {
   failures: chainFailures,
   fields: z.object({ network: network(), commitment: commitment(), wallet: address('The wallet.') }),
   result: z.array(tokenSchema),
-  async handle({ network: name, commitment: level, wallet }, { chain, services }) {
-    const tokens = await tokensOfWallet(chain(name, level), wallet, nameSources(services));
+  async handle({ wallet, ...read }, { chain, services }) {
+    const tokens = await tokensOfWallet(chain(read), wallet, services);
     return { message: `${tokens.length} tokens fetched successfully`, result: tokens.map(toTokenResult) };
   },
 });

@@ -19,7 +19,7 @@ export const balance = endpoint('GET wallet/balance', {
   fields: z.object({ network: network(), wallet: address('The wallet.'), commitment: commitment() }),
   result: z.object({ balance: z.number().meta({ description: 'SOL, not lamports.' }) }),
   async handle({ wallet, ...read }, { chain }) {
-    const lamports = await lamportsOf(chain(read.network, read.commitment), wallet);
+    const lamports = await lamportsOf(chain(read), wallet);
     return { message: 'Balance fetched successfully', result: { balance: solOf(lamports) } };
   },
 });

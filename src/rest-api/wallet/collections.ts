@@ -1,45 +1,36 @@
 import { z } from 'zod';
-import type { Nft } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
+import type { Nft } from '../../decoding/nft/show-nft.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { atMost, loadNfts, nftListLimits, refreshField } from '../nft/load-nfts.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 
-type Group = { address?: string; name: string; family?: string; nfts: Nft[] };
+const isInVerified = ({ collection }: Nft): boolean =>
+  collection.verified === true && collection.address !== undefined;
 
 /** Address of a verified collection, else name and family. */
-function groupKey({ collection }: Nft): string {
-  if (collection.verified === true && collection.address !== undefined) return collection.address;
-  return JSON.stringify([collection.name ?? '', collection.family ?? '']);
+function groupKey(nft: Nft): string {
+  const { address: mint = '', name = '', family = '' } = nft.collection;
+  return isInVerified(nft) ? mint : JSON.stringify([name, family]);
 }
 
-function emptyGroup({ collection, symbol }: Nft): Group {
-  const { verified, address: mint, name = '', family } = collection;
-  const isVerified = verified === true && mint !== undefined;
-  const familyName = family ?? (isVerified && symbol !== '' ? symbol : undefined);
+function toGroup(nfts: Nft[]) {
+  const first = nfts[0] as Nft;
+  const { address: mint, name = '', family } = first.collection;
+  const symbol = isInVerified(first) && first.symbol !== '' ? first.symbol : undefined;
+  const familyName = family ?? symbol;
   return {
-    ...(isVerified ? { address: mint } : {}),
+    ...(isInVerified(first) && { address: mint }),
     name,
-    ...(familyName === undefined ? {} : { family: familyName }),
-    nfts: [],
+    ...(familyName !== undefined && { family: familyName }),
+    nft_count: nfts.length,
+    nfts,
   };
 }
 
-/** In the order of their first NFTs; the group without name comes last. */
-function groupNfts(nfts: readonly Nft[]): Group[] {
-  const groups = new Map<string, Group>();
-  for (const nft of nfts) {
-    const key = groupKey(nft);
-    const group = groups.get(key) ?? emptyGroup(nft);
-    groups.set(key, group);
-    group.nfts.push(nft);
-  }
-  const isNone = ({ address: mint, name, family }: Group): boolean =>
-    mint === undefined && name === '' && family === undefined;
-  const all = [...groups.values()];
-  return [...all.filter((group) => !isNone(group)), ...all.filter(isNone)];
-}
+const hasNoName = ({ address: mint, name, family }: ReturnType<typeof toGroup>): boolean =>
+  mint === undefined && name === '' && family === undefined;
 
 /** Source: rest-api.md §2.7. */
 export const collections = endpoint('GET wallet/collections', {
@@ -69,19 +60,11 @@ export const collections = endpoint('GET wallet/collections', {
       }),
     ),
   }),
-  async handle({ network: name, commitment: level, wallet_address: wallet, refresh }, context) {
-    const found = await nftsOfWallet(context.chain(name, level), context.services.das, wallet);
+  async handle({ wallet_address: wallet, refresh, ...read }, context) {
+    const found = await nftsOfWallet(context.chain(read), context.services.das, wallet);
     const nfts = await loadNfts(atMost(found, nftListLimits.groupedMax), context, refresh);
-    const groups = groupNfts(nfts);
-    return {
-      message: 'Collections fetched successfully',
-      result: {
-        collections: groups.map(({ nfts: own, ...about }) => ({
-          ...about,
-          nft_count: own.length,
-          nfts: own,
-        })),
-      },
-    };
+    const groups = [...Map.groupBy(nfts, groupKey).values()].map(toGroup);
+    const sorted = [...groups.filter((group) => !hasNoName(group)), ...groups.filter(hasNoName)];
+    return { message: 'Collections fetched successfully', result: { collections: sorted } };
   },
 });

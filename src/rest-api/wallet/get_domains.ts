@@ -28,7 +28,7 @@ export const getDomains = endpoint('GET wallet/get_domains', {
     }),
   ),
   async handle({ wallet, ...read }, { chain, services }) {
-    const reader = chain(read.network, read.commitment);
+    const reader = chain(read);
     const domains = hasDomains(reader) ? await ownedDomains(reader, wallet) : [];
     const { domainSuffix } = services.settings;
     return {

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { solOf } from '../../decoding/amounts.ts';
 import { MemoizedChain } from '../../decoding/chain/chain.ts';
-import type { Nft, NftOffChain } from '../../decoding/nft/nft.ts';
+import type { NftOffChain } from '../../decoding/nft/nft.ts';
 import { nftsOfWallet } from '../../decoding/nft/read-nfts.ts';
-import { withOffChain } from '../../decoding/nft/show-nft.ts';
+import { type Nft, withOffChain } from '../../decoding/nft/show-nft.ts';
 import { tokensOfWallet } from '../../decoding/token/wallet-tokens.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
 import { nftSchema } from '../nft/nft-schema.ts';
 import { lamportsOf } from './balance.ts';
-import { nameSources, tokenSchema, toTokenResult } from './token-schema.ts';
+import { tokenSchema, toTokenResult } from './token-schema.ts';
 
 /** Members that the client's type adds in a portfolio. */
 const portfolioNft = nftSchema.extend({
@@ -60,7 +60,7 @@ export const getPortfolio = endpoint('GET wallet/get_portfolio', {
     const chain = new MemoizedChain(name, caller, level);
     const [lamports, tokens, found] = await Promise.all([
       lamportsOf(chain, wallet),
-      tokensOfWallet(chain, wallet, nameSources(services)),
+      tokensOfWallet(chain, wallet, services),
       nftsOfWallet(chain, services.das, wallet),
     ]);
     const nfts = await withOffChain(found, noOffChain, caller.signal);

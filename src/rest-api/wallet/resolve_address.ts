@@ -29,7 +29,7 @@ export const resolveAddress = endpoint('GET wallet/resolve_address', {
   async handle({ address: first, wallet, ...read }, { chain, services }) {
     const target: Address | undefined = first ?? wallet;
     if (target === undefined) throw new InvalidFields([missing]);
-    const reader = chain(read.network, read.commitment);
+    const reader = chain(read);
     const found = hasDomains(reader) ? await nameOfAddress(reader, target) : null;
     if (found === null) throw new Failure('DOMAIN_NOT_FOUND', { facts: { address: target } });
     const { domainSuffix } = services.settings;

@@ -13,19 +13,17 @@ import { compileMessage, type Instruction } from '../../solana/transaction/compi
 import { encodeTransaction } from '../../solana/transaction/encode-transaction.ts';
 import type { Lamports } from '../../solana/units.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
-import { address, isAbsent, network } from '../fields.ts';
+import { address, checked, network } from '../fields.ts';
 
 /** `SystemInstruction::Transfer`. Source: solana-system-interface. */
 const TRANSFER = 2;
 const SOL_DECIMALS = 9;
 
-const amountOfSol = z
-  .custom<unknown>((input) => lamportsOfSol(input) !== null, {
-    error: ({ input }) =>
-      isAbsent(input)
-        ? 'is missing: send an amount in SOL'
-        : 'must be an amount in SOL from 0.000000001 to 18446744073.709551615, as a number or as decimal text',
-  })
+const amountOfSol = checked<unknown>(
+  (input) => lamportsOfSol(input) !== null,
+  'is missing: send an amount in SOL',
+  'must be an amount in SOL from 0.000000001 to 18446744073.709551615, as a number or as decimal text',
+)
   .transform((input) => lamportsOfSol(input) as Lamports)
   .meta({
     type: ['number', 'string'],
@@ -69,8 +67,8 @@ export const sendSol = endpoint('POST wallet/send_sol', {
     amount: amountOfSol,
   }),
   result: z.object({ encoded_transaction: z.string().meta({ description: 'Base64.' }) }),
-  async handle({ network: name, from_address: from, to_address: to, amount }, { chain }) {
-    const recentBlockhash = await latestBlockhash(chain(name));
+  async handle({ from_address: from, to_address: to, amount, ...read }, { chain }) {
+    const recentBlockhash = await latestBlockhash(chain(read));
     const instructions = [transfer(from, to, amount)];
     const message = encodeMessage(compileMessage({ feePayer: from, instructions, recentBlockhash }));
     const wire = encodeTransaction([new Uint8Array(SIGNATURE_BYTES)], message);

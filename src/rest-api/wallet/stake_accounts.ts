@@ -5,7 +5,6 @@ import { U64_MAX } from '../../solana/units.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network, pageFields, pageResult } from '../fields.ts';
 
-/** Page size. Spec, "Limits". */
 const SIZE_MAX = 10;
 
 const sol = (description: string) => z.number().meta({ description: `${description} SOL.` });
@@ -29,16 +28,12 @@ const stakeAccount = z.object({
 /** The largest u64 means none. */
 const epochOf = (value: bigint): number | null => (value === U64_MAX ? null : Number(value));
 
-function toStakeAccountResult({
-  address: at,
-  lamports,
-  state,
-  activation,
-}: StakeAccount): z.input<typeof stakeAccount> {
+function toStakeAccountResult(account: StakeAccount): z.input<typeof stakeAccount> {
+  const { lamports, state, activation } = account;
   const { authorized, rentExemptReserve } = state.meta;
   const delegation = 'stake' in state ? state.stake.delegation : null;
   return {
-    stake_account_address: at,
+    stake_account_address: account.address,
     stake_authority_address: authorized.staker,
     withdraw_authority_address: authorized.withdrawer,
     vote_account_address: delegation?.voter ?? null,
@@ -76,12 +71,7 @@ export const stakeAccounts = endpoint('GET wallet/stake_accounts', {
     total_page: pageResult.total_pages,
   }),
   async handle({ wallet_address: wallet, page, size, ...read }, { chain }) {
-    const { accounts, total } = await stakeAccountsOf(
-      chain(read.network, read.commitment),
-      wallet,
-      page,
-      size,
-    );
+    const { accounts, total } = await stakeAccountsOf(chain(read), wallet, page, size);
     return {
       message: 'Stake accounts fetched successfully',
       result: {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { NameSources, TokenName } from '../../decoding/token/find-names.ts';
+import type { TokenName } from '../../decoding/token/find-names.ts';
 import type { WalletToken } from '../../decoding/token/wallet-tokens.ts';
-import type { Services } from '../services.ts';
 
 export const nameShape = {
   name: z.string().meta({ description: '`Unknown Token` if unknown.', examples: ['USD Coin'] }),
@@ -20,20 +19,10 @@ export const tokenSchema = z.object({
 
 export const infoOf = ({ name, symbol, image }: TokenName) => ({ name, symbol, image });
 
-export const toTokenResult = ({
-  holding,
-  balance,
-  decimals,
-  name,
-}: WalletToken): z.input<typeof tokenSchema> => ({
-  address: holding.mint,
-  balance,
-  associated_account: holding.account,
-  info: { ...infoOf(name), decimals },
-  isFrozen: holding.isFrozen,
-});
-
-export const nameSources = ({ tokenList, offChain }: Services): NameSources => ({
-  list: tokenList,
-  offChain,
+export const toTokenResult = (token: WalletToken): z.input<typeof tokenSchema> => ({
+  address: token.holding.mint,
+  balance: token.balance,
+  associated_account: token.holding.account,
+  info: { ...infoOf(token.name), decimals: token.decimals },
+  isFrozen: token.holding.isFrozen,
 });

@@ -3,7 +3,7 @@ import { tokenBalanceOf } from '../../decoding/token/wallet-tokens.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { chainFailures, endpoint } from '../endpoint.ts';
 import { address, commitment, network } from '../fields.ts';
-import { infoOf, nameShape, nameSources } from './token-schema.ts';
+import { infoOf, nameShape } from './token-schema.ts';
 
 /** Source: rest-api.md §2.3. */
 export const tokenBalance = endpoint('GET wallet/token_balance', {
@@ -26,9 +26,9 @@ export const tokenBalance = endpoint('GET wallet/token_balance', {
     info: z.object(nameShape),
     isFrozen: z.boolean().meta({ description: 'Whether that account is frozen.' }),
   }),
-  async handle({ network: name, commitment: level, wallet, token }, { chain, services }) {
-    const found = await tokenBalanceOf(chain(name, level), wallet, token, nameSources(services));
-    if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: name } });
+  async handle({ wallet, token, ...read }, { chain, services }) {
+    const found = await tokenBalanceOf(chain(read), wallet, token, services);
+    if (found === null) throw new Failure('NOT_A_MINT', { facts: { address: token, network: read.network } });
     return {
       message: 'Token balance fetched successfully',
       result: {

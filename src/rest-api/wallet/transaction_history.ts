@@ -19,7 +19,7 @@ export const transactionHistory = endpoint('GET wallet/transaction_history', {
   }),
   result: z.array(rawTransactionSchema),
   async handle(fields, { chain, services }) {
-    const transactions = await historyOf(chain(fields.network, fields.commitment), fields.wallet, {
+    const transactions = await historyOf(chain(fields), fields.wallet, {
       limit: fields.tx_num,
       ...historyEnds(fields),
       since: historyStart(services.settings),

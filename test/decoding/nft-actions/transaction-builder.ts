@@ -23,7 +23,7 @@ export function executedTransaction(
     ...one,
   }));
   return {
-    ...{ slot: 1n, blockTime: 1n, signatures: [], feePayer: someone(1), signers: [someone(1)], fee: 5000n },
+    ...{ blockTime: 1n, signatures: [], feePayer: someone(1), signers: [someone(1)], fee: 5000n },
     ...{ err: null, accountKeys: [], preBalances: [], postBalances: [], logs: [], decimals: new Map() },
     ...others,
     instructions,
@@ -51,4 +51,4 @@ export const holding = (
   owner: Address | null,
   [before, after]: readonly [bigint, bigint],
   decimals = 0,
-): TransactionTokenAccount => ({ address, mint, owner, decimals, program: null, before, after });
+): TransactionTokenAccount => ({ address, mint, owner, decimals, before, after });

@@ -129,22 +129,10 @@ const writeRoyalties: Write<Says<'royalties'>> = (writer, { basisPoints, creator
   writer.u8(2).u32(1).zeros(32);
 };
 
-const writeMasterEdition: Write<Says<'masterEdition'>> = (writer, { maxSupply, name, uri }) => {
-  writeOption(writer, maxSupply, (to, max) => to.u32(max));
-  writeOption(writer, name, writeText);
-  writeOption(writer, uri, writeText);
-};
-
 const writeAttributes: Write<Says<'attributes'>> = (writer, attributes) =>
   writeList(writer, attributes, (to, { trait, value }) => {
     writeText(to, trait);
     writeText(to, value);
-  });
-
-const writeSignatures: Write<Says<'verifiedCreators'>> = (writer, signatures) =>
-  writeList(writer, signatures, (to, { address, verified }) => {
-    writeAddress(to, address);
-    to.bool(verified);
   });
 
 /** Plugins that are not read. */
@@ -158,16 +146,8 @@ const others: readonly Plugin[] = [
 const pluginsOf = (plugins: CorePlugins): Plugin[] => [
   ...others,
   ...pluginData(0, plugins.royalties, writeRoyalties),
-  ...pluginData(1, plugins.freezeDelegate, (to, { frozen }) => to.bool(frozen)),
-  ...pluginData(4, plugins.updateDelegate, (to, { additionalDelegates }) =>
-    writeList(to, additionalDelegates, writeAddress),
-  ),
-  ...pluginData(5, plugins.permanentFreezeDelegate, (to, { frozen }) => to.bool(frozen)),
   ...pluginData(6, plugins.attributes, writeAttributes),
-  ...pluginData(9, plugins.edition, (to, { number }) => to.u32(number)),
-  ...pluginData(10, plugins.masterEdition, writeMasterEdition),
   ...pluginData(12, plugins.immutableMetadata, () => {}),
-  ...pluginData(13, plugins.verifiedCreators, writeSignatures),
 ];
 
 /** Appends header, plugins and registry, with an external plugin last. */

@@ -29,7 +29,7 @@ export const tokenAccount = (
   before = 0n,
   after = 0n,
 ): TransactionTokenAccount => ({
-  ...{ address: named(of), mint, owner, decimals: 6, program: programs.token, before, after },
+  ...{ address: named(of), mint, owner, decimals: 6, before, after },
 });
 
 /** Discriminator, then u64 arguments. */
@@ -147,7 +147,7 @@ export function executedTransaction(
   const lamports = Object.entries(given.lamports ?? {});
   const tokens = given.tokens ?? [];
   return {
-    ...{ slot: 1n, blockTime: null, signatures: [], feePayer: signers[0] as Address, signers },
+    ...{ blockTime: null, signatures: [], feePayer: signers[0] as Address, signers },
     ...{ fee: given.fee ?? 5000n, err: given.err ?? null, instructions: numbered(instructions) },
     accountKeys: lamports.map(([key]) => key as Address),
     preBalances: lamports.map(([, [before]]) => before),

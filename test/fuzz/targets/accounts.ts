@@ -264,7 +264,6 @@ const nftDecoders: readonly ((data: Uint8Array) => unknown)[] = [
 const plugins = {
   royalties: { basisPoints: 5, creators: [{ address: someone, percentage: 100 }] },
   attributes: [{ trait: 'a', value: 'b' }],
-  masterEdition: { maxSupply: 1, name: 'n', uri: 'u' },
   immutableMetadata: true,
 } as const;
 

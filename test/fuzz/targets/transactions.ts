@@ -1,5 +1,6 @@
 import { decodeMessageText, decodeTransactionText } from '../../../packages/localnet/src/rpc/decode-wire.ts';
 import { type JsonValue, parseJson, writeJson } from '../../../src/base/json.ts';
+import type { TokenName } from '../../../src/decoding/token/find-names.ts';
 import { eventTables } from '../../../src/decoding/transaction/events/event-tables.ts';
 import { EVENT_CALL } from '../../../src/decoding/transaction/events/layout.ts';
 import { readEvents } from '../../../src/decoding/transaction/events/read-events.ts';
@@ -7,7 +8,7 @@ import type {
   ExecutedInstruction,
   ExecutedTransaction,
 } from '../../../src/decoding/transaction/executed-transaction.ts';
-import { mintsToName, type TokenLabels } from '../../../src/decoding/transaction/name-tokens.ts';
+import { mintsToName } from '../../../src/decoding/transaction/name-tokens.ts';
 import { parsedTransaction, parseEffects } from '../../../src/decoding/transaction/parse-transaction.ts';
 import { programParsers } from '../../../src/decoding/transaction/program-parsers.ts';
 import { readExecutedTransaction } from '../../../src/decoding/transaction/read-executed-transaction.ts';
@@ -188,10 +189,10 @@ function runOf(input: Uint8Array): ExecutedTransaction {
   const instructions = readInstructions(input);
   const tokenAccounts = keys.map((key, at) => ({
     ...{ address: key, mint: keys[at % 3] as Address, owner: keys[at % 5] as Address },
-    ...{ decimals: 6, program: programs.token, before: 5n, after: BigInt(at) },
+    ...{ decimals: 6, before: 5n, after: BigInt(at) },
   }));
   return {
-    ...{ slot: 1n, blockTime: null, signatures: [], fee: 5000n, err: null, instructions },
+    ...{ blockTime: null, signatures: [], fee: 5000n, err: null, instructions },
     ...{ feePayer: keys[0] as Address, signers: keys.slice(0, 3), accountKeys: keys },
     preBalances: keys.map(() => 7n),
     postBalances: keys.map((_, at) => BigInt(at)),
@@ -273,9 +274,9 @@ function shown(result: JsonValue): boolean {
   const transaction = readExecutedTransaction(result);
   if (transaction === null) return false;
   const effects = parseEffects(transaction);
-  const labels: TokenLabels = { name: 'a', symbol: 'b', image_uri: 'c' };
+  const labels: TokenName = { name: 'a', symbol: 'b', image: 'c' };
   const names = new Map(
-    [...mintsToName(effects.actions)].map((mint): [Address, TokenLabels] => [mint, labels]),
+    [...mintsToName(effects.actions)].map((mint): [Address, TokenName] => [mint, labels]),
   );
   const raw = result as { [name: string]: JsonValue };
   parseJson(writeJson(parsedTransaction(transaction, effects, names, { events: true, raw })));

@@ -3,7 +3,6 @@ import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
 import { readAddress, readBool, readBorsh, readList, readString } from '../../borsh.ts';
 
-/** Borsh type. A list has a u32 count; an array has a fixed length. */
 export type FieldType =
   | ('u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'i64' | 'u128' | 'i128' | 'bool' | 'pubkey' | 'string')
   | Readonly<{ list: Fields }>
@@ -12,10 +11,7 @@ export type FieldType =
 
 export type Fields = readonly (readonly [name: string, type: FieldType])[];
 
-/**
- * `later` members were added to the program later: they may be missing, but only from the end and never
- * partly.
- */
+/** `later` members were added to the program later: they may be missing, but only from the end. */
 export type EventLayout = Readonly<{ name: string; fields: Fields; later: Fields }>;
 
 function readU128(reader: ByteReader): bigint {
@@ -46,7 +42,7 @@ function typeNamed(word: string | undefined): FieldType {
   return length === undefined ? type : { array: type, length: Number(length) };
 }
 
-/** Takes fields up to the closing bracket, bar or end of `tokens`. */
+/** Takes fields up to the closing bracket, bar or end. */
 function parseFields(tokens: string[]): Fields {
   const fields: [string, FieldType][] = [];
   let words: string[] = [];
@@ -92,10 +88,8 @@ function readValue(reader: ByteReader, type: FieldType): WritableJson {
 }
 
 /**
- * Decodes event members in layout order; u64 and larger are bigint. Extra bytes, from newer program
- * versions, are ignored.
+ * Decodes event members in layout order. Extra bytes, from newer program versions, are ignored.
  * @param bytes - without the discriminator.
- * @returns null when the bytes do not match the layout.
  */
 export function readLayout(bytes: Uint8Array, layout: EventLayout): Record<string, WritableJson> | null {
   return readBorsh(bytes, (reader) => {
@@ -120,14 +114,12 @@ export const instructionDiscriminator = (name: string): string => discriminator(
 /** Prefix of an `emit_cpi!` instruction, in hex. Source: anchor-lang, `EVENT_IX_TAG_LE`. */
 export const EVENT_CALL = 'e445a52e51cb9a1d';
 
-/** First bytes in hex; fewer if the data is shorter. */
 export const leadingHex = (data: Uint8Array, bytes: number = DISCRIMINATOR_BYTES): string =>
   Buffer.from(data.buffer, data.byteOffset, Math.min(bytes, data.length)).toString('hex');
 
 /**
- * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag) and account positions, `-` for
- * none.
- * @returns positions by leading instruction bytes in hex.
+ * Parses rows such as `swap 2 0, 9 1 -`: an instruction (Anchor name or one-byte tag) and account positions.
+ * @returns positions by leading instruction bytes in hex; null for `-`.
  */
 export const parsePositions = (rows: string): [key: string, positions: (number | null)[]][] =>
   (rows.match(/[^,]*\w[^,]*/g) ?? []).map((row) => {

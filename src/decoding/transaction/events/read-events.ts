@@ -1,4 +1,3 @@
-import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
 import { programs } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
@@ -17,7 +16,6 @@ import {
 /** Source: raydium-io/raydium-amm, program/src/log.rs. */
 const RAY_LOG_PREFIX = 'Program log: ray_log: ';
 
-/** By `log_type`, the first byte. */
 export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   InitLog: log_type u8, time u64, pc_decimals coin_decimals u8, pc_lot_size coin_lot_size pc_amount
     coin_amount u64, market pubkey;
@@ -29,18 +27,21 @@ export const rayLogLayouts: readonly EventLayout[] = parseLayouts(`
   SwapBaseOutLog: log_type u8, max_in amount_out direction user_source pool_coin pool_pc deduct_in u64;
 `);
 
-function readRayLog(bytes: Uint8Array): { name: string; data: Record<string, WritableJson> } | null {
-  const layout = rayLogLayouts[bytes[0] ?? rayLogLayouts.length];
+type DecodedEvent = Pick<ProgramEvent, 'name' | 'data'>;
+
+function decodeEvent(layout: EventLayout | undefined, bytes: Uint8Array): DecodedEvent | null {
   const data = layout === undefined ? null : readLayout(bytes, layout);
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
+
+const readRayLog = (bytes: Uint8Array): DecodedEvent | null =>
+  decodeEvent(rayLogLayouts[bytes[0] ?? rayLogLayouts.length], bytes);
 
 /** Prefix of base64 data logged by `sol_log_data`, which Anchor's `emit!` uses. */
 export const DATA_PREFIX = 'Program data: ';
 
 type ProgramLogLine = Readonly<{
   program: Address;
-  /** `ExecutedInstruction.index` */
   index: number;
   startedInstructions: number;
   line: string;
@@ -61,10 +62,7 @@ const programsWithoutLogs: ReadonlySet<Address> = new Set([
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
-/**
- * Attributes log lines to instructions by following the call stack. Without recorded inner instructions,
- * lines count for the outer one.
- */
+/** Follows the call stack. Without recorded inner instructions, lines count for the outer one. */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
   startedInstructions = 0;
@@ -100,10 +98,7 @@ class LogParser {
   }
 }
 
-/**
- * Log lines that start with one of `prefixes`, with their instruction. Programs cannot forge runtime lines:
- * theirs start with `Program log:` or `Program data:`.
- */
+/** Programs cannot forge runtime lines: theirs start with `Program log:` or `Program data:`. */
 export function programLogLines(
   logs: readonly string[],
   instructions: readonly ExecutedInstruction[],
@@ -133,34 +128,25 @@ export function programLogLines(
   return logLines;
 }
 
-type EventLimits = Readonly<{
-  /** Characters of base64 per line. */
-  lineMax: number;
-}>;
-
-/** Fixed: the runtime keeps at most 10,000 bytes of logs. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`. */
-export const eventLimits: EventLimits = { lineMax: 16_384 };
+export const eventLimits = {
+  /** Characters of base64. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`, 10,000 bytes of logs. */
+  lineMax: 16_384,
+};
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Instructions have positions from 1; log lines stand between them. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
-function readAnchor(
-  program: Address,
-  bytes: Uint8Array,
-): { name: string; data: Record<string, WritableJson> } | null {
-  const layout = eventTables.get(program)?.get(leadingHex(bytes));
-  const data = layout === undefined ? null : readLayout(bytes.subarray(DISCRIMINATOR_BYTES), layout);
-  return layout === undefined || data === null ? null : { name: layout.name, data };
-}
+const readAnchor = (program: Address, bytes: Uint8Array): DecodedEvent | null =>
+  decodeEvent(eventTables.get(program)?.get(leadingHex(bytes)), bytes.subarray(DISCRIMINATOR_BYTES));
 
 export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
 /**
- * Events in inner instructions. Programs accept these only from themselves (the event authority signs).
- * @param emittedCounts - counts events by their bytes, to skip copies in the logs.
+ * Events in inner instructions, which programs accept only from themselves (the event authority signs).
+ * @param emittedCounts - by their bytes, to skip copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,
@@ -184,10 +170,7 @@ function decodeLine(text: string): Uint8Array | null {
   return text.length > eventLimits.lineMax || !BASE64.test(text) ? null : Buffer.from(text, 'base64');
 }
 
-function readLine({
-  program,
-  line,
-}: ProgramLogLine): { name: string; data: Record<string, WritableJson> } | null {
+function readLine({ program, line }: ProgramLogLine): DecodedEvent | null {
   const ownLog = line.startsWith(RAY_LOG_PREFIX);
   if (ownLog !== (program === appPrograms.raydiumV4)) return null;
   const bytes = decodeLine(line.slice(ownLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));
@@ -213,11 +196,7 @@ function loggedEvents(
   return positioned;
 }
 
-/**
- * Events in emission order, from inner instructions (`emit_cpi!`), logs (`emit!`) and program logs. Unknown
- * events are left out. Never throws; linear time.
- * @returns none for a failed transaction.
- */
+/** Known events in emission order; none of a failed transaction. Never throws; linear time. */
 export function readEvents(transaction: ExecutedTransaction): ProgramEvent[] {
   if (transaction.err !== null) return [];
   const emittedCounts = new Map<string, number>();

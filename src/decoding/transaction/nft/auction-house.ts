@@ -2,7 +2,6 @@ import { type Address, addressBytes } from '../../../solana/address.ts';
 import { isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
 import { nativeMint, programs } from '../../../solana/programs.ts';
 import type { ProgramParser } from '../action.ts';
-import type { ExecutedTransaction } from '../executed-transaction.ts';
 import {
   anchorReader,
   type Call,
@@ -13,74 +12,55 @@ import {
   optional,
   unless,
 } from './instruction-layout.ts';
-import {
-  bid,
-  bidCancel,
-  type Currency,
-  currencyOf,
-  list,
-  listCancel,
-  marketplaceWithdraw,
-  sale,
-} from './nft-actions.ts';
+import { type Currency, currencyOf, nftAction, priced, statedPrice } from './nft-actions.ts';
 
 const CURRENCIES_TRIED = 4;
 
 const PREFIX = Buffer.from('auction_house');
 
-type TradeState = Readonly<{
-  program: Address;
-  account: Address;
-  wallet: Address;
-  auctionHouse: Address;
-  tokenAccount: Address;
-  mint: Address;
-  /** Base units. */
-  price: bigint;
-  size: bigint;
-}>;
+type OfferCall = Call<'wallet' | 'tokenAccount' | 'marketplace' | 'state'>;
+
+type Terms = Readonly<{ price: bigint; size: bigint }>;
 
 /** Public bids are not bound to a token account. */
-function isIn(state: TradeState, currency: Address): boolean {
-  const { account, program, wallet, auctionHouse, tokenAccount, mint, price, size } = state;
-  const first = [PREFIX, addressBytes(wallet), addressBytes(auctionHouse)];
+function isTradeState(
+  { at, instruction: { program } }: OfferCall,
+  mint: Address,
+  { price, size }: Terms,
+  currency: Address,
+): boolean {
+  const first = [PREFIX, addressBytes(at.wallet), addressBytes(at.marketplace)];
   const last = [addressBytes(currency), addressBytes(mint), u64Seed(price), u64Seed(size)];
   return (
-    isDerivedFrom(account, [...first, addressBytes(tokenAccount), ...last], program) ||
-    isDerivedFrom(account, [...first, ...last], program)
+    isDerivedFrom(at.state, [...first, addressBytes(at.tokenAccount), ...last], program) ||
+    isDerivedFrom(at.state, [...first, ...last], program)
   );
 }
 
 /**
- * Finds the currency of an offer: the trade state address derives from it. Source: mpl-auction-house,
- * `find_trade_state_address`.
- * @returns null when neither SOL nor a mint of the transaction matches.
+ * The trade state address derives from the currency: SOL or a mint of the transaction. Source:
+ * mpl-auction-house, `find_trade_state_address`.
  */
-export function currencyOfOffer(state: TradeState, { decimals }: ExecutedTransaction): Currency {
-  const others = [...decimals.keys()].filter((mint) => mint !== nativeMint && mint !== state.mint);
+export function currencyOfOffer(call: OfferCall, mint: Address, terms: Terms): Currency {
+  const mints = [...call.transaction.decimals.keys()];
+  const others = mints.filter((other) => other !== nativeMint && other !== mint);
   const candidates = [nativeMint, ...others.slice(0, CURRENCIES_TRIED)];
-  return candidates.find((candidate) => isIn(state, candidate)) ?? null;
+  return candidates.find((candidate) => isTradeState(call, mint, terms, candidate)) ?? null;
 }
 
 const associatedSeeds = (wallet: Address, mint: Address): Uint8Array[] =>
   [wallet, programs.token, mint].map(addressBytes);
 
-/**
- * An offer by the NFT holder is a listing; any other is a bid.
- * @returns null when the holder is unknown.
- */
-function isListing(
-  { wallet, tokenAccount, mint }: Pick<TradeState, 'wallet' | 'tokenAccount' | 'mint'>,
-  { tokenAccounts }: ExecutedTransaction,
-): boolean | null {
-  const owner = tokenAccounts.get(tokenAccount)?.owner ?? null;
-  if (owner !== null) return owner === wallet;
-  return isDerivedFrom(tokenAccount, associatedSeeds(wallet, mint), programs.ata) ? true : null;
+/** Whether the NFT holder makes the offer; any other is a bid. null when the holder is unknown. */
+function isListing({ at, transaction }: OfferCall, mint: Address): boolean | null {
+  const owner = transaction.tokenAccounts.get(at.tokenAccount)?.owner ?? null;
+  if (owner !== null) return owner === at.wallet;
+  return isDerivedFrom(at.tokenAccount, associatedSeeds(at.wallet, mint), programs.ata) ? true : null;
 }
 
 /**
- * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Prices are in
- * base units of the treasury mint. Auctioneer instructions have one more account before the auction house.
+ * Metaplex Auction House. Offers are accounts (trade states); a sale takes one of each side. Auctioneer
+ * instructions have one more account before the auction house.
  * Source: metaplex-foundation/metaplex-program-library 27bd23f, auction-house/js/idl/auction_house.json.
  */
 
@@ -89,94 +69,88 @@ const isFulfilled = fulfilledBy([
   ...['auctioneer_execute_sale', 'auctioneer_execute_partial_sale'],
 ]);
 
-type OfferCall = Call<'wallet' | 'tokenAccount' | 'auctionHouse' | 'state'>;
-
-const mintOf = ({ at, transaction }: Pick<OfferCall, 'at' | 'transaction'>): Address | null =>
+const mintOf = ({ at, transaction }: OfferCall): Address | null =>
   transaction.tokenAccounts.get(at.tokenAccount)?.mint ?? null;
 
-export const offerOf = (
-  { at, instruction }: Pick<OfferCall, 'at' | 'instruction'>,
-  mint: Address,
-  { price, size }: Pick<TradeState, 'price' | 'size'>,
-): TradeState => ({
-  ...{ program: instruction.program, account: at.state, wallet: at.wallet, auctionHouse: at.auctionHouse },
-  ...{ tokenAccount: at.tokenAccount, mint, price, size },
-});
-
-const terms = ({ args }: Pick<OfferCall, 'args'>, bumps: number) => {
+export function readTerms({ args }: Pick<Call<never>, 'args'>, bumps: number): Terms {
   args.skipBytes(bumps);
   return { price: args.u64(), size: args.u64() };
-};
+}
 
-const sell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 4, state: 6 }, (call) => {
+const sell = layout({ wallet: 0, tokenAccount: 1, marketplace: 4, state: 6 }, (call) => {
   const { at, transaction } = call;
-  const { price, size } = terms(call, 3);
-  const nft = mintOf(call);
-  const currency = nft === null ? null : currencyOfOffer(offerOf(call, nft, { price, size }), transaction);
-  return list({ seller: at.wallet, marketplace: at.auctionHouse, nft, currency, raw: price }, transaction);
+  const terms = readTerms(call, 3);
+  const mint = mintOf(call);
+  const currency = mint === null ? null : currencyOfOffer(call, mint, terms);
+  const amount = priced(currency, terms.price, transaction);
+  return nftAction('NFT_LIST', { ...at, seller: at.wallet, nft_address: mint, ...amount });
 });
 
 /** An auction has no price until it ends. */
-const auctioneerSell = layout({ wallet: 0, tokenAccount: 1, auctionHouse: 5, state: 7 }, (call) => {
-  const { at, transaction } = call;
-  const offer = { marketplace: at.auctionHouse, nft: mintOf(call), currency: null, raw: null };
-  return list({ seller: at.wallet, ...offer }, transaction);
+const auctioneerSell = layout({ wallet: 0, tokenAccount: 1, marketplace: 5, state: 7 }, (call) => {
+  const unpriced = { currency: null, price: null };
+  return nftAction('NFT_LIST', {
+    ...call.at,
+    ...{ seller: call.at.wallet, nft_address: mintOf(call), ...unpriced },
+  });
 });
 
-const buy = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
+const buy = (marketplaceAt: number, stateAt: number): InstructionLayout =>
   unless(
     isFulfilled(stateAt),
     layout(
-      { wallet: 0, treasuryMint: 3, tokenAccount: 4, auctionHouse: auctionHouseAt, state: stateAt },
+      { wallet: 0, treasuryMint: 3, tokenAccount: 4, marketplace: marketplaceAt, state: stateAt },
       (call) => {
         const { at, transaction } = call;
-        const amount = { currency: currencyOf(at.treasuryMint), raw: terms(call, 2).price };
-        const offer = { bidder: at.wallet, marketplace: at.auctionHouse, nft: mintOf(call) };
-        return bid({ ...offer, ...amount }, transaction);
+        const amount = priced(currencyOf(at.treasuryMint), readTerms(call, 2).price, transaction);
+        return nftAction('NFT_BID', { ...at, bidder: at.wallet, nft_address: mintOf(call), ...amount });
       },
     ),
   );
 
-export const cancel = (auctionHouseAt: number, stateAt: number): InstructionLayout =>
-  layout({ wallet: 0, tokenAccount: 1, mint: 2, auctionHouse: auctionHouseAt, state: stateAt }, (call) => {
-    const { at, transaction } = call;
-    const { price, size } = terms(call, 0);
-    const listed = isListing(at, transaction);
-    if (listed === null) return null;
-    const currency = currencyOfOffer(offerOf(call, at.mint, { price, size }), transaction);
-    const offer = { marketplace: at.auctionHouse, nft: at.mint, currency, raw: price };
-    return listed
-      ? listCancel({ seller: at.wallet, ...offer }, transaction)
-      : bidCancel({ bidder: at.wallet, ...offer }, transaction);
-  });
+export const cancel = (marketplaceAt: number, stateAt: number): InstructionLayout =>
+  layout(
+    { wallet: 0, tokenAccount: 1, nft_address: 2, marketplace: marketplaceAt, state: stateAt },
+    (call) => {
+      const { at, transaction } = call;
+      const terms = readTerms(call, 0);
+      const isListed = isListing(call, at.nft_address);
+      if (isListed === null) return null;
+      const amount = priced(currencyOfOffer(call, at.nft_address, terms), terms.price, transaction);
+      return isListed
+        ? nftAction('NFT_LIST_CANCEL', { ...at, seller: at.wallet, ...amount })
+        : nftAction('NFT_BID_CANCEL', { ...at, bidder: at.wallet, ...amount });
+    },
+  );
 
-const executeSale = (auctionHouseAt: number, partial: boolean): InstructionLayout =>
-  layout({ buyer: 0, seller: 1, mint: 3, treasuryMint: 5, auctionHouse: auctionHouseAt }, (call) => {
+const executeSale = (marketplaceAt: number, partial: boolean): InstructionLayout =>
+  layout({ buyer: 0, seller: 1, nft_address: 3, treasuryMint: 5, marketplace: marketplaceAt }, (call) => {
     const { at, args, transaction } = call;
-    const { price } = terms(call, 3);
+    const { price } = readTerms(call, 3);
     if (partial) optional(args, (some) => some.u64());
     const part = partial ? optional(args, (some) => some.u64()) : null;
-    const amount = { currency: currencyOf(at.treasuryMint), raw: part ?? price };
-    const parties = { buyer: at.buyer, seller: at.seller };
-    return sale({ ...parties, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
+    return nftAction('NFT_SALE', {
+      ...at,
+      ...priced(currencyOf(at.treasuryMint), part ?? price, transaction),
+    });
   });
 
 export const withdrawFromTreasury: InstructionLayout = layout(
-  { treasuryMint: 0, authority: 1, destination: 2, treasury: 3, auctionHouse: 4 },
-  ({ at, args, transaction }) => {
-    const amount = { currency: currencyOf(at.treasuryMint), raw: args.u64() };
-    const accounts = { treasury: at.treasury, authority: at.authority, destination: at.destination };
-    return marketplaceWithdraw({ ...amount, marketplace: at.auctionHouse, ...accounts }, transaction);
+  {
+    ...{ treasuryMint: 0, marketplace_authority: 1, withdrawal_destination_account: 2 },
+    ...{ treasury_account: 3, marketplace: 4 },
+  },
+  (call) => {
+    const { currency, price: amount } = statedPrice(call, currencyOf(call.at.treasuryMint));
+    return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, currency, amount });
   },
 );
 
 const read = anchorReader({
   sell: unless(isFulfilled(6), sell),
   auctioneer_sell: unless(isFulfilled(7), auctioneerSell),
-  buy: buy(8, 10),
-  public_buy: buy(8, 10),
-  auctioneer_buy: buy(9, 11),
-  auctioneer_public_buy: buy(9, 11),
+  'buy public_buy': buy(8, 10),
+  'auctioneer_buy auctioneer_public_buy': buy(9, 11),
   cancel: cancel(4, 6),
   auctioneer_cancel: cancel(5, 7),
   execute_sale: executeSale(10, false),
@@ -185,10 +159,7 @@ const read = anchorReader({
   auctioneer_execute_partial_sale: executeSale(11, true),
   withdraw_from_treasury: withdrawFromTreasury,
   // Receipts repeat their offer.
-  print_listing_receipt: ignored,
-  cancel_listing_receipt: ignored,
-  print_bid_receipt: ignored,
-  cancel_bid_receipt: ignored,
+  'print_listing_receipt cancel_listing_receipt print_bid_receipt cancel_bid_receipt': ignored,
   print_purchase_receipt: ignored,
 });
 

@@ -1,18 +1,13 @@
 import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { type Address, address, addressBytes, addressFromBytes } from '../../../solana/address.ts';
+import { ADDRESS_BYTES, type Address, address, addressBytes } from '../../../solana/address.ts';
 import { findProgramAddress, isDerivedFrom, u64Seed } from '../../../solana/program-address.ts';
 import { rawAmount } from '../../amounts.ts';
-import type { ProgramParser } from '../action.ts';
+import { NotBorsh, readAddress, readVariant } from '../../borsh.ts';
+import type { ParsedAction, ProgramParser } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-import {
-  anchorReader,
-  type Call,
-  layout,
-  optional,
-  optionalAccount,
-  type ParsedAction,
-} from './instruction-layout.ts';
+import { anchorReader, type Call, layout, optional, optionalAccount } from './instruction-layout.ts';
+import { nftAction } from './nft-actions.ts';
 
 export const bubblegumProgram: Address = address('BGUMAp9Gq7iTEuizy4pqaxsTyUCBK68MDfK752saRPUY');
 
@@ -21,26 +16,22 @@ export const noopPrograms: ReadonlySet<Address> = new Set([
   address('mnoopTCrg4p8ry25e4bcWA9XZjbNjMTfgYVGGEdRsf3'),
 ]);
 
-type LeafEvent = Readonly<{ id: Address; owner: Address; delegate: Address; nonce: bigint }>;
+type LeafEvent = Readonly<{ id: Address; owner: Address; nonce: bigint }>;
 
 const APPLICATION_DATA = 1;
 const LEAF_SCHEMA_EVENT = 1;
 const VERSION_MAX = 1;
 
-/**
- * Decodes a leaf schema event, V1 or V2. Source: mpl-bubblegum, `LeafSchemaEvent` inside
- * spl-account-compression's `ApplicationDataEvent::V1`.
- */
+/** Source: mpl-bubblegum, `LeafSchemaEvent`; spl-account-compression, `ApplicationDataEvent::V1`. */
 function readLeafEvent(data: Uint8Array): LeafEvent | null {
   return readOrNull(data, (reader) => {
     if (reader.u8() !== APPLICATION_DATA || reader.u8() !== 0) return null;
     if (reader.u32() !== reader.remaining) return null;
     if (reader.u8() !== LEAF_SCHEMA_EVENT) return null;
     if (reader.u8() > VERSION_MAX || reader.u8() > VERSION_MAX) return null;
-    const id = addressFromBytes(reader.bytes(32));
-    const owner = addressFromBytes(reader.bytes(32));
-    const delegate = addressFromBytes(reader.bytes(32));
-    return { id, owner, delegate, nonce: reader.u64() };
+    const [id, owner] = [readAddress(reader), readAddress(reader)];
+    reader.skipBytes(ADDRESS_BYTES); // Delegate.
+    return { id, owner, nonce: reader.u64() };
   });
 }
 
@@ -63,30 +54,21 @@ function* behind({ index, outer }: ExecutedInstruction, { instructions }: Execut
   }
 }
 
-/**
- * Leaf event of a Bubblegum instruction.
- * @param tree - its tree. Anyone can call a no-op program: the caller and the asset ID must match.
- * @returns null without an event.
- */
-function leafEventOf(
-  instruction: ExecutedInstruction,
-  tree: Address,
-  transaction: ExecutedTransaction,
-): LeafEvent | null {
+type TreeCall = Call<'tree_authority' | 'merkle_tree'>;
+
+/** Anyone can call a no-op program: the caller and the asset ID must match. */
+function leafEventOf({ at, instruction, transaction }: TreeCall): LeafEvent | null {
   for (const one of behind(instruction, transaction)) {
     if (!noopPrograms.has(one.program)) continue;
     if (one.height !== null && one.caller !== instruction.index) continue;
     const event = readLeafEvent(one.data);
     if (event === null) continue;
-    return isDerivedFrom(event.id, assetSeeds(tree, event.nonce), bubblegumProgram) ? event : null;
+    return isDerivedFrom(event.id, assetSeeds(at.merkle_tree, event.nonce), bubblegumProgram) ? event : null;
   }
   return null;
 }
 
-/**
- * Mint metadata, with names and enums in Anchor's JavaScript form. Source: mpl-bubblegum 575f729,
- * `MetadataArgs` and `MetadataArgsV2`.
- */
+/** In Anchor's JavaScript form. Source: mpl-bubblegum 575f729, `MetadataArgs`, `MetadataArgsV2`. */
 type CompressedMetadata = Readonly<Record<string, WritableJson>>;
 
 /** Transaction size; Bubblegum allows 32, 10 and 200 bytes. */
@@ -97,25 +79,13 @@ const tokenStandards = ['nonFungible', 'fungibleAsset', 'fungible', 'nonFungible
 const programVersions = ['original', 'token2022'];
 const useMethods = ['burn', 'multiple', 'single'];
 
-class InvalidMetadata extends Error {
-  override readonly name = 'InvalidMetadata';
-}
-
-function invalidMetadata(): never {
-  throw new InvalidMetadata('invalid metadata of a compressed NFT');
-}
-
 function text(args: ByteReader): string {
   const length = args.u32();
-  if (length > TEXT_MAX) invalidMetadata();
+  if (length > TEXT_MAX) throw new NotBorsh('a text longer than a transaction');
   return Buffer.from(args.bytes(length)).toString('utf8');
 }
 
-const key = (args: ByteReader): string => addressFromBytes(args.bytes(32));
-
-const variant = (names: readonly string[]) => (args: ByteReader) => ({
-  [names[args.u8()] ?? invalidMetadata()]: {},
-});
+const variant = (names: readonly string[]) => (args: ByteReader) => ({ [readVariant(args, names)]: {} });
 
 const uses = (args: ByteReader) => ({
   ...{ useMethod: variant(useMethods)(args), remaining: rawAmount(args.u64()), total: rawAmount(args.u64()) },
@@ -123,9 +93,9 @@ const uses = (args: ByteReader) => ({
 
 function creators(args: ByteReader) {
   const count = args.u32();
-  if (count > CREATORS_MAX) invalidMetadata();
+  if (count > CREATORS_MAX) throw new NotBorsh('too many creators');
   return Array.from({ length: count }, () => ({
-    ...{ address: key(args), verified: args.bool(), share: args.u8() },
+    ...{ address: readAddress(args), verified: args.bool(), share: args.u8() },
   }));
 }
 
@@ -134,12 +104,12 @@ const readHead = (args: ByteReader) => ({
   ...{ primarySaleHappened: args.bool(), isMutable: args.bool() },
 });
 
-function v1(args: ByteReader, vouched: boolean): CompressedMetadata {
+function readMetadata(args: ByteReader, vouched: boolean): CompressedMetadata {
   return {
     ...readHead(args),
     editionNonce: optional(args, (some) => some.u8()),
     tokenStandard: optional(args, variant(tokenStandards)),
-    collection: optional(args, (some) => ({ verified: some.bool() || vouched, key: key(some) })),
+    collection: optional(args, (some) => ({ verified: some.bool() || vouched, key: readAddress(some) })),
     uses: optional(args, uses),
     tokenProgramVersion: variant(programVersions)(args),
     creators: creators(args),
@@ -147,133 +117,99 @@ function v1(args: ByteReader, vouched: boolean): CompressedMetadata {
 }
 
 /** V2 has no edition nonce, uses and token program; its collection is always verified. */
-function v2(args: ByteReader): CompressedMetadata {
+function readMetadataV2(args: ByteReader): CompressedMetadata {
   const head = readHead(args);
   const tokenStandard = optional(args, variant(tokenStandards));
   const made = creators(args);
-  const collection = optional(args, (some) => ({ verified: true, key: key(some) }));
+  const collection = optional(args, (some) => ({ verified: true, key: readAddress(some) }));
   return {
     ...{ ...head, editionNonce: null, tokenStandard, collection, uses: null, tokenProgramVersion: null },
     creators: made,
   };
 }
 
-/** @returns null for invalid bytes. @throws OutOfBytes when truncated. */
-function accepted(read: () => CompressedMetadata): CompressedMetadata | null {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof InvalidMetadata) return null;
-    throw error;
-  }
-}
-
-const readMetadata = (args: ByteReader, vouched: boolean): CompressedMetadata | null =>
-  accepted(() => v1(args, vouched));
-
-/** For `mint_v2`; as `readMetadata`. */
-const readMetadataV2 = (args: ByteReader): CompressedMetadata | null => accepted(() => v2(args));
-
 /**
  * Bubblegum, compressed NFTs: an NFT is a leaf of a Merkle tree. The tree authority is shown as update
  * authority, as in DAS. Source: metaplex-foundation/mpl-bubblegum 575f729.
  */
 
-const NONCE_SKIPS = { hashes: 3 * 32, optionalHash: 32 };
-
-type TreeCall = Call<'treeAuthority' | 'merkleTree'>;
-
-const treeInfo = ({ at }: TreeCall) => ({ tree_authority: at.treeAuthority, merkle_tree: at.merkleTree });
+const HASH_BYTES = 32;
 
 function minted(
-  call: TreeCall,
-  who: Readonly<{ payer: Address; owner: Address }>,
-  metadata: CompressedMetadata | null,
-): ParsedAction | null {
-  if (metadata === null) return null;
-  const leaf = leafEventOf(call.instruction, call.at.merkleTree, call.transaction);
-  return {
-    type: 'COMPRESSED_NFT_MINT',
-    info: {
-      ...{ ...treeInfo(call), payer: who.payer, nft_address: leaf?.id ?? null },
-      ...{ owner: leaf?.owner ?? who.owner, update_authority: call.at.treeAuthority, nft_metadata: metadata },
-    },
-  };
+  call: Call<'tree_authority' | 'merkle_tree' | 'payer' | 'owner'>,
+  nft_metadata: CompressedMetadata,
+): ParsedAction {
+  const { at } = call;
+  const leaf = leafEventOf(call);
+  return nftAction('COMPRESSED_NFT_MINT', {
+    ...{ ...at, nft_address: leaf?.id ?? null, owner: leaf?.owner ?? at.owner },
+    ...{ update_authority: at.tree_authority, nft_metadata },
+  });
 }
 
 /** The nonce follows root, data hash and creator hash. */
 function nonceV1({ args }: TreeCall): bigint {
-  args.skipBytes(NONCE_SKIPS.hashes);
+  args.skipBytes(3 * HASH_BYTES);
   return args.u64();
 }
 
 /** Also follows an optional asset data hash and optional flags. */
 function nonceV2({ args }: TreeCall): bigint {
-  args.skipBytes(NONCE_SKIPS.hashes);
-  if (args.bool()) args.skipBytes(NONCE_SKIPS.optionalHash);
+  args.skipBytes(3 * HASH_BYTES);
+  if (args.bool()) args.skipBytes(HASH_BYTES);
   if (args.bool()) args.skipBytes(1);
   return args.u64();
 }
 
-/** Uses the leaf event, so that no search for the bump is needed. */
-function nameOf({ at, instruction, transaction }: TreeCall, nonce: bigint): Address {
-  const leaf = leafEventOf(instruction, at.merkleTree, transaction);
-  return leaf?.nonce === nonce ? leaf.id : assetIdOf(at.merkleTree, nonce);
+function nameOf(call: TreeCall, nonce: bigint): Address {
+  const leaf = leafEventOf(call);
+  // The leaf event spares the search for the bump.
+  return leaf?.nonce === nonce ? leaf.id : assetIdOf(call.at.merkle_tree, nonce);
 }
 
-const transferred = (call: TreeCall, nonce: bigint, sender: Address, receiver: Address): ParsedAction => ({
-  type: 'COMPRESSED_NFT_TRANSFER',
-  info: {
-    ...{ ...treeInfo(call), sender, receiver, nft_address: nameOf(call, nonce) },
-    update_authority: call.at.treeAuthority,
-  },
-});
+function transferred(
+  call: Call<'tree_authority' | 'merkle_tree' | 'sender' | 'receiver'>,
+  nonce: bigint,
+): ParsedAction {
+  const { at } = call;
+  const nft = { nft_address: nameOf(call, nonce), update_authority: at.tree_authority };
+  return nftAction('COMPRESSED_NFT_TRANSFER', { ...at, ...nft });
+}
 
-const burnt = (call: TreeCall, nonce: bigint, owner: Address): ParsedAction => ({
-  type: 'COMPRESSED_NFT_BURN',
-  info: {
-    ...{ ...treeInfo(call), owner, nft_address: assetIdOf(call.at.merkleTree, nonce) },
-    update_authority: call.at.treeAuthority,
-  },
-});
+function burnt({ at }: Call<'tree_authority' | 'merkle_tree' | 'owner'>, nonce: bigint): ParsedAction {
+  const nft = { nft_address: assetIdOf(at.merkle_tree, nonce), update_authority: at.tree_authority };
+  return nftAction('COMPRESSED_NFT_BURN', { ...at, ...nft });
+}
 
-const createTree = layout({ treeAuthority: 0, merkleTree: 1, payer: 2, treeCreator: 3 }, (call) => {
-  const { at, args, instruction } = call;
-  return {
-    type: 'CREATE_TREE',
-    info: {
-      ...{ ...treeInfo(call), payer: at.payer },
-      tree_creator: optionalAccount(at.treeCreator, instruction) ?? at.payer,
+const createTree = layout(
+  { tree_authority: 0, merkle_tree: 1, payer: 2, creator: 3 },
+  ({ at, args, instruction }) =>
+    nftAction('CREATE_TREE', {
+      ...{ ...at, tree_creator: optionalAccount(at.creator, instruction) ?? at.payer },
       ...{ max_depth: args.u32(), max_buffer_size: args.u32() },
-    },
-  };
-});
+    }),
+);
+
+const mintV1 = (isCollectionVerified: boolean) =>
+  layout({ tree_authority: 0, owner: 1, merkle_tree: 3, payer: 4 }, (call) =>
+    minted(call, readMetadata(call.args, isCollectionVerified)),
+  );
 
 const read = anchorReader({
-  create_tree: createTree,
-  create_tree_v2: createTree,
-  mint_v1: layout({ treeAuthority: 0, owner: 1, merkleTree: 3, payer: 4 }, (call) =>
-    minted(call, call.at, readMetadata(call.args, false)),
+  'create_tree create_tree_v2': createTree,
+  mint_v1: mintV1(false),
+  mint_to_collection_v1: mintV1(true),
+  mint_v2: layout({ tree_authority: 0, payer: 1, owner: 4, merkle_tree: 6 }, (call) =>
+    minted(call, readMetadataV2(call.args)),
   ),
-  mint_to_collection_v1: layout({ treeAuthority: 0, owner: 1, merkleTree: 3, payer: 4 }, (call) =>
-    minted(call, call.at, readMetadata(call.args, true)),
+  transfer: layout({ tree_authority: 0, sender: 1, receiver: 3, merkle_tree: 4 }, (call) =>
+    transferred(call, nonceV1(call)),
   ),
-  mint_v2: layout({ treeAuthority: 0, payer: 1, owner: 4, merkleTree: 6 }, (call) =>
-    minted(call, call.at, readMetadataV2(call.args)),
+  transfer_v2: layout({ tree_authority: 0, sender: 3, receiver: 5, merkle_tree: 6 }, (call) =>
+    transferred(call, nonceV2(call)),
   ),
-  transfer: layout({ treeAuthority: 0, owner: 1, newOwner: 3, merkleTree: 4 }, (call) =>
-    transferred(call, nonceV1(call), call.at.owner, call.at.newOwner),
-  ),
-  transfer_v2: layout({ treeAuthority: 0, owner: 3, newOwner: 5, merkleTree: 6 }, (call) =>
-    transferred(call, nonceV2(call), call.at.owner, call.at.newOwner),
-  ),
-  burn: layout({ treeAuthority: 0, owner: 1, merkleTree: 3 }, (call) =>
-    burnt(call, nonceV1(call), call.at.owner),
-  ),
-  burn_v2: layout({ treeAuthority: 0, owner: 3, merkleTree: 5 }, (call) =>
-    burnt(call, nonceV2(call), call.at.owner),
-  ),
+  burn: layout({ tree_authority: 0, owner: 1, merkle_tree: 3 }, (call) => burnt(call, nonceV1(call))),
+  burn_v2: layout({ tree_authority: 0, owner: 3, merkle_tree: 5 }, (call) => burnt(call, nonceV2(call))),
 });
 
-/** Both versions. */
 export const bubblegum: ProgramParser = { name: 'BUBBLEGUM', read };

@@ -1,10 +1,10 @@
-import { type ByteReader, readOrNull } from '../../../base/bytes.ts';
+import type { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../../solana/address.ts';
-import type { Action, ReadInstruction } from '../action.ts';
+import { readBorsh } from '../../borsh.ts';
+import type { ParsedAction, ReadInstruction } from '../action.ts';
+import { byEachName } from '../by-each-name.ts';
 import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../events/layout.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
-
-export type ParsedAction = Pick<Action, 'type' | 'info'>;
 
 export type Call<Name extends string> = Readonly<{
   at: Readonly<Record<Name, Address>>;
@@ -25,10 +25,7 @@ export type InstructionLayout = (
   transaction: ExecutedTransaction,
 ) => readonly ParsedAction[] | null;
 
-/**
- * Instruction layout by account positions.
- * @param positions - 0-based. An instruction with fewer accounts does not match.
- */
+/** @param positions - of accounts, from 0. An instruction with fewer accounts does not match. */
 export function layout<const Name extends string>(
   positions: Readonly<Record<Name, number>>,
   read: Reader<Name>,
@@ -46,7 +43,6 @@ export function layout<const Name extends string>(
   };
 }
 
-/** Instruction that is not shown. */
 export const ignored: InstructionLayout = () => [];
 
 /** Hides an instruction whose effect another one reports. */
@@ -69,29 +65,30 @@ function readWith(
   transaction: ExecutedTransaction,
 ): readonly ParsedAction[] | null {
   if (found === undefined || instruction.data.length < markBytes) return null;
-  return readOrNull(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
+  return readBorsh(instruction.data.subarray(markBytes), (args) => found(args, instruction, transaction));
 }
 
-export function anchorReader(layouts: Readonly<Record<string, InstructionLayout>>): ReadInstruction {
-  const byMark = new Map(Object.entries(layouts).map(([name, one]) => [instructionDiscriminator(name), one]));
+/** Layouts by the names of their instructions, separated by spaces. */
+type Layouts = Readonly<Record<string, InstructionLayout>>;
+
+export function anchorReader(layouts: Layouts): ReadInstruction {
+  const byMark = byEachName(layouts, instructionDiscriminator);
   return (instruction, transaction) =>
     readWith(byMark.get(leadingHex(instruction.data)), DISCRIMINATOR_BYTES, instruction, transaction);
 }
 
-export function numberedReader(layouts: Readonly<Record<number, InstructionLayout>>): ReadInstruction {
-  const byNumber = new Map(Object.entries(layouts).map(([number, one]) => [Number(number), one]));
+export function numberedReader(layouts: Layouts): ReadInstruction {
+  const byNumber = byEachName(layouts, Number);
   return (instruction, transaction) =>
     readWith(byNumber.get(instruction.data[0] ?? -1), 1, instruction, transaction);
 }
 
-/** Borsh option. */
 export const optional = <T>(args: ByteReader, read: (args: ByteReader) => T): T | null =>
   args.bool() ? read(args) : null;
 
 /**
  * Whether a later instruction of the transaction executes the offer, so that only the sale is shown.
- * @param sales - names of instructions that execute a sale.
- * @returns the test, given the account position of the offer.
+ * @param sales - names of the instructions that execute one.
  */
 export function fulfilledBy(
   sales: readonly string[],

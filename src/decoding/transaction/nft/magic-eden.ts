@@ -1,23 +1,7 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import {
-  anchorReader,
-  fulfilledBy,
-  type InstructionLayout,
-  layout,
-  optionalAccount,
-  unless,
-} from './instruction-layout.ts';
-import {
-  bid,
-  bidCancel,
-  currencyOf,
-  list,
-  listCancel,
-  marketplaceWithdraw,
-  SOL,
-  sale,
-} from './nft-actions.ts';
+import { anchorReader, fulfilledBy, type InstructionLayout, layout, unless } from './instruction-layout.ts';
+import { nftAction, optionalCurrency, priced, SOL, statedPrice } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 
 /**
@@ -33,106 +17,85 @@ const isFulfilled = fulfilledBy([
   ...['core_execute_sale_v2', 'ext_execute_sale_v2'],
 ]);
 
-type ListPositions = Readonly<{ wallet: number; mint: number; auctionHouse: number; state: number }>;
+type Positions<Name extends string> = Readonly<Record<Name, number>>;
 
-const sell = (positions: ListPositions, skipped: number): InstructionLayout =>
+const sell = (
+  positions: Positions<'seller' | 'nft_address' | 'marketplace' | 'state'>,
+  bumps = 0,
+): InstructionLayout =>
   unless(
     isFulfilled(positions.state),
-    layout(positions, ({ at, args, transaction }) => {
-      args.skipBytes(skipped);
-      const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
-      return list({ seller: at.wallet, ...offer }, transaction);
-    }),
+    layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, SOL, bumps) })),
   );
 
 const coreSell = unless(
   isFulfilled(6),
-  layout({ wallet: 1, asset: 4, auctionHouse: 5, currency: 9 }, ({ at, args, instruction, transaction }) => {
-    const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
-    return list({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.asset, ...amount }, transaction);
-  }),
+  layout({ seller: 1, nft_address: 4, marketplace: 5, currency: 9 }, (call) =>
+    nftAction('NFT_LIST', { ...call.at, ...statedPrice(call, optionalCurrency(call)) }),
+  ),
 );
 
-const cancelSell = layout({ wallet: 0, mint: 3, auctionHouse: 5 }, ({ at, args, transaction }) => {
-  const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
-  return listCancel({ seller: at.wallet, ...offer }, transaction);
-});
+const cancelSell = layout({ seller: 0, nft_address: 3, marketplace: 5 }, (call) =>
+  nftAction('NFT_LIST_CANCEL', { ...call.at, ...statedPrice(call) }),
+);
 
-const cancelSellAt = (positions: Omit<ListPositions, 'state'>): InstructionLayout =>
-  layout(positions, ({ at, transaction }) =>
-    listCancel({ seller: at.wallet, marketplace: at.auctionHouse, nft: at.mint }, transaction),
-  );
+const cancelSellAt = (positions: Positions<'seller' | 'nft_address' | 'marketplace'>): InstructionLayout =>
+  layout(positions, ({ at }) => nftAction('NFT_LIST_CANCEL', { ...at, price: null }));
 
-const buy = (skipped: number): InstructionLayout =>
+const buy = (bumps: number): InstructionLayout =>
   unless(
     isFulfilled(7),
-    layout({ wallet: 0, mint: 2, auctionHouse: 6 }, ({ at, args, transaction }) => {
-      args.skipBytes(skipped);
-      const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
-      return bid({ bidder: at.wallet, ...offer }, transaction);
-    }),
+    layout({ bidder: 0, nft_address: 2, marketplace: 6 }, (call) =>
+      nftAction('NFT_BID', { ...call.at, ...statedPrice(call, SOL, bumps) }),
+    ),
   );
 
-const cancelBuy = layout({ wallet: 0, mint: 2, auctionHouse: 4 }, ({ at, args, transaction }) => {
-  const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
-  return bidCancel({ bidder: at.wallet, ...offer }, transaction);
-});
+const cancelBuy = layout({ bidder: 0, nft_address: 2, marketplace: 4 }, (call) =>
+  nftAction('NFT_BID_CANCEL', { ...call.at, ...statedPrice(call) }),
+);
 
-type SalePositions = Readonly<{ buyer: number; seller: number; mint: number; auctionHouse: number }>;
+const executeSale = (
+  positions: Positions<'buyer' | 'seller' | 'nft_address' | 'marketplace'>,
+  bumps = 0,
+): InstructionLayout =>
+  layout(positions, (call) => nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, SOL, bumps) }));
 
-const executeSale = (positions: SalePositions, skipped: number): InstructionLayout =>
-  layout(positions, ({ at, args, transaction }) => {
-    args.skipBytes(skipped);
-    const offer = { marketplace: at.auctionHouse, nft: at.mint, currency: SOL, raw: args.u64() };
-    return sale({ buyer: at.buyer, seller: at.seller, ...offer }, transaction);
-  });
-
-const extExecuteSale = layout(
-  { buyer: 1, seller: 2, mint: 7, auctionHouse: 8, currency: 18 },
-  ({ at, args, instruction, transaction }) => {
-    const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
-    const parties = { buyer: at.buyer, seller: at.seller };
-    return sale({ ...parties, marketplace: at.auctionHouse, nft: at.mint, ...amount }, transaction);
-  },
+const extExecuteSale = layout({ buyer: 1, seller: 2, nft_address: 7, marketplace: 8, currency: 18 }, (call) =>
+  nftAction('NFT_SALE', { ...call.at, ...statedPrice(call, optionalCurrency(call)) }),
 );
 
 /** The arguments are not public: the price comes from the log. */
 const coreExecuteSale = layout(
-  { buyer: 1, seller: 2, asset: 5, auctionHouse: 6, currency: 16 },
-  ({ at, instruction, transaction }) => {
-    const currency = currencyOf(optionalAccount(at.currency, instruction));
-    const raw = loggedNumber(instruction, transaction, 'price');
-    const parties = { buyer: at.buyer, seller: at.seller };
-    const offer = { marketplace: at.auctionHouse, nft: at.asset, currency, raw };
-    return sale({ ...parties, ...offer }, transaction);
+  { buyer: 1, seller: 2, nft_address: 5, marketplace: 6, currency: 16 },
+  (call) => {
+    const amount = priced(optionalCurrency(call), loggedNumber(call, 'price'), call.transaction);
+    return nftAction('NFT_SALE', { ...call.at, ...amount });
   },
 );
 
 const withdrawFromTreasury = layout(
-  { destination: 0, treasury: 1, auctionHouse: 2 },
-  ({ at, args, transaction }) => {
-    const amount = { currency: SOL, raw: args.u64(), marketplace: at.auctionHouse };
-    const accounts = { treasury: at.treasury, authority: null, destination: at.destination };
-    return marketplaceWithdraw({ ...amount, ...accounts }, transaction);
+  { withdrawal_destination_account: 0, treasury_account: 1, marketplace: 2 },
+  (call) => {
+    const { currency, price: amount } = statedPrice(call);
+    return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, currency, amount, marketplace_authority: null });
   },
 );
 
 const read = anchorReader({
-  sell: sell({ wallet: 0, mint: 4, auctionHouse: 7, state: 8 }, 2),
-  mip1_sell: sell({ wallet: 0, mint: 4, auctionHouse: 6, state: 7 }, 0),
-  ocp_sell: sell({ wallet: 0, mint: 4, auctionHouse: 6, state: 7 }, 0),
+  sell: sell({ seller: 0, nft_address: 4, marketplace: 7, state: 8 }, 2),
+  'mip1_sell ocp_sell': sell({ seller: 0, nft_address: 4, marketplace: 6, state: 7 }),
   core_sell: coreSell,
   cancel_sell: cancelSell,
-  mip1_cancel_sell: cancelSellAt({ wallet: 0, mint: 4, auctionHouse: 6 }),
-  ocp_cancel_sell: cancelSellAt({ wallet: 0, mint: 4, auctionHouse: 6 }),
-  core_cancel_sell: cancelSellAt({ wallet: 1, mint: 4, auctionHouse: 5 }),
-  ext_cancel_sell: cancelSellAt({ wallet: 1, mint: 6, auctionHouse: 7 }),
+  'mip1_cancel_sell ocp_cancel_sell': cancelSellAt({ seller: 0, nft_address: 4, marketplace: 6 }),
+  core_cancel_sell: cancelSellAt({ seller: 1, nft_address: 4, marketplace: 5 }),
+  ext_cancel_sell: cancelSellAt({ seller: 1, nft_address: 6, marketplace: 7 }),
   buy: buy(2),
   buy_v2: buy(0),
   cancel_buy: cancelBuy,
-  execute_sale_v2: executeSale({ buyer: 0, seller: 1, mint: 4, auctionHouse: 9 }, 2),
-  mip1_execute_sale_v2: executeSale({ buyer: 1, seller: 2, mint: 7, auctionHouse: 9 }, 0),
-  ocp_execute_sale_v2: executeSale({ buyer: 1, seller: 2, mint: 7, auctionHouse: 9 }, 0),
+  execute_sale_v2: executeSale({ buyer: 0, seller: 1, nft_address: 4, marketplace: 9 }, 2),
+  'mip1_execute_sale_v2 ocp_execute_sale_v2': executeSale({
+    ...{ buyer: 1, seller: 2, nft_address: 7, marketplace: 9 },
+  }),
   core_execute_sale_v2: coreExecuteSale,
   ext_execute_sale_v2: extExecuteSale,
   withdraw_from_treasury: withdrawFromTreasury,

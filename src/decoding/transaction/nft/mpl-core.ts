@@ -1,6 +1,7 @@
+import type { Address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import { ignored, layout, numberedReader, optionalAccount } from './instruction-layout.ts';
-import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
+import { type Call, ignored, layout, numberedReader, optionalAccount } from './instruction-layout.ts';
+import { nftAction, ONE_NFT } from './nft-actions.ts';
 
 /**
  * Metaplex Core: an NFT is one account. The program address marks an absent account. Source:
@@ -9,38 +10,35 @@ import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
 
 /** Owner, else update authority, else payer (`process_create`). */
 const create = layout(
-  { asset: 0, collection: 1, payer: 3, owner: 4, updateAuthority: 5 },
-  ({ at, instruction }) =>
-    nftMint({
-      nft: at.asset,
-      tokenAccount: null,
-      owner:
-        optionalAccount(at.owner, instruction) ??
-        optionalAccount(at.updateAuthority, instruction) ??
-        at.payer,
-      collection: optionalAccount(at.collection, instruction),
-    }),
+  { nft_address: 0, collection: 1, payer: 3, owner: 4, updateAuthority: 5 },
+  ({ at, instruction }) => {
+    const owner = optionalAccount(at.owner, instruction) ?? optionalAccount(at.updateAuthority, instruction);
+    return nftAction('NFT_MINT', {
+      ...{ nft_address: at.nft_address, ...ONE_NFT, owner_associated_account: null },
+      ...{ owner: owner ?? at.payer, collection_address: optionalAccount(at.collection, instruction) },
+    });
+  },
 );
 
 /** The owner is not named: the authority acts as or for the owner. */
-const burn = layout({ asset: 0, payer: 2, authority: 3 }, ({ at, instruction }) =>
-  nftBurn({ nft: at.asset, wallet: optionalAccount(at.authority, instruction) ?? at.payer }),
+const holderOf = ({ at, instruction }: Call<'payer' | 'authority'>): Address =>
+  optionalAccount(at.authority, instruction) ?? at.payer;
+
+const burn = layout({ nft_address: 0, payer: 2, authority: 3 }, (call) =>
+  nftAction('NFT_BURN', { ...call.at, ...ONE_NFT, wallet: holderOf(call) }),
 );
 
-const transfer = layout({ asset: 0, payer: 2, authority: 3, newOwner: 4 }, ({ at, instruction }) =>
-  nftTransfer({
-    nft: at.asset,
-    sender: optionalAccount(at.authority, instruction) ?? at.payer,
-    receiver: at.newOwner,
-    receiverAccount: null,
+const transfer = layout({ nft_address: 0, payer: 2, authority: 3, receiver: 4 }, (call) =>
+  nftAction('NFT_TRANSFER', {
+    ...{ ...call.at, ...ONE_NFT, sender: holderOf(call) },
+    receiver_associated_account: null,
   }),
 );
 
 const read = numberedReader({
-  0: create,
+  '0 20': create,
   12: burn,
   14: transfer,
-  20: create,
   // Bubblegum's mint counter.
   32: ignored,
 });

@@ -7,7 +7,7 @@ import { formfunction } from './formfunction.ts';
 import { anchorReader, type InstructionLayout, layout, numberedReader } from './instruction-layout.ts';
 import { magicEden, magicEdenProgram } from './magic-eden.ts';
 import { mplCore } from './mpl-core.ts';
-import { bid, currencyOf, SOL, sale } from './nft-actions.ts';
+import { currencyOf, nftAction, priced, SOL, statedPrice } from './nft-actions.ts';
 import { loggedNumber } from './program-logs.ts';
 import { tensorAmm, tensorAmmProgram } from './tensor-amm.ts';
 import { tensorMarketplace, tensorMarketplaceProgram } from './tensor-marketplace.ts';
@@ -21,37 +21,32 @@ import { tokenMetadata } from './token-metadata.ts';
 const magicEdenAmmProgram = address('mmm3XBJg5gk8XJxEKBvdgptZz6SgK4tXvn36sodowMc');
 
 const fulfillPoolOrder = (mintAt: number, poolBuys: boolean): InstructionLayout =>
-  layout({ payer: 0, owner: 1, pool: 4, mint: mintAt }, ({ at, instruction, transaction }) => {
+  layout({ payer: 0, owner: 1, pool: 4, nft_address: mintAt }, (call) => {
+    const { at, transaction } = call;
     const [buyer, seller] = poolBuys ? [at.owner, at.payer] : [at.payer, at.owner];
-    const raw = loggedNumber(instruction, transaction, 'total_price');
-    const offer = { marketplace: magicEdenAmmProgram, nft: at.mint, currency: SOL, raw };
-    return sale({ buyer, seller, ...offer }, transaction);
+    const parties = { buyer, seller, marketplace: magicEdenAmmProgram };
+    const amount = priced(SOL, loggedNumber(call, 'total_price'), transaction);
+    return nftAction('NFT_SALE', { ...at, ...parties, ...amount });
   });
 
 const readMagicEdenAmm = anchorReader({
   sol_fulfill_buy: fulfillPoolOrder(8, true),
   sol_fulfill_sell: fulfillPoolOrder(8, false),
-  sol_ocp_fulfill_buy: fulfillPoolOrder(7, true),
-  sol_ocp_fulfill_sell: fulfillPoolOrder(7, false),
-  sol_mip1_fulfill_buy: fulfillPoolOrder(7, true),
-  sol_mip1_fulfill_sell: fulfillPoolOrder(7, false),
-  sol_ext_fulfill_buy: fulfillPoolOrder(6, true),
-  sol_ext_fulfill_sell: fulfillPoolOrder(6, false),
-  sol_mpl_core_fulfill_buy: fulfillPoolOrder(6, true),
-  sol_mpl_core_fulfill_sell: fulfillPoolOrder(6, false),
+  'sol_ocp_fulfill_buy sol_mip1_fulfill_buy': fulfillPoolOrder(7, true),
+  'sol_ocp_fulfill_sell sol_mip1_fulfill_sell': fulfillPoolOrder(7, false),
+  'sol_ext_fulfill_buy sol_mpl_core_fulfill_buy': fulfillPoolOrder(6, true),
+  'sol_ext_fulfill_sell sol_mpl_core_fulfill_sell': fulfillPoolOrder(6, false),
 });
 
 const magicEdenAmm: ProgramParser = { name: 'MAGIC_EDEN_AMM', read: readMagicEdenAmm };
 
 /**
  * Metaplex v1 auctions, used by Holaplex stores. A bid does not name the NFT, and redeeming is a plain
- * transfer: only bids are shown. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded
- * transactions of Holaplex.
+ * transfer. Source: metaplex-foundation/metaplex v1, `AuctionInstruction`; recorded transactions of Holaplex.
  */
-const placeAuctionBid = layout({ bidder: 0, auction: 5, mint: 7 }, ({ at, args, transaction }) => {
-  const amount = { currency: currencyOf(at.mint), raw: args.u64() };
-  return bid({ bidder: at.bidder, marketplace: at.auction, nft: null, ...amount }, transaction);
-});
+const placeAuctionBid = layout({ bidder: 0, marketplace: 5, mint: 7 }, (call) =>
+  nftAction('NFT_BID', { ...call.at, nft_address: null, ...statedPrice(call, currencyOf(call.at.mint)) }),
+);
 
 const metaplexAuction: ProgramParser = {
   name: 'METAPLEX_AUCTION',

@@ -6,72 +6,51 @@ import {
   leadingHex,
 } from '../events/layout.ts';
 import { DATA_PREFIX, programLogLines } from '../events/read-events.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import { oncePerTransaction } from '../once-per-transaction.ts';
+import type { Call } from './instruction-layout.ts';
 
-/**
- * Logs and self-calls of an instruction. Only they contain a pool's price; the instruction contains just a
- * limit.
- */
+/** Logs and self-calls of an instruction contain the price; the instruction itself just a limit. */
 
 const LOG_PREFIX = 'Program log: {';
 const LINE_MAX = 1_000;
 
-const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<number, readonly string[]>>();
-
-function loggedIn(transaction: ExecutedTransaction): ReadonlyMap<number, readonly string[]> {
-  const before = cache.get(transaction);
-  if (before !== undefined) return before;
-  const { logs, instructions } = transaction;
+const loggedIn = oncePerTransaction(({ logs, instructions }) => {
   const logLines = programLogLines(logs, instructions, [DATA_PREFIX, LOG_PREFIX]);
-  const lines = Map.groupBy(logLines, ({ index }) => index);
-  const found = new Map([...lines].map(([index, logged]) => [index, logged.map(({ line }) => line)]));
-  cache.set(transaction, found);
-  return found;
-}
+  return Map.groupBy(logLines, ({ index }) => index);
+});
 
-const linesOf = (
-  { index }: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-  prefix: string,
-): string[] =>
-  (loggedIn(transaction).get(index) ?? [])
-    .filter((line) => line.startsWith(prefix) && line.length <= LINE_MAX)
-    .map((line) => line.slice(prefix.length));
+export type LoggingCall = Pick<Call<never>, 'instruction' | 'transaction'>;
+
+const linesOf = ({ instruction, transaction }: LoggingCall, prefix: string): string[] =>
+  (loggedIn(transaction).get(instruction.index) ?? [])
+    .filter(({ line }) => line.startsWith(prefix) && line.length <= LINE_MAX)
+    .map(({ line }) => line.slice(prefix.length));
 
 export function loggedEvent<T>(
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
+  call: LoggingCall,
   name: string,
   read: (members: ByteReader) => T | null,
 ): T | null {
   const mark = eventDiscriminator(name);
-  for (const line of linesOf(instruction, transaction, DATA_PREFIX)) {
+  for (const line of linesOf(call, DATA_PREFIX)) {
     const bytes = Buffer.from(line, 'base64');
     if (leadingHex(bytes) === mark) return readOrNull(bytes.subarray(DISCRIMINATOR_BYTES), read);
   }
   return null;
 }
 
-export function loggedNumber(
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-  name: string,
-): bigint | null {
+export function loggedNumber(call: LoggingCall, name: string): bigint | null {
   const member = new RegExp(`"${name}":(\\d{1,20})[,}]`);
-  for (const line of linesOf(instruction, transaction, LOG_PREFIX)) {
+  for (const line of linesOf(call, LOG_PREFIX)) {
     const [, digits] = member.exec(line) ?? [];
     if (digits !== undefined) return BigInt(digits);
   }
   return null;
 }
 
-/**
- * Arguments of a self-call to a no-op instruction such as `tcomp_noop`, which the program accepts only from
- * itself.
- */
+/** Arguments of a call to a no-op such as `tcomp_noop`, which the program accepts only from itself. */
 export function selfCall<T>(
-  { index, outer, program }: ExecutedInstruction,
-  { instructions }: ExecutedTransaction,
+  { instruction: { index, outer, program }, transaction: { instructions } }: LoggingCall,
   name: string,
   read: (args: ByteReader) => T | null,
 ): T | null {

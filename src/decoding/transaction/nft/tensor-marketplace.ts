@@ -1,7 +1,9 @@
 import type { ByteReader } from '../../../base/bytes.ts';
-import { type Address, address, addressFromBytes } from '../../../solana/address.ts';
+import { type Address, address } from '../../../solana/address.ts';
+import { rawAmount } from '../../amounts.ts';
+import { readAddress } from '../../borsh.ts';
 import type { ProgramParser } from '../action.ts';
-import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
+import type { ExecutedInstruction } from '../executed-transaction.ts';
 import { assetIdOf } from './bubblegum.ts';
 import {
   anchorReader,
@@ -10,32 +12,20 @@ import {
   ignored,
   layout,
   optional,
-  optionalAccount,
 } from './instruction-layout.ts';
 import {
-  bid,
   type Currency,
-  compressedBid,
-  compressedBidCancel,
-  compressedList,
-  compressedListCancel,
-  compressedListUpdate,
-  compressedSale,
-  compressedTakeBid,
   currencyOf,
-  list,
-  listCancel,
-  listUpdate,
-  marketplaceWithdraw,
   mayBeCompressed,
-  type OfferTerms,
+  nftAction,
+  optionalCurrency,
+  priced,
   SOL,
-  sale,
+  statedPrice,
 } from './nft-actions.ts';
-import { selfCall } from './program-logs.ts';
+import { type LoggingCall, selfCall } from './program-logs.ts';
 
 type TensorEvent = Readonly<{
-  /** Base units of `currency`. */
   amount: bigint;
   currency: Currency;
   /** null for an offer on a whole collection. */
@@ -45,38 +35,27 @@ type TensorEvent = Readonly<{
 const MAKER = 0;
 const TAKER = 1;
 
-export const key = (args: ByteReader): Address => addressFromBytes(args.bytes(32));
-
 /** Source: tensor-foundation/marketplace 153c22c, program/src/event.rs. */
 function readEvent(event: ByteReader): TensorEvent | null {
   const variant = event.u8();
   if (variant !== MAKER && variant !== TAKER) return null;
-  // Maker or taker.
-  event.skipBytes(32);
-  // Bid.
-  optional(event, key);
-  // Target and target ID; then optional field and field ID.
-  event.skipBytes(1 + 32);
-  optional(event, (some) => some.u8());
-  optional(event, key);
+  event.skipBytes(32); // Maker or taker.
+  optional(event, readAddress); // Bid.
+  event.skipBytes(1 + 32); // Target, target ID.
+  optional(event, (some) => some.u8()); // Field.
+  optional(event, readAddress); // Field ID.
   const amount = event.u64();
-  // Quantity.
-  event.skipBytes(4);
-  // Fees: protocol, two brokers, creators.
-  if (variant === TAKER) event.skipBytes(4 * 8);
-  const currency = currencyOf(optional(event, key));
+  event.skipBytes(4); // Quantity.
+  if (variant === TAKER) event.skipBytes(4 * 8); // Fees: protocol, two brokers, creators.
+  const currency = currencyOf(optional(event, readAddress));
   if (variant === MAKER) {
-    // Expiry, private taker.
-    event.skipBytes(8);
-    optional(event, key);
+    event.skipBytes(8); // Expiry.
+    optional(event, readAddress); // Private taker.
   }
-  return { amount, currency, asset: optional(event, key) };
+  return { amount, currency, asset: optional(event, readAddress) };
 }
 
-const tensorEventOf = (
-  instruction: ExecutedInstruction,
-  transaction: ExecutedTransaction,
-): TensorEvent | null => selfCall(instruction, transaction, 'tcomp_noop', readEvent);
+const tensorEventOf = (call: LoggingCall): TensorEvent | null => selfCall(call, 'tcomp_noop', readEvent);
 
 /**
  * Tensor Marketplace (TCOMP): listings and bids of compressed and other NFTs. A sale's instruction holds
@@ -90,21 +69,18 @@ const HASH_BYTES = 32;
 
 const targets = ['assetId', 'whitelist'];
 
-type CurrencyAmount = Readonly<{ currency: Currency; raw: bigint | null }>;
-
-function paid(
-  { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
-  named: Currency,
-): CurrencyAmount {
-  const event = tensorEventOf(instruction, transaction);
-  return event === null ? { currency: named, raw: null } : { currency: event.currency, raw: event.amount };
+/** Currency and price of the event; without one, only the currency that the instruction names. */
+function paid(call: LoggingCall, named: Currency) {
+  const event = tensorEventOf(call);
+  return priced(event === null ? named : event.currency, event?.amount ?? null, call.transaction);
 }
 
-function listing(args: ByteReader): CurrencyAmount & OfferTerms {
+function listingTerms({ args, transaction }: Pick<Call<never>, 'args' | 'transaction'>) {
   const raw = args.u64();
-  const expiresIn = optional(args, (some) => some.u64());
-  const currency = currencyOf(optional(args, key));
-  return { currency, raw, expiresIn, privateTaker: optional(args, key) };
+  const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
+  const currency = currencyOf(optional(args, readAddress));
+  const private_taker = optional(args, readAddress);
+  return { ...priced(currency, raw, transaction), expire_in_second, private_taker };
 }
 
 /** Nonce, then index and hashes. */
@@ -125,150 +101,142 @@ function royaltyPercent(args: ByteReader): number | null {
   return optional(args, (some) => some.u16());
 }
 
-type BuyPositions = Readonly<{ tree: number; listState: number; buyer: number; seller: number }>;
+type Positions<Name extends string> = Readonly<Record<Name, number>>;
 
-const buyCompressed = (positions: BuyPositions, currencyAt: number | null): InstructionLayout =>
+/** @param position - of the currency; null for SOL. */
+const currencyAt = ({ accounts }: ExecutedInstruction, position: number | null): Currency =>
+  position === null ? SOL : (accounts[position] ?? null);
+
+const buyCompressed = (
+  positions: Positions<'buyer' | 'seller' | 'merkle_tree' | 'list_state'>,
+  currencyPosition: number | null,
+): InstructionLayout =>
   layout(positions, (call) => {
-    const { at, args, instruction, transaction } = call;
-    const nft = leafOf(args, at.tree, 2);
-    const named = currencyAt === null ? SOL : (instruction.accounts[currencyAt] ?? null);
-    const rest = { ...paid(call, named), royaltyPercent: royaltyPercent(args) };
-    const parties = { buyer: at.buyer, seller: at.seller, listState: at.listState, marketplace };
-    return compressedSale({ ...parties, tree: at.tree, nft, ...rest }, transaction);
+    const { at, args, instruction } = call;
+    const nft_address = leafOf(args, at.merkle_tree, 2);
+    const amount = paid(call, currencyAt(instruction, currencyPosition));
+    const royalty_percentage = royaltyPercent(args);
+    return nftAction('COMPRESSED_NFT_SALE', {
+      ...at,
+      marketplace,
+      nft_address,
+      ...amount,
+      royalty_percentage,
+    });
   });
 
 const buyPlain = (
-  positions: Readonly<{ nft: number; buyer: number; seller: number }>,
-  currencyAt: number | null,
+  positions: Positions<'buyer' | 'seller' | 'nft_address'>,
+  currencyPosition: number | null,
 ): InstructionLayout =>
   layout(positions, (call) => {
-    const { at, instruction, transaction } = call;
-    const named = currencyAt === null ? SOL : (instruction.accounts[currencyAt] ?? null);
-    const parties = { buyer: at.buyer, seller: at.seller, marketplace, nft: at.nft };
-    return sale({ ...parties, ...paid(call, named) }, transaction);
+    const amount = paid(call, currencyAt(call.instruction, currencyPosition));
+    return nftAction('NFT_SALE', { ...call.at, marketplace, ...amount });
   });
 
-const listCompressed = layout({ owner: 1, tree: 3, listState: 9 }, ({ at, args, transaction }) => {
-  const nft = leafOf(args, at.tree, 3);
-  const listingAccounts = { seller: at.owner, listState: at.listState, marketplace, tree: at.tree };
-  return compressedList({ ...listingAccounts, nft, ...listing(args) }, transaction);
+const listCompressed = layout({ seller: 1, merkle_tree: 3, list_state: 9 }, (call) => {
+  const { at, args } = call;
+  const nft_address = leafOf(args, at.merkle_tree, 3);
+  return nftAction('COMPRESSED_NFT_LIST', { ...at, marketplace, nft_address, ...listingTerms(call) });
 });
 
-const delistCompressed = (
-  positions: Readonly<{ tree: number; listState: number; owner: number }>,
-): InstructionLayout =>
+const delistCompressed = (positions: Positions<'seller' | 'merkle_tree' | 'list_state'>): InstructionLayout =>
   layout(positions, ({ at, args }) => {
-    const nft = leafOf(args, at.tree, 3);
-    const listingAccounts = { seller: at.owner, listState: at.listState, marketplace, tree: at.tree };
-    return compressedListCancel({ ...listingAccounts, nft });
+    const nft_address = leafOf(args, at.merkle_tree, 3);
+    return nftAction('COMPRESSED_NFT_LIST_CANCEL', { ...at, marketplace, nft_address });
   });
 
-const listPlain = (positions: Readonly<{ nft: number; owner: number }>): InstructionLayout =>
-  layout(positions, ({ at, args, transaction }) =>
-    list({ seller: at.owner, marketplace, nft: at.nft, ...listing(args) }, transaction),
-  );
+const listPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionLayout =>
+  layout(positions, (call) => nftAction('NFT_LIST', { ...call.at, marketplace, ...listingTerms(call) }));
 
 /** The currency is an account. */
-const listWns = layout({ owner: 0, nft: 4, currency: 16 }, ({ at, args, instruction, transaction }) => {
-  const amount = { currency: currencyOf(optionalAccount(at.currency, instruction)), raw: args.u64() };
-  return list({ seller: at.owner, marketplace, nft: at.nft, ...amount }, transaction);
-});
+const listWns = layout({ seller: 0, nft_address: 4, currency: 16 }, (call) =>
+  nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call, optionalCurrency(call)) }),
+);
 
-const delistPlain = (positions: Readonly<{ nft: number; owner: number }>): InstructionLayout =>
-  layout(positions, ({ at, transaction }) =>
-    listCancel({ seller: at.owner, marketplace, nft: at.nft }, transaction),
-  );
+const delistPlain = (positions: Positions<'seller' | 'nft_address'>): InstructionLayout =>
+  layout(positions, ({ at }) => nftAction('NFT_LIST_CANCEL', { ...at, marketplace, price: null }));
 
 /** Only the event names the NFT. */
-const edit = layout({ listState: 0, owner: 1 }, ({ at, args, instruction, transaction }) => {
-  const nft = tensorEventOf(instruction, transaction)?.asset ?? null;
-  const terms = { seller: at.owner, marketplace, nft, ...listing(args) };
-  return nft !== null && !mayBeCompressed(nft)
-    ? listUpdate(terms, transaction)
-    : compressedListUpdate({ ...terms, listState: at.listState }, transaction);
+const edit = layout({ list_state: 0, seller: 1 }, (call) => {
+  const nft_address = tensorEventOf(call)?.asset ?? null;
+  const listing = { ...call.at, marketplace, nft_address, ...listingTerms(call) };
+  return nft_address !== null && !mayBeCompressed(nft_address)
+    ? nftAction('NFT_LIST_UPDATE', { ...listing, old_price: null, new_price: listing.price })
+    : nftAction('COMPRESSED_NFT_LIST_UPDATE', listing);
 });
 
-const placeBid = layout({ bidState: 2, bidder: 3 }, ({ at, args, transaction }) => {
-  // Bid ID.
-  args.skipBytes(32);
+const placeBid = layout({ bid_state: 2, bidder: 3 }, ({ at, args, transaction }) => {
+  args.skipBytes(32); // Bid ID.
   const target = targets[args.u8()];
-  const targetId = key(args);
+  const target_id = readAddress(args);
   optional(args, (some) => some.u8());
-  optional(args, key);
+  optional(args, readAddress);
   const raw = args.u64();
   const quantity = args.u32();
-  const expiresIn = optional(args, (some) => some.u64());
-  const amount = { currency: currencyOf(optional(args, key)), raw };
-  const privateTaker = optional(args, key);
+  const expire_in_second = optional(args, (some) => rawAmount(some.u64()));
+  const currency = currencyOf(optional(args, readAddress));
+  const private_taker = optional(args, readAddress);
   if (target === undefined) return null;
-  if (target === 'assetId' && !mayBeCompressed(targetId)) {
-    return bid({ bidder: at.bidder, marketplace, nft: targetId, ...amount }, transaction);
+  const offer = { ...at, marketplace, ...priced(currency, raw, transaction) };
+  if (target === 'assetId' && !mayBeCompressed(target_id)) {
+    return nftAction('NFT_BID', { ...offer, nft_address: target_id });
   }
-  const offer = { bidder: at.bidder, bidState: at.bidState, marketplace, target, targetId, quantity };
-  return compressedBid({ ...offer, ...amount, expiresIn, privateTaker }, transaction);
+  const terms = { target, target_id, quantity, expire_in_second, private_taker };
+  return nftAction('COMPRESSED_NFT_BID', { ...offer, ...terms });
 });
 
-const cancelBid = layout({ bidState: 0, bidder: 1 }, ({ at }) =>
-  compressedBidCancel({ bidder: at.bidder, bidState: at.bidState, marketplace }),
+const cancelBid = layout({ bid_state: 0, bidder: 1 }, ({ at }) =>
+  nftAction('COMPRESSED_NFT_BID_CANCEL', { ...at, marketplace }),
 );
 
 /** @param royalty - whether the arguments allow reading the royalty: full metadata precedes it otherwise. */
 const takeBidCompressed = (royalty: boolean): InstructionLayout =>
-  layout({ seller: 2, tree: 4, bidState: 11, buyer: 12 }, (call) => {
-    const { at, args, transaction } = call;
-    const nft = leafOf(args, at.tree, royalty ? 2 : 1);
-    const rest = { ...paid(call, null), royaltyPercent: royalty ? royaltyPercent(args) : null };
-    const parties = { buyer: at.buyer, seller: at.seller, bidState: at.bidState, marketplace };
-    return compressedTakeBid({ ...parties, tree: at.tree, nft, ...rest }, transaction);
+  layout({ seller: 2, merkle_tree: 4, bid_state: 11, buyer: 12 }, (call) => {
+    const { at, args } = call;
+    const nft_address = leafOf(args, at.merkle_tree, royalty ? 2 : 1);
+    const royalty_percentage = royalty ? royaltyPercent(args) : null;
+    const trade = { ...at, marketplace, nft_address, ...paid(call, null) };
+    return nftAction('COMPRESSED_NFT_TAKE_BID', { ...trade, royalty_percentage });
   });
 
 const takeBidPlain = (nftAt: number): InstructionLayout =>
-  layout({ seller: 1, buyer: 3, nft: nftAt }, (call) => {
-    const { at, transaction } = call;
-    const parties = { buyer: at.buyer, seller: at.seller, marketplace, nft: at.nft };
-    return sale({ ...parties, ...paid(call, null) }, transaction);
-  });
+  layout({ seller: 1, buyer: 3, nft_address: nftAt }, (call) =>
+    nftAction('NFT_SALE', { ...call.at, marketplace, ...paid(call, null) }),
+  );
 
-const withdrawFees = layout({ tcomp: 1, owner: 3, destination: 4 }, ({ at, args, transaction }) => {
-  const accounts = { treasury: at.tcomp, authority: at.owner, destination: at.destination };
-  return marketplaceWithdraw({ currency: SOL, raw: args.u64(), marketplace, ...accounts }, transaction);
-});
+const withdrawFees = layout(
+  { treasury_account: 1, marketplace_authority: 3, withdrawal_destination_account: 4 },
+  (call) => {
+    const { currency, price: amount } = statedPrice(call);
+    return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, marketplace, currency, amount });
+  },
+);
 
 const read = anchorReader({
-  buy: buyCompressed({ tree: 2, listState: 8, buyer: 9, seller: 11 }, null),
-  buy_spl: buyCompressed({ tree: 3, listState: 11, buyer: 12, seller: 15 }, 17),
-  buy_legacy: buyPlain({ buyer: 1, nft: 5, seller: 6 }, null),
-  buy_legacy_spl: buyPlain({ buyer: 2, nft: 6, seller: 8 }, 7),
-  buy_t22: buyPlain({ buyer: 1, nft: 5, seller: 6 }, null),
-  buy_t22_spl: buyPlain({ buyer: 2, nft: 6, seller: 8 }, 7),
-  buy_wns: buyPlain({ buyer: 1, nft: 5, seller: 6 }, null),
-  buy_wns_spl: buyPlain({ buyer: 2, nft: 6, seller: 8 }, 7),
-  buy_core: buyPlain({ nft: 2, buyer: 4, seller: 6 }, null),
-  buy_core_spl: buyPlain({ buyer: 2, nft: 4, seller: 7 }, 6),
+  buy: buyCompressed({ merkle_tree: 2, list_state: 8, buyer: 9, seller: 11 }, null),
+  buy_spl: buyCompressed({ merkle_tree: 3, list_state: 11, buyer: 12, seller: 15 }, 17),
+  'buy_legacy buy_t22 buy_wns': buyPlain({ buyer: 1, nft_address: 5, seller: 6 }, null),
+  'buy_legacy_spl buy_t22_spl buy_wns_spl': buyPlain({ buyer: 2, nft_address: 6, seller: 8 }, 7),
+  buy_core: buyPlain({ nft_address: 2, buyer: 4, seller: 6 }, null),
+  buy_core_spl: buyPlain({ buyer: 2, nft_address: 4, seller: 7 }, 6),
   list: listCompressed,
-  list_legacy: listPlain({ owner: 0, nft: 4 }),
-  list_t22: listPlain({ owner: 0, nft: 4 }),
+  'list_legacy list_t22': listPlain({ seller: 0, nft_address: 4 }),
   list_wns: listWns,
-  list_core: listPlain({ nft: 0, owner: 3 }),
-  delist: delistCompressed({ tree: 1, listState: 6, owner: 7 }),
-  delist_legacy: delistPlain({ owner: 0, nft: 4 }),
-  delist_t22: delistPlain({ owner: 0, nft: 4 }),
-  delist_wns: delistPlain({ owner: 0, nft: 4 }),
-  delist_core: delistPlain({ nft: 0, owner: 2 }),
-  close_expired_listing: delistCompressed({ listState: 0, owner: 1, tree: 5 }),
-  close_expired_listing_legacy: delistPlain({ owner: 0, nft: 4 }),
-  close_expired_listing_t22: delistPlain({ owner: 0, nft: 4 }),
-  close_expired_listing_wns: delistPlain({ owner: 0, nft: 4 }),
-  close_expired_listing_core: delistPlain({ nft: 1, owner: 3 }),
+  list_core: listPlain({ nft_address: 0, seller: 3 }),
+  delist: delistCompressed({ merkle_tree: 1, list_state: 6, seller: 7 }),
+  'delist_legacy delist_t22 delist_wns': delistPlain({ seller: 0, nft_address: 4 }),
+  delist_core: delistPlain({ nft_address: 0, seller: 2 }),
+  close_expired_listing: delistCompressed({ list_state: 0, seller: 1, merkle_tree: 5 }),
+  'close_expired_listing_legacy close_expired_listing_t22': delistPlain({ seller: 0, nft_address: 4 }),
+  close_expired_listing_wns: delistPlain({ seller: 0, nft_address: 4 }),
+  close_expired_listing_core: delistPlain({ nft_address: 1, seller: 3 }),
   edit,
   bid: placeBid,
-  cancel_bid: cancelBid,
-  close_expired_bid: cancelBid,
+  'cancel_bid close_expired_bid': cancelBid,
   take_bid_meta_hash: takeBidCompressed(true),
   take_bid_full_meta: takeBidCompressed(false),
-  take_bid_legacy: takeBidPlain(9),
-  take_bid_t22: takeBidPlain(9),
-  take_bid_wns: takeBidPlain(9),
+  'take_bid_legacy take_bid_t22 take_bid_wns': takeBidPlain(9),
   take_bid_core: takeBidPlain(8),
   withdraw_fees: withdrawFees,
   tcomp_noop: ignored,

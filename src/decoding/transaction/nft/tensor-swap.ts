@@ -1,8 +1,8 @@
 import { address } from '../../../solana/address.ts';
 import type { ProgramParser } from '../action.ts';
-import { anchorReader, type Call, type InstructionLayout, layout } from './instruction-layout.ts';
-import { list, listCancel, listUpdate, marketplaceWithdraw, SOL, sale } from './nft-actions.ts';
-import { loggedEvent } from './program-logs.ts';
+import { anchorReader, type InstructionLayout, layout } from './instruction-layout.ts';
+import { nftAction, priced, SOL, statedPrice } from './nft-actions.ts';
+import { type LoggingCall, loggedEvent } from './program-logs.ts';
 
 /**
  * TensorSwap: single listings and pools, in SOL. The event logs the paid price; the instruction holds only a
@@ -12,66 +12,53 @@ export const tensorSwapProgram = address('TSWAPaqyCSx2KABk68Shruf4rp7CxcNi8hAsbd
 
 const marketplace = tensorSwapProgram;
 
-const loggedPrice = (
-  { instruction, transaction }: Pick<Call<never>, 'instruction' | 'transaction'>,
-  name: string,
-) => loggedEvent(instruction, transaction, name, (members) => members.u64());
-
-type AccountPositions = Readonly<{ mint: number; owner: number }>;
-
-const listed = (positions: AccountPositions): InstructionLayout =>
-  layout(positions, ({ at, args, transaction }) =>
-    list({ seller: at.owner, marketplace, nft: at.mint, currency: SOL, raw: args.u64() }, transaction),
+const loggedPrice = (call: LoggingCall, event: string) =>
+  priced(
+    SOL,
+    loggedEvent(call, event, (members) => members.u64()),
+    call.transaction,
   );
 
-const delisted = (positions: AccountPositions): InstructionLayout =>
-  layout(positions, (call) => {
-    const { at, transaction } = call;
-    const amount = { currency: SOL, raw: loggedPrice(call, 'DelistEvent') };
-    return listCancel({ seller: at.owner, marketplace, nft: at.mint, ...amount }, transaction);
-  });
-
-const edited = layout({ mint: 1, owner: 2 }, ({ at, args, transaction }) =>
-  listUpdate({ seller: at.owner, marketplace, nft: at.mint, currency: SOL, raw: args.u64() }, transaction),
+const list = layout({ nft_address: 2, seller: 5 }, (call) =>
+  nftAction('NFT_LIST', { ...call.at, marketplace, ...statedPrice(call) }),
 );
 
-const sold = (positions: Readonly<{ buyer: number; seller: number; mint: number }>): InstructionLayout =>
-  layout(positions, (call) => {
-    const { at, transaction } = call;
-    const amount = { currency: SOL, raw: loggedPrice(call, 'BuySellEvent') };
-    return sale({ buyer: at.buyer, seller: at.seller, marketplace, nft: at.mint, ...amount }, transaction);
-  });
+const delist = layout({ nft_address: 2, seller: 5 }, (call) =>
+  nftAction('NFT_LIST_CANCEL', { ...call.at, marketplace, ...loggedPrice(call, 'DelistEvent') }),
+);
 
-const withdrawFees = layout({ tswap: 0, owner: 2, destination: 3 }, ({ at, args, transaction }) => {
-  const accounts = { treasury: at.tswap, authority: at.owner, destination: at.destination };
-  return marketplaceWithdraw({ currency: SOL, raw: args.u64(), marketplace, ...accounts }, transaction);
-});
+const edit = layout({ nft_address: 1, seller: 2 }, (call) =>
+  nftAction('NFT_LIST_UPDATE', {
+    ...{ ...call.at, marketplace, old_price: null },
+    new_price: statedPrice(call).price,
+  }),
+);
 
-/** The pool owner buys. */
-const soldToPool = sold({ buyer: 9, seller: 10, mint: 6 });
-/** Without the metadata account. */
-const soldToPoolT22 = sold({ buyer: 8, seller: 9, mint: 6 });
+const sold = (positions: Readonly<Record<'buyer' | 'seller' | 'nft_address', number>>): InstructionLayout =>
+  layout(positions, (call) =>
+    nftAction('NFT_SALE', { ...call.at, marketplace, ...loggedPrice(call, 'BuySellEvent') }),
+  );
+
+const withdrawFees = layout(
+  { treasury_account: 0, marketplace_authority: 2, withdrawal_destination_account: 3 },
+  (call) => {
+    const { currency, price: amount } = statedPrice(call);
+    return nftAction('MARKETPLACE_WITHDRAW', { ...call.at, marketplace, currency, amount });
+  },
+);
 
 const read = anchorReader({
-  list: listed({ mint: 2, owner: 5 }),
-  list_t22: listed({ mint: 2, owner: 5 }),
-  wns_list: listed({ mint: 2, owner: 5 }),
-  delist: delisted({ mint: 2, owner: 5 }),
-  delist_t22: delisted({ mint: 2, owner: 5 }),
-  wns_delist: delisted({ mint: 2, owner: 5 }),
-  edit_single_listing: edited,
-  buy_single_listing: sold({ buyer: 8, seller: 7, mint: 4 }),
-  buy_single_listing_t22: sold({ buyer: 7, seller: 6, mint: 4 }),
-  wns_buy_single_listing: sold({ buyer: 7, seller: 6, mint: 4 }),
-  buy_nft: sold({ buyer: 11, seller: 10, mint: 5 }),
-  buy_nft_t22: sold({ buyer: 10, seller: 9, mint: 5 }),
-  wns_buy_nft: sold({ buyer: 10, seller: 9, mint: 5 }),
-  sell_nft_token_pool: soldToPool,
-  sell_nft_trade_pool: soldToPool,
-  sell_nft_token_pool_t22: soldToPoolT22,
-  sell_nft_trade_pool_t22: soldToPoolT22,
-  wns_sell_nft_token_pool: soldToPoolT22,
-  wns_sell_nft_trade_pool: soldToPoolT22,
+  'list list_t22 wns_list': list,
+  'delist delist_t22 wns_delist': delist,
+  edit_single_listing: edit,
+  buy_single_listing: sold({ buyer: 8, seller: 7, nft_address: 4 }),
+  'buy_single_listing_t22 wns_buy_single_listing': sold({ buyer: 7, seller: 6, nft_address: 4 }),
+  buy_nft: sold({ buyer: 11, seller: 10, nft_address: 5 }),
+  'buy_nft_t22 wns_buy_nft': sold({ buyer: 10, seller: 9, nft_address: 5 }),
+  // The pool owner buys.
+  'sell_nft_token_pool sell_nft_trade_pool': sold({ buyer: 9, seller: 10, nft_address: 6 }),
+  'sell_nft_token_pool_t22 sell_nft_trade_pool_t22': sold({ buyer: 8, seller: 9, nft_address: 6 }),
+  'wns_sell_nft_token_pool wns_sell_nft_trade_pool': sold({ buyer: 8, seller: 9, nft_address: 6 }),
   withdraw_tswap_fees: withdrawFees,
 });
 

@@ -2,15 +2,16 @@ import type { Address } from '../../../solana/address.ts';
 import { isTokenProgram } from '../../../solana/programs.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser } from '../action.ts';
+import { byEachName } from '../by-each-name.ts';
 import type {
   ExecutedInstruction,
   ExecutedTransaction,
   TransactionTokenAccount,
 } from '../executed-transaction.ts';
+import { oncePerTransaction } from '../once-per-transaction.ts';
 import { ignored, layout, numberedReader, unless } from './instruction-layout.ts';
-import { nftBurn, nftMint, nftTransfer } from './nft-actions.ts';
+import { nftAction, ONE_NFT } from './nft-actions.ts';
 
-/** NFT minted through Token Metadata. */
 type MintedNft = Readonly<{
   mint: Address;
   metadata: Address;
@@ -22,42 +23,45 @@ type MintedNft = Readonly<{
 
 type MintLayout = Readonly<{ mint: number; metadata: number; rank: number }>;
 
-const mintLayouts: ReadonlyMap<number, MintLayout> = new Map<number, MintLayout>([
-  // CreateMetadataAccount, V2 and V3: an NFT only if one token was minted.
-  ...[0, 16, 33].map((number) => [number, { mint: 1, metadata: 0, rank: 0 }] as const),
-  // CreateMasterEdition and V3.
-  ...[10, 17].map((number) => [number, { mint: 1, metadata: 5, rank: 1 }] as const),
-  // MintNewEditionFromMasterEdition, by token and by vault.
-  ...[11, 13].map((number) => [number, { mint: 3, metadata: 0, rank: 1 }] as const),
-  // Mint.
-  [43, { mint: 5, metadata: 2, rank: 2 }],
-  // Print.
-  [55, { mint: 2, metadata: 0, rank: 2 }],
-]);
+const mintLayouts = byEachName<number, MintLayout>(
+  {
+    // CreateMetadataAccount, V2 and V3: an NFT only if one token was minted.
+    '0 16 33': { mint: 1, metadata: 0, rank: 0 },
+    // CreateMasterEdition and V3.
+    '10 17': { mint: 1, metadata: 5, rank: 1 },
+    // MintNewEditionFromMasterEdition, by token and by vault.
+    '11 13': { mint: 3, metadata: 0, rank: 1 },
+    // Mint.
+    43: { mint: 5, metadata: 2, rank: 2 },
+    // Print.
+    55: { mint: 2, metadata: 0, rank: 2 },
+  },
+  Number,
+);
 
 const VERIFY = 52;
 const VERIFY_COLLECTION = 1;
 
-type VerifyLayout = Readonly<{ metadata: number; collection: number }>;
-
-const verifyLayouts: ReadonlyMap<number, VerifyLayout> = new Map<number, VerifyLayout>([
-  ...[18, 30].map((number) => [number, { metadata: 0, collection: 3 }] as const),
-  // SetAndVerifyCollection, plain and sized.
-  ...[25, 32].map((number) => [number, { metadata: 0, collection: 4 }] as const),
-  [VERIFY, { metadata: 2, collection: 3 }],
-]);
+const verifyLayouts = byEachName<number, Readonly<{ metadata: number; collection: number }>>(
+  {
+    '18 30': { metadata: 0, collection: 3 },
+    // SetAndVerifyCollection, plain and sized.
+    '25 32': { metadata: 0, collection: 4 },
+    [VERIFY]: { metadata: 2, collection: 3 },
+  },
+  Number,
+);
 
 const numberOf = ({ program, data }: ExecutedInstruction): number =>
   program === appPrograms.tokenMetadata ? (data[0] ?? -1) : -1;
 
 function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
-  const { tokenAccounts, decimals } = transaction;
+  const { tokenAccounts, decimals, instructions } = transaction;
   const holders = new Map<Address, TransactionTokenAccount>();
   for (const account of tokenAccounts.values()) {
     const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
     if (whole && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
   }
-  const instructions = transaction.instructions;
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
     const number = numberOf(instruction);
@@ -69,7 +73,7 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
     if (metadata !== undefined && collection !== undefined) collections.set(metadata, collection);
   }
   const made = new Map<Address, MintedNft & { rank: number }>();
-  for (const instruction of transaction.instructions) {
+  for (const instruction of instructions) {
     const mintLayout = mintLayouts.get(numberOf(instruction));
     if (mintLayout === undefined) continue;
     const mint = instruction.accounts[mintLayout.mint];
@@ -77,24 +81,18 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
     const holder = mint === undefined ? undefined : holders.get(mint);
     if (holder === undefined || mint === undefined || metadata === undefined) continue;
     if ((made.get(mint)?.rank ?? -1) >= mintLayout.rank) continue;
-    const { address: tokenAccount, owner } = holder;
-    const collection = collections.get(metadata) ?? null;
-    const { index } = instruction;
-    made.set(mint, { mint, metadata, tokenAccount, owner, collection, index, rank: mintLayout.rank });
+    made.set(mint, {
+      ...{ mint, metadata, tokenAccount: holder.address, owner: holder.owner, rank: mintLayout.rank },
+      ...{ collection: collections.get(metadata) ?? null, index: instruction.index },
+    });
   }
   return made;
 }
 
-const cache = new WeakMap<ExecutedTransaction, ReadonlyMap<Address, MintedNft>>();
-
-/** NFTs minted through Token Metadata, by mint; cached per transaction. Empty for a failed one. */
-export function mintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, MintedNft> {
-  const before = cache.get(transaction);
-  if (before !== undefined) return before;
-  const made = transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>();
-  cache.set(transaction, made);
-  return made;
-}
+/** By mint; empty for a failed transaction. */
+export const mintedNfts = oncePerTransaction((transaction) =>
+  transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
+);
 
 /**
  * Metaplex Token Metadata. Token program instructions report their part themselves. Source:
@@ -124,63 +122,47 @@ const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolea
     ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
   );
 
-/**
- * One of several instructions that mint an NFT; the highest-ranked reports it. For other new mints they are
- * not shown; for existing mints they are UNKNOWN.
- */
+/** The highest-ranked of several instructions reports the new NFT. For existing mints they are UNKNOWN. */
 const mintStep = (mintAt: number) =>
   layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
     const made = mintedNfts(transaction).get(at.mint);
     if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
     if (made.index !== instruction.index) return [];
-    const { mint, tokenAccount, owner, collection } = made;
-    return nftMint({ nft: mint, tokenAccount, owner, collection });
+    return nftAction('NFT_MINT', {
+      ...{ nft_address: made.mint, ...ONE_NFT, owner_associated_account: made.tokenAccount },
+      ...{ owner: made.owner, collection_address: made.collection },
+    });
   });
 
 const unknownUnlessPartOfMint = (metadataAt: number) => unless(isPartOfMint(metadataAt), () => null);
 
-const burn = unless(
+const burn = (positions: Readonly<Record<'wallet' | 'nft_address', number>>) =>
+  unless(
+    isReportedByTokenProgram,
+    layout(positions, ({ at }) => nftAction('NFT_BURN', { ...at, ...ONE_NFT })),
+  );
+
+const transfer = unless(
   isReportedByTokenProgram,
-  layout({ authority: 0, mint: 4 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.authority })),
+  layout({ sender: 1, receiver_associated_account: 2, receiver: 3, nft_address: 4 }, ({ at }) =>
+    nftAction('NFT_TRANSFER', { ...at, ...ONE_NFT }),
+  ),
 );
 
 const read = numberedReader({
-  0: mintStep(1),
-  1: unknownUnlessPartOfMint(0),
-  7: unknownUnlessPartOfMint(0),
-  10: mintStep(1),
-  11: mintStep(3),
-  13: mintStep(3),
-  15: unknownUnlessPartOfMint(0),
-  16: mintStep(1),
-  17: mintStep(1),
-  18: unknownUnlessPartOfMint(0),
-  25: unknownUnlessPartOfMint(0),
-  29: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
-  ),
-  30: unknownUnlessPartOfMint(0),
-  32: unknownUnlessPartOfMint(0),
-  33: mintStep(1),
-  // Bubblegum's mint counter.
-  36: ignored,
-  37: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, mint: 2 }, ({ at }) => nftBurn({ nft: at.mint, wallet: at.owner })),
-  ),
-  41: burn,
+  '0 10 16 17 33': mintStep(1),
+  '11 13': mintStep(3),
   // Create: new mint and metadata, without a token.
   42: mintStep(2),
   43: mintStep(5),
-  49: unless(
-    isReportedByTokenProgram,
-    layout({ owner: 1, destination: 2, receiver: 3, mint: 4 }, ({ at }) =>
-      nftTransfer({ nft: at.mint, sender: at.owner, receiver: at.receiver, receiverAccount: at.destination }),
-    ),
-  ),
-  52: unknownUnlessPartOfMint(2),
   55: mintStep(2),
+  '1 7 15 18 25 30 32': unknownUnlessPartOfMint(0),
+  52: unknownUnlessPartOfMint(2),
+  '29 37': burn({ wallet: 1, nft_address: 2 }),
+  41: burn({ wallet: 0, nft_address: 4 }),
+  49: transfer,
+  // Bubblegum's mint counter.
+  36: ignored,
 });
 
 export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };

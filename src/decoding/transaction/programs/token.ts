@@ -1,14 +1,14 @@
 import type { WritableJson } from '../../../base/json.ts';
 import type { Address } from '../../../solana/address.ts';
-import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { rawAmount, tokensOf } from '../../amounts.ts';
 import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
-import { type Action, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
+import { type ParsedAction, type ProgramParser, type ReadInstruction, readByParsedType } from '../action.ts';
+import { byEachName } from '../by-each-name.ts';
 import type { ExecutedTransaction, ParsedView } from '../executed-transaction.ts';
 import { mintedNfts } from '../nft/token-metadata.ts';
 import { isNftAmount } from '../token-accounts.ts';
 
 const ignored = 'ignored';
-type ParsedAction = Pick<Action, 'type' | 'info'>;
 /** null for invalid instructions; `ignored` when another program reports the effect. */
 type Read = (
   info: ParsedView['info'],
@@ -18,12 +18,6 @@ type Read = (
 const movedOf = ({ amount, tokenAmount }: ParsedView['info']): bigint | null =>
   amountOf(amount) ?? amountOf(membersOf(tokenAmount).amount);
 
-function tokensOf(transaction: ExecutedTransaction, mint: Address | null, amount: bigint): number | null {
-  const decimals = mint === null ? undefined : transaction.decimals.get(mint);
-  return decimals === undefined ? null : uiAmountOf(amount, decimals);
-}
-
-/** Owner or delegate that signed. */
 const authorityOf = ({ authority, multisigAuthority }: ParsedView['info']): Address | null =>
   addressOf(authority) ?? addressOf(multisigAuthority);
 
@@ -33,7 +27,7 @@ const readTransfer: Read = (info, transaction) => {
   if (amount === null || from === null || to === null) return null;
   const [source, destination] = [transaction.tokenAccounts.get(from), transaction.tokenAccounts.get(to)];
   const mint = addressOf(info.mint) ?? source?.mint ?? destination?.mint ?? null;
-  const tokens = tokensOf(transaction, mint, amount);
+  const tokens = tokensOf(transaction.decimals, mint, amount);
   const parties = {
     receiver: destination?.owner ?? null,
     sender: source?.owner ?? authorityOf(info),
@@ -51,7 +45,7 @@ const readMint: Read = (info, transaction) => {
   if (amount === null || mint === null || account === null) return null;
   if (amount === 1n && mintedNfts(transaction).has(mint)) return ignored;
   const minted: Record<string, WritableJson> = {
-    amount: tokensOf(transaction, mint, amount),
+    amount: tokensOf(transaction.decimals, mint, amount),
     amount_raw: rawAmount(amount),
     receiver_address: transaction.tokenAccounts.get(account)?.owner ?? null,
     token_address: mint,
@@ -63,7 +57,7 @@ const readBurn: Read = (info, transaction) => {
   const [amount, mint, account] = [movedOf(info), addressOf(info.mint), addressOf(info.account)];
   if (amount === null || mint === null || account === null) return null;
   const wallet = transaction.tokenAccounts.get(account)?.owner ?? authorityOf(info);
-  const tokens = tokensOf(transaction, mint, amount);
+  const tokens = tokensOf(transaction.decimals, mint, amount);
   if (isNftAmount(transaction, mint, amount)) {
     return { type: 'NFT_BURN', info: { wallet, nft_address: mint, amount: tokens } };
   }
@@ -79,14 +73,15 @@ const readCreate: Read = (info, transaction) => {
     : { type: 'TOKEN_CREATE', info: { token_address: mint } };
 };
 
-const readers: ReadonlyMap<string, Read> = new Map([
-  ...(['transfer', 'transferChecked', 'transferCheckedWithFee'] as const).map(
-    (type) => [type, readTransfer] as const,
-  ),
-  ...(['mintTo', 'mintToChecked'] as const).map((type) => [type, readMint] as const),
-  ...(['burn', 'burnChecked'] as const).map((type) => [type, readBurn] as const),
-  ...(['initializeMint', 'initializeMint2'] as const).map((type) => [type, readCreate] as const),
-]);
+const readers = byEachName(
+  {
+    'transfer transferChecked transferCheckedWithFee': readTransfer,
+    'mintTo mintToChecked': readMint,
+    'burn burnChecked': readBurn,
+    'initializeMint initializeMint2': readCreate,
+  },
+  String,
+);
 
 const ignoredTypes: ReadonlySet<string> = new Set([
   ...['getAccountDataSize', 'amountToUiAmount', 'uiAmountToAmount', 'syncNative', 'closeAccount'],
@@ -107,7 +102,6 @@ const read: ReadInstruction = (instruction, transaction) => {
   return readByParsedType(instruction, transaction);
 };
 
-/** Name from the interface. */
 export const tokenProgram: ProgramParser = { name: 'Token Program', read };
 
 export const token2022Program: ProgramParser = { name: 'TOKEN_2022_PROGRAM', read };

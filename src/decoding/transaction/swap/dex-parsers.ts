@@ -1,5 +1,5 @@
 import type { Address } from '../../../solana/address.ts';
-import { rawAmount, uiAmountOf } from '../../amounts.ts';
+import { rawAmount, tokensOf } from '../../amounts.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import type { ProgramParser, ReadInstruction } from '../action.ts';
 import { leadingHex, parsePositions } from '../events/layout.ts';
@@ -7,12 +7,8 @@ import type { ExecutedInstruction, ExecutedTransaction } from '../executed-trans
 import { dexPrograms, orderPrograms } from './dex-programs.ts';
 import { movementOf } from './movements.ts';
 
-type PoolCreation = Readonly<{
-  creator: number;
-  pool: number;
-  mints: readonly [one: number, two: number];
-  vaults: readonly [one: number, two: number];
-}>;
+/** The second mint and vault follow the first. */
+type PoolCreation = Readonly<{ creator: number; pool: number; mint: number; vault: number }>;
 
 type LiquidityChange = Readonly<{ provider: number; pool: number; adds: boolean }>;
 
@@ -22,8 +18,7 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Pool creations (creator, pool, first mint, first vault), additions and removals (provider, pool) in the notation of
- * `parsePositions`. The second mint and vault follow the first. Source: the programs' IDLs and source code.
+ * Rows of `parsePositions`: creator, pool, first mint and first vault; provider and pool. Source: the programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
@@ -99,11 +94,9 @@ const changesOf = (rows: string | undefined, adds: boolean) =>
   );
 
 const creationsOf = (rows: string | undefined) =>
-  parsePositions(rows ?? '').map(([key, [creator, pool, mint, vault]]): [string, PoolCreation] => {
-    const [first, second] = [Number(mint), Number(vault)];
-    const positions = { creator: Number(creator), pool: Number(pool) };
-    return [key, { ...positions, mints: [first, first + 1], vaults: [second, second + 1] }];
-  });
+  parsePositions(rows ?? '').map(
+    ([key, [creator, pool, mint, vault]]) => [key, { creator, pool, mint, vault } as PoolCreation] as const,
+  );
 
 export const liquidityTables: ReadonlyMap<Address, LiquidityTable> = new Map(
   Object.entries(liquidityRows).map(([program, { creates, adds, removes }]) => [
@@ -129,50 +122,51 @@ function calledBy(
   return instructions.slice(first, end);
 }
 
+function createPool({ creator, pool, mint, vault }: PoolCreation, { accounts }: ExecutedInstruction) {
+  const info = {
+    pool_creator: accounts[creator],
+    liquidity_pool_address: accounts[pool],
+    token_mint_one: accounts[mint],
+    token_mint_two: accounts[mint + 1],
+    token_vault_one: accounts[vault],
+    token_vault_two: accounts[vault + 1],
+  };
+  return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
+}
+
+/** Sums transfers between provider and pool; minted and burnt LP tokens do not count. */
+function changeLiquidity(
+  { provider: providerAt, pool: poolAt, adds }: LiquidityChange,
+  instruction: ExecutedInstruction,
+  transaction: ExecutedTransaction,
+) {
+  const [provider, pool] = [instruction.accounts[providerAt], instruction.accounts[poolAt]];
+  if (provider === undefined || pool === undefined) return null;
+  const sums = new Map<Address, bigint>();
+  for (const called of calledBy(transaction, instruction)) {
+    const moved = movementOf(called, transaction);
+    if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
+    if ((adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
+    sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (adds ? moved.sent : moved.received));
+  }
+  if (sums.size === 0) return null;
+  const amounts = [...sums].map(([mint, raw]) => {
+    const amount = tokensOf(transaction.decimals, mint, raw);
+    return { token_address: mint, ...(amount !== null && { amount }), amount_raw: rawAmount(raw) };
+  });
+  const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
+  return adds
+    ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
+    : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
+}
+
 const readPoolInstruction: ReadInstruction = (instruction, transaction) => {
   const table = liquidityTables.get(instruction.program);
   for (const which of [leadingHex(instruction.data), leadingHex(instruction.data, 1)]) {
     const creation = table?.creations.get(which);
-    if (creation !== undefined) {
-      const { accounts } = instruction;
-      const { creator, pool, mints, vaults } = creation;
-      const info = {
-        pool_creator: accounts[creator],
-        liquidity_pool_address: accounts[pool],
-        token_mint_one: accounts[mints[0]],
-        token_mint_two: accounts[mints[1]],
-        token_vault_one: accounts[vaults[0]],
-        token_vault_two: accounts[vaults[1]],
-      };
-      return Object.values(info).includes(undefined) ? null : [{ type: 'CREATE_POOL', info }];
-    }
+    if (creation !== undefined) return createPool(creation, instruction);
     const change = table?.changes.get(which);
-    if (change !== undefined) {
-      // Sums transfers between provider and pool; minted and burnt LP tokens do not count.
-      const [provider, pool] = [instruction.accounts[change.provider], instruction.accounts[change.pool]];
-      if (provider === undefined || pool === undefined) return null;
-      const sums = new Map<Address, bigint>();
-      for (const called of calledBy(transaction, instruction)) {
-        const moved = movementOf(called, transaction);
-        if (moved === null || moved.lamports || moved.from === null || moved.to === null) continue;
-        if ((change.adds ? moved.from : moved.to) !== provider || moved.from === moved.to) continue;
-        sums.set(moved.mint, (sums.get(moved.mint) ?? 0n) + (change.adds ? moved.sent : moved.received));
-      }
-      if (sums.size === 0) return null;
-      const amounts = [...sums].map(([mint, raw]) => {
-        const { decimals } = transaction;
-        const decimalPlaces = decimals.get(mint);
-        return {
-          token_address: mint,
-          ...(decimalPlaces === undefined ? {} : { amount: uiAmountOf(raw, decimalPlaces) }),
-          amount_raw: rawAmount(raw),
-        };
-      });
-      const info = { liquidity_provider_address: provider, liquidity_pool_address: pool };
-      return change.adds
-        ? [{ type: 'ADD_LIQUIDITY', info: { ...info, liquidity_added: amounts } }]
-        : [{ type: 'REMOVE_LIQUIDITY', info: { ...info, liquidity_removed: amounts } }];
-    }
+    if (change !== undefined) return changeLiquidity(change, instruction, transaction);
   }
   return null;
 };

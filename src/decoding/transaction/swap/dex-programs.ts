@@ -5,36 +5,26 @@ import { leadingHex, parsePositions } from '../events/layout.ts';
 /** Account positions in a swap instruction; negative ones count from the end. */
 type SwapInstruction = Readonly<{ pool: number | null; trader: number | null }>;
 
-/**
- * A pool exchanges two tokens. A router swaps through pools and may charge a fee. A wrapper forwards a swap
- * to another program and charges a separate fee.
- */
+/** A router may charge a fee of the swap; a wrapper forwards a swap and charges a separate fee. */
 type DexKind = 'pool' | 'router' | 'wrapper';
 
 export type DexProgram = Readonly<{
   kind: DexKind;
-  /** Program name in responses: `JUPITER_V_6`. */
   protocol: string;
-  /** Pool source in responses: `Raydium`. */
   source: string;
-  /** Swap instructions by leading bytes in hex. null when every exchange through the program is a swap. */
+  /** By leading bytes in hex; null when every exchange through the program is a swap. */
   swaps: ReadonlyMap<string, SwapInstruction> | null;
 }>;
 
 const swapsOf = (rows: string): ReadonlyMap<string, SwapInstruction> =>
   new Map(parsePositions(rows).map(([key, [pool = null, trader = null]]) => [key, { pool, trader }]));
 
-const pool = (protocol: string, source: string, swaps: DexProgram['swaps'] = null): DexProgram => ({
-  ...{ kind: 'pool', protocol, source, swaps },
-});
-
-const router = (protocol: string, source: string, swaps: DexProgram['swaps'] = null): DexProgram => ({
-  ...{ kind: 'router', protocol, source, swaps },
-});
-
-const wrapper = (protocol: string, source: string): DexProgram => ({
-  ...{ kind: 'wrapper', protocol, source, swaps: null },
-});
+const dex = (
+  kind: DexKind,
+  protocol: string,
+  source: string,
+  swaps: DexProgram['swaps'] = null,
+): DexProgram => ({ kind, protocol, source, swaps });
 
 /** Source: raydium-io/raydium-amm, program/src/instruction.rs; the trader is the last account. */
 const raydiumV4Swaps = swapsOf('9 1 -1, 11 1 -1, 16 1 7, 17 1 7');
@@ -42,10 +32,7 @@ const raydiumV4Swaps = swapsOf('9 1 -1, 11 1 -1, 16 1 7, 17 1 7');
 const clmmSwaps = swapsOf('swap 2 0, swap_v2 2 0, swap_router_base_in - 0');
 const cpmmSwaps = swapsOf('swap_base_input 3 0, swap_base_output 3 0');
 const launchLabSwaps = swapsOf('buy_exact_in 4 0, buy_exact_out 4 0, sell_exact_in 4 0, sell_exact_out 4 0');
-/**
- * Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools and name
- * none.
- */
+/** Source: orca-so/whirlpools, programs/whirlpool/src/instructions. Two-hop swaps have two pools. */
 const whirlpoolSwaps = swapsOf('swap 2 1, swap_v2 4 3, two_hop_swap - 1, two_hop_swap_v2 - 14');
 /** Source: MeteoraAg/dlmm-sdk, damm-v2-sdk and dynamic-bonding-curve-sdk. */
 const dlmmSwaps = swapsOf(`
@@ -76,40 +63,46 @@ const jupiterSwaps = swapsOf(`
 `);
 
 const rows: readonly (readonly [address: string, program: DexProgram])[] = [
-  [appPrograms.jupiterV6, router('JUPITER_V_6', 'Jupiter', jupiterSwaps)],
-  ['JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB', router('JUPITER_V_4', 'Jupiter')],
-  [appPrograms.okxRouter, router('OKX_DEX_ROUTER', 'OKX')],
-  ['proVF4pMXVaYqmy4NjniPh4pqKNfMmsihgd4wdkCX3u', router('OKX_DEX_ROUTER', 'OKX')],
-  ['DF1ow4tspfHX9JwWJsAb9epbkA8hmpSEAtxXy1V27QBH', router('DFLOW_AGGREGATOR', 'DFlow')],
-  ['T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT', router('TITAN', 'Titan')],
-  ['routeUGWgWzqBWFcrCfv8tritsqukccJPu3q5GPP3xS', router('RAYDIUM_ROUTER', 'Raydium')],
-  ['BSfD6SHZigAfDWSjzD5Q41jw8LmKwtmjskPH9XW1mrRW', wrapper('PHOTON', 'Photon')],
-  ['BANANAjs7FJiPQqJTGFzkZJndT9o7UmKiYYGaJz6frGu', wrapper('BANANA_GUN', 'Banana Gun')],
-  ['b1oomGGqPKGD6errbyfbVMBuzSC8WtAAYo8MwNafWW1', wrapper('BLOOM', 'Bloom')],
-  ['MaestroAAe9ge5HTc64VbBQZ6fP77pwvrhM8i1XWSAx', wrapper('MAESTRO', 'Maestro')],
-  ['FLASHX8DrLbgeR8FcfNV1F5krxYcYMUdBkrP1EPBtxB9', wrapper('AXIOM', 'Axiom')],
-  [appPrograms.raydiumV4, pool('RAYDIUM_AMM', 'Raydium', raydiumV4Swaps)],
-  [appPrograms.raydiumClmm, pool('RAYDIUM_CLMM', 'Raydium CLMM', clmmSwaps)],
-  [appPrograms.raydiumCpmm, pool('RAYDIUM_CPMM', 'Raydium CPMM', cpmmSwaps)],
+  [appPrograms.jupiterV6, dex('router', 'JUPITER_V_6', 'Jupiter', jupiterSwaps)],
+  ['JUP4Fb2cqiRUcaTHdrPC8h2gNsA2ETXiPDD33WcGuJB', dex('router', 'JUPITER_V_4', 'Jupiter')],
+  [appPrograms.okxRouter, dex('router', 'OKX_DEX_ROUTER', 'OKX')],
+  ['proVF4pMXVaYqmy4NjniPh4pqKNfMmsihgd4wdkCX3u', dex('router', 'OKX_DEX_ROUTER', 'OKX')],
+  ['DF1ow4tspfHX9JwWJsAb9epbkA8hmpSEAtxXy1V27QBH', dex('router', 'DFLOW_AGGREGATOR', 'DFlow')],
+  ['T1TANpTeScyeqVzzgNViGDNrkQ6qHz9KrSBS4aNXvGT', dex('router', 'TITAN', 'Titan')],
+  ['routeUGWgWzqBWFcrCfv8tritsqukccJPu3q5GPP3xS', dex('router', 'RAYDIUM_ROUTER', 'Raydium')],
+  ['BSfD6SHZigAfDWSjzD5Q41jw8LmKwtmjskPH9XW1mrRW', dex('wrapper', 'PHOTON', 'Photon')],
+  ['BANANAjs7FJiPQqJTGFzkZJndT9o7UmKiYYGaJz6frGu', dex('wrapper', 'BANANA_GUN', 'Banana Gun')],
+  ['b1oomGGqPKGD6errbyfbVMBuzSC8WtAAYo8MwNafWW1', dex('wrapper', 'BLOOM', 'Bloom')],
+  ['MaestroAAe9ge5HTc64VbBQZ6fP77pwvrhM8i1XWSAx', dex('wrapper', 'MAESTRO', 'Maestro')],
+  ['FLASHX8DrLbgeR8FcfNV1F5krxYcYMUdBkrP1EPBtxB9', dex('wrapper', 'AXIOM', 'Axiom')],
+  [appPrograms.raydiumV4, dex('pool', 'RAYDIUM_AMM', 'Raydium', raydiumV4Swaps)],
+  [appPrograms.raydiumClmm, dex('pool', 'RAYDIUM_CLMM', 'Raydium CLMM', clmmSwaps)],
+  [appPrograms.raydiumCpmm, dex('pool', 'RAYDIUM_CPMM', 'Raydium CPMM', cpmmSwaps)],
   [
     'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
-    pool('RAYDIUM_LAUNCHLAB', 'Raydium LaunchLab', launchLabSwaps),
+    dex('pool', 'RAYDIUM_LAUNCHLAB', 'Raydium LaunchLab', launchLabSwaps),
   ],
-  [appPrograms.whirlpools, pool('ORCA_WHIRLPOOLS', 'Orca', whirlpoolSwaps)],
-  ['9W959DqEETiGZocYWCQPaJ6sBmUzgfxXfqGeTEdp3aQP', pool('ORCA_TOKEN_SWAP', 'Orca', tokenSwaps)],
-  [appPrograms.meteoraDlmm, pool('METEORA_DLMM', 'Meteora DLMM', dlmmSwaps)],
-  [appPrograms.meteoraDammV1, pool('METEORA_DAMM_V1', 'Meteora', dammV1Swaps)],
-  [appPrograms.meteoraDammV2, pool('METEORA_DAMM_V2', 'Meteora DAMM v2', dammV2Swaps)],
-  [appPrograms.meteoraDbc, pool('METEORA_DBC', 'Meteora DBC', dbcSwaps)],
-  [appPrograms.pumpFun, pool('PUMP_FUN', 'Pump.fun', pumpSwaps)],
-  [appPrograms.pumpAmm, pool('PUMP_FUN_AMM', 'Pump.fun AMM', pumpAmmSwaps)],
-  ['PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY', pool('PHOENIX', 'Phoenix', phoenixSwaps)],
-  ['SSwpkEEcbUqx4vtoEByFjSkhKdCT862DNVb52nZg1UZ', pool('SABER', 'Saber', swapsOf('1 0 1'))],
-  ['HyaB3W9q6XdA5xwpU4XnSZV94htfmbmqJXZcEbRaJutt', pool('INVARIANT', 'Invariant', swapsOf('swap 1 -'))],
-  ['2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c', pool('LIFINITY_V2', 'Lifinity V2', swapsOf('swap 1 2'))],
-  ['SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe', pool('SOLFI', 'SolFi', swapsOf('7 1 0'))],
-  ['TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH', pool('TESSERA', 'Tessera V')],
-  ['ZERor4xhbUycZ6gb9ntrhqscUcZmAbQDjEAtCf4hbZY', pool('ZEROFI', 'ZeroFi')],
+  [appPrograms.whirlpools, dex('pool', 'ORCA_WHIRLPOOLS', 'Orca', whirlpoolSwaps)],
+  ['9W959DqEETiGZocYWCQPaJ6sBmUzgfxXfqGeTEdp3aQP', dex('pool', 'ORCA_TOKEN_SWAP', 'Orca', tokenSwaps)],
+  [appPrograms.meteoraDlmm, dex('pool', 'METEORA_DLMM', 'Meteora DLMM', dlmmSwaps)],
+  [appPrograms.meteoraDammV1, dex('pool', 'METEORA_DAMM_V1', 'Meteora', dammV1Swaps)],
+  [appPrograms.meteoraDammV2, dex('pool', 'METEORA_DAMM_V2', 'Meteora DAMM v2', dammV2Swaps)],
+  [appPrograms.meteoraDbc, dex('pool', 'METEORA_DBC', 'Meteora DBC', dbcSwaps)],
+  [appPrograms.pumpFun, dex('pool', 'PUMP_FUN', 'Pump.fun', pumpSwaps)],
+  [appPrograms.pumpAmm, dex('pool', 'PUMP_FUN_AMM', 'Pump.fun AMM', pumpAmmSwaps)],
+  ['PhoeNiXZ8ByJGLkxNfZRnkUfjvmuYqLR89jjFHGqdXY', dex('pool', 'PHOENIX', 'Phoenix', phoenixSwaps)],
+  ['SSwpkEEcbUqx4vtoEByFjSkhKdCT862DNVb52nZg1UZ', dex('pool', 'SABER', 'Saber', swapsOf('1 0 1'))],
+  [
+    'HyaB3W9q6XdA5xwpU4XnSZV94htfmbmqJXZcEbRaJutt',
+    dex('pool', 'INVARIANT', 'Invariant', swapsOf('swap 1 -')),
+  ],
+  [
+    '2wT8Yq49kHgDzXuPxZSaeLaH1qbmGXtEyPy64bL7aD3c',
+    dex('pool', 'LIFINITY_V2', 'Lifinity V2', swapsOf('swap 1 2')),
+  ],
+  ['SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe', dex('pool', 'SOLFI', 'SolFi', swapsOf('7 1 0'))],
+  ['TessVdML9pBGgG9yGks7o4HewRaXVAMuoVj4x83GLQH', dex('pool', 'TESSERA', 'Tessera V')],
+  ['ZERor4xhbUycZ6gb9ntrhqscUcZmAbQDjEAtCf4hbZY', dex('pool', 'ZEROFI', 'ZeroFi')],
 ];
 
 export const dexPrograms: ReadonlyMap<Address, DexProgram> = new Map(

@@ -8,7 +8,6 @@ import { DISCRIMINATOR_BYTES, instructionDiscriminator, leadingHex } from '../ev
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { isSupportInstruction, type Span, type TransactionView } from './transaction-view.ts';
 
-/** In base units. */
 type Quote = Readonly<{ inAmount: bigint; quotedOut: bigint; slippagePercent: number }>;
 
 const [routeV1, routeV2, sharedRouteV2] = [
@@ -30,9 +29,8 @@ function quoteAt(data: Uint8Array, offset: number): Quote | null {
 }
 
 /**
- * Quote of a route: at the end of v1 arguments, before the plan in v2.
- * @returns null for exact-output and token-ledger routes, which have no such quote. Source: rest-api.md
- * §3.2.
+ * At the end of v1 arguments, before the plan in v2; exact-output and token-ledger routes have none. Source:
+ * rest-api.md §3.2.
  */
 export function readQuote(data: Uint8Array): Quote | null {
   const which = leadingHex(data);
@@ -40,6 +38,11 @@ export function readQuote(data: Uint8Array): Quote | null {
   if (which === routeV2) return quoteAt(data, DISCRIMINATOR_BYTES);
   return which === sharedRouteV2 ? quoteAt(data, DISCRIMINATOR_BYTES + 1) : null;
 }
+
+export const quoteFields = (quote: Quote | null) => ({
+  slippagePercent: quote?.slippagePercent ?? null,
+  quotedOut: quote?.quotedOut ?? null,
+});
 
 type RouteStep = Readonly<{ in: SwapSide; out: SwapSide; amm: Address | null; at: number }>;
 

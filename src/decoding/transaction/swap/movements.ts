@@ -4,20 +4,17 @@ import { addressOf, amountOf, membersOf } from '../../lenient-json.ts';
 import type { SwapSide } from '../action.ts';
 import type { ExecutedInstruction, ExecutedTransaction } from '../executed-transaction.ts';
 
-/** Transfer of tokens or lamports between owners. SOL and wrapped SOL count as the native mint. */
+/** Transfer between owners, in base units. SOL and wrapped SOL count as the native mint. */
 export type Movement = Readonly<{
-  /** Index into the transaction's instructions. */
   at: number;
   mint: Address;
   /** null for minted tokens. */
   from: Address | null;
   /** null for burnt tokens. */
   to: Address | null;
-  /** Base units. */
   sent: bigint;
-  /** Base units, without the mint's transfer fee. */
+  /** Without the mint's transfer fee. */
   received: bigint;
-  /** Whether lamports moved rather than tokens. */
   lamports: boolean;
 }>;
 
@@ -69,10 +66,7 @@ function paysRent(moved: Moved, { tokenAccounts }: ExecutedTransaction): boolean
   return account !== undefined && account.mint !== nativeMint;
 }
 
-/**
- * Amount after the transfer fee of Token-2022. Only `transferCheckedWithFee` states the fee; otherwise the
- * balance change of the recipient shows it.
- */
+/** Only `transferCheckedWithFee` states the fee; otherwise the recipient's balance change shows it. */
 function receivedOf(
   moved: Moved,
   instruction: ExecutedInstruction,
@@ -116,11 +110,9 @@ export function movementOf(
   return moved === null ? null : movementFrom(moved, instruction, transaction, new Map());
 }
 
-/** All movements between owners, in order. Unknown mints are left out. */
 export function readMovements(transaction: ExecutedTransaction): Movement[] {
   const moves = transaction.instructions.map(movedBy);
-  // Times each account is moved from or to: a balance explains one movement only if the account is named
-  // once.
+  // A balance explains one movement only if the account is named once.
   const named = new Map<Address, number>();
   for (const moved of moves) {
     for (const account of [moved?.source, moved?.destination]) {
@@ -158,10 +150,7 @@ export function exchangeOf(net: ReadonlyMap<Address, bigint>): Exchange | null {
 const add = (sums: Map<Address, bigint>, owner: Address, amount: bigint): unknown =>
   sums.set(owner, (sums.get(owner) ?? 0n) + amount);
 
-/**
- * Lamports gained by each owner, over wallet and token accounts. Excludes the fee and rent paid for other
- * accounts.
- */
+/** Lamports gained by each owner over all accounts, without the fee and rent paid for other accounts. */
 function ownLamports(transaction: ExecutedTransaction): Map<Address, bigint> {
   const { accountKeys, preBalances, postBalances, feePayer, fee, instructions } = transaction;
   const gained = new Map([[feePayer, fee]]);
@@ -186,19 +175,13 @@ function subtractMoved(lamports: Map<Address, bigint>, movements: readonly Movem
   return lamports;
 }
 
-/**
- * Lamports that owners gained without a transfer, since a program may change balances directly. Excludes fee
- * and rent.
- */
+/** Gains without a transfer, since a program may change balances directly. Excludes fee and rent. */
 export const unexplainedLamports = (
   transaction: ExecutedTransaction,
   movements: readonly Movement[],
 ): ReadonlyMap<Address, bigint> => subtractMoved(ownLamports(transaction), movements);
 
-/**
- * Balance change of an owner per mint, with SOL and wrapped SOL combined. Excludes fee, rent and the owner's
- * own transfers, such as tips.
- */
+/** Balance changes of an owner, without fee, rent and the owner's own transfers, such as tips. */
 export function netByBalances(
   transaction: ExecutedTransaction,
   movements: readonly Movement[],

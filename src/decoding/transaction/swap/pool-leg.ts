@@ -3,20 +3,18 @@ import type { Address } from '../../../solana/address.ts';
 import { nativeMint, programs } from '../../../solana/programs.ts';
 import { addressOf, amountOf } from '../../lenient-json.ts';
 import { appPrograms } from '../../program-addresses.ts';
-import type { PoolSwap, SwapSide } from '../action.ts';
+import type { PoolSwap } from '../action.ts';
 import { dexPrograms, swapInstructionOf } from './dex-programs.ts';
 import { type Exchange, type Movement, netOf } from './movements.ts';
 import type { Span, TransactionView } from './transaction-view.ts';
 
-/** pump.fun trade event. */
 type Trade = Readonly<{
   mint: Address;
   user: Address;
   buys: boolean;
-  /** Base units of the coin. */
   tokens: bigint;
   quoteMint: Address;
-  /** Base units, without fees. */
+  /** Without fees. */
   quote: bigint;
   /** Program and creator fees; null in events before May 2025. */
   fees: bigint | null;
@@ -55,7 +53,7 @@ function receivedLamports(trade: Trade, view: TransactionView): bigint {
   return gained > 0n && gained <= quote ? gained : quote - quote / OLD_FEE_DIVISOR;
 }
 
-function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSide; out: SwapSide } {
+function sidesOf(trade: Trade, view: TransactionView, span: Span): Exchange {
   const net = netOf(view.movedIn(span), trade.user);
   const { mint, quoteMint, buys, tokens } = trade;
   const [coins, price] = [net.get(mint) ?? 0n, net.get(quoteMint) ?? 0n];
@@ -69,15 +67,16 @@ function sidesOf(trade: Trade, view: TransactionView, span: Span): { in: SwapSid
   return { in: { mint, raw: coins < 0n ? -coins : tokens }, out: { mint: quoteMint, raw: got } };
 }
 
+/** `takers` received the output: owners of the trader's side, or accounts that forward it. */
+type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Address[] }>;
+
+type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
+
 /**
- * Trade with a pump.fun curve: what left and reached the trader, fees included. A buy that completes the
- * curve continues in the new pool within one instruction; there the movements count.
- * @returns null without a trade event in the span.
+ * What left and reached the trader, fees included. A buy that completes the curve continues in the new pool
+ * within one instruction; there the movements count.
  */
-function readPumpTrade(
-  view: TransactionView,
-  span: Span,
-): { in: SwapSide; out: SwapSide; trader: Address; takers: readonly Address[] } | null {
+function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
   let trade: Trade | null = null;
   for (const { name, data } of view.eventsIn(span, appPrograms.pumpFun)) {
     if (name === 'PostCompleteBuyEvent') return null;
@@ -88,8 +87,6 @@ function readPumpTrade(
   if (sides.in.raw <= 0n || sides.out.raw <= 0n) return null;
   return { ...sides, trader: trade.user, takers: [trade.user] };
 }
-
-type PoolLeg = Readonly<{ swap: PoolSwap; trader: Address; takers: readonly Address[] }>;
 
 const sum = (movements: readonly Movement[], of: 'sent' | 'received'): bigint =>
   movements.reduce((total, movement) => total + movement[of], 0n);
@@ -112,10 +109,7 @@ function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readon
 }
 
 /** Exchange between the trader's side and a pool; null unless one mint for one other. */
-function exchangeWith(
-  side: ReadonlySet<Address>,
-  movements: readonly Movement[],
-): (Exchange & { trader: Address; takers: readonly Address[] }) | null {
+function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]): PoolExchange | null {
   const owned = (owner: Address | null): boolean => owner !== null && side.has(owner);
   const gives = movements.filter(({ from, to }) => owned(from) && !owned(to));
   const inMint = oneMint(gives);
@@ -141,10 +135,8 @@ function exchangeWith(
 }
 
 /**
- * Decodes one pool's part of a swap from the movements below its instruction. pump.fun needs its event,
- * since the curve pays SOL without a transfer.
+ * One pool's part of a swap, from movements. pump.fun needs its event: the curve pays SOL without a transfer.
  * @param side - owners the swap is made for: signers, and accounts where a route holds tokens.
- * @returns null when the instruction is no known swap.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {
   const instruction = view.instruction(at);

@@ -6,14 +6,14 @@ import { DISCRIMINATOR_BYTES } from '../events/layout.ts';
 import { isEventCall } from '../events/read-events.ts';
 import type { ExecutedTransaction } from '../executed-transaction.ts';
 import { type DexProgram, dexPrograms, swapInstructionOf } from './dex-programs.ts';
-import { readQuote, readRoute } from './jupiter-route.ts';
+import { quoteFields, readQuote, readRoute } from './jupiter-route.ts';
 import { type Exchange, exchangeOf, type Movement, netByBalances, netOf } from './movements.ts';
 import { readPoolLeg } from './pool-leg.ts';
 import { type Span, TransactionView } from './transaction-view.ts';
 
 type Routed = Readonly<Pick<Swap, 'swapper' | 'in' | 'out' | 'pools' | 'slippagePercent' | 'quotedOut'>>;
 
-/** Exchange between the first and last mint of the pools; other movements do not count. */
+/** Between the first and last mint of the pools; other movements do not count. */
 function exchangeAlong(
   net: ReadonlyMap<Address, bigint>,
   first: PoolSwap | undefined,
@@ -66,8 +66,7 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   const { program, data } = view.instruction(span.at);
   const moved = view.movedIn(span);
   const { signers } = view.transaction;
-  // Pools of a route, from movements. Accounts to which the route moves tokens of the swapper's side join
-  // that side.
+  // Accounts to which the route moves tokens of the swapper's side join that side.
   const side = new Set(signers);
   const route = view.instruction(span.at).index;
   const pools: PoolSwap[] = [];
@@ -87,7 +86,7 @@ function routedByPools(view: TransactionView, span: Span): Routed | null {
   if (exchange === null) return null;
   const { swapper } = exchange;
   const sides = program === appPrograms.okxRouter ? withoutCommission(exchange, moved, data) : exchange;
-  return { swapper, in: sides.in, out: sides.out, pools, slippagePercent: null, quotedOut: null };
+  return { swapper, in: sides.in, out: sides.out, pools, ...quoteFields(null) };
 }
 
 function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
@@ -103,8 +102,8 @@ function endsOfRoute(pools: readonly PoolSwap[]): Exchange | null {
 }
 
 /**
- * Jupiter v6 route: mints from events, amounts from what left and reached the swapper, platform fees
- * included. Without SOL transfers, amounts come from the quote and events.
+ * Mints from events, amounts from what left and reached the swapper, platform fees included. Without SOL
+ * transfers, amounts come from the quote and events.
  */
 function routedByJupiter(view: TransactionView, span: Span, swapper: Address): Routed | null {
   const pools = readRoute(view, span);
@@ -120,8 +119,7 @@ function routedByJupiter(view: TransactionView, span: Span, swapper: Address): R
     ...{ swapper, pools },
     in: { mint: ends.in.mint, raw: most > 0n ? most : ends.in.raw },
     out: { mint: ends.out.mint, raw: taken > 0n ? taken : ends.out.raw },
-    slippagePercent: quote?.slippagePercent ?? null,
-    quotedOut: quote?.quotedOut ?? null,
+    ...quoteFields(quote),
   };
 }
 
@@ -148,16 +146,14 @@ function swapOfPool(view: TransactionView, at: number, signers: ReadonlySet<Addr
   if (leg === null) return null;
   const { swap, trader: swapper } = leg;
   const sides = { swapper, in: swap.in, out: swap.out, pools: [swap] };
-  return { ...sourceInstruction(view, at), ...sides, slippagePercent: null, quotedOut: null };
+  return { ...sourceInstruction(view, at), ...sides, ...quoteFields(null) };
 }
 
 /** An intermediate fee is at most a tenth of the amount. */
 const FEE_DIVISOR = 10n;
 
 /**
- * Joins consecutive swaps of one owner, inside one instruction of an unknown program, into a route when the
- * second takes all that the first gave, less a fee. Swaps that leave a remainder or return to the first mint
- * stay separate.
+ * Joins consecutive swaps into a route when the second takes all that the first gave, less a fee.
  * @param between - movements between the two, which must account for the fee.
  */
 function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {
@@ -205,7 +201,7 @@ class SwapSearch {
     return joinSwaps(last, next, this.#view.movedIn(between));
   }
 
-  /** Swaps of an instruction; null when its inner instructions have to be searched. */
+  /** null when the inner instructions have to be searched. */
   #swapsAt(at: number): Swap[] | null {
     const instruction = this.#view.instruction(at);
     const dex = dexPrograms.get(instruction.program);
@@ -245,21 +241,15 @@ function swapByBalances(view: TransactionView): Swap[] {
     if (exchange === null) continue;
     const sides = { swapper, in: exchange.in, out: exchange.out, pools: [] };
     const quote = program === appPrograms.jupiterV6 ? readQuote(data) : null;
-    const quoteFields = {
-      slippagePercent: quote?.slippagePercent ?? null,
-      quotedOut: quote?.quotedOut ?? null,
-    };
-    return [{ ...sourceInstruction(view, at), ...sides, ...quoteFields }];
+    return [{ ...sourceInstruction(view, at), ...sides, ...quoteFields(quote) }];
   }
   return [];
 }
 
 /**
- * Recognizes swaps from events, else from movements below pool and router instructions, else from signer
- * balances. Amounts are what left and reached the swapper, with swap fees and without separate commissions
- * and tips. Only exchanges of one mint for one other count. Never throws; linear time.
- * @param events - from `readEvents`.
- * @returns none for a failed transaction.
+ * Swaps of one mint for one other, from events, else from movements below pool and router instructions, else
+ * from signer balances. Amounts are what left and reached the swapper, with swap fees and without separate
+ * commissions and tips. None of a failed transaction. Never throws; linear time.
  */
 export function recognizeSwaps(transaction: ExecutedTransaction, events: readonly ProgramEvent[]): Swap[] {
   if (transaction.err !== null) return [];

@@ -11,16 +11,15 @@ const supportPrograms: ReadonlySet<Address> = new Set([
   ...[programs.system, programs.ata, programs.memoV1, programs.memoV3, programs.memoV4],
 ]);
 
-/** Whether the instruction only supports others: transfers, account creation, events. */
+/** Transfers, account creation, events. */
 export const isSupportInstruction = (instruction: ExecutedInstruction): boolean =>
   isTokenProgram(instruction.program) || supportPrograms.has(instruction.program) || isEventCall(instruction);
 
-/** Maximum depth, which bounds the time. */
+/** Bounds the time. */
 const DEPTH_MAX = 16;
 
 function endsOf(instructions: readonly ExecutedInstruction[]): Int32Array {
-  // Call depth per instruction. For nodes that do not report it, support instructions count as called by
-  // the last other inner one.
+  // For nodes that do not report depths, support instructions count as called by the last other inner one.
   let served = false;
   const depths = instructions.map((instruction) => {
     if (instruction.caller === null) {

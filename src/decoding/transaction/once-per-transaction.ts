@@ -1,0 +1,13 @@
+import type { ExecutedTransaction } from './executed-transaction.ts';
+
+/** Remembers what `read` returns as long as the transaction exists. */
+export function oncePerTransaction<T extends object>(
+  read: (transaction: ExecutedTransaction) => T,
+): (transaction: ExecutedTransaction) => T {
+  const results = new WeakMap<ExecutedTransaction, T>();
+  return (transaction) => {
+    const result = results.get(transaction) ?? read(transaction);
+    results.set(transaction, result);
+    return result;
+  };
+}
