@@ -1,13 +1,9 @@
 /**
- * Table of JSON-RPC errors of nodes. Unlisted codes are returned without a retry and rank as least informative.
- * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers'
- * practice for throttling codes.
+ * Unlisted codes are returned without a retry and rank as least informative. Sources: Agave rpc-client-api
+ * `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers' practice for throttling codes.
  */
 
-/**
- * `accept`: return at once. `retry`: another node may answer. `confirm`: confirm by one other node, since it
- * may be a gap in this node's ledger. `throttled`: as HTTP 429.
- */
+/** `confirm`: by one other node, since it may be a gap in this node's ledger. `throttled`: as HTTP 429. */
 export type NodeErrorRule = 'accept' | 'retry' | 'confirm' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
@@ -17,24 +13,17 @@ export type NodeErrorRow = Readonly<{
   rank: number;
   /** Defined by JSON-RPC or Agave: accepted even with an HTTP error status. */
   standard: boolean;
-  /** The node may have executed the request. */
   mayHaveActed: boolean;
-  /** The node reports that it is behind. */
   behind: boolean;
   /** May have `id: null`, because the node could not parse the request. */
   unreadable: boolean;
-  /** Failed preflight; the data contains the reason. */
   preflight: boolean;
-  /** Unknown method: nothing was executed. */
   didNothing: boolean;
-  /** Capability that the node lacks if another node then succeeds; null: the failure is transient. */
+  /** What the node lacks if another node then succeeds; null: the failure is transient. */
   missing: MissingCapability | null;
 }>;
 
-/**
- * `method`: the method or its index. `older`: this slot and earlier ones. `newer`: this slot and later ones,
- * for now.
- */
+/** `older`: this slot and earlier ones. `newer`: this slot and later ones, for now. */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
 type Flag =
@@ -48,7 +37,7 @@ type Flag =
 
 const missingCapabilities: readonly MissingCapability[] = ['method', 'older', 'newer'];
 
-/** Least informative: method not supported, or throttled. */
+/** Method not supported, or throttled. */
 const RANK_LEAST_INFORMATIVE = 5;
 
 function row(
@@ -104,7 +93,6 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32700, row('PARSE_ERROR', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
 ]);
 
-/** Row of every code not in the table. */
 const unknownError: NodeErrorRow = row('UNKNOWN', 'accept', RANK_LEAST_INFORMATIVE, 'foreign');
 
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

@@ -4,10 +4,9 @@ import type { Failure } from './errors.ts';
 /** For a call that completed before `dispatch` returned, or that cannot be canceled. */
 export const noopPendingCall: PendingCall = { cancel: () => {} };
 
-/** Wraps a dispatcher: responds to a call itself or forwards it to `next`. */
 export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
 
-/** Chains middleware in front of a dispatcher. The first is the outermost; null is skipped. */
+/** The first is the outermost; null is skipped. */
 export const compose =
   (...middleware: readonly (Middleware | null)[]): Middleware =>
   (next) =>
@@ -29,11 +28,7 @@ class ResponsePromise implements ResponseHandler {
   }
 }
 
-/**
- * Sends a call and returns a promise of its response. A JSON-RPC error is a response.
- * @param signal - cancels the call, unless its method outlives its caller (methods.ts).
- * @throws Failure when no node answered; CLIENT_GONE when the signal canceled the call.
- */
+/** A JSON-RPC error is a response. @throws Failure when no node answered; CLIENT_GONE when the signal canceled it. */
 export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
   const response = new ResponsePromise();
   const pending = dispatcher.dispatch(call, response);

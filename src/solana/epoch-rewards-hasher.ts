@@ -36,11 +36,7 @@ function* words(bytes: Uint8Array): Generator<bigint> {
   yield last;
 }
 
-/**
- * SipHash with one compression and three finalization rounds.
- * @param key - both halves, little-endian.
- * @see Aumasson and Bernstein, "SipHash: a fast short-input PRF"
- */
+/** SipHash with one compression and three finalization rounds. Source: Aumasson and Bernstein. */
 export function sipHash13(bytes: Uint8Array, key: readonly [bigint, bigint] = [0n, 0n]): bigint {
   let state: State = [
     key[0] ^ 0x736f6d6570736575n,
@@ -55,8 +51,8 @@ export function sipHash13(bytes: Uint8Array, key: readonly [bigint, bigint] = [0
 }
 
 /**
- * Reward partition of a stake account, from 0.
- * @param seed - hash of the last block of the previous epoch. Source: solana-epoch-rewards-hasher.
+ * Reward partition of a stake account. Source: solana-epoch-rewards-hasher.
+ * @param seed - hash of the last block of the previous epoch.
  */
 export function rewardPartition(address: Address, seed: Blockhash, partitions: bigint): number {
   const hash = sipHash13(Buffer.concat([blockhashBytes(seed), addressBytes(address)]));

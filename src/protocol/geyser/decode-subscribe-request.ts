@@ -56,11 +56,8 @@ const names = (named: Map<string, null>): readonly string[] | undefined =>
   named.size === 0 ? undefined : [...named.keys()];
 
 /**
- * Decodes `SubscribeRequest`. Byte arrays in the result are views into `bytes`. The other
- * fields of a ping are ignored. Plan limits are checked elsewhere; decoding stops at the bounds.
- * @throws InvalidProtobuf
- * @throws GrpcError INVALID_ARGUMENT with the plugin's text for invalid filters.
- * @throws Failure FILTER_LIMIT if the bounds are exceeded.
+ * Decodes `SubscribeRequest`, with views into `bytes`. Of a ping, the other fields are ignored.
+ * @throws InvalidProtobuf; GrpcError INVALID_ARGUMENT for invalid filters; Failure FILTER_LIMIT beyond the bounds.
  */
 export function decodeSubscribeRequest(
   bytes: Uint8Array,
@@ -114,12 +111,7 @@ export function decodeSubscribeRequest(
   ) as SubscribeRequest;
 }
 
-/**
- * As `decodeSubscribeRequest`, for a `SubscribeDeshred` stream.
- * @throws InvalidProtobuf
- * @throws GrpcError INVALID_ARGUMENT for invalid filters.
- * @throws Failure FILTER_LIMIT if the bounds are exceeded.
- */
+/** As `decodeSubscribeRequest`, for a `SubscribeDeshred` stream. */
 export function decodeSubscribeDeshredRequest(
   bytes: Uint8Array,
   bounds: RequestBounds = requestBounds,

@@ -1,4 +1,3 @@
-/** Invalid encoding, or not the expected message. */
 export class InvalidProtobuf extends Error {
   override readonly name = 'InvalidProtobuf';
 }
@@ -24,14 +23,8 @@ export interface FieldCount {
 }
 
 /**
- * Reads the fields of one message in wire order:
- *
- *     while (reader.next()) {
- *       if (reader.field === 1) slot = reader.uint64();
- *       else reader.skipField();
- *     }
- *
- * Strict like prost, which the Rust servers use: a known field with another wire type is an error.
+ * Reads the fields of one message in wire order: `while (reader.next())`, then read or skip the field. Strict
+ * like prost, which the Rust servers use: a known field with another wire type is an error.
  * Source: protobuf.dev, "Encoding".
  * @throws InvalidProtobuf from every reading method.
  */
@@ -46,9 +39,7 @@ export class ProtobufReader {
   #first = 0;
   #rest = 0;
 
-  /**
-   * @param count - counts the fields, also of nested messages.
-   */
+  /** @param count - also counts the fields of nested messages. */
   constructor(
     bytes: Uint8Array,
     start: number = 0,
@@ -65,7 +56,7 @@ export class ProtobufReader {
     return this.#field;
   }
 
-  /** Start of the current field, including its tag. */
+  /** Including its tag. */
   get fieldStart(): number {
     return this.#fieldStart;
   }
@@ -79,7 +70,7 @@ export class ProtobufReader {
     return this.#end;
   }
 
-  /** Advances to the next field; the current one must have been read or skipped. @returns false at the end. */
+  /** The current field must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     if (this.#count !== null) this.#count.field();
@@ -149,7 +140,6 @@ export class ProtobufReader {
     return this.#take(this.#first);
   }
 
-  /** `span` with an exact length. */
   fixedSpan(length: number): number {
     const start = this.span();
     const found = this.#at - start;
@@ -163,7 +153,6 @@ export class ProtobufReader {
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** `bytes` with an exact length. */
   fixedBytes(length: number): Uint8Array {
     const start = this.fixedSpan(length);
     return this.#bytes.subarray(start, this.#at);
@@ -178,13 +167,13 @@ export class ProtobufReader {
     }
   }
 
-  /** Reader of a nested message. Its offsets are relative to the same input. */
+  /** Its offsets are relative to the same input. */
   message(): ProtobufReader {
     const start = this.span();
     return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
-  /** Adds the values of a repeated u64 field, packed or not. */
+  /** Packed or not. */
   pushUint64s(list: bigint[]): void {
     if (this.#wireType === VARINT) {
       list.push(this.uint64());

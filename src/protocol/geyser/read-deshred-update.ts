@@ -8,18 +8,15 @@ import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
 import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
-/** Transaction before execution. Bytes are views into the message. */
+/** Bytes are views into the message. */
 export type DeshredTransactionUpdate = Readonly<{
   kind: 'transaction';
   slot: Slot;
-  /** 64 bytes. */
   signature: Uint8Array;
   isVote: boolean;
   /** `solana.storage.ConfirmedBlock.Transaction`. */
   transaction: Uint8Array;
-  /** Static keys, loaded writable keys, loaded readonly keys. */
   keys: RawKeys;
-  /** 32 bytes each. */
   loadedWritable: readonly Uint8Array[];
   loadedReadonly: readonly Uint8Array[];
   firstShredIndex: number;
@@ -86,11 +83,7 @@ function readTransaction(reader: ProtobufReader, message: Uint8Array): DeshredTr
   };
 }
 
-/**
- * Reads a message of a `SubscribeDeshred` stream. Bytes in the result are views into `bytes`. Of the transaction only
- * the keys are decoded.
- * @throws InvalidProtobuf
- */
+/** Reads a message of a `SubscribeDeshred` stream. Of the transaction only the keys are decoded. */
 export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
   let createdAt: bigint | null = null;
   let update: DeshredUpdate | null = null;

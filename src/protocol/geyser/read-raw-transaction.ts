@@ -7,7 +7,6 @@ import type { RawTransaction } from './raw-update.ts';
 /** Maximum of static and loaded keys, because an index is one byte. */
 export const KEYS_MAX = 256;
 
-/** `SubscribeUpdateTransactionInfo`. */
 type Info = {
   bytes: Uint8Array;
   signature: Uint8Array | null;
@@ -20,7 +19,7 @@ type Info = {
   readonly readonly: number[];
 };
 
-/** Adds the offsets of static keys in `solana.storage.ConfirmedBlock.Transaction`: field 2 in all versions. */
+/** In `solana.storage.ConfirmedBlock.Transaction` of all versions the message is field 2, as are its keys. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
@@ -68,7 +67,7 @@ function readInfo(message: Uint8Array, start: number, end: number): Info {
   return info;
 }
 
-/** Reads `SubscribeUpdateTransaction` with a transaction of any version. @param message - complete message. */
+/** @param message - the complete message. */
 export function readRawTransaction(
   reader: ProtobufReader,
   message: Uint8Array,

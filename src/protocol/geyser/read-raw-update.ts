@@ -171,7 +171,7 @@ function readLayout(bytes: Uint8Array): MessageLayout {
   return layout;
 }
 
-/** The message without filter names and with `created_at`. Copied only if necessary. */
+/** Copied only if necessary. */
 function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
   if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
@@ -185,13 +185,10 @@ function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: U
 }
 
 /**
- * Decodes the fields of a `Subscribe` message that filters need; the others are passed on unchanged. The result has
- * views into `bytes`.
- * @param bytes - must not be modified afterwards.
- * @param receivedAtMs - Unix milliseconds; used for messages without `created_at`.
- * @param origin - identifies the stream, if write versions are compared; else null.
+ * Decodes the fields of a `Subscribe` message that filters need. The result has views into `bytes`.
+ * @param receivedAtMs - used for messages without `created_at`.
+ * @param origin - identifies the stream, if write versions are compared.
  * @returns null for unknown kinds and transaction statuses.
- * @throws InvalidProtobuf
  */
 export function readRawUpdate(
   bytes: Uint8Array,

@@ -29,12 +29,9 @@ export type DataSlice = Readonly<{ offset: bigint; length: bigint }>;
 
 /** Empty or absent members match everything. */
 export type AccountsFilter = Readonly<{
-  /** Any of them. */
   account?: readonly Address[];
-  /** Any of them. */
   owner?: readonly Address[];
   filters?: readonly AccountsDataFilter[];
-  /** Written by a transaction. */
   nonemptyTxnSignature?: boolean;
   /** Alternative to `account`: an address may be in either. */
   cuckooAccounts?: CuckooFilterMessage;
@@ -45,15 +42,11 @@ export type TransactionsFilter = Readonly<{
   vote?: boolean;
   failed?: boolean;
   signature?: Signature;
-  /** Any of them. */
   accountInclude?: readonly Address[];
-  /** None of them. */
   accountExclude?: readonly Address[];
-  /** All of them. */
   accountRequired?: readonly Address[];
   /** Owners of token accounts also match: of all, or of those with a changed balance. */
   tokenAccounts?: 'all' | 'balanceChanged';
-  /** Alternative to `accountInclude`: an address may be in either. */
   cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
@@ -69,29 +62,24 @@ export type BlocksFilter = Readonly<{
   includeTransactions?: boolean;
   includeAccounts?: boolean;
   includeEntries?: boolean;
-  /** Alternative to `accountInclude`: an address may be in either. */
   cuckooAccountInclude?: CuckooFilterMessage;
 }>;
 
-/** Filters by the name that the client chose. */
 export type NamedFilters<Filter> = ReadonlyMap<string, Filter>;
 
-/** Each request replaces the previous one. Source: geyser.proto, `SubscribeRequest`. */
+/** Source: geyser.proto, `SubscribeRequest`. */
 export type SubscribeRequest = Readonly<{
   accounts?: NamedFilters<AccountsFilter>;
   slots?: NamedFilters<SlotsFilter>;
   transactions?: NamedFilters<TransactionsFilter>;
   transactionsStatus?: NamedFilters<TransactionsFilter>;
   blocks?: NamedFilters<BlocksFilter>;
-  /** Names; the filter itself is empty. */
   blocksMeta?: readonly string[];
-  /** Names; the filter itself is empty. */
   entry?: readonly string[];
   commitment?: Commitment;
   accountsDataSlice?: readonly DataSlice[];
   /** Replay from this slot, if still available. */
   fromSlot?: Slot;
-  /** If present, the request is only a ping. */
   ping?: number;
 }>;
 
@@ -232,19 +220,14 @@ export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
 /** Empty or absent members match everything. Source: geyser.proto, `SubscribeRequestFilterDeshredTransactions`. */
 export type DeshredTransactionsFilter = Readonly<{
   vote?: boolean;
-  /** Any of them. */
   accountInclude?: readonly Address[];
-  /** None of them. */
   accountExclude?: readonly Address[];
-  /** All of them. */
   accountRequired?: readonly Address[];
 }>;
 
-/** Each request replaces the previous one. Source: geyser.proto, `SubscribeDeshredRequest`. */
 export type SubscribeDeshredRequest = Readonly<{
   deshredTransactions?: NamedFilters<DeshredTransactionsFilter>;
   slots?: NamedFilters<SlotsFilter>;
-  /** If present, the request is only a ping. */
   ping?: number;
 }>;
 

@@ -30,15 +30,13 @@ export type Update = Readonly<
 
 /** Source: geyser.proto, `SubscribeUpdate`. */
 export type SubscribeUpdate = Readonly<{
-  /** Names of matching filters. */
   filters: readonly string[];
   /** Unix milliseconds at the plugin. */
   createdAt: bigint | null;
-  /** null for an unknown kind. */
   update: Update | null;
 }>;
 
-/** Reads `google.protobuf.Timestamp` as milliseconds. */
+/** In milliseconds. */
 export function readTimestamp(reader: ProtobufReader): bigint {
   let [seconds, nanos] = [0n, 0];
   while (reader.next()) {
@@ -75,10 +73,7 @@ const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
   10: readTransactionStatusUpdate,
 };
 
-/**
- * Decodes a message of a `Subscribe` stream. Byte arrays in the result are views into `bytes`.
- * @throws InvalidProtobuf, also for unsupported content such as version 1 transactions.
- */
+/** Byte arrays are views into `bytes`. @throws InvalidProtobuf, also for version 1 transactions. */
 export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
   const filters: string[] = [];
   let createdAt: bigint | null = null;

@@ -82,8 +82,8 @@ function readBlockFilter(value: JsonValue): string | null {
 }
 
 /**
- * `"all" | {mentionsAccountOrProgram: pubkey}, {commitment, encoding, transactionDetails, showRewards,
- * maxSupportedTransactionVersion}`. The commitment is verified before the address.
+ * `"all"
+ * {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address.
  */
 function parseBlock(params: JsonValue | undefined): SubscriptionOf<'block'> {
   const list = positional(params, 1, 2);
@@ -120,8 +120,8 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
 }
 
 /**
- * `program, {encoding, filters, commitment}`. `dataSlice`, `minContextSlot`, `withContext` and `sortResults` are
- * validated and ignored. Unlike elsewhere, filters are verified before the address.
+ * `dataSlice`, `minContextSlot`, `withContext` and `sortResults` are validated and ignored. Unlike elsewhere,
+ * filters are verified before the address.
  */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
@@ -151,12 +151,10 @@ function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'si
 }
 
 /**
- * Filter of transactionSubscribe in its two public dialects. Sources: the provider's page
- * enhanced-websockets/transaction-subscribe for the flat one, richat `pubsub/solana.rs` for the nested one;
- * reference solana-json-rpc.md §3.3.
+ * transactionSubscribe in its two public dialects. Sources: the provider's page
+ * enhanced-websockets/transaction-subscribe (flat), richat `pubsub/solana.rs` (nested); reference §3.3.
  */
 
-/** Addresses per list. */
 export const FILTER_ADDRESSES_MAX = 50_000;
 
 type AddressList = Readonly<{ name: string; texts: readonly string[] }>;
@@ -178,7 +176,7 @@ const commonMembers = (filter: JsonObject) => ({
   signature: memberOf(filter, 'signature', readString),
 });
 
-/** Rejects unknown members: a misspelled one would leave a filter that matches everything. @throws RpcError -32602 */
+/** A misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
 function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
@@ -193,7 +191,6 @@ const FLAT_MEMBERS: readonly string[] = [
 ];
 const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
 
-/** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`; no other member. */
 function readFlat(filter: JsonObject): UnverifiedFilter {
   rejectUnknown(filter, FLAT_MEMBERS);
   const list = (name: string): AddressList => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
@@ -207,7 +204,6 @@ function readFlat(filter: JsonObject): UnverifiedFilter {
   };
 }
 
-/** `{vote, failed, signature, accounts: {include, exclude, required}}`; no other member. */
 function readNested(filter: JsonObject, given: JsonValue): UnverifiedFilter {
   rejectUnknown(filter, NESTED_MEMBERS);
   const accounts = readObject(given, 'TransactionSubscribeFilterAccounts');
@@ -260,7 +256,6 @@ function requireMaxVersion(view: TransactionView): void {
   );
 }
 
-/** `filter, {commitment, encoding, transactionDetails, showRewards, maxSupportedTransactionVersion}`. */
 function parseTransaction(params: JsonValue | undefined): SubscriptionOf<'transaction'> {
   const list = positional(params, 1, 2);
   const { dialect, unverified } = at(list, 0, readTransactionFilter);
@@ -291,22 +286,18 @@ const parsers: { readonly [Kind in SubscriptionKind]: (params: JsonValue | undef
   vote: withoutParams('vote'),
 };
 
-/**
- * Parses the parameters of `…Subscribe` and fills in defaults.
- * @throws RpcError -32602 with Agave's text.
- */
+/** Fills in defaults. @throws RpcError -32602 with Agave's text. */
 export const parseSubscription = <Kind extends SubscriptionKind>(
   kind: Kind,
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** Maximum bytes of the parameter; any id with whitespace is shorter. */
+/** Any id with whitespace is shorter. */
 const PARAMS_MAX_BYTES = 100;
 
-/** Parameter of `…Unsubscribe`: the subscription id, u64. */
+/** The subscription id, u64. */
 export const parseUnsubscribe = (params: JsonValue | undefined): bigint => at(exactly(params, 1), 0, readU64);
 
-/** @param params - raw JSON; null if absent. */
 export function parseRawUnsubscribe(params: Buffer | null): bigint {
   if (params === null) return parseUnsubscribe(undefined);
   if (params.length > PARAMS_MAX_BYTES) throw invalidSubscriptionId();

@@ -21,10 +21,7 @@ import {
   withoutPayload,
 } from './serde.ts';
 
-/**
- * Filters of getProgramAccounts and programSubscribe.
- * Sources: Agave rpc-client-api `filter.rs`; reference §1.8.
- */
+/** getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; reference §1.8. */
 export type AccountFilter = Readonly<
   | { kind: 'dataSize'; size: bigint }
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
@@ -118,11 +115,7 @@ function fromBase64(text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/**
- * Decodes the bytes of filters.
- * @throws RpcError -32602 "Too many filters provided; max 4", "Invalid param: DataTooLarge",
- * "Invalid param: Base58DecodeError(…)" or "Invalid param: Base64DecodeError(…)".
- */
+/** Decodes the bytes of filters. @throws RpcError -32602 with Agave's texts. */
 export function verifyFilters(filters: readonly UnverifiedFilter[]): AccountFilter[] {
   if (filters.length > FILTERS_MAX) throw invalidParams(`Too many filters provided; max ${FILTERS_MAX}`);
   return filters.map((filter) =>
@@ -138,7 +131,7 @@ function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean 
   return bytes.every((byte, i) => data[start + i] === byte);
 }
 
-/** Whether an account matches a filter. Source: Agave rpc/src/filter.rs. */
+/** Source: Agave rpc/src/filter.rs. */
 export function matchesAccountFilter(filter: AccountFilter, { data }: Account): boolean {
   switch (filter.kind) {
     case 'dataSize':

@@ -19,7 +19,6 @@ function rustChar(character: string): string {
   return `'${ESCAPES[character] ?? (printable ? character : `\\u{${character.charCodeAt(0).toString(16)}}`)}'`;
 }
 
-/** First error of an invalid text. */
 function faultOf(text: string): string {
   let index = 0;
   for (const character of text) {
@@ -32,7 +31,7 @@ function faultOf(text: string): string {
   throw new RangeError('no error found: the text is valid base58');
 }
 
-/** Decodes base58. Source: Rust `bs58` 0.5. */
+/** Source: Rust `bs58` 0.5. */
 export function decodeBase58Text(text: string): Base58Result {
   const bytes = decodeBase58(text);
   return bytes === null ? { fault: faultOf(text) } : { bytes };

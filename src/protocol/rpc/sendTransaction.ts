@@ -21,17 +21,14 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
-  /** Retries by the node; null: until the blockhash expires. */
+  /** By the node; null: until the blockhash expires. */
   maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;
 
 const FIELDS = ['skipPreflight', 'preflightCommitment', 'encoding', 'maxRetries', 'minContextSlot'];
 
-/**
- * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. Unlike
- * elsewhere an unknown commitment is an error.
- */
+/** Unlike elsewhere an unknown commitment is an error. */
 export function parseSendTransaction(params: JsonValue | undefined): SendTransactionParams {
   const list = positional(params, 1, 2);
   const data = at(list, 0, readString);

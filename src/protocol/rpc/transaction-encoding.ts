@@ -9,16 +9,12 @@ export type TransactionEncoding = (typeof transactionEncodings)[number];
 /** Order of Agave's `TransactionDetails`. */
 export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
 
-/** Encodings of sent transactions. */
 export type WireEncoding = 'base58' | 'base64';
 
 export const readEncoding = (value: JsonValue | undefined): TransactionEncoding | null =>
   optional(value, (name) => readVariant(name, transactionEncodings));
 
-/**
- * Encoding of a sent transaction; default base58.
- * @throws RpcError -32602 for response-only encodings.
- */
+/** Default base58. @throws RpcError -32602 for response-only encodings. */
 export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding {
   switch (encoding) {
     case null:
@@ -36,9 +32,7 @@ export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding
 export const readMaxVersion = (config: JsonObject): number | null =>
   optional(member(config, 'maxSupportedTransactionVersion'), readU8);
 
-/**
- * Config, or the bare name of an encoding from old clients. Source: Agave rpc-client-types `RpcEncodingConfigWrapper`.
- */
+/** Old clients send the bare name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
 export function readEncodingConfig<T>(value: JsonValue | undefined, read: (config: JsonObject) => T): T {
   try {
     if (value === undefined || value === null) return read({});

@@ -99,12 +99,7 @@ function readError(value: JsonValue): TransactionError {
   return value as TransactionError;
 }
 
-/**
- * Decodes a transaction meta in `base64`, `base58` or `json` form; inverse of `encodeMeta`. Absent members
- * count as not recorded.
- * @param value - from `parseJson`, so that u64 values are exact.
- * @throws MalformedJson
- */
+/** Inverse of `encodeMeta`. Absent members count as not recorded. @throws MalformedJson */
 export function readMeta(value: JsonValue): TransactionMeta {
   const meta = objectOf(value, 'a meta');
   const balances = (list: JsonValue | undefined) =>

@@ -20,11 +20,8 @@ type EncodedBlock =
   | Readonly<{ unsupportedVersion: number }>;
 
 /**
- * Renders a block for getBlock and blockSubscribe, members in wire order. Details `signatures` replace
- * `transactions` by `signatures`; `none` omits both.
- *
- * @returns `unsupportedVersion` when the caller does not support a transaction's version
- * @see transaction-status/src/lib.rs, `ConfirmedBlock::encode_with_options`
+ * Members in wire order. Source: transaction-status/src/lib.rs, `ConfirmedBlock::encode_with_options`.
+ * @returns `unsupportedVersion` when the caller does not support a transaction's version.
  */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {
   const shown: WritableJson[] = [];

@@ -26,7 +26,7 @@ export function encodeTransactionError(err: TransactionError): WritableJson {
   return err;
 }
 
-/** Deprecated status member: `{Ok:null}` or `{Err:…}`. */
+/** Deprecated status member. */
 export function encodeStatus(err: TransactionError | null): WritableJson {
   return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
 }
@@ -46,9 +46,8 @@ export function encodeTokenBalances(balances: readonly TokenBalance[] | null): W
 }
 
 /**
- * Token balances of a stored block: nodes store protobuf, which cannot tell 0 from absent, and return null
- * for a `uiAmount` up to an f64's epsilon. Source: storage-proto/src/convert.rs,
- * `From<generated::TokenBalance>`.
+ * Nodes store blocks as protobuf, which cannot tell 0 from absent, and return null for a `uiAmount` up to an f64's
+ * epsilon. Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
  */
 function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
   return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
@@ -63,10 +62,7 @@ type MetaOptions = Readonly<{
   showRewards: boolean;
 }>;
 
-/**
- * Meta for `transactionDetails: full`. Unrecorded lists are null, unrecorded values are omitted.
- * @see transaction-status/src/lib.rs, `parse_ui_transaction_status_meta`
- */
+/** Unrecorded lists are null, unrecorded values are omitted. Source: `parse_ui_transaction_status_meta`. */
 export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
   const { writable, readonly } = meta.loadedAddresses;
   return {
@@ -88,10 +84,7 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
   };
 }
 
-/**
- * Meta for `transactionDetails: accounts`.
- * @see transaction-status/src/lib.rs, `build_simple_ui_transaction_status_meta`
- */
+/** For `transactionDetails: accounts`. Source: `build_simple_ui_transaction_status_meta`. */
 export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): WritableJson {
   return {
     err: meta.err === null ? null : encodeTransactionError(meta.err),

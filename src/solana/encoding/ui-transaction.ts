@@ -105,14 +105,10 @@ function encodeAccounts({ transaction, meta }: TransactionWithMeta, showRewards:
 }
 
 /**
- * Renders `{meta, transaction, version?}` for getTransaction and getBlock. `version` is present only when
- * the caller sent a maximum. Details `signatures` give the first signature, `none` gives null, for any
- * version.
- *
- * @param maxSupportedTransactionVersion - undefined: legacy transactions only
- * @param showRewards - false when getBlock excludes rewards
- * @returns `unsupportedVersion` for error -32015
- * @see transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`
+ * `version` is present only when the caller sent a maximum. Details `signatures` and `none` accept any version.
+ * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
+ * @param maxSupportedTransactionVersion - undefined: legacy transactions only.
+ * @returns `unsupportedVersion` for error -32015.
  */
 export function encodeTransactionWithMeta(
   executed: TransactionWithMeta,

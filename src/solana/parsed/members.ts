@@ -80,10 +80,7 @@ const types: Types = {
   skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
 };
 
-/**
- * Reader of members written as `name name type, name type`; names share the type that follows.
- * @param own - types of one program.
- */
+/** Members are written as `name name type, name type`; names share the type that follows. */
 export function membersReader(text: string, own: Types = {}): (data: ByteReader) => Members {
   const fields = text.split(',').flatMap((part) => {
     const words = part.trim().split(/\s+/);

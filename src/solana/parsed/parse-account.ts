@@ -15,10 +15,7 @@ import { parseVote } from './account/vote.ts';
 import { readAddress, readOption } from './bincode.ts';
 import { inWireOrder, type Members } from './wire-order.ts';
 
-/**
- * The account may be larger than needed. Uninitialized ones are not shown as nonces. Source:
- * account-decoder/src/parse_nonce.rs
- */
+/** The account may be larger than needed. Source: account-decoder/src/parse_nonce.rs */
 function parseNonce(data: Uint8Array): AccountParts | null {
   const nonce = decodeNonce(data.subarray(0, NONCE_BYTES))?.data ?? null;
   if (nonce === null) return null;
@@ -55,7 +52,7 @@ function parseStake(data: Uint8Array): AccountParts | null {
   return { type: state.type, info: { meta: stakeMeta(state.meta), stake: shown } };
 }
 
-/** Data after the header: a program, or the part written so far. */
+/** A program, or the part written so far. */
 const dataAfterHeader = (data: ByteReader) => [
   Buffer.from(data.bytes(data.remaining)).toString('base64'),
   'base64',
@@ -82,8 +79,8 @@ function readLoaderState(data: ByteReader): AccountParts | null {
 }
 
 /**
- * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do. Source:
- * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do.
+ * Source: account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => readLoaderState(new ByteReader(data)));
@@ -107,16 +104,13 @@ function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
 }
 
 /**
- * `jsonParsed` accounts as in Agave 4.2. Pure functions; null means that nodes show base64. Callers fetch
- * mints (and the clock) before. Output has wire order with u64 as bigint: write it with `writeJson`. One
- * file per program in `account/`.
+ * As in Agave 4.2; null means that nodes show base64. Callers fetch mints (and the clock) before. Output has wire
+ * order with u64 as bigint: write it with `writeJson`.
  */
 
 type ParsedAccount = {
   readonly parsed: WritableJson;
-  /** Owner program; `nonce` for nonce accounts. */
   readonly program: string;
-  /** Data length in bytes. */
   readonly space: number;
 };
 
@@ -140,13 +134,7 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
   [programs.vote, { label: 'vote', parse: parseVote }],
 ]);
 
-/**
- * Never throws on untrusted bytes.
- *
- * @param lookup - mints of token accounts, and the time
- * @returns null when not parsed; nodes then show base64
- * @see account-decoder/src/parse_account_data.rs, `parse_account_data_v3`
- */
+/** Never throws on untrusted bytes. Source: account-decoder/src/parse_account_data.rs, `parse_account_data_v3`. */
 export function parseAccountData(
   address: Address,
   account: Account,

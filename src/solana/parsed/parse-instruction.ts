@@ -18,9 +18,8 @@ import type { ParsedParts, Variant } from './instruction/variant.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
- * `jsonParsed` instructions as in Agave 4.2. Pure functions; null means that nodes show the instruction
- * partially decoded (`encodeParsedInstruction`). Output has wire order with u64 as bigint: write it with
- * `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
+ * As in Agave 4.2; null means that nodes show the instruction partially decoded. Output has wire order with u64 as
+ * bigint: write it with `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
  */
 
 export type ParsedInstruction = {
@@ -43,7 +42,7 @@ function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Add
 
 type Parse = (instruction: CompiledInstruction, keys: readonly Address[]) => ParsedParts | string | null;
 
-/** bincode enum: u32 discriminant, trailing bytes ignored. */
+/** u32 discriminant; trailing bytes are ignored. */
 const byU32 =
   (variants: readonly Variant[]): Parse =>
   (instruction, keys) => {
@@ -92,11 +91,8 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 ]);
 
 /**
- * Never throws on untrusted bytes.
- *
- * @param stackHeight - 1 for an outer instruction; null when not recorded
- * @returns null when not parsed
- * @see transaction-status/src/parse_instruction.rs, `parse`
+ * Never throws on untrusted bytes. Source: transaction-status/src/parse_instruction.rs, `parse`.
+ * @param stackHeight - 1 for an outer instruction; null when not recorded.
  */
 export function parseInstruction(
   programId: Address,

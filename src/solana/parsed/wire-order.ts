@@ -8,7 +8,7 @@ function isMembers(value: WritableJson): value is Members {
   );
 }
 
-/** Sorts members of all objects by name, as serde_json without `preserve_order`. */
+/** As serde_json without `preserve_order`. */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
   if (!isMembers(value)) return value;

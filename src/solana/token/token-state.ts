@@ -14,8 +14,8 @@ const kinds = {
 } as const;
 
 /**
- * Whether the size fits: plain, or extended with zero padding and the right type byte. Never the size of a
- * multisig. Source: spl-token-2022, `extension::type_and_tlv_indices`.
+ * Plain, or extended with zero padding and the right type byte. Never the size of a multisig.
+ * Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
 function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   const { bytes, type } = kinds[kind];
@@ -25,10 +25,7 @@ function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   return data[ACCOUNT_TYPE_OFFSET] === type;
 }
 
-/**
- * C option: 4-byte tag, then the value bytes in any case.
- * @returns null for none, undefined for an invalid tag.
- */
+/** C option: the value bytes follow the tag in any case. @returns undefined for an invalid tag. */
 export function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
   const tag = reader.u32();
   const value = read();
@@ -46,7 +43,6 @@ export type Multisig = Readonly<{
 
 const SIGNERS_MAX = 11;
 
-/** @returns null when the data is no initialized multisig. */
 export function decodeMultisig(data: Uint8Array): Multisig | null {
   if (data.length !== MULTISIG_BYTES) return null;
   const reader = new ByteReader(data);
@@ -61,13 +57,12 @@ export function decodeMultisig(data: Uint8Array): Multisig | null {
 /** Source: spl-token, `state::Mint`. */
 export type Mint = Readonly<{
   mintAuthority: Address | null;
-  /** Base units, u64. */
+  /** Base units. */
   supply: bigint;
   decimals: number;
   freezeAuthority: Address | null;
 }>;
 
-/** @returns null when the data is no initialized mint. */
 export function decodeMint(data: Uint8Array): Mint | null {
   if (!isTokenState(data, 'mint')) return null;
   const reader = new ByteReader(data.subarray(0, MINT_BYTES));
@@ -84,13 +79,13 @@ export function decodeMint(data: Uint8Array): Mint | null {
 export type TokenAccount = Readonly<{
   mint: Address;
   owner: Address;
-  /** Base units, u64. */
+  /** Base units. */
   amount: bigint;
   delegate: Address | null;
   state: 'initialized' | 'frozen';
   /** Rent-exempt reserve of wrapped SOL in lamports; null for other tokens. */
   isNative: bigint | null;
-  /** Base units, u64. */
+  /** Base units. */
   delegatedAmount: bigint;
   closeAuthority: Address | null;
 }>;
@@ -105,7 +100,6 @@ export function isTokenAccount(data: Uint8Array): boolean {
   return isTokenState(data, 'account') && (data[108] === 1 || data[108] === 2);
 }
 
-/** @returns null when the data is no initialized token account. */
 export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   if (!isTokenAccount(data)) return null;
   const reader = new ByteReader(data.subarray(0, TOKEN_ACCOUNT_BYTES));

@@ -13,9 +13,8 @@ export type Instruction = Readonly<{
 type Roles = { signer: boolean; writable: boolean };
 
 /**
- * Compiles a legacy message. Key order: writable signers, readonly signers, writable, readonly, each by
- * first mention; the fee payer is first.
- * @throws RangeError beyond 256 keys or 127 signers.
+ * Legacy message. Key order: writable signers, readonly signers, writable, readonly, each by first mention; the
+ * fee payer is first. @throws RangeError beyond 256 keys or 127 signers.
  */
 export function compileMessage(source: {
   feePayer: Address;

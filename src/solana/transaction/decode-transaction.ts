@@ -10,10 +10,9 @@ const VERSION_1_PREFIX = 0x81;
 const SIGNATURE_BYTES = 64;
 
 /**
- * Strictly decodes a whole legacy or version 0 transaction: one encoding and, unless allowed, no trailing
- * bytes. The result has views of `wire`, which must not change. Counts and indexes are checked by
- * `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
- * @param tail - handling of trailing bytes; ignored ones are not part of the result.
+ * Strict: one encoding and, unless allowed, no trailing bytes. The result has views of `wire`. Counts and indexes
+ * are
+ * checked by `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
  * @returns the transaction, or in `fault` Agave's text after "failed to deserialize …: ".
  */
 export function decodeTransaction(

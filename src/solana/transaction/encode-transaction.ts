@@ -1,10 +1,7 @@
 import { ByteWriter } from '../../base/bytes.ts';
 import { writeShortVec } from '../short-vec.ts';
 
-/**
- * Signatures (64 bytes each), then the message.
- * @throws RangeError for another signature size.
- */
+/** @throws RangeError for a signature size other than 64. */
 export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): Uint8Array {
   const writer = new ByteWriter(3 + signatures.length * 64 + messageBytes.length);
   writeShortVec(writer, signatures.length);

@@ -3,11 +3,7 @@ import { programs } from '../programs.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Memos as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status,
- * `extract_memos`.
- * @returns null without memo instructions.
- */
+/** As in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`. */
 export function memoOf(message: Message): string | null {
   const memos = message.instructions
     .filter(({ programIdIndex }) => {

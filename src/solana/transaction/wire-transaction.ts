@@ -18,7 +18,6 @@ export class WireScanner {
     return this.bytes.length - this.at;
   }
 
-  /** @returns the offset of the taken bytes. */
   take(length: number): number {
     const start = this.at;
     if (length > this.bytes.length - start) this.isBroken = true;
@@ -63,21 +62,19 @@ const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
 
-/** Offsets of the parts of a transaction in the scanned bytes. */
+/** Offsets in the scanned bytes. */
 export type TransactionShape = {
   start: number;
   end: number;
   version: 'legacy' | 0 | 1;
   signatureCount: number;
   signaturesAt: number;
-  /** Start of the signed part, up to `messageEnd`. */
   messageAt: number;
   messageEnd: number;
   /** Static keys, 32 bytes each. */
   keyCount: number;
   keysAt: number;
   isVote: boolean;
-  /** Lookups of a version 0 message. */
   tableLookupCount: number;
   tableLookupsAt: number;
 };
@@ -98,9 +95,9 @@ export const emptyShape = (): TransactionShape => ({
 });
 
 /**
- * Scans one transaction of any version. Content is not checked beyond counts: see `sanitizeTransaction`.
- * @param shape - output; its contents are unspecified if the scan fails.
- * @returns whether the bytes start with a complete transaction.
+ * Content is not checked beyond counts: see `sanitizeTransaction`.
+ * @param shape - output; unspecified if the scan fails. @returns whether the bytes start with a complete
+ * transaction.
  */
 export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;
@@ -113,7 +110,6 @@ export function scanTransaction(scan: WireScanner, shape: TransactionShape): boo
   return !scan.isBroken;
 }
 
-/** Signatures, then a legacy or version 0 message. */
 function scanLegacyOrV0(scan: WireScanner, shape: TransactionShape): void {
   shape.signatureCount = scan.compact();
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
@@ -183,7 +179,6 @@ function scanVersion1(scan: WireScanner, shape: TransactionShape): void {
 }
 
 export type WireLookup = Readonly<{
-  /** Table address, 32 bytes. */
   accountKey: Uint8Array;
   writableIndexes: Uint8Array;
   readonlyIndexes: Uint8Array;
@@ -193,11 +188,9 @@ export type WireLookup = Readonly<{
 export type WireTransaction = Readonly<{
   bytes: Uint8Array;
   version: 'legacy' | 0 | 1;
-  /** First signature, 64 bytes. */
   signature: Uint8Array;
-  /** Signed part. */
   message: Uint8Array;
-  /** Offset of each static key in `bytes`. */
+  /** Of each static key in `bytes`. */
   keyOffsets: readonly number[];
   lookups: readonly WireLookup[];
   isVote: boolean;
@@ -233,7 +226,7 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
   };
 }
 
-/** @returns null when the bytes are not exactly one transaction. */
+/** null unless the bytes are exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
   if (!scanTransaction(new WireScanner(bytes), shape) || shape.end !== bytes.length) return null;

@@ -12,21 +12,18 @@ const writer = new ProtobufWriter();
 /** Transaction before execution. Source: geyser.proto, `SubscribeUpdateDeshredTransactionInfo`. */
 export type DeshredTransactionFields = Readonly<{
   slot: Slot;
-  /** Encoded timestamp. */
   createdAt: Uint8Array;
-  /** 64 bytes. */
   signature: Uint8Array;
   isVote: boolean;
   /** `solana.storage.ConfirmedBlock.Transaction`, encoded. */
   transaction: Uint8Array;
-  /** 32 bytes each. */
   loadedWritable: readonly Uint8Array[];
   loadedReadonly: readonly Uint8Array[];
   firstShredIndex: number;
   endShredIndex: number;
 }>;
 
-/** `SubscribeUpdateDeshred` with a transaction, without `filters`. */
+/** Without `filters`. */
 export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8Array {
   const expected = fields.transaction.length + 128;
   writer.clear();
@@ -42,7 +39,6 @@ export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8A
   return writer.bytes(CREATED_AT, fields.createdAt).take();
 }
 
-/** `SubscribeUpdateDeshred` with a slot status. */
 export function deshredSlotTail(slot: RawSlot): Uint8Array {
   writer.clear();
   writer.bytes(CREATED_AT, slot.createdAt);
@@ -50,11 +46,9 @@ export function deshredSlotTail(slot: RawSlot): Uint8Array {
   return writer.take();
 }
 
-/** `SubscribeUpdateDeshred` with a ping. */
 export const deshredPingTail = (createdAt: Uint8Array): Uint8Array =>
   new ProtobufWriter(32).bytes(3, NOTHING).bytes(CREATED_AT, createdAt).finish();
 
-/** `SubscribeUpdateDeshred` that answers a ping. @param id - of the ping, i32. */
 export function deshredPongTail(id: number, createdAt: Uint8Array): Uint8Array {
   const pong = new ProtobufWriter(48);
   const start = pong.open(4);

@@ -1,6 +1,6 @@
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** Filter names at the start of a `SubscribeUpdate` or `SubscribeUpdateDeshred`: field 1 of each. */
+/** Field 1 of `SubscribeUpdate` and `SubscribeUpdateDeshred`: the filter names. */
 export function encodeNames(names: readonly string[]): Uint8Array {
   const writer = new ProtobufWriter();
   for (const name of names) writer.string(1, name);
@@ -9,11 +9,9 @@ export function encodeNames(names: readonly string[]): Uint8Array {
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/** `SubscribeUpdate` with a ping. */
 export const pingTail = (createdAt: Uint8Array): Uint8Array =>
   new ProtobufWriter(32).bytes(6, NOTHING).bytes(11, createdAt).finish();
 
-/** `SubscribeUpdate` that answers a ping. @param id - of the ping, i32. */
 export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
   const writer = new ProtobufWriter(48);
   const start = writer.open(9);
@@ -24,10 +22,7 @@ export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
 
 const NANOS_PER_MS = 1_000_000;
 
-/**
- * Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative.
- * @param unixMs - Unix milliseconds.
- */
+/** Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative. */
 export function encodeTimestamp(unixMs: bigint): Uint8Array {
   const ms = ((unixMs % 1000n) + 1000n) % 1000n;
   const writer = new ProtobufWriter(16);

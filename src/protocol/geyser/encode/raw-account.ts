@@ -13,10 +13,7 @@ const OVERHEAD_BYTES = 170;
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/**
- * Encodes an account write. Views are into the tail.
- * @param createdAt - encoded `Timestamp`.
- */
+/** Views are into the tail. */
 export function rawAccount({
   slot,
   createdAt,
@@ -69,10 +66,7 @@ export function rawAccount({
 const DATA = 6;
 const INFO_OVERHEAD_BYTES = 170;
 
-/**
- * Concatenates slices of account data; a slice that exceeds the data is skipped.
- * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
- */
+/** A slice that exceeds the data is skipped. Source: yellowstone-grpc, `FilterAccountsDataSlice`. */
 function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
   const start = to.open(DATA);
   for (const { offset, length } of slices) {
@@ -82,7 +76,6 @@ function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataS
   to.close(start);
 }
 
-/** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
 export function writeSlicedInfo(
   to: ProtobufWriter,
   field: number,
@@ -99,10 +92,7 @@ export function writeSlicedInfo(
   to.close(start);
 }
 
-/**
- * `SubscribeUpdate` with slices of the account data.
- * @param slices - ascending, not overlapping.
- */
+/** @param slices - ascending, not overlapping. */
 export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
   writer.clear();
   const start = writer.open(2, INFO_OVERHEAD_BYTES);

@@ -6,7 +6,7 @@ import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Expected size of a transaction with meta: most have a length prefix of two bytes. */
+/** Most transactions with meta have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
 /** Reused by synchronous calls. */
@@ -37,10 +37,7 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/**
- * Encodes an executed transaction. Views are into the tail.
- * @param createdAt - encoded `Timestamp`.
- */
+/** Views are into the tail. */
 export function rawTransaction({
   slot,
   createdAt,
@@ -76,14 +73,7 @@ export function rawTransaction({
   };
 }
 
-/**
- * Encodes a transaction before execution.
- * @param createdAt - encoded `Timestamp`.
- * @param signature - 64 bytes.
- * @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded.
- * @param index - unique within the slot.
- * @param keys - static keys, then known loaded keys.
- */
+/** @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded. */
 export function rawShredTransaction({
   slot,
   createdAt,
@@ -126,7 +116,6 @@ export function rawShredTransaction({
   };
 }
 
-/** `SubscribeUpdate` with a transaction status. */
 export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
   writer.clear();
   const start = writer.open(10);

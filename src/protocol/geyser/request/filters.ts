@@ -69,7 +69,7 @@ function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): A
   return null;
 }
 
-/** Reads `SubscribeRequestFilterAccountsFilter`. @returns null if invalid. */
+/** @returns null if invalid. */
 function readDataFilter(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
   faults.dataFilter();
   let filter: AccountsDataFilter | null = null;
@@ -92,7 +92,6 @@ function readDataFilter(reader: ProtobufReader, faults: RequestFaults): Accounts
 type Draft<T> = {
   -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
 };
-/** Reads a filter and adds content errors to `faults`. */
 export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults) => Filter;
 
 export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
@@ -184,7 +183,6 @@ export function readDeshredTransactionsFilter(
   return draft;
 }
 
-/** Reads a message without known fields. */
 export function readEmptyFilter(reader: ProtobufReader): null {
   while (reader.next()) reader.skipField();
   return null;
@@ -201,11 +199,7 @@ const signatureFaults: Readonly<Record<SignatureFault, string>> = {
   Invalid: 'failed to decode string to signature',
 };
 
-/**
- * Adds an address of a repeated field to its list.
- * @param field - name in geyser.proto.
- * @returns the list, created for the first address.
- */
+/** @param field - name in geyser.proto. */
 export function addAddress(
   field: string,
   list: Address[] | undefined,
@@ -225,7 +219,6 @@ export function addAddress(
   return addresses;
 }
 
-/** @returns undefined if invalid. */
 export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
   if (faults.hasFault) {
     reader.span();
@@ -257,10 +250,7 @@ export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-/**
- * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. If a
- * name occurs twice, the last entry wins.
- */
+/** Key or value may be absent: Rust clients omit the value of a filter that matches everything. */
 export function readNamedFilter<Filter>(
   kind: FilterKind,
   named: Map<string, Filter>,

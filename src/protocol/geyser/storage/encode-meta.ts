@@ -71,9 +71,8 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
 }
 
 /**
- * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. `…_none` fields mark unrecorded lists.
- * Source: agave storage-proto/src/convert.rs.
- * @param offsets - receives the position of each loaded key, writable ones first.
+ * `…_none` fields mark unrecorded lists. Source: agave storage-proto/src/convert.rs.
+ * @param offsets - receives the positions of the loaded keys, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
   if (meta.err !== null) writeError(writer, meta.err);

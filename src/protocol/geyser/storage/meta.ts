@@ -27,7 +27,7 @@ import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
 
 const NONE: Uint8Array = new Uint8Array();
 
-/** Reads `TransactionError`, which contains bincode. @throws InvalidProtobuf for an unknown error. */
+/** It contains bincode. */
 export function readTransactionError(reader: ProtobufReader): TransactionError {
   const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NONE);
   const error = decodeTransactionError(bytes);
@@ -66,10 +66,7 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-/**
- * Reads `TransactionStatusMeta`. Only inner instructions and logs can be null as opposed to empty.
- * Source: solana-storage.proto; agave storage-proto/src/convert.rs.
- */
+/** Only inner instructions and logs can be null as opposed to empty. Source: agave storage-proto/src/convert.rs. */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
   while (reader.next()) {
@@ -140,7 +137,7 @@ function amountOf(text: string): bigint {
   return BigInt(text);
 }
 
-/** Reads `UiTokenAmount`. The UI forms follow from amount and decimals. */
+/** The UI forms follow from amount and decimals. */
 function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'decimals'> {
   let amount = 0n;
   let decimals = 0;
@@ -174,7 +171,7 @@ function commissionOf(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
 }
 
-/** Reads `Reward`. Type 0 is none. */
+/** Type 0 is none. */
 export function readReward(reader: ProtobufReader): BlockReward {
   let pubkey: Address | null = null;
   let amount = 0n;

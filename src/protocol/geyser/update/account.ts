@@ -19,7 +19,6 @@ export type AccountWrite = Readonly<{
 export type AccountUpdate = Readonly<{
   kind: 'account';
   slot: Slot;
-  /** Sent while the node loads its snapshot. */
   isStartup: boolean;
   write: AccountWrite;
 }>;

@@ -8,7 +8,6 @@ import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
 import { readTransactionInfo, type TransactionInfo } from './transaction.ts';
 
-/** Fields common to a block and its meta. */
 export type BlockHeader = Readonly<{
   slot: Slot;
   blockhash: Blockhash;
@@ -61,7 +60,7 @@ const headerOf = (draft: HeaderDraft): BlockHeader => ({
   parentBlockhash: required(draft.parentBlockhash, 'the blockhash of a parent'),
 });
 
-/** Fields 1 to 5 are the same in both messages. @returns false for other fields. */
+/** Fields 1 to 5 are the same in both messages. */
 function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
   if (reader.field === 1) draft.slot = readSlot(reader);
   else if (reader.field === 2) draft.blockhash = readBlockhashText(reader);

@@ -105,11 +105,7 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   return writer.finish();
 }
 
-/**
- * Reads `solana.storage.ConfirmedBlock.Transaction`. Rebuilds the wire form and decodes that, so that the same
- * transactions are valid everywhere.
- * @throws InvalidProtobuf, also for version 1 transactions.
- */
+/** Rebuilds the wire form and decodes that, so that the same transactions are valid everywhere. */
 export function readTransaction(reader: ProtobufReader): Transaction {
   const signatures: Uint8Array[] = [];
   let parts: Parts | null = null;

@@ -40,10 +40,7 @@ function authorizedVoters(state: VoteState): Members[] {
     .map(([epoch, voter]) => ({ epoch, authorizedVoter: voter }));
 }
 
-/**
- * In the form of Agave 4.2: all versions as version 4, with the percent commission rounded up. Source:
- * account-decoder/src/parse_vote.rs
- */
+/** As Agave 4.2: all versions as version 4, commission rounded up. Source: account-decoder/src/parse_vote.rs */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {
   const state = decodeVoteState(data);
   if (state === null) return null;

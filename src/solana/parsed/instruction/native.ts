@@ -159,8 +159,8 @@ function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
 const towerEnd = membersReader('hash hash, timestamp i64~');
 
 /**
- * Compact tower: root (u64::MAX for none), then offsets from the previous slot. Source:
- * solana-vote-interface, `serde_compact_vote_state_update` and `serde_tower_sync`.
+ * Root (u64::MAX for none), then offsets from the previous slot. Source: solana-vote-interface,
+ * `serde_compact_vote_state_update` and `serde_tower_sync`.
  */
 function readCompactTower(data: ByteReader): Members {
   const root = data.u64();
@@ -171,7 +171,7 @@ function readCompactTower(data: ByteReader): Members {
 const BLS_KEY_BYTES = 48;
 const BLS_PROOF_BYTES = 96;
 
-/** A voter with BLS key includes key and proof of possession, in serde form: snake_case, bytes as numbers. */
+/** In serde form: snake_case, bytes as numbers. */
 function voteAuthority(data: ByteReader): WritableJson {
   const name = readName(data, ['Voter', 'Withdrawer', 'VoterWithBLS']);
   if (name !== 'VoterWithBLS') return name;

@@ -58,10 +58,7 @@ const own: Types = {
   rest: (data) => utf8(data.bytes(data.remaining)),
 };
 
-/**
- * Both token programs, by u8 discriminant. Amounts are strings. Source:
- * transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
- */
+/** By u8 discriminant. Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface. */
 const tokenVariants = variants(
   `
   initializeMint mint rentSysvar: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
@@ -128,7 +125,7 @@ export const associatedTokenAccountVariants = variants(`
 
 const BATCH = 255;
 
-/** Batched instruction: account count, data length, data. */
+/** Account count, data length, data of each instruction. */
 function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   const instructions: Members[] = [];
   let position = 0;
@@ -144,7 +141,6 @@ function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   return instructions;
 }
 
-/** @returns null when not parsed. */
 export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
   const data = new ByteReader(bytes);
   const discriminant = data.u8();
