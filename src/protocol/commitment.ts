@@ -1,4 +1,4 @@
-/** Source: spec, "States and transitions". */
+/** In the order of geyser.proto's `CommitmentLevel`. Source: spec, "States and transitions". */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const;
 export type Commitment = (typeof commitments)[number];
 

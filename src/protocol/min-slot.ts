@@ -1,8 +1,6 @@
 import { type Slot, slot } from '../solana/units.ts';
-import type { Commitment } from './commitment.ts';
+import { type Commitment, commitments } from './commitment.ts';
 
-/** Order in `slots`. */
-const commitments = ['processed', 'confirmed', 'finalized'] as const satisfies readonly Commitment[];
 const ZERO_SLOT = slot(0n);
 
 class MinSlotByCommitment {

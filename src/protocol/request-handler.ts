@@ -2,6 +2,7 @@ import type { IpAddress } from '../base/ip-address.ts';
 import type { Network, PendingCall, RpcResponse } from './call.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
+import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
 
 /** As the listener saw it. */
@@ -26,24 +27,21 @@ export type Caller = Readonly<{
   network?: string | null | undefined;
 }>;
 
-export type RpcRequest = Omit<Caller, 'network'> &
+type MeteredRequest = Omit<Caller, 'network'> &
+  Readonly<{ product: Product; network: Network; bytesIn: number }>;
+
+export type RpcRequest = MeteredRequest &
   Readonly<{
-    product: Product;
-    network: Network;
     method: string;
     params: Buffer | null;
-    bytesIn: number;
     idBytes: number;
   }>;
 
 /** Malformed body, invalid call, notification or empty batch. */
-export type InvalidRequest = Omit<Caller, 'network'> &
+export type InvalidRequest = MeteredRequest &
   Readonly<{
-    product: Product;
-    network: Network;
     /** null for a valid request without a call. */
     fault: Failure | null;
-    bytesIn: number;
     idBytes: number | null;
   }>;
 
@@ -104,9 +102,5 @@ export function outcomeOf(
 ): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const pending = dispatch({ respond: resolve });
-  if (signal === undefined) return promise;
-  const cancel = (): void => pending.cancel();
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
-  return promise.finally(() => signal.removeEventListener('abort', cancel));
+  return canceledBy(signal, pending, promise);
 }

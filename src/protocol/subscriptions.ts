@@ -1,6 +1,6 @@
 import type { Address } from '../solana/address.ts';
 import type { AccountEncoding } from '../solana/encoding/ui-account.ts';
-import type { TransactionDetails, TransactionEncoding } from '../solana/encoding/ui-transaction.ts';
+import type { BlockView } from '../solana/encoding/ui-block.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';
@@ -40,13 +40,7 @@ export const subscriptions = {
 
 export type SubscriptionKind = keyof typeof subscriptions;
 
-export type TransactionView = Readonly<{
-  encoding: TransactionEncoding;
-  details: TransactionDetails;
-  rewards: boolean;
-  /** undefined: legacy transactions only, without `version`. */
-  maxVersion: number | undefined;
-}>;
+export type TransactionView = BlockView;
 
 /** Whether token accounts count as mentions of their owner: never, on a balance change, or always. */
 export const tokenAccountModes = ['none', 'balanceChanged', 'all'] as const;

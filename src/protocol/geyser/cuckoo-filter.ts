@@ -1,5 +1,5 @@
+import { SipHash } from '../../solana/sip-hash.ts';
 import { GrpcError } from '../grpc/status.ts';
-import { SipHash } from './sip-hash.ts';
 import type { CuckooFilterMessage } from './subscribe-request.ts';
 
 const ENTRIES_PER_BUCKET = 4;

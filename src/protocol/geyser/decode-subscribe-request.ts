@@ -1,5 +1,5 @@
 import { type Slot, slot } from '../../solana/units.ts';
-import type { Commitment } from '../commitment.ts';
+import { type Commitment, commitments } from '../commitment.ts';
 import { ProtobufReader } from './protobuf.ts';
 import {
   type ReadFilter,
@@ -18,21 +18,20 @@ import {
   RequestFaults,
   requestBounds,
 } from './request/request-faults.ts';
-import {
-  type AccountsFilter,
-  type BlocksFilter,
-  commitments,
-  type DataSlice,
-  type DeshredTransactionsFilter,
-  type NamedFilters,
-  type SlotsFilter,
-  type SubscribeDeshredRequest,
-  type SubscribeRequest,
-  type TransactionsFilter,
+import type {
+  AccountsFilter,
+  BlocksFilter,
+  DataSlice,
+  DeshredTransactionsFilter,
+  NamedFilters,
+  SlotsFilter,
+  SubscribeDeshredRequest,
+  SubscribeRequest,
+  TransactionsFilter,
 } from './subscribe-request.ts';
 
 function readDataSlice(reader: ProtobufReader, faults: RequestFaults): DataSlice {
-  faults.slice();
+  faults.count('data slices');
   let [offset, length] = [0n, 0n];
   while (reader.next()) {
     if (reader.field === 1) offset = reader.uint64();

@@ -1,7 +1,7 @@
 import type { Address } from '../../solana/address.ts';
 import type { Signature } from '../../solana/signature.ts';
 import type { Lamports, Slot } from '../../solana/units.ts';
-import type { Commitment } from '../commitment.ts';
+import { type Commitment, commitments } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 
 /** Conditions on account data; all must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
@@ -83,8 +83,6 @@ export type SubscribeRequest = Readonly<{
   ping?: number;
 }>;
 
-/** By number. Source: geyser.proto, `CommitmentLevel`. */
-export const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
 /** In order of field number. */
 export const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
 /** By number. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
@@ -139,7 +137,7 @@ function accountsFilter(writer: ProtobufWriter, filter: AccountsFilter): void {
   cuckooFilter(writer, 6, filter.cuckooAccounts);
 }
 
-export function writeSlotsFilter(writer: ProtobufWriter, filter: SlotsFilter): void {
+function slotsFilter(writer: ProtobufWriter, filter: SlotsFilter): void {
   flag(writer, 1, filter.filterByCommitment);
   flag(writer, 2, filter.interslotUpdates);
 }
@@ -170,7 +168,7 @@ function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void 
 }
 
 /** Writes a map. Entries always have a value: some readers drop entries without one. */
-export function writeNamedFilters<Filter>(
+function writeNamedFilters<Filter>(
   writer: ProtobufWriter,
   field: number,
   named: Iterable<readonly [string, Filter]> | undefined,
@@ -195,8 +193,9 @@ function names(writer: ProtobufWriter, field: number, given: readonly string[] |
   );
 }
 
-function ping(writer: ProtobufWriter, id: number): void {
-  const start = writer.open(9);
+function ping(writer: ProtobufWriter, field: number, id: number | undefined): void {
+  if (id === undefined) return;
+  const start = writer.open(field);
   writer.int32(1, id);
   writer.close(start);
 }
@@ -204,26 +203,24 @@ function ping(writer: ProtobufWriter, id: number): void {
 export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   const writer = new ProtobufWriter();
   writeNamedFilters(writer, 1, request.accounts, accountsFilter);
-  writeNamedFilters(writer, 2, request.slots, writeSlotsFilter);
+  writeNamedFilters(writer, 2, request.slots, slotsFilter);
   writeNamedFilters(writer, 3, request.transactions, transactionsFilter);
   writeNamedFilters(writer, 4, request.blocks, blocksFilter);
   names(writer, 5, request.blocksMeta);
   if (request.commitment !== undefined) writer.uint32(6, commitments.indexOf(request.commitment));
   for (const slice of request.accountsDataSlice ?? []) dataSlice(writer, slice);
   names(writer, 8, request.entry);
-  if (request.ping !== undefined) ping(writer, request.ping);
+  ping(writer, 9, request.ping);
   writeNamedFilters(writer, 10, request.transactionsStatus, transactionsFilter);
   if (request.fromSlot !== undefined) writer.uint64(11, request.fromSlot);
   return writer.finish();
 }
 
 /** Empty or absent members match everything. Source: geyser.proto, `SubscribeRequestFilterDeshredTransactions`. */
-export type DeshredTransactionsFilter = Readonly<{
-  vote?: boolean;
-  accountInclude?: readonly Address[];
-  accountExclude?: readonly Address[];
-  accountRequired?: readonly Address[];
-}>;
+export type DeshredTransactionsFilter = Pick<
+  TransactionsFilter,
+  'vote' | 'accountInclude' | 'accountExclude' | 'accountRequired'
+>;
 
 export type SubscribeDeshredRequest = Readonly<{
   deshredTransactions?: NamedFilters<DeshredTransactionsFilter>;
@@ -231,21 +228,17 @@ export type SubscribeDeshredRequest = Readonly<{
   ping?: number;
 }>;
 
-function writeDeshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredTransactionsFilter): void {
-  if (filter.vote !== undefined) writer.bool(1, filter.vote);
-  for (const address of filter.accountInclude ?? []) writer.string(2, address);
-  for (const address of filter.accountExclude ?? []) writer.string(3, address);
-  for (const address of filter.accountRequired ?? []) writer.string(4, address);
+function deshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredTransactionsFilter): void {
+  flag(writer, 1, filter.vote);
+  strings(writer, 2, filter.accountInclude);
+  strings(writer, 3, filter.accountExclude);
+  strings(writer, 4, filter.accountRequired);
 }
 
 export function encodeSubscribeDeshredRequest(request: SubscribeDeshredRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  writeNamedFilters(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
-  if (request.ping !== undefined) {
-    const start = writer.open(2);
-    writer.int32(1, request.ping);
-    writer.close(start);
-  }
-  writeNamedFilters(writer, 3, request.slots, writeSlotsFilter);
+  writeNamedFilters(writer, 1, request.deshredTransactions, deshredTransactionsFilter);
+  ping(writer, 2, request.ping);
+  writeNamedFilters(writer, 3, request.slots, slotsFilter);
   return writer.finish();
 }

@@ -1,4 +1,5 @@
 import { ProtobufReader } from './protobuf.ts';
+import { readEmptyFilter, readPingId } from './request/filters.ts';
 import { type AccountUpdate, readAccountUpdate } from './update/account.ts';
 import {
   type BlockMetaUpdate,
@@ -47,17 +48,8 @@ export function readTimestamp(reader: ProtobufReader): bigint {
   return seconds * 1000n + BigInt(Math.trunc(nanos / 1_000_000));
 }
 
-function readPong(reader: ProtobufReader): Update {
-  let id = 0;
-  while (reader.next()) {
-    if (reader.field === 1) id = reader.int32();
-    else reader.skipField();
-  }
-  return { kind: 'pong', id };
-}
-
 function readPing(reader: ProtobufReader): Update {
-  while (reader.next()) reader.skipField();
+  readEmptyFilter(reader);
   return { kind: 'ping' };
 }
 
@@ -69,7 +61,7 @@ const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
   6: readPing,
   7: readBlockMetaUpdate,
   8: readEntryUpdate,
-  9: readPong,
+  9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
   10: readTransactionStatusUpdate,
 };
 

@@ -1,10 +1,9 @@
 import type { Slot } from '../../solana/units.ts';
-import type { Commitment } from '../commitment.ts';
+import { type Commitment, commitments } from '../commitment.ts';
 import { GrpcError } from '../grpc/status.ts';
 import { readOnlyField } from './fields.ts';
 import { ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
-import { commitments } from './subscribe-request.ts';
 
 /** Unary methods. Decoders throw InvalidProtobuf. Source: geyser.proto, "non-streaming methods". */
 

@@ -1,5 +1,6 @@
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
+import { transactionDetails } from '../../solana/encoding/ui-transaction.ts';
 import { parseSignature, type Signature } from '../../solana/signature.ts';
 import { readFilters, verifyFilters } from '../rpc/account-filter.ts';
 import {
@@ -29,7 +30,7 @@ import {
   unknownField,
   withoutPayload,
 } from '../rpc/serde.ts';
-import { readEncoding, readMaxVersion, transactionDetails } from '../rpc/transaction-encoding.ts';
+import { readEncoding, readMaxVersion } from '../rpc/transaction-encoding.ts';
 import { invalidParams } from '../rpc-error.ts';
 import {
   type Subscription,

@@ -1,13 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
+import { type TransactionEncoding, transactionEncodings } from '../../solana/encoding/ui-transaction.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
 import { type JsonObject, member, optional, readU8, readVariant, serdeFault } from './serde.ts';
-
-/** Order of Agave's `UiTransactionEncoding`. */
-export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
-export type TransactionEncoding = (typeof transactionEncodings)[number];
-
-/** Order of Agave's `TransactionDetails`. */
-export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
 
 export type WireEncoding = 'base58' | 'base64';
 

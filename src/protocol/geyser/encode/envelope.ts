@@ -9,16 +9,25 @@ export function encodeNames(names: readonly string[]): Uint8Array {
 
 const NOTHING: Uint8Array = new Uint8Array();
 
-export const pingTail = (createdAt: Uint8Array): Uint8Array =>
-  new ProtobufWriter(32).bytes(6, NOTHING).bytes(11, createdAt).finish();
+export const pingTailOf =
+  (pingField: number, createdAtField: number) =>
+  (createdAt: Uint8Array): Uint8Array =>
+    new ProtobufWriter(32).bytes(pingField, NOTHING).bytes(createdAtField, createdAt).finish();
 
-export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
-  const writer = new ProtobufWriter(48);
-  const start = writer.open(9);
-  if (id !== 0) writer.int32(1, id);
-  writer.close(start);
-  return writer.bytes(11, createdAt).finish();
-}
+/** The id is that of the client's ping, i32. */
+export const pongTailOf =
+  (pongField: number, createdAtField: number) =>
+  (id: number, createdAt: Uint8Array): Uint8Array => {
+    const writer = new ProtobufWriter(48);
+    const start = writer.open(pongField);
+    if (id !== 0) writer.int32(1, id);
+    writer.close(start);
+    return writer.bytes(createdAtField, createdAt).finish();
+  };
+
+export const pingTail = pingTailOf(6, 11);
+
+export const pongTail = pongTailOf(9, 11);
 
 const NANOS_PER_MS = 1_000_000;
 

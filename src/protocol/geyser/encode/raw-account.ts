@@ -1,6 +1,5 @@
 import { ADDRESS_BYTES, addressBytes } from '../../../solana/address.ts';
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
-import type { Slot } from '../../../solana/units.ts';
 import { ProtobufReader } from '../protobuf.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount } from '../raw-update.ts';
@@ -19,12 +18,7 @@ export function rawAccount({
   createdAt,
   write,
   isStartup,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  write: AccountWrite;
-  isStartup: boolean;
-}): RawAccount {
+}: Pick<RawAccount, 'slot' | 'createdAt' | 'isStartup'> & { write: AccountWrite }): RawAccount {
   const dataLength = write.account.data.length;
   writer.clear();
   const update = writer.open(2, dataLength + OVERHEAD_BYTES);

@@ -1,7 +1,6 @@
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
-import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
-import type { RawKeys, RawTransaction } from '../raw-update.ts';
+import type { RawTransaction } from '../raw-update.ts';
 import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
@@ -42,11 +41,7 @@ export function rawTransaction({
   slot,
   createdAt,
   info,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  info: TransactionInfo;
-}): RawTransaction {
+}: Pick<RawTransaction, 'slot' | 'createdAt'> & { info: TransactionInfo }): RawTransaction {
   writer.clear();
   const update = writer.open(4, TYPICAL_BYTES);
   const opened = writer.open(1, TYPICAL_BYTES);
@@ -82,13 +77,8 @@ export function rawShredTransaction({
   transaction,
   keys,
   index = 0,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  signature: Uint8Array;
-  isVote: boolean;
+}: Pick<RawTransaction, 'slot' | 'createdAt' | 'signature' | 'isVote' | 'keys'> & {
   transaction: Uint8Array;
-  keys: RawKeys;
   index?: number;
 }): RawTransaction {
   writer.clear();

@@ -71,7 +71,7 @@ function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): A
 
 /** @returns null if invalid. */
 function readDataFilter(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
-  faults.dataFilter();
+  faults.count('filters of account data');
   let filter: AccountsDataFilter | null = null;
   let defined = false;
   while (reader.next()) {
@@ -200,13 +200,13 @@ const signatureFaults: Readonly<Record<SignatureFault, string>> = {
 };
 
 /** @param field - name in geyser.proto. */
-export function addAddress(
+function addAddress(
   field: string,
   list: Address[] | undefined,
   reader: ProtobufReader,
   faults: RequestFaults,
 ): Address[] {
-  faults.pubkey();
+  faults.count('Pubkeys');
   const addresses = list ?? [];
   if (faults.hasFault) {
     reader.span();
@@ -219,7 +219,7 @@ export function addAddress(
   return addresses;
 }
 
-export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
+function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
   if (faults.hasFault) {
     reader.span();
     return undefined;
@@ -232,7 +232,7 @@ export function readSignatureText(reader: ProtobufReader, faults: RequestFaults)
 }
 
 /** Parameters are validated by `CuckooFilter`. */
-export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
+function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
   let data: Uint8Array = new Uint8Array();
   let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
   let hashSeed = 0n;
@@ -258,7 +258,7 @@ export function readNamedFilter<Filter>(
   read: ReadFilter<Filter>,
   faults: RequestFaults,
 ): void {
-  faults.filter();
+  faults.count('filters');
   const isFirst = !faults.hasFault;
   let name = '';
   let filter: Filter | undefined;

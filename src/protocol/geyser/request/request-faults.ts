@@ -7,18 +7,24 @@ import type { FieldCount } from '../protobuf.ts';
  * ping has no content. Exceeded bounds throw at once.
  */
 export class RequestFaults implements FieldCount {
-  readonly #bounds: RequestBounds;
-  readonly #fieldsMax: number;
+  readonly #max: Readonly<Record<Counted, number>>;
+  readonly #counts: Record<Counted, number> = {
+    fields: 0,
+    filters: 0,
+    'filters of account data': 0,
+    Pubkeys: 0,
+    'data slices': 0,
+  };
   #first: Readonly<{ text: string; facts: FailureFacts }> | null = null;
-  #fields = 0;
-  #filters = 0;
-  #dataFilters = 0;
-  #pubkeys = 0;
-  #slices = 0;
 
-  constructor(bounds: RequestBounds) {
-    this.#bounds = bounds;
-    this.#fieldsMax = fieldsMaxOf(bounds);
+  constructor({ filtersMax, pubkeysMax, slicesMax }: RequestBounds) {
+    this.#max = {
+      fields: FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax,
+      filters: filtersMax,
+      'filters of account data': filtersMax * DATA_FILTERS_PER_FILTER_MAX,
+      Pubkeys: pubkeysMax,
+      'data slices': slicesMax,
+    };
   }
 
   /** If so, later content need not be parsed. */
@@ -37,31 +43,15 @@ export class RequestFaults implements FieldCount {
     if (this.#first !== null) this.#first = { ...this.#first, facts: { ...where, ...this.#first.facts } };
   }
 
-  /** Counts a field. @throws Failure FILTER_LIMIT, as all counters do. */
+  /** @throws Failure FILTER_LIMIT */
+  count(of: Counted): void {
+    this.#counts[of] += 1;
+    const max = this.#max[of];
+    if (this.#counts[of] > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
+  }
+
   field(): void {
-    this.#fields += 1;
-    if (this.#fields > this.#fieldsMax) throw tooMany('fields', this.#fieldsMax);
-  }
-
-  filter(): void {
-    this.#filters += 1;
-    if (this.#filters > this.#bounds.filtersMax) throw tooMany('filters', this.#bounds.filtersMax);
-  }
-
-  dataFilter(): void {
-    this.#dataFilters += 1;
-    const max = this.#bounds.filtersMax * DATA_FILTERS_PER_FILTER_MAX;
-    if (this.#dataFilters > max) throw tooMany('filters of account data', max);
-  }
-
-  pubkey(): void {
-    this.#pubkeys += 1;
-    if (this.#pubkeys > this.#bounds.pubkeysMax) throw tooMany('Pubkeys', this.#bounds.pubkeysMax);
-  }
-
-  slice(): void {
-    this.#slices += 1;
-    if (this.#slices > this.#bounds.slicesMax) throw tooMany('data slices', this.#bounds.slicesMax);
+    this.count('fields');
   }
 
   /** @throws GrpcError INVALID_ARGUMENT with the first error, if any. */
@@ -72,7 +62,8 @@ export class RequestFaults implements FieldCount {
   }
 }
 
-const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT', { facts: { of, max } });
+/** As named in errors. */
+type Counted = 'fields' | 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
 export type RequestBounds = Readonly<{
   filtersMax: number;
@@ -83,15 +74,12 @@ export type RequestBounds = Readonly<{
 export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
 
 /** Known servers allow 4. */
-export const DATA_FILTERS_PER_FILTER_MAX = 8;
+const DATA_FILTERS_PER_FILTER_MAX = 8;
 /** A complete filter has about 30 fields besides addresses; a slice has 3. */
 const FIELDS_OF_A_FILTER = 40;
 const FIELDS_OF_A_SLICE = 3;
 /** Such as those of future versions. */
 const FIELDS_BESIDES = 1_000;
-
-export const fieldsMaxOf = ({ filtersMax, pubkeysMax, slicesMax }: RequestBounds): number =>
-  FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
 
 /** Named as in geyser.proto. */
 export type FilterKind =
@@ -107,7 +95,7 @@ export type FilterKind =
 /** Trailers must fit into the client's header limit. */
 const TEXT_MAX_CHARS = 64;
 
-export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
+const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 
 export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
   filter,
