@@ -179,14 +179,11 @@ function countLeadingZeros(bytes: Uint8Array): number {
   return count;
 }
 
-const DIGIT_OF = new Uint8Array(128).fill(255);
-for (const [digit, letter] of [...ALPHABET].entries()) DIGIT_OF[letter.charCodeAt(0)] = digit;
-
 function readDigits(text: string): Uint8Array | null {
   const digits = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) {
-    const digit = DIGIT_OF[text.charCodeAt(at)] ?? 255;
-    if (digit === 255) return null;
+    const digit = DIGITS[text.charCodeAt(at)] ?? NONE;
+    if (digit === NONE) return null;
     digits[at] = digit;
   }
   return digits;

@@ -9,7 +9,7 @@ export type Codec<T> = Readonly<{
 }>;
 
 export class InvalidEncoding extends Error {
-  override readonly name = 'Undecodable';
+  override readonly name: string = 'InvalidEncoding';
 }
 
 export function decodedOrNull<T>(read: () => T): T | null {
@@ -71,12 +71,15 @@ export const struct = <T extends object>(
   };
 };
 
+/** The tag is 0 or 1. */
+export function readOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null {
+  const tag = reader.u8();
+  if (tag > 1) throw new InvalidEncoding('invalid option tag');
+  return tag === 1 ? read(reader) : null;
+}
+
 export const option = <T>({ read, write }: Codec<T>): Codec<T | null> => ({
-  read: (reader) => {
-    const tag = reader.u8();
-    if (tag > 1) throw new InvalidEncoding('invalid option tag');
-    return tag === 1 ? read(reader) : null;
-  },
+  read: (reader) => readOption(reader, read),
   write: (writer, value) => {
     writer.bool(value !== null);
     if (value !== null) write(writer, value);

@@ -1,7 +1,8 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { InvalidEncoding } from './codec.ts';
 
 /** Error with Agave's text. */
-export class InvalidShortVec extends Error {
+export class InvalidShortVec extends InvalidEncoding {
   override readonly name = 'InvalidShortVec';
 }
 

@@ -17,9 +17,8 @@ import {
 import {
   type JsonObject,
   member,
-  optional,
+  optionalMember,
   payloadOf,
-  type Read,
   readBoolean,
   readObject,
   readString,
@@ -56,13 +55,11 @@ function readSignature(text: string): Signature {
   return parsed.signature;
 }
 
-const memberOf = <T>(object: JsonObject, name: string, read: Read<T>): T | null =>
-  optional(member(object, name), read);
-
 const transactionViewOf = (config: JsonObject): TransactionView => ({
   encoding: readEncoding(member(config, 'encoding')) ?? 'base64',
-  details: memberOf(config, 'transactionDetails', (name) => readVariant(name, transactionDetails)) ?? 'full',
-  rewards: memberOf(config, 'showRewards', readBoolean) ?? false,
+  details:
+    optionalMember(config, 'transactionDetails', (name) => readVariant(name, transactionDetails)) ?? 'full',
+  rewards: optionalMember(config, 'showRewards', readBoolean) ?? false,
   maxVersion: readMaxVersion(config) ?? undefined,
 });
 
@@ -128,9 +125,9 @@ function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> 
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcProgramAccountsConfig');
-  const unverified = memberOf(config, 'filters', readFilters) ?? [];
-  memberOf(config, 'sortResults', readBoolean);
-  memberOf(config, 'withContext', readBoolean);
+  const unverified = optionalMember(config, 'filters', readFilters) ?? [];
+  optionalMember(config, 'sortResults', readBoolean);
+  optionalMember(config, 'withContext', readBoolean);
   const { commitment, encoding } = accountConfigOf(config);
   const filters = verifyFilters(unverified);
   const program = readAddress(text);
@@ -142,7 +139,7 @@ function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'si
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcSignatureSubscribeConfig');
-  const received = memberOf(config, 'enableReceivedNotification', readBoolean) ?? false;
+  const received = optionalMember(config, 'enableReceivedNotification', readBoolean) ?? false;
   return {
     kind: 'signature',
     signature: readSignature(text),
@@ -172,9 +169,9 @@ type UnverifiedFilter = Readonly<{
 }>;
 
 const commonMembers = (filter: JsonObject) => ({
-  vote: memberOf(filter, 'vote', readBoolean),
-  failed: memberOf(filter, 'failed', readBoolean),
-  signature: memberOf(filter, 'signature', readString),
+  vote: optionalMember(filter, 'vote', readBoolean),
+  failed: optionalMember(filter, 'failed', readBoolean),
+  signature: optionalMember(filter, 'signature', readString),
 });
 
 /** A misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
@@ -194,14 +191,17 @@ const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
 
 function readFlat(filter: JsonObject): UnverifiedFilter {
   rejectUnknown(filter, FLAT_MEMBERS);
-  const list = (name: string): AddressList => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
+  const list = (name: string): AddressList => ({
+    name,
+    texts: optionalMember(filter, name, readStrings) ?? [],
+  });
   return {
     ...commonMembers(filter),
     include: list('accountInclude'),
     exclude: list('accountExclude'),
     required: list('accountRequired'),
     tokenAccounts:
-      memberOf(filter, 'tokenAccounts', (value) => readVariant(value, tokenAccountModes)) ?? 'none',
+      optionalMember(filter, 'tokenAccounts', (value) => readVariant(value, tokenAccountModes)) ?? 'none',
   };
 }
 

@@ -7,7 +7,7 @@ import { decodeBase64 } from './base64-text.ts';
 import {
   type JsonObject,
   member,
-  optional,
+  optionalMember,
   payloadOf,
   readArray,
   readObject,
@@ -31,20 +31,15 @@ export type AccountFilter = Readonly<
 /** Source: Agave `MAX_GET_PROGRAM_ACCOUNT_FILTERS`. */
 export const FILTERS_MAX = 4;
 const BYTES_MAX = 128;
-/** Maximum base58 length of 128 bytes. */
-const BASE58_TEXT_MAX = 175;
-const BASE64_TEXT_MAX = 172;
 
 type EncodedBytes =
   | Readonly<{ encoding: 'base58' | 'base64'; text: string }>
   | Readonly<{ encoding: 'bytes'; bytes: readonly number[] }>;
 
 /** Bytes are still encoded. */
-export type UnverifiedFilter = Readonly<
-  | { kind: 'dataSize'; size: bigint }
-  | { kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }
-  | { kind: 'tokenAccountState' }
->;
+export type UnverifiedFilter =
+  | Exclude<AccountFilter, { kind: 'memcmp' }>
+  | Readonly<{ kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }>;
 
 const isByte = (value: JsonValue): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
@@ -58,7 +53,7 @@ function readMemcmpBytes(value: JsonValue): string | readonly number[] {
 function readEncoded(memcmp: JsonObject): EncodedBytes {
   const given = member(memcmp, 'bytes');
   const bytes = given === undefined ? null : readMemcmpBytes(given);
-  const encoding = optional(member(memcmp, 'encoding'), (value) =>
+  const encoding = optionalMember(memcmp, 'encoding', (value) =>
     readVariant(value, ['base58', 'base64', 'bytes']),
   );
   if (bytes === null) throw serdeFault('missing field `bytes`');
@@ -90,29 +85,26 @@ function readFilter(value: JsonValue): UnverifiedFilter {
 
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
+/** `textMax` is the length of 128 encoded bytes. */
+const textEncodings = {
+  base58: { textMax: 175, decode: decodeBase58Text, error: 'Base58DecodeError' },
+  base64: { textMax: 172, decode: decodeBase64, error: 'Base64DecodeError' },
+};
+
+const tooLarge = () => invalidParams('Invalid param: DataTooLarge');
+
+function decodeText(text: string, encoding: keyof typeof textEncodings): Uint8Array {
+  const { textMax, decode, error } = textEncodings[encoding];
+  if (Buffer.byteLength(text) > textMax) throw tooLarge();
+  const decoded = decode(text);
+  if ('fault' in decoded) throw invalidParams(`Invalid param: ${error}(${decoded.fault})`);
+  return decoded.bytes;
+}
+
 function decodeEncoded(encoded: EncodedBytes): Uint8Array {
-  if (encoded.encoding === 'bytes') {
-    if (encoded.bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
-    return Uint8Array.from(encoded.bytes);
-  }
-  const { text } = encoded;
-  const textMax = encoded.encoding === 'base58' ? BASE58_TEXT_MAX : BASE64_TEXT_MAX;
-  if (Buffer.byteLength(text) > textMax) throw invalidParams('Invalid param: DataTooLarge');
-  const bytes = encoded.encoding === 'base58' ? fromBase58(text) : fromBase64(text);
-  if (bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
-  return bytes;
-}
-
-function fromBase58(text: string): Uint8Array {
-  const decoded = decodeBase58Text(text);
-  if ('fault' in decoded) throw invalidParams(`Invalid param: Base58DecodeError(${decoded.fault})`);
-  return decoded.bytes;
-}
-
-function fromBase64(text: string): Uint8Array {
-  const decoded = decodeBase64(text);
-  if ('fault' in decoded) throw invalidParams(`Invalid param: Base64DecodeError(${decoded.fault})`);
-  return decoded.bytes;
+  const bytes = encoded.encoding === 'bytes' ? encoded.bytes : decodeText(encoded.text, encoded.encoding);
+  if (bytes.length > BYTES_MAX) throw tooLarge();
+  return Uint8Array.from(bytes);
 }
 
 /** Decodes the bytes of filters. @throws RpcError -32602 with Agave's texts. */

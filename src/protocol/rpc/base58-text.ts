@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../../solana/base58.ts';
 
 /** Bytes, or the error text of Rust's `bs58` crate (`decode::Error`, `{:?}`). */
-export type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
+type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
 const ESCAPES: Readonly<Record<string, string>> = {

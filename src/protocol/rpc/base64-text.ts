@@ -1,5 +1,5 @@
 /** Bytes, or the error text of Rust's `base64` crate (`DecodeError`, `{:?}`). */
-export type Base64Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
+type Base64Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAD = 0x3d;

@@ -11,6 +11,7 @@ import {
   type JsonObject,
   member,
   optional,
+  optionalMember,
   readObject,
   readPlainStruct,
   readU64,
@@ -32,15 +33,11 @@ import {
 /** Source: Agave `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 export const STATUSES_MAX = 256;
 
-function isObject(params: JsonValue | undefined): params is { [name: string]: JsonValue } {
-  return typeof params === 'object' && params !== null && !Array.isArray(params);
-}
-
 /** Empty if absent or null; null for an object. The envelope rejects scalars. */
 function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
   if (params === undefined || params === null) return [];
   if (Array.isArray(params)) return params;
-  if (isObject(params)) return null;
+  if (typeof params === 'object') return null;
   throw new RpcError(-32600, 'Invalid request');
 }
 
@@ -117,7 +114,7 @@ export function lenientCommitment(config: JsonObject): Commitment {
 }
 
 export function readMinContextSlot(config: JsonObject): Slot | null {
-  const value = optional(member(config, 'minContextSlot'), readU64);
+  const value = optionalMember(config, 'minContextSlot', readU64);
   return value === null ? null : slot(value);
 }
 
@@ -172,8 +169,8 @@ export type AccountConfig = ContextConfig &
   Readonly<{ encoding: AccountEncoding | null; dataSlice: DataSlice | null }>;
 
 export const accountConfigOf = (config: JsonObject): AccountConfig => ({
-  dataSlice: optional(member(config, 'dataSlice'), readDataSlice),
-  encoding: optional(member(config, 'encoding'), (value) => readVariant(value, accountEncodings)),
+  dataSlice: optionalMember(config, 'dataSlice', readDataSlice),
+  encoding: optionalMember(config, 'encoding', (value) => readVariant(value, accountEncodings)),
   ...contextOf(config),
 });
 

@@ -1,15 +1,15 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { type Slot, slot } from '../../solana/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
-import { at, positional } from './parameters.ts';
+import { at, positional, readMinContextSlot } from './parameters.ts';
 import {
   member,
   optional,
+  optionalMember,
   readFlag,
   readPlainStruct,
   readString,
-  readU64,
   readUsize,
   readVariant,
 } from './serde.ts';
@@ -35,18 +35,16 @@ export function parseSendTransaction(params: JsonValue | undefined): SendTransac
   const config =
     optional(list[1], (value) => readPlainStruct(value, 'RpcSendTransactionConfig', FIELDS)) ?? {};
   const encoding = readEncoding(member(config, 'encoding'));
-  const maxRetries = optional(member(config, 'maxRetries'), readUsize);
-  const minContextSlot = optional(member(config, 'minContextSlot'), readU64);
-  const commitment = optional(member(config, 'preflightCommitment'), (name) =>
-    readVariant(name, commitments),
-  );
+  const maxRetries = optionalMember(config, 'maxRetries', readUsize);
+  const minContextSlot = readMinContextSlot(config);
+  const commitment = optionalMember(config, 'preflightCommitment', (name) => readVariant(name, commitments));
   const skipPreflight = readFlag(config, 'skipPreflight');
   return {
     data,
     encoding: wireEncoding(encoding),
     skipPreflight,
     preflightCommitment: skipPreflight ? 'processed' : (commitment ?? 'finalized'),
-    minContextSlot: minContextSlot === null ? null : slot(minContextSlot),
+    minContextSlot,
     maxRetries,
   };
 }

@@ -62,6 +62,9 @@ export const optional = <T>(value: JsonValue | undefined, read: Read<T>): T | nu
 export const member = (object: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
+export const optionalMember = <T>(object: JsonObject, name: string, read: Read<T>): T | null =>
+  optional(member(object, name), read);
+
 /** null counts as present, as in serde. */
 export function required<T>(object: JsonObject, name: string, read: Read<T>): T {
   const value = member(object, name);

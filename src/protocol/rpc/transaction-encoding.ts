@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type TransactionEncoding, transactionEncodings } from '../../solana/encoding/ui-transaction.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
-import { type JsonObject, member, optional, readU8, readVariant, serdeFault } from './serde.ts';
+import { type JsonObject, optional, optionalMember, readU8, readVariant, serdeFault } from './serde.ts';
 
 export type WireEncoding = 'base58' | 'base64';
 
@@ -24,7 +24,7 @@ export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding
 
 /** null: legacy transactions only, without `version` in the response. */
 export const readMaxVersion = (config: JsonObject): number | null =>
-  optional(member(config, 'maxSupportedTransactionVersion'), readU8);
+  optionalMember(config, 'maxSupportedTransactionVersion', readU8);
 
 /** Old clients send the bare name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
 export function readEncodingConfig<T>(value: JsonValue | undefined, read: (config: JsonObject) => T): T {

@@ -1,4 +1,5 @@
-import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
+import type { WritableJson } from '../../base/json.ts';
+import { isMembers } from '../parsed/wire-order.ts';
 
 /** Agave's member order, which notifications have; `null`: unordered. Alternative types are merged. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
@@ -54,9 +55,6 @@ export const blockOrder = orderOf(
   'previousBlockhash blockhash parentSlot transactions signatures rewards numRewardPartitions blockTime blockHeight',
   { transactions: transactionWithMetaOrder, rewards },
 );
-
-const isMembers = (value: WritableJson): value is { readonly [name: string]: WritableJson } =>
-  typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson);
 
 /** Unknown members come last. */
 export function inDeclaredOrder(value: WritableJson, order: DeclaredOrder): WritableJson {

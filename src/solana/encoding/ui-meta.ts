@@ -22,13 +22,9 @@ export function encodeRewards(rewards: readonly BlockReward[] | null): WritableJ
   );
 }
 
-export function encodeTransactionError(err: TransactionError): WritableJson {
-  return err;
-}
-
 /** Deprecated status member. */
 export function encodeStatus(err: TransactionError | null): WritableJson {
-  return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
+  return err === null ? { Ok: null } : { Err: err };
 }
 
 const tokenBalance =
@@ -68,7 +64,7 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
   return {
     computeUnitsConsumed: meta.computeUnitsConsumed ?? undefined,
     costUnits: meta.costUnits ?? undefined,
-    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    err: meta.err,
     fee: meta.fee,
     innerInstructions:
       meta.innerInstructions === null ? null : encodeInnerInstructions(meta.innerInstructions, parsedWith),
@@ -87,7 +83,7 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
 /** For `transactionDetails: accounts`. Source: `build_simple_ui_transaction_status_meta`. */
 export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): WritableJson {
   return {
-    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    err: meta.err,
     fee: meta.fee,
     postBalances: meta.postBalances,
     postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),

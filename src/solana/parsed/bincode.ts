@@ -1,5 +1,6 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import { hash, InvalidEncoding, pubkey } from '../codec.ts';
+import { InvalidEncoding } from '../codec.ts';
+import { U64_MAX } from '../units.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -12,10 +13,6 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-export const readAddress = pubkey.read;
-
-export const readHash = hash.read;
-
 /** u64. A length beyond 2^53 is rounded, but exceeds any data anyway. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
@@ -23,19 +20,6 @@ export const readText = (data: ByteReader): string => utf8(data.bytes(readLength
 
 export const readBase64 = (data: ByteReader): string =>
   Buffer.from(data.bytes(readLength(data))).toString('base64');
-
-export function readList<T>(data: ByteReader, read: () => T): T[] {
-  const length = readLength(data);
-  const list: T[] = [];
-  while (list.length < length) list.push(read());
-  return list;
-}
-
-export function readOption<T>(data: ByteReader, read: () => T): T | null {
-  const tag = data.u8();
-  if (tag > 1) throw new InvalidEncoding('invalid option tag');
-  return tag === 1 ? read() : null;
-}
 
 export function readBool(data: ByteReader): boolean {
   const value = data.u8();
@@ -57,16 +41,9 @@ export function readVarint(data: ByteReader): bigint {
     const byte = data.u8();
     value |= BigInt(byte & 0x7f) << shift;
     if (byte < 0x80) {
-      if (value > 0xffff_ffff_ffff_ffffn || (byte === 0 && shift > 0n)) break;
+      if (value > U64_MAX || (byte === 0 && shift > 0n)) break;
       return value;
     }
   }
   throw new InvalidEncoding('invalid varint');
-}
-
-/** Source: solana-short-vec. */
-export function readCompactLength(data: ByteReader): number {
-  const length = readVarint(data);
-  if (length > 0xffffn) throw new InvalidEncoding('invalid compact length');
-  return Number(length);
 }

@@ -3,7 +3,7 @@ import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
 import { decodeAddressLookupTable } from '../address-lookup-table.ts';
-import { decodedOrNull } from '../codec.ts';
+import { decodedOrNull, pubkey, readOption } from '../codec.ts';
 import { decodeNonce, NONCE_BYTES } from '../nonce.ts';
 import { programs, sysvarOwner } from '../programs.ts';
 import { decodeStakeState, type Stake, type StakeMeta } from '../stake-state.ts';
@@ -12,7 +12,6 @@ import type { AccountLookup, AccountParts } from './account/parsed-account.ts';
 import { parseSysvar } from './account/sysvar.ts';
 import { parseToken } from './account/token.ts';
 import { parseVote } from './account/vote.ts';
-import { readAddress, readOption } from './bincode.ts';
 import { inWireOrder, type Members } from './wire-order.ts';
 
 /** The account may be larger than needed. Source: account-decoder/src/parse_nonce.rs */
@@ -63,14 +62,14 @@ function readLoaderState(data: ByteReader): AccountParts | null {
     case 0:
       return { type: 'uninitialized' };
     case 1: {
-      const authority = readOption(data, () => readAddress(data));
+      const authority = readOption(data, pubkey.read);
       return { type: 'buffer', info: { authority, data: dataAfterHeader(data) } };
     }
     case 2:
-      return { type: 'program', info: { programData: readAddress(data) } };
+      return { type: 'program', info: { programData: pubkey.read(data) } };
     case 3: {
       const slot = data.u64();
-      const authority = readOption(data, () => readAddress(data));
+      const authority = readOption(data, pubkey.read);
       return { type: 'programData', info: { slot, authority, data: dataAfterHeader(data) } };
     }
     default:

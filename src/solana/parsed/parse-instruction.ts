@@ -42,34 +42,29 @@ function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Add
 
 type Parse = (instruction: CompiledInstruction, keys: readonly Address[]) => ParsedParts | string | null;
 
-/** u32 discriminant; trailing bytes are ignored. */
-const byU32 =
-  (variants: readonly Variant[]): Parse =>
+const withKeys =
+  (parse: (bytes: Uint8Array, given: readonly Address[]) => ParsedParts | null): Parse =>
   (instruction, keys) => {
     const given = keysOf(instruction, keys);
-    if (given === null) return null;
-    const data = new ByteReader(instruction.data);
-    return variants[data.u32()]?.(data, given) ?? null;
+    return given === null ? null : parse(instruction.data, given);
   };
 
-const parseToken: Parse = (instruction, keys) => {
-  const given = keysOf(instruction, keys);
-  return given === null ? null : parseTokenData(instruction.data, given);
-};
+/** u32 discriminant; trailing bytes are ignored. */
+const byU32 = (variants: readonly Variant[]): Parse =>
+  withKeys((bytes, given) => {
+    const data = new ByteReader(bytes);
+    return variants[data.u32()]?.(data, given) ?? null;
+  });
 
 /** Borsh allows no trailing bytes; the oldest form of the first variant has no data. */
-const parseAssociatedTokenAccount: Parse = (instruction, keys) => {
-  const given = keysOf(instruction, keys);
-  if (given === null || instruction.data.length > 1) return null;
-  const data = new ByteReader(instruction.data);
-  return associatedTokenAccountVariants[data.remaining === 0 ? 0 : data.u8()]?.(data, given) ?? null;
-};
-
-const parseMemo: Parse = (instruction) => utf8(instruction.data);
+const parseAssociatedTokenAccount = withKeys((bytes, given) => {
+  if (bytes.length > 1) return null;
+  return associatedTokenAccountVariants[bytes[0] ?? 0]?.(new ByteReader(bytes.subarray(1)), given) ?? null;
+});
 
 type Program = Readonly<{ label: string; parse: Parse }>;
-const splToken: Program = { label: 'spl-token', parse: parseToken };
-const splMemo: Program = { label: 'spl-memo', parse: parseMemo };
+const splToken: Program = { label: 'spl-token', parse: withKeys(parseTokenData) };
+const splMemo: Program = { label: 'spl-memo', parse: ({ data }) => utf8(data) };
 
 /** Source: transaction-status/src/parse_instruction.rs, `PARSABLE_PROGRAM_IDS`. */
 const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([

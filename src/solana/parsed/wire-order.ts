@@ -2,7 +2,7 @@ import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 
 export type Members = { readonly [name: string]: WritableJson };
 
-function isMembers(value: WritableJson): value is Members {
+export function isMembers(value: WritableJson): value is Members {
   return (
     typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson)
   );

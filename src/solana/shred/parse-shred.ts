@@ -22,20 +22,12 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-export type ShredFault =
-  /** Shorter than its variant, or longer than a packet. */
-  | 'Length'
-  | 'Variant'
-  /** Beyond the slot limit, or before its own set. */
-  | 'Index'
-  /** Parent is the slot itself or negative. */
-  | 'ParentOffset'
-  /** LAST_IN_SLOT without DATA_COMPLETE. */
-  | 'Flags'
-  /** Payload end outside its area. */
-  | 'Size'
-  /** Impossible counts of a code shred, or a position outside its set. */
-  | 'FecSet';
+/**
+ * `Length`: shorter than its variant, or longer than a packet. `Index`: beyond the slot limit, or before its own
+ * set. `ParentOffset`: the parent is the slot itself or negative. `Flags`: LAST_IN_SLOT without DATA_COMPLETE.
+ * `Size`: the payload ends outside its area. `FecSet`: impossible counts, or a position outside the set.
+ */
+export type ShredFault = 'Length' | 'Variant' | 'Index' | 'ParentOffset' | 'Flags' | 'Size' | 'FecSet';
 
 type Common = Readonly<{
   layout: ShredLayout;

@@ -13,16 +13,16 @@ for (let power = 0, value = 1; power < 255; power++) {
   if (value > 0xff) value ^= POLYNOMIAL;
 }
 
-export function multiply(a: number, b: number): number {
+function multiply(a: number, b: number): number {
   if (a === 0 || b === 0) return 0;
   return exponentials[(logarithms[a] as number) + (logarithms[b] as number)] as number;
 }
 
 /** @param a - not 0. */
-export const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
+const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
 
 /** Any element to the power 0 is 1. */
-export function power(a: number, exponent: number): number {
+function power(a: number, exponent: number): number {
   if (exponent === 0) return 1;
   if (a === 0) return 0;
   return exponentials[((logarithms[a] as number) * exponent) % 255] as number;

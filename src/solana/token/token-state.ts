@@ -26,7 +26,7 @@ function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
 }
 
 /** C option: the value bytes follow the tag in any case. @returns undefined for an invalid tag. */
-export function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
+function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
   const tag = reader.u32();
   const value = read();
   if (tag === 0) return null;

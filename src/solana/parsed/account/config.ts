@@ -2,9 +2,10 @@ import { ByteReader } from '../../../base/bytes.ts';
 import { RawJson } from '../../../base/json.ts';
 import { floatText } from '../../../base/text/float-decimal.ts';
 import { type Address, address } from '../../address.ts';
-import { decodedOrNull, InvalidEncoding } from '../../codec.ts';
+import { decodedOrNull, InvalidEncoding, pubkey } from '../../codec.ts';
+import { readShortVec } from '../../short-vec.ts';
 import { U64_MAX } from '../../units.ts';
-import { readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
+import { readBool, readText } from '../bincode.ts';
 import type { AccountParts } from './parsed-account.ts';
 
 /** serde_json's recursion limit. */
@@ -87,8 +88,8 @@ const VALIDATOR_INFO: Address = address('Va1idator1nfo11111111111111111111111111
 export function parseConfig(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => {
     const reader = new ByteReader(data);
-    const keys = Array.from({ length: readCompactLength(reader) }, () => ({
-      pubkey: readAddress(reader),
+    const keys = Array.from({ length: readShortVec(reader) }, () => ({
+      pubkey: pubkey.read(reader),
       signer: readBool(reader),
     }));
     if (keys[0]?.pubkey !== VALIDATOR_INFO) return null;

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { InvalidEncoding } from '../../codec.ts';
-import { readAddress, readOption, utf8 } from '../bincode.ts';
+import { InvalidEncoding, pubkey, readOption } from '../../codec.ts';
+import { utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { token2022Variants } from './token-2022.ts';
@@ -34,7 +34,7 @@ const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeA
 const setAuthority: Variant = (data, given) => {
   const authorityType = authorityTypes[data.u8()];
   if (authorityType === undefined) throw new InvalidEncoding('unknown authority type');
-  const newAuthority = readOption(data, () => readAddress(data));
+  const newAuthority = readOption(data, pubkey.read);
   const accounts = nameAddresses(
     [accountAuthorities.has(authorityType) ? 'account' : 'mint', '!authority'],
     given,
