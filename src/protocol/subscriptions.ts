@@ -12,7 +12,7 @@ export type SubscriptionRow = Readonly<{
   unsubscribe: string;
   notification: string;
   cost: number;
-  /** After an outage of the feed: `refilled` from the nodes, or `lost`. */
+  /** After an outage of the feed; shown in the reference. */
   gap: 'refilled' | 'lost';
 }>;
 

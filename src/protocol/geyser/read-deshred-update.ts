@@ -33,21 +33,19 @@ export type SubscribeUpdateDeshred = Readonly<{
   update: DeshredUpdate | null;
 }>;
 
-type Info = {
-  signature: Uint8Array | null;
-  isVote: boolean;
-  transaction: Uint8Array | null;
-  readonly loadedWritable: Uint8Array[];
-  readonly loadedReadonly: Uint8Array[];
-  firstShredIndex: number;
-  endShredIndex: number;
-};
+const emptyInfo = () => ({
+  signature: null as Uint8Array | null,
+  isVote: false,
+  transaction: null as Uint8Array | null,
+  loadedWritable: [] as Uint8Array[],
+  loadedReadonly: [] as Uint8Array[],
+  firstShredIndex: 0,
+  endShredIndex: 0,
+});
+type Info = ReturnType<typeof emptyInfo>;
 
 function readInfo(reader: ProtobufReader): Info {
-  const info: Info = {
-    ...{ signature: null, isVote: false, transaction: null, loadedWritable: [], loadedReadonly: [] },
-    ...{ firstShredIndex: 0, endShredIndex: 0 },
-  };
+  const info = emptyInfo();
   while (reader.next()) {
     if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
     else if (reader.field === 2) info.isVote = reader.bool();

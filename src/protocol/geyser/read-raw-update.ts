@@ -133,26 +133,20 @@ const kinds: Readonly<Record<number, ReadContent>> = {
   9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
 };
 
-type MessageLayout = {
+const emptyLayout = () => ({
   /** Field number of the content; 0 if unknown. */
-  kind: number;
-  contentStart: number;
-  contentEnd: number;
-  createdAt: Uint8Array | null;
-  namesEnd: number;
+  kind: 0,
+  contentStart: 0,
+  contentEnd: 0,
+  createdAt: null as Uint8Array | null,
+  namesEnd: 0,
   /** Whether names also follow other fields. */
-  hasTrailingNames: boolean;
-};
+  hasTrailingNames: false,
+});
+type MessageLayout = ReturnType<typeof emptyLayout>;
 
 function readLayout(bytes: Uint8Array): MessageLayout {
-  const layout: MessageLayout = {
-    kind: 0,
-    contentStart: 0,
-    contentEnd: 0,
-    createdAt: null,
-    namesEnd: 0,
-    hasTrailingNames: false,
-  };
+  const layout = emptyLayout();
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     if (reader.field === CREATED_AT) layout.createdAt = reader.bytes();

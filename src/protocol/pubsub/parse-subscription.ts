@@ -158,15 +158,8 @@ export const FILTER_ADDRESSES_MAX = 50_000;
 type AddressList = Readonly<{ name: string; texts: readonly string[] }>;
 
 /** Addresses and the signature are verified later, after the config was read. */
-type UnverifiedFilter = Readonly<{
-  vote: boolean | null;
-  failed: boolean | null;
-  signature: string | null;
-  include: AddressList;
-  exclude: AddressList;
-  required: AddressList;
-  tokenAccounts: TransactionFilter['tokenAccounts'];
-}>;
+type UnverifiedFilter = Pick<TransactionFilter, 'vote' | 'failed' | 'tokenAccounts'> &
+  Readonly<{ signature: string | null; include: AddressList; exclude: AddressList; required: AddressList }>;
 
 const commonMembers = (filter: JsonObject) => ({
   vote: optionalMember(filter, 'vote', readBoolean),
@@ -229,13 +222,11 @@ function verifyList({ name, texts }: AddressList): Address[] {
 }
 
 const verifyFilter = (filter: UnverifiedFilter): TransactionFilter => ({
-  vote: filter.vote,
-  failed: filter.failed,
+  ...filter,
   signature: filter.signature === null ? null : readSignature(filter.signature),
   include: verifyList(filter.include),
   exclude: verifyList(filter.exclude),
   required: verifyList(filter.required),
-  tokenAccounts: filter.tokenAccounts,
 });
 
 type ReadTransactionFilter = Readonly<{ dialect: 'helius' | 'whirligig'; unverified: UnverifiedFilter }>;

@@ -63,36 +63,22 @@ const VOTE_SIGNATURES_MAX = 2;
 const voteProgram = addressBytes(programs.vote);
 
 /** Offsets in the scanned bytes. */
-export type TransactionShape = {
-  start: number;
-  end: number;
-  version: 'legacy' | 0 | 1;
-  signatureCount: number;
-  signaturesAt: number;
-  messageAt: number;
-  messageEnd: number;
-  /** Static keys, 32 bytes each. */
-  keyCount: number;
-  keysAt: number;
-  isVote: boolean;
-  tableLookupCount: number;
-  tableLookupsAt: number;
-};
-
-export const emptyShape = (): TransactionShape => ({
+export const emptyShape = () => ({
   start: 0,
   end: 0,
-  version: 'legacy',
+  version: 'legacy' as 'legacy' | 0 | 1,
   signatureCount: 0,
   signaturesAt: 0,
   messageAt: 0,
   messageEnd: 0,
+  /** Static keys, 32 bytes each. */
   keyCount: 0,
   keysAt: 0,
   isVote: false,
   tableLookupCount: 0,
   tableLookupsAt: 0,
 });
+export type TransactionShape = ReturnType<typeof emptyShape>;
 
 /**
  * Content is not checked beyond counts: see `sanitizeTransaction`.

@@ -35,24 +35,19 @@ export type BlockUpdate = BlockHeader &
     entries: readonly EntryUpdate[];
   }>;
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-type HeaderDraft = Omit<Writable<BlockHeader>, 'blockhash' | 'parentBlockhash'> & {
-  blockhash: Blockhash | null;
-  parentBlockhash: Blockhash | null;
-};
-
-const emptyHeader = (): HeaderDraft => ({
+const emptyHeader = () => ({
   slot: slotOf(0),
-  blockhash: null,
-  rewards: [],
-  numRewardPartitions: null,
-  blockTime: null,
-  blockHeight: null,
+  blockhash: null as Blockhash | null,
+  rewards: [] as readonly BlockReward[],
+  numRewardPartitions: null as bigint | null,
+  blockTime: null as bigint | null,
+  blockHeight: null as bigint | null,
   parentSlot: slotOf(0),
-  parentBlockhash: null,
+  parentBlockhash: null as Blockhash | null,
   executedTransactionCount: 0,
   entriesCount: 0,
 });
+type HeaderDraft = ReturnType<typeof emptyHeader>;
 
 const headerOf = (draft: HeaderDraft): BlockHeader => ({
   ...draft,

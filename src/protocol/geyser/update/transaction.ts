@@ -17,14 +17,15 @@ const TRANSACTION_BYTES = 1232;
 /** Field numbers. Source: solana-storage.proto. */
 const MESSAGE = { header: 1, keys: 2, blockhash: 3, instructions: 4, versioned: 5, lookups: 6, config: 7 };
 
-type Parts = {
-  header: Uint8Array | null;
-  readonly keys: Uint8Array[];
-  blockhash: Uint8Array | null;
-  readonly instructions: Uint8Array[];
-  versioned: boolean;
-  readonly lookups: Uint8Array[];
-};
+const emptyParts = () => ({
+  header: null as Uint8Array | null,
+  keys: [] as Uint8Array[],
+  blockhash: null as Uint8Array | null,
+  instructions: [] as Uint8Array[],
+  versioned: false,
+  lookups: [] as Uint8Array[],
+});
+type Parts = ReturnType<typeof emptyParts>;
 
 function headerBytes(reader: ProtobufReader): Uint8Array {
   const counts = new Uint8Array(3);
@@ -64,14 +65,7 @@ function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
 }
 
 function readParts(reader: ProtobufReader): Parts {
-  const parts: Parts = {
-    header: null,
-    keys: [],
-    blockhash: null,
-    instructions: [],
-    versioned: false,
-    lookups: [],
-  };
+  const parts = emptyParts();
   while (reader.next()) {
     if (reader.field === MESSAGE.header) parts.header = headerBytes(reader.message());
     else if (reader.field === MESSAGE.keys) parts.keys.push(reader.fixedBytes(32));
