@@ -35,18 +35,9 @@ export type EnvelopeItem =
       bytes: number;
     }>
   | Readonly<{ kind: 'notification'; bytes: number }>
-  | Readonly<{
-      kind: 'fault';
-      id: Buffer;
-      code: FailureCode;
-      bytes: number;
-    }>;
+  | Readonly<{ kind: 'fault'; id: Buffer; code: FailureCode; bytes: number }>;
 
-export type Envelope = Readonly<{
-  batch: boolean;
-  items: readonly EnvelopeItem[];
-  bytes: number;
-}>;
+export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]; bytes: number }>;
 
 const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
   Buffer.from(name),

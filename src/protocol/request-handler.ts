@@ -31,11 +31,7 @@ type MeteredRequest = Omit<Caller, 'network'> &
   Readonly<{ product: Product; network: Network; bytesIn: number }>;
 
 export type RpcRequest = MeteredRequest &
-  Readonly<{
-    method: string;
-    params: Buffer | null;
-    idBytes: number;
-  }>;
+  Readonly<{ method: string; params: Buffer | null; idBytes: number }>;
 
 /** Malformed body, invalid call, notification or empty batch. */
 export type InvalidRequest = MeteredRequest &

@@ -69,10 +69,7 @@ export type RestRequest = Caller &
   }>;
 
 export type RestOutcome = Readonly<
-  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
-    LimitStatus & {
-      calls: number;
-    }
+  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) & LimitStatus & { calls: number }
 >;
 
 export interface RestHandler {

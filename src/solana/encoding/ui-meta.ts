@@ -53,10 +53,7 @@ export function encodeReturnData({ programId, data }: ReturnData): WritableJson 
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
-type MetaOptions = Readonly<{
-  parsedWith: readonly Address[] | null;
-  showRewards: boolean;
-}>;
+type MetaOptions = Readonly<{ parsedWith: readonly Address[] | null; showRewards: boolean }>;
 
 /** Unrecorded lists are null, unrecorded values are omitted. Source: `parse_ui_transaction_status_meta`. */
 export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {

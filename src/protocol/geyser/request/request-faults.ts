@@ -65,11 +65,7 @@ export class RequestFaults implements FieldCount {
 /** As named in errors. */
 type Counted = 'fields' | 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
-export type RequestBounds = Readonly<{
-  filtersMax: number;
-  pubkeysMax: number;
-  slicesMax: number;
-}>;
+export type RequestBounds = Readonly<{ filtersMax: number; pubkeysMax: number; slicesMax: number }>;
 
 export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
 
