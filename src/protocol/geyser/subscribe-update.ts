@@ -1,5 +1,5 @@
 import { ProtobufReader } from './protobuf.ts';
-import { readEmptyFilter, readPingId } from './request/filters.ts';
+import { readPingId } from './request/filters.ts';
 import { type AccountUpdate, readAccountUpdate } from './update/account.ts';
 import {
   type BlockMetaUpdate,
@@ -49,7 +49,7 @@ export function readTimestamp(reader: ProtobufReader): bigint {
 }
 
 function readPing(reader: ProtobufReader): Update {
-  readEmptyFilter(reader);
+  while (reader.next()) reader.skipField();
   return { kind: 'ping' };
 }
 
