@@ -32,8 +32,8 @@ const row = (
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
 /**
- * Servers only read their column. Sources: spec/interface.md "Errors"; Agave's `custom_error.rs` owns -32001 …
- * -32021, which pass through; ours are -32040 … -32099.
+ * Servers only read their column. Sources: spec/interface.md "Errors"; Agave's `custom_error.rs` for -32001 …
+ * -32021.
  */
 // biome-ignore format: a table is read by its columns
 export const failures = {

@@ -21,10 +21,7 @@ class MinSlotByCommitment {
   }
 }
 
-/**
- * A response must not be older than what the session has seen. It raises the minimum of its own commitment and of
- * weaker ones.
- */
+/** A response must not be older than what the session has seen; it also raises the minimum of weaker commitments. */
 export class MinSlot extends MinSlotByCommitment {
   /** Block heights, for responses without a slot. */
   readonly heights: MinSlotByCommitment = new MinSlotByCommitment();

@@ -1,6 +1,5 @@
 /**
- * Lists of buffers: received bytes are not copied, and the writer decides between copying and gathering. Member
- * order as in Agave: jsonrpc, result or error, id.
+ * Lists of buffers, so that received bytes are not copied. Member order as in Agave: jsonrpc, result or error, id.
  */
 import { writeJson } from '../base/json.ts';
 import type { RpcResponse } from './call.ts';

@@ -58,10 +58,7 @@ export type NonceUse = Readonly<{
   signers: readonly Address[];
 }>;
 
-/**
- * The first instruction is AdvanceNonceAccount on a static writable key. Source: agave `get_durable_nonce`.
- * @returns null for a recent blockhash.
- */
+/** null for a recent blockhash. Source: agave runtime, `get_durable_nonce`. */
 export function nonceOfTransaction(message: Message): NonceUse | null {
   const first = message.instructions[0];
   if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;

@@ -77,8 +77,8 @@ export class SipHash {
   }
 
   /**
-   * Hashes a byte array as Rust does: its length in eight bytes, then the bytes.
-   * @param length - a multiple of 8, less than 248.
+   * As Rust hashes a byte array: its length in eight bytes, then the bytes. @param length - a multiple of 8, below
+   * 248.
    */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);

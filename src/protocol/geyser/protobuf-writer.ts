@@ -23,10 +23,7 @@ function varintBytes(value: number): number {
 export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
-/**
- * `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested messages are written in place, between
- * `open` and `close`.
- */
+/** `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested messages are written in place. */
 export class ProtobufWriter {
   #bytes: Buffer;
   #length = 0;
@@ -45,11 +42,6 @@ export class ProtobufWriter {
     return this.#varint64(value);
   }
 
-  /** i64. */
-  int64(field: number, value: bigint): this {
-    return this.uint64(field, value);
-  }
-
   /** u32; also an enum, or a count up to 2^53 - 1 in a field of 64 bits. */
   uint32(field: number, value: number): this {
     this.#tag(field, VARINT);
@@ -58,7 +50,7 @@ export class ProtobufWriter {
 
   /** i32; a negative one has ten bytes. */
   int32(field: number, value: number): this {
-    return value < 0 ? this.int64(field, BigInt(value)) : this.uint32(field, value);
+    return value < 0 ? this.uint64(field, BigInt(value)) : this.uint32(field, value);
   }
 
   bool(field: number, value: boolean): this {

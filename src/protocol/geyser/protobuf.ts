@@ -23,10 +23,9 @@ export interface FieldCount {
 }
 
 /**
- * Reads the fields of one message in wire order: `while (reader.next())`, then read or skip the field. Strict
- * like prost, which the Rust servers use: a known field with another wire type is an error.
- * Source: protobuf.dev, "Encoding".
- * @throws InvalidProtobuf from every reading method.
+ * Reads one message in wire order: `while (reader.next())`, then read or skip the field. Strict like prost, which
+ * the
+ * Rust servers use: a known field with another wire type is an error. @throws InvalidProtobuf from every method.
  */
 export class ProtobufReader {
   readonly #bytes: Uint8Array;

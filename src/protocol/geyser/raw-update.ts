@@ -1,7 +1,7 @@
 import type { Lamports, Slot } from '../../solana/units.ts';
 import type { SlotStatus } from './update/slot.ts';
 
-/** Encoded updates with views of the fields that filters use. Immutable. */
+/** Encoded updates with views of the fields that filters use. Immutable. Source: geyser.proto, `SubscribeUpdate…`. */
 type Raw = Readonly<{
   slot: Slot;
   /** `SubscribeUpdate` without `filters`: preceded by encoded filter names it is a complete message. */
@@ -10,7 +10,6 @@ type Raw = Readonly<{
   createdAt: Uint8Array;
 }>;
 
-/** Source: geyser.proto, `SubscribeUpdateAccount`. */
 export type RawAccount = Raw &
   Readonly<{
     kind: 'account';
@@ -30,7 +29,6 @@ export type RawAccount = Raw &
 /** Account keys of a transaction: 32 bytes at each offset. */
 export type RawKeys = Readonly<{ bytes: Uint8Array; offsets: readonly number[] }>;
 
-/** Source: geyser.proto, `SubscribeUpdateTransaction`. */
 export type RawTransaction = Raw &
   Readonly<{
     kind: 'transaction';
@@ -47,10 +45,8 @@ export type RawTransaction = Raw &
     meta: Uint8Array | null;
   }>;
 
-/** Source: geyser.proto, `SubscribeUpdateEntry`. */
 export type RawEntry = Raw & Readonly<{ kind: 'entry'; message: Uint8Array; index: number }>;
 
-/** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
 export type RawBlockMeta = Raw &
   Readonly<{
     kind: 'blockMeta';
@@ -64,7 +60,6 @@ export type RawBlockMeta = Raw &
     updatedAccountCount: number | null;
   }>;
 
-/** Source: geyser.proto, `SubscribeUpdateSlot`. */
 export type RawSlot = Raw &
   Readonly<{ kind: 'slot'; parent: Slot | null; status: SlotStatus; deadError: string | null }>;
 

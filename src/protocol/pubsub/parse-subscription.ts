@@ -118,8 +118,8 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
 }
 
 /**
- * `dataSlice`, `minContextSlot`, `withContext` and `sortResults` are validated and ignored. Unlike elsewhere,
- * filters are verified before the address.
+ * Members without a meaning here are validated and ignored. Unlike elsewhere, filters are verified before the
+ * address.
  */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);

@@ -49,9 +49,8 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
 const TRANSACTIONS_AT_ONCE = 8;
 
 /**
- * Decodes a getBlock result (`base64`, `full`) in steps, so that the caller can yield: a large block takes
- * hundreds
- * of milliseconds. @throws MalformedJson, SyntaxError
+ * Decodes a getBlock result (`base64`, `full`) in steps, between which the caller can yield: large blocks take
+ * long.
  */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();

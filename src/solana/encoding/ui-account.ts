@@ -68,7 +68,7 @@ function encodeData(
 
 /**
  * `space` is the full data length; parsed data is not sliced. Source: account-decoder/src/lib.rs,
- * `encode_ui_account`; rpc/src/rpc.rs, `encode_account`.
+ * `encode_ui_account`.
  */
 export function encodeAccount(
   address: Address,

@@ -19,10 +19,7 @@ type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 
-/**
- * Members in wire order. Source: transaction-status/src/lib.rs, `ConfirmedBlock::encode_with_options`.
- * @returns `unsupportedVersion` when the caller does not support a transaction's version.
- */
+/** Members in wire order; `unsupportedVersion` for error -32015. Source: `ConfirmedBlock::encode_with_options`. */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {
   const shown: WritableJson[] = [];
   if (view.details !== 'none') {

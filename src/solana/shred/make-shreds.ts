@@ -90,8 +90,7 @@ export const fecSetCapacity = (isResigned: boolean): number =>
   FEC_SET_DATA_SHREDS * (chainedLayout('data', isResigned).bodyEnd - DATA_HEADERS_BYTES);
 
 /**
- * Makes 32 data and 32 code shreds, filled up with empty shreds. Source: agave ledger, `shred/merkle.rs`,
- * `finish_erasure_batch`.
+ * Makes 32 data and 32 code shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
  * @param isResigned - leaves space for a retransmitter signature, which stays 0.
  * @returns the packets, data first, and the Merkle root.
  */
@@ -138,9 +137,7 @@ type MadeShreds = Readonly<{
 
 /**
  * As current Agave leaders do: chained Merkle sets of 32:32; the last set is padded and marked complete. Source:
- * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
- * @param entries - bincode `Vec<Entry>`.
- * @throws RangeError beyond 32,768 data shreds per slot, or for values that do not fit.
+ * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`. @throws RangeError for values that do not fit.
  */
 export function makeShreds(
   source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,

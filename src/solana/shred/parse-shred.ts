@@ -93,7 +93,6 @@ function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null
 /**
  * Checks everything but the signature. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
  * @param packet - UDP payload, possibly with a repair nonce.
- * @returns the shred, with views of the packet, or its fault.
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';

@@ -97,10 +97,7 @@ const PATTERNS_MAX = 64;
 /** Outputs computed together: a table entry holds one byte of each. */
 const LANES = 4;
 
-/**
- * Systematic code: any `numData` of the shreds restore the others. Vandermonde matrix times the inverse of its
- * top.
- */
+/** Systematic code, Vandermonde matrix: any `numData` of the shreds restore the others. */
 export class ReedSolomon {
   readonly numData: number;
   readonly numCode: number;

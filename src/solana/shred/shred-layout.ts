@@ -51,7 +51,7 @@ export const FEC_SET_CODE_SHREDS = 32;
 const FEC_SET_PROOF_ENTRIES = 6;
 
 /**
- * They follow from the variant, the byte after the signature.
+ * Offsets and sizes in a shred. They follow from the variant, the byte after the signature.
  *
  * ```text
  * signature 64 | common header | data or code header | body | chained root 32 | proof 20 × n | retransmitter 64

@@ -10,9 +10,9 @@ const VERSION_1_PREFIX = 0x81;
 const SIGNATURE_BYTES = 64;
 
 /**
- * Strict: one encoding and, unless allowed, no trailing bytes. The result has views of `wire`. Counts and indexes
- * are
- * checked by `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
+ * Strict: one encoding and, unless allowed, no trailing bytes. The result has views of `wire`. For counts and
+ * indexes
+ * see `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
  * @returns the transaction, or in `fault` Agave's text after "failed to deserialize …: ".
  */
 export function decodeTransaction(

@@ -1,9 +1,6 @@
 import { type ByteReader, ByteWriter, readOrNull } from '../../base/bytes.ts';
 
-/**
- * Unit variants are strings, others one-member objects. Source: solana-transaction-error,
- * solana-instruction-error.
- */
+/** Unit variants are strings. Sources: solana-transaction-error, solana-instruction-error. */
 export type InstructionError = string | Readonly<{ Custom: number }>;
 
 export type TransactionError =

@@ -81,9 +81,9 @@ export const emptyShape = () => ({
 export type TransactionShape = ReturnType<typeof emptyShape>;
 
 /**
- * Content is not checked beyond counts: see `sanitizeTransaction`.
- * @param shape - output; unspecified if the scan fails. @returns whether the bytes start with a complete
- * transaction.
+ * Content is not checked beyond counts: see `sanitizeTransaction`. @returns false if the transaction is
+ * incomplete.
+ * @param shape - output; unspecified if the scan fails.
  */
 export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;

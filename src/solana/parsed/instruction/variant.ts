@@ -43,8 +43,7 @@ function parseName(text: string): Name {
 
 /**
  * Extra addresses stay unnamed. `name?` is omitted and `name~` null when absent, `name*` and `name+` take the rest
- * (the latter at least one), `!name` is an authority, alone or with its signers. null if a required one is
- * missing.
+ * (the latter at least one), `!name` is an authority, alone or with its signers.
  */
 export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
   const members: Record<string, WritableJson> = {};
