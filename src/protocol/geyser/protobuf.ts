@@ -2,6 +2,8 @@ export class InvalidProtobuf extends Error {
   override readonly name = 'InvalidProtobuf';
 }
 
+export const NO_BYTES: Uint8Array = new Uint8Array();
+
 const VARINT = 0;
 const FIXED_64 = 1;
 const LENGTH_DELIMITED = 2;
@@ -25,7 +27,8 @@ export interface FieldCount {
 /**
  * Reads one message in wire order: `while (reader.next())`, then read or skip the field. Strict like prost, which
  * the
- * Rust servers use: a known field with another wire type is an error. @throws InvalidProtobuf from every method.
+ * Rust servers use: a known field with another wire type is an error. Source: protobuf.dev, "Encoding".
+ * @throws InvalidProtobuf from every method.
  */
 export class ProtobufReader {
   readonly #bytes: Uint8Array;
@@ -184,22 +187,11 @@ export class ProtobufReader {
   }
 
   skipField(): void {
-    switch (this.#wireType) {
-      case VARINT:
-        this.#varint();
-        return;
-      case FIXED_64:
-        this.#take(8);
-        return;
-      case LENGTH_DELIMITED:
-        this.span();
-        return;
-      case FIXED_32:
-        this.#take(4);
-        return;
-      default:
-        throw new InvalidProtobuf(`unknown wire type ${this.#wireType}`);
-    }
+    if (this.#wireType === VARINT) this.#varint();
+    else if (this.#wireType === LENGTH_DELIMITED) this.span();
+    else if (this.#wireType === FIXED_64) this.#take(8);
+    else if (this.#wireType === FIXED_32) this.#take(4);
+    else throw new InvalidProtobuf(`unknown wire type ${this.#wireType}`);
   }
 
   #expect(wireType: number): void {

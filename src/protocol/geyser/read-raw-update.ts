@@ -1,7 +1,7 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { encodeTimestamp } from './encode/envelope.ts';
 import { readBlockhashText, readLamports, readSlot, readWrappedUint64, required } from './fields.ts';
-import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import { InvalidProtobuf, NO_BYTES, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
 import { readRawTransaction } from './read-raw-transaction.ts';
@@ -21,7 +21,6 @@ type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'created
 /** @param message - the complete message. */
 type ReadContent = (reader: ProtobufReader, message: Uint8Array) => Content<RawMessage> | null;
 
-const NONE: Uint8Array = new Uint8Array();
 const NAMES = 1;
 const CREATED_AT = 11;
 const FIRST_KIND = 2;
@@ -51,7 +50,7 @@ function readAccount(reader: ProtobufReader, message: Uint8Array): Content<RawAc
     address: null,
     owner: null,
     lamports: 0n as RawAccount['lamports'],
-    data: NONE,
+    data: NO_BYTES,
     writeVersion: 0n,
     signature: null,
     isStartup: false,

@@ -48,10 +48,7 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
 /** About a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/**
- * Decodes a getBlock result (`base64`, `full`) in steps, between which the caller can yield: large blocks take
- * long.
- */
+/** Decodes a getBlock result in steps, because large blocks take long. @throws MalformedJson, SyntaxError */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);

@@ -27,27 +27,24 @@ export function encodeStatus(err: TransactionError | null): WritableJson {
   return err === null ? { Ok: null } : { Err: err };
 }
 
-const tokenBalance =
+const tokenBalances =
   (amountOf: typeof uiTokenAmount) =>
-  ({ accountIndex, mint, owner, programId, amount, decimals }: TokenBalance): WritableJson => ({
-    accountIndex,
-    mint,
-    owner: owner ?? undefined,
-    programId: programId ?? undefined,
-    uiTokenAmount: amountOf(amount, decimals),
-  });
+  (balances: readonly TokenBalance[] | null): WritableJson =>
+    balances?.map(({ accountIndex, mint, owner, programId, amount, decimals }) => ({
+      accountIndex,
+      mint,
+      owner: owner ?? undefined,
+      programId: programId ?? undefined,
+      uiTokenAmount: amountOf(amount, decimals),
+    })) ?? null;
 
-export function encodeTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
-  return balances?.map(tokenBalance(uiTokenAmount)) ?? null;
-}
+export const encodeTokenBalances = tokenBalances(uiTokenAmount);
 
 /**
  * Nodes store blocks as protobuf, which cannot tell 0 from absent, and return null for a `uiAmount` up to an f64's
  * epsilon. Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
  */
-function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
-  return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
-}
+const encodeStoredTokenBalances = tokenBalances(storedTokenAmount);
 
 export function encodeReturnData({ programId, data }: ReturnData): WritableJson {
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };

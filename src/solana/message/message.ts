@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
-import { type Address, addressBytes, addressFromBytes } from '../address.ts';
+import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from '../address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../blockhash.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../short-vec.ts';
 
@@ -45,7 +45,7 @@ export type LoadedAddresses = Readonly<{
 /** Inverse of `decodeMessage`. @throws RangeError for lists beyond 65535 items. */
 export function encodeMessage(message: Message): Uint8Array {
   const writer = new ByteWriter(1232);
-  if (message.version !== 'legacy') writer.u8(0x80 | message.version);
+  if (message.version !== 'legacy') writer.u8(VERSION_PREFIX | message.version);
   writer
     .u8(message.header.numRequiredSignatures)
     .u8(message.header.numReadonlySignedAccounts)
@@ -75,8 +75,8 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
+/** Set in the first byte of versioned messages. */
 export const VERSION_PREFIX = 0x80;
-const ADDRESS_BYTES = 32;
 
 /** The text follows Agave's "failed to deserialize …: ". */
 class InvalidMessage extends Error {

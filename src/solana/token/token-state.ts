@@ -1,5 +1,6 @@
 import { ByteReader } from '../../base/bytes.ts';
 import { type Address, addressFromBytes } from '../address.ts';
+import { pubkey, u64 } from '../codec.ts';
 
 export const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
@@ -26,9 +27,9 @@ function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
 }
 
 /** C option: the value bytes follow the tag in any case. @returns undefined for an invalid tag. */
-function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
+function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null | undefined {
   const tag = reader.u32();
-  const value = read();
+  const value = read(reader);
   if (tag === 0) return null;
   return tag === 1 ? value : undefined;
 }
@@ -66,11 +67,11 @@ export type Mint = Readonly<{
 export function decodeMint(data: Uint8Array): Mint | null {
   if (!isTokenState(data, 'mint')) return null;
   const reader = new ByteReader(data.subarray(0, MINT_BYTES));
-  const mintAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const mintAuthority = readCOption(reader, pubkey.read);
   const supply = reader.u64();
   const decimals = reader.u8();
   const initialized = reader.u8();
-  const freezeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const freezeAuthority = readCOption(reader, pubkey.read);
   if (initialized !== 1 || mintAuthority === undefined || freezeAuthority === undefined) return null;
   return { mintAuthority, supply, decimals, freezeAuthority };
 }
@@ -103,14 +104,14 @@ export function isTokenAccount(data: Uint8Array): boolean {
 export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   if (!isTokenAccount(data)) return null;
   const reader = new ByteReader(data.subarray(0, TOKEN_ACCOUNT_BYTES));
-  const mint = addressFromBytes(reader.bytes(32));
-  const owner = addressFromBytes(reader.bytes(32));
+  const mint = pubkey.read(reader);
+  const owner = pubkey.read(reader);
   const amount = reader.u64();
-  const delegate = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const delegate = readCOption(reader, pubkey.read);
   const state = reader.u8() === 2 ? 'frozen' : 'initialized';
-  const isNative = readOption(reader, () => reader.u64());
+  const isNative = readCOption(reader, u64.read);
   const delegatedAmount = reader.u64();
-  const closeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const closeAuthority = readCOption(reader, pubkey.read);
   if (delegate === undefined || isNative === undefined || closeAuthority === undefined) return null;
   return { mint, owner, amount, delegate, state, isNative, delegatedAmount, closeAuthority };
 }

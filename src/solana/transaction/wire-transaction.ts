@@ -1,5 +1,6 @@
 import { ADDRESS_BYTES, addressBytes } from '../address.ts';
 import { BLOCKHASH_BYTES } from '../blockhash.ts';
+import { VERSION_PREFIX } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { SIGNATURE_BYTES } from '../signature.ts';
 
@@ -55,9 +56,8 @@ export class WireScanner {
   }
 }
 
-/** Set in versioned messages. */
-const MESSAGE_VERSION_PREFIX = 0x80;
-const VERSION_1_PREFIX = 0x81;
+/** Version 1 transactions start with the message. */
+export const VERSION_1_PREFIX = 0x81;
 const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
@@ -101,9 +101,9 @@ function scanLegacyOrV0(scan: WireScanner, shape: TransactionShape): void {
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
-  shape.version = first < MESSAGE_VERSION_PREFIX ? 'legacy' : 0;
+  shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
   // Only legacy and version 0 messages come after the signatures; at least one signature is required.
-  if (first > MESSAGE_VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
+  if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
   scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
   shape.keysAt = scan.take(shape.keyCount * ADDRESS_BYTES);

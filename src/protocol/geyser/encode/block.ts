@@ -1,4 +1,4 @@
-import { ProtobufReader } from '../protobuf.ts';
+import { NO_BYTES, ProtobufReader } from '../protobuf.ts';
 import { fieldBytes, ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
@@ -22,7 +22,7 @@ const PARENT_BLOCKHASH = 7;
 
 /** Copies the fields that a block and its meta share: up to 5. @returns the parent blockhash. */
 function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
-  let parentBlockhash: Uint8Array = new Uint8Array();
+  let parentBlockhash = NO_BYTES;
   const fields = new ProtobufReader(meta);
   while (fields.next()) {
     if (fields.field === PARENT_BLOCKHASH) {

@@ -1,3 +1,4 @@
+import { NO_BYTES } from '../protobuf.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
 /** Field 1 of `SubscribeUpdate` and `SubscribeUpdateDeshred`: the filter names. */
@@ -7,12 +8,10 @@ export function encodeNames(names: readonly string[]): Uint8Array {
   return writer.finish();
 }
 
-const NOTHING: Uint8Array = new Uint8Array();
-
 export const pingTailOf =
   (pingField: number, createdAtField: number) =>
   (createdAt: Uint8Array): Uint8Array =>
-    new ProtobufWriter(32).bytes(pingField, NOTHING).bytes(createdAtField, createdAt).finish();
+    new ProtobufWriter(32).bytes(pingField, NO_BYTES).bytes(createdAtField, createdAt).finish();
 
 /** The id is that of the client's ping, i32. */
 export const pongTailOf =

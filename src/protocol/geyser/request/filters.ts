@@ -5,7 +5,7 @@ import { type Lamports, lamports, type Slot, slot } from '../../../solana/units.
 import { type Commitment, commitments } from '../../commitment.ts';
 import { decodeBase64 } from '../../rpc/base64-text.ts';
 import { readOnlyField } from '../fields.ts';
-import type { ProtobufReader } from '../protobuf.ts';
+import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 import type { ProtobufWriter } from '../protobuf-writer.ts';
 import type { FieldCodec } from './message-codec.ts';
 import type { RequestFaults } from './request-faults.ts';
@@ -196,7 +196,7 @@ type CuckooFilterMessage = Readonly<{
 
 /** Parameters are validated by `CuckooFilter`. */
 function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
-  let data: Uint8Array = new Uint8Array();
+  let data = NO_BYTES;
   let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
   let hashSeed = 0n;
   while (reader.next()) {

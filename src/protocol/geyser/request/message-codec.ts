@@ -1,4 +1,4 @@
-import { ProtobufReader } from '../protobuf.ts';
+import { NO_BYTES, ProtobufReader } from '../protobuf.ts';
 import type { ProtobufWriter } from '../protobuf-writer.ts';
 import { type FilterKind, filterFacts, type RequestFaults } from './request-faults.ts';
 
@@ -52,8 +52,6 @@ export function messageCodec<Values extends object>(
   };
 }
 
-const NOTHING: Uint8Array = new Uint8Array();
-
 /** Reads a map entry. Its value may be absent: Rust clients omit a filter that matches everything. */
 function readEntry<Filter>(
   kind: FilterKind,
@@ -70,7 +68,7 @@ function readEntry<Filter>(
     else if (entry.field === 2) filter = codec.read(entry.message(), faults);
     else entry.skipField();
   }
-  filter ??= codec.read(new ProtobufReader(NOTHING), faults);
+  filter ??= codec.read(new ProtobufReader(NO_BYTES), faults);
   if (isFirst && faults.hasFault) faults.locate(filterFacts(kind, name));
   return { name, filter };
 }

@@ -1,11 +1,11 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { BLOCKHASH_BYTES } from '../../../solana/blockhash.ts';
+import { VERSION_PREFIX } from '../../../solana/message/message.ts';
 import { readShortVec } from '../../../solana/short-vec.ts';
 import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-const VERSION_PREFIX = 0x80;
 const PROTOBUF_OVERHEAD_BYTES = 100;
 
 /** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */

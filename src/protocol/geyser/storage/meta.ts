@@ -23,13 +23,11 @@ import {
   readWrappedUint64,
   required,
 } from '../fields.ts';
-import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
-
-const NONE: Uint8Array = new Uint8Array();
+import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
 /** It contains bincode. */
 export function readTransactionError(reader: ProtobufReader): TransactionError {
-  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NONE);
+  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
   const error = decodeTransactionError(bytes);
   if (error === null) throw new InvalidProtobuf('unknown transaction error');
   return error;
@@ -37,7 +35,7 @@ export function readTransactionError(reader: ProtobufReader): TransactionError {
 
 function readReturnData(reader: ProtobufReader): ReturnData {
   let programId: Address | null = null;
-  let data = NONE;
+  let data = NO_BYTES;
   while (reader.next()) {
     if (reader.field === 1) programId = readAddress(reader);
     else if (reader.field === 2) data = reader.bytes();
@@ -108,7 +106,7 @@ export function readMeta(reader: ProtobufReader): TransactionMeta {
 
 function readInnerInstruction(reader: ProtobufReader): InnerInstruction {
   let programIdIndex = 0;
-  let [accounts, data] = [NONE, NONE];
+  let [accounts, data] = [NO_BYTES, NO_BYTES];
   let stackHeight: number | null = null;
   while (reader.next()) {
     if (reader.field === 1) programIdIndex = reader.u8();
