@@ -34,6 +34,7 @@ export type Call = Readonly<{
   method: string;
   /** Row of the method table, or `unknownMethod`. */
   row: MethodRow;
+  /** Raw JSON. */
   params: Buffer | null;
   trace?: CallTrace | null;
   /** Minimum slots of the caller's session. */

@@ -34,7 +34,7 @@ export type MethodTraits = Readonly<{
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
-  /** The call is not retried or takes long. */
+  /** An attempt may use the whole timeout: the call is not retried or takes long. */
   takesAllTheTime: boolean;
   outlivesCaller: boolean;
   /** Identical concurrent calls may share a response. */

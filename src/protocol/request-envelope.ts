@@ -30,7 +30,7 @@ export type EnvelopeItem =
       kind: 'call';
       id: Buffer;
       method: string;
-      /** A view into the body; null if absent or null. */
+      /** Raw JSON, a view into the body; null if absent or null. */
       params: Buffer | null;
       bytes: number;
     }>

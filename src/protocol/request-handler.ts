@@ -31,13 +31,20 @@ type MeteredRequest = Omit<Caller, 'network'> &
   Readonly<{ product: Product; network: Network; bytesIn: number }>;
 
 export type RpcRequest = MeteredRequest &
-  Readonly<{ method: string; params: Buffer | null; idBytes: number }>;
+  Readonly<{
+    method: string;
+    /** Raw JSON. */
+    params: Buffer | null;
+    /** Of the response's id, for metering. */
+    idBytes: number;
+  }>;
 
 /** Malformed body, invalid call, notification or empty batch. */
 export type InvalidRequest = MeteredRequest &
   Readonly<{
     /** null for a valid request without a call. */
     fault: Failure | null;
+    /** null: no response. */
     idBytes: number | null;
   }>;
 
@@ -51,6 +58,7 @@ export type RateLimitState = Readonly<{
 
 export type LimitStatus = Readonly<{
   rateLimit: RateLimitState | null;
+  /** Monthly credits. */
   quota?: RateLimitState | null;
 }>;
 

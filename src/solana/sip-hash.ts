@@ -45,6 +45,7 @@ function rounds(count: number): void {
   }
 }
 
+/** Swaps the halves. */
 const rotated = (seed: bigint): bigint => ((seed & MASK_32) << 32n) | (seed >> 32n);
 
 /**
@@ -76,10 +77,7 @@ export class SipHash {
     this.#finish();
   }
 
-  /**
-   * As Rust hashes a byte array: its length in eight bytes, then the bytes. @param length - a multiple of 8, below
-   * 248.
-   */
+  /** As Rust hashes a byte array: its length in eight bytes, then the bytes, a multiple of 8 below 248. */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);
     this.#word(0, length);

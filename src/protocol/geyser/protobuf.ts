@@ -26,7 +26,6 @@ export interface FieldCount {
 
 /**
  * Reads one message in wire order: `while (reader.next())`, then read or skip the field. Strict like prost, which
- * the
  * Rust servers use: a known field with another wire type is an error. Source: protobuf.dev, "Encoding".
  * @throws InvalidProtobuf from every method.
  */

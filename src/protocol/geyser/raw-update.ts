@@ -13,6 +13,7 @@ type Raw = Readonly<{
 export type RawAccount = Raw &
   Readonly<{
     kind: 'account';
+    /** `SubscribeUpdateAccountInfo`. */
     info: Uint8Array;
     address: Uint8Array;
     owner: Uint8Array;
@@ -32,6 +33,7 @@ export type RawKeys = Readonly<{ bytes: Uint8Array; offsets: readonly number[] }
 export type RawTransaction = Raw &
   Readonly<{
     kind: 'transaction';
+    /** `SubscribeUpdateTransactionInfo`. */
     info: Uint8Array;
     signature: Uint8Array;
     isVote: boolean;

@@ -117,10 +117,7 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
-/**
- * Members without a meaning here are validated and ignored. Unlike elsewhere, filters are verified before the
- * address.
- */
+/** Other members are validated and ignored. Unlike elsewhere, filters are verified before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);

@@ -84,23 +84,16 @@ export function at<T>(list: readonly JsonValue[], index: number, read: (value: J
 }
 
 /** @throws RpcError -32602 "Invalid param: Invalid" (not base58) or "Invalid param: WrongSize". */
-export function readAddress(text: string): Address {
-  const parsed = parseAddress(text);
+function valid<Parsed extends object>(parsed: Parsed): Exclude<Parsed, { fault: string }> {
   if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.address;
+  return parsed as Exclude<Parsed, { fault: string }>;
 }
 
-export function readSignature(text: string): Signature {
-  const parsed = parseSignature(text);
-  if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.signature;
-}
+export const readAddress = (text: string): Address => valid(parseAddress(text)).address;
 
-export function readBlockhash(text: string): Blockhash {
-  const parsed = parseBlockhash(text);
-  if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.blockhash;
-}
+export const readSignature = (text: string): Signature => valid(parseSignature(text)).signature;
+
+export const readBlockhash = (text: string): Blockhash => valid(parseBlockhash(text)).blockhash;
 
 export function limitInputs(inputs: readonly unknown[], max: number): void {
   if (inputs.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);

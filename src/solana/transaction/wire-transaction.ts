@@ -81,9 +81,8 @@ export const emptyShape = () => ({
 export type TransactionShape = ReturnType<typeof emptyShape>;
 
 /**
- * Content is not checked beyond counts: see `sanitizeTransaction`. @returns false if the transaction is
- * incomplete.
- * @param shape - output; unspecified if the scan fails.
+ * Content is not checked beyond counts: see `sanitizeTransaction`.
+ * @param shape - output; unspecified if the scan fails, which returns false.
  */
 export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;
