@@ -79,10 +79,7 @@ function readBlockFilter(value: JsonValue): string | null {
   return null;
 }
 
-/**
- * `"all"
- * {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address.
- */
+/** `"all" | {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address. */
 function parseBlock(params: JsonValue | undefined): SubscriptionOf<'block'> {
   const list = positional(params, 1, 2);
   const mentioned = at(list, 0, readBlockFilter);

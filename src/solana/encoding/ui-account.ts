@@ -66,10 +66,7 @@ function encodeData(
   }
 }
 
-/**
- * `space` is the full data length; parsed data is not sliced. Source: account-decoder/src/lib.rs,
- * `encode_ui_account`.
- */
+/** `space` is the full data length; parsed data is not sliced. Source: account-decoder, `encode_ui_account`. */
 export function encodeAccount(
   address: Address,
   account: Account,

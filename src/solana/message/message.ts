@@ -84,9 +84,8 @@ class InvalidMessage extends Error {
 }
 
 /**
- * Strict: one encoding per message and, unless allowed, no trailing bytes. Results are views of `bytes`. For
- * counts and
- * indexes see `sanitizeTransaction`. Source: solana-message, `VersionedMessage`.
+ * Strict: one encoding per message and, unless allowed, no trailing bytes. Results are views of `bytes`. Counts and
+ * indexes are checked by `sanitizeTransaction`. Source: solana-message, `VersionedMessage`.
  */
 export function decodeMessage(
   bytes: Uint8Array,
