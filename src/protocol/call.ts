@@ -23,32 +23,26 @@ export type ServedFrom = 'cache' | 'shared' | 'heads' | 'store';
 /** Receives the attempts of a call. Must not throw. */
 export interface CallTrace {
   onAttempt(attempt: CallAttempt): void;
-  /**
-   * The call was answered by a cache or by joining another call.
-   * @param startedAt - start of the lookup, `performance.now()`.
-   */
+  /** @param startedAt - of the lookup, `performance.now()`. */
   onServedFrom?(from: ServedFrom, startedAt: number): void;
   /** Tracking of an accepted transaction ended. Called once, after the response and further attempts. */
   onSubmissionEnd?(result: SubmissionResult): void;
 }
 
-/** One JSON-RPC call. */
 export type Call = Readonly<{
   network: Network;
   method: string;
   /** Row of the method table, or `unknownMethod`. */
   row: MethodRow;
-  /** Raw JSON text of `params`; null if absent. */
+  /** Raw JSON. */
   params: Buffer | null;
-  /** Absent or null: not traced. */
   trace?: CallTrace | null;
-  /** Minimum slots of the caller's session. Absent or null: none. */
+  /** Minimum slots of the caller's session. */
   minSlot?: MinSlot | null;
 }>;
 
-/** Response as received bytes. */
 export type RpcResponse = Readonly<{
-  /** Raw JSON of the `result` or `error` member. A read-only view that other callers may share. */
+  /** Raw JSON of `result` or `error`: read-only, other callers may share it. */
   body: Buffer;
   /** JSON-RPC error code; 0 for a result. */
   errorCode: number;
@@ -57,12 +51,8 @@ export type RpcResponse = Readonly<{
 /** Receives the response or the failure exactly once, possibly synchronously. Must not throw. */
 export interface ResponseHandler {
   onResponse(response: RpcResponse): void;
-  /** No node responded. */
   onError(failure: Failure): void;
-  /**
-   * Receives large results as a stream, in place of `onResponse`. Absent or null: buffered. Read when the
-   * response starts.
-   */
+  /** Receives large results as a stream in place of `onResponse`. Read when the response starts. */
   readonly stream?: StreamHandler | null;
 }
 
@@ -71,10 +61,7 @@ export interface PendingCall {
   cancel(): void;
 }
 
-/**
- * Dispatches calls: the node pool, or a middleware in front of it. `request` (rpc-dispatcher.ts)
- * returns a promise.
- */
+/** The node pool, or a middleware in front of it. `request` (rpc-dispatcher.ts) returns a promise. */
 export interface RpcDispatcher {
   dispatch(call: Call, handler: ResponseHandler): PendingCall;
 }

@@ -1,10 +1,7 @@
-/** Source: spec, "States and transitions". */
+/** In the order of geyser.proto's `CommitmentLevel`. Source: spec, "States and transitions". */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const;
 export type Commitment = (typeof commitments)[number];
 
-/**
- * Whether a status has reached the required commitment.
- * @param status - untrusted; false if it is not a commitment.
- */
+/** @param status - untrusted; false if it is not a commitment. */
 export const satisfiesCommitment = (status: unknown, required: Commitment): boolean =>
   commitments.indexOf(status as Commitment) >= commitments.indexOf(required);

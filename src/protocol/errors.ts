@@ -7,19 +7,15 @@ export type FailureRow = Readonly<{
   http: number;
   rpc: number;
   grpc: number;
-  /** WebSocket close code, if the failure closes the connection. */
   close: number;
-  /** Message for clients; `{name}` is replaced by that fact. Never contains the message of a caught error. */
+  /** `{name}` is replaced by that fact. Never contains the message of a caught error. */
   text: string;
-  /** Message for gRPC clients, if different. */
   grpcText?: string;
-  /** Message for REST clients, if different. */
   restText?: string;
-  /** Seconds, for transient failures. */
+  /** Seconds. */
   retryAfter?: number;
   /** Counted as a rejection by a limit, not by owner. */
   limits?: true;
-  /** REST only. */
   rest?: true;
   /** The JSON-RPC response omits `jsonrpc`, as Agave's does. */
   versionless?: true;
@@ -35,11 +31,7 @@ const row = (
   extra: Partial<Omit<FailureRow, 'owner' | 'http' | 'rpc' | 'grpc' | 'close' | 'text'>> = {},
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
-/**
- * Table of failures: owner, and representation on each wire. Servers only read their column. Sources:
- * spec/interface.md "Errors" for customer-facing codes. Agave's `custom_error.rs` (rpc-client-api) owns
- * -32001 … -32021, which pass through; ours are -32040 … -32099.
- */
+/** Servers only read their column. Sources: spec/interface.md "Errors"; Agave's `custom_error.rs` up to -32021. */
 // biome-ignore format: a table is read by its columns
 export const failures = {
   // owner, HTTP status, JSON-RPC code, gRPC status, WebSocket close code, text
@@ -50,7 +42,6 @@ export const failures = {
   PARAMS_NOT_ARRAY: row('client', 200, -32602, 3, 1007, '`params` should be an array'),
   INTERNAL: row('gateway', 500, -32603, 13, 1011, 'Internal error'),
 
-  // API keys, their limits and rules, and the requested network.
   MISSING_KEY: row('client', 401, -32040, 16, 1008,
     'No API key: send it as "Authorization: Bearer <API_KEY>" or as the query parameter "api-key"', {
       grpcText: 'No API key: send it as the metadata "x-token"',
@@ -178,14 +169,14 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Public facts of a failure, such as the exceeded limit. Never the message of a caught error. */
+/** Public. Never the message of a caught error. */
 export type FailureFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Failure with a row of the table. `facts` are sent to the client; `cause` is not. */
+/** `facts` are sent to the client; `cause` is not. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly facts: FailureFacts | undefined;
-  /** Seconds; sent as Retry-After. */
+  /** Seconds. */
   readonly retryAfter: number | undefined;
 
   /** @param options.retryAfter - overrides the row's value; null: none, if a retry could do harm. */
@@ -212,7 +203,6 @@ export class Failure extends Error {
     return this.#withFacts(this.row.restText ?? this.row.text);
   }
 
-  /** Text for all other clients. */
   get text(): string {
     return this.#withFacts(this.row.text);
   }
@@ -222,10 +212,9 @@ export class Failure extends Error {
   }
 }
 
-/** Maximum length of an echoed name, which may come from the client. */
+/** An echoed name may come from the client. */
 const NAME_MAX_CHARS = 64;
 
-/** Failure for an unknown network, or one without nodes. */
 export const networkNotServed = (named: string, served: readonly string[]): Failure =>
   new Failure('NETWORK_NOT_SERVED', {
     facts: { network: named.slice(0, NAME_MAX_CHARS), served: served.join(', ') || 'none' },

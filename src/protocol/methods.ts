@@ -6,15 +6,12 @@ import type { Commitment } from './commitment.ts';
  */
 
 /**
- * Decides retries, hedging, coalescing and fan-out. Cache lifetimes are in
- * upstream/middleware/cache-policy.ts.
- * - `fixed`: constant per network.
- * - `epoch`: constant per epoch.
+ * Decides retries, hedging, coalescing and fan-out; cache lifetimes are in upstream/middleware/cache-policy.ts.
+ * - `fixed`, `epoch`: constant per network, or per epoch.
  * - `head`: current state, at any commitment.
  * - `pinned`: addressed by slot or signature; final below the finalized root.
  * - `growing`: history and lists that grow.
  * - `scan`: heavy for the node.
- * - `simulate`: executes a transaction without effect.
  * - `send`: signed bytes may go to many nodes; idempotent by signature.
  * - `mint`: an airdrop; sent to one node once.
  * - `unknown`: not in the table; never repeated once sent.
@@ -33,13 +30,12 @@ export type MethodKind =
 
 export type MethodTraits = Readonly<{
   oneNode: boolean;
-  /** Has a side effect, which may have happened even without a response. */
+  /** It may have happened even without a response. */
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;
-  /** An attempt may use the whole timeout, because the call is not retried or takes long. */
+  /** An attempt may use the whole timeout: the call is not retried or takes long. */
   takesAllTheTime: boolean;
-  /** Continues when the caller disconnects. */
   outlivesCaller: boolean;
   /** Identical concurrent calls may share a response. */
   shared: boolean;
@@ -76,13 +72,13 @@ export type MethodRow = Readonly<{
   kind: MethodKind;
   /** Credits per call. */
   cost: number;
-  /** Index of the options object in the params; null: none. */
+  /** Index of the options object in the params. */
   config: number | null;
   /** Weakest accepted commitment; null: not accepted. */
   commitment: Commitment | null;
   /** The result is `{ context, value }`. */
   context: boolean;
-  /** How the requested history is addressed; null: no history. */
+  /** How the requested history is addressed. */
   history: HistoryKey | null;
 }>;
 
@@ -163,7 +159,6 @@ export const methods = {
 
 export type MethodName = keyof typeof methods;
 
-/** Row of every method not in the table. */
 export const unknownMethod: MethodRow = row('unknown', 1, null, null, false);
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods));

@@ -1,13 +1,9 @@
 /**
- * Table of JSON-RPC errors of nodes. Unlisted codes are returned without a retry and rank as least informative.
- * Sources: Agave rpc-client-api `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers'
- * practice for throttling codes.
+ * Unlisted codes are returned without a retry and rank as least informative. Sources: Agave rpc-client-api
+ * `custom_error.rs`; reference solana-json-rpc.md §1.6 and §2.2; providers' practice for throttling codes.
  */
 
-/**
- * `accept`: return at once. `retry`: another node may answer. `confirm`: confirm by one other node, since it
- * may be a gap in this node's ledger. `throttled`: as HTTP 429.
- */
+/** `confirm`: by one other node, since it may be a gap in this node's ledger. `throttled`: as HTTP 429. */
 export type NodeErrorRule = 'accept' | 'retry' | 'confirm' | 'throttled';
 
 export type NodeErrorRow = Readonly<{
@@ -17,76 +13,57 @@ export type NodeErrorRow = Readonly<{
   rank: number;
   /** Defined by JSON-RPC or Agave: accepted even with an HTTP error status. */
   standard: boolean;
-  /** The node may have executed the request. */
   mayHaveActed: boolean;
-  /** The node reports that it is behind. */
   behind: boolean;
   /** May have `id: null`, because the node could not parse the request. */
   unreadable: boolean;
-  /** Failed preflight; the data contains the reason. */
   preflight: boolean;
-  /** Unknown method: nothing was executed. */
   didNothing: boolean;
-  /** Capability that the node lacks if another node then succeeds; null: the failure is transient. */
+  /** What the node lacks if another node then succeeds; null: the failure is transient. */
   missing: MissingCapability | null;
 }>;
 
-/**
- * `method`: the method or its index. `older`: this slot and earlier ones. `newer`: this slot and later ones,
- * for now.
- */
+/** `older`: this slot and earlier ones. `newer`: this slot and later ones, for now. */
 export type MissingCapability = 'method' | 'older' | 'newer';
 
-type Flag =
-  | MissingCapability
-  | 'foreign'
-  | 'mayHaveActed'
-  | 'behind'
-  | 'unreadable'
-  | 'preflight'
-  | 'didNothing';
-
-const missingCapabilities: readonly MissingCapability[] = ['method', 'older', 'newer'];
-
-/** Least informative: method not supported, or throttled. */
+/** Method not supported, or throttled. */
 const RANK_LEAST_INFORMATIVE = 5;
 
-function row(
+const row = (
   name: string,
   rule: NodeErrorRule,
   rank = RANK_LEAST_INFORMATIVE,
-  ...flags: readonly Flag[]
-): NodeErrorRow {
-  return {
-    name,
-    rule,
-    rank,
-    standard: !flags.includes('foreign'),
-    mayHaveActed: flags.includes('mayHaveActed'),
-    behind: flags.includes('behind'),
-    unreadable: flags.includes('unreadable'),
-    preflight: flags.includes('preflight'),
-    didNothing: flags.includes('didNothing'),
-    missing: missingCapabilities.find((missing) => flags.includes(missing)) ?? null,
-  };
-}
+  extra: Partial<NodeErrorRow> = {},
+): NodeErrorRow => ({
+  name,
+  rule,
+  rank,
+  standard: true,
+  mayHaveActed: false,
+  behind: false,
+  unreadable: false,
+  preflight: false,
+  didNothing: false,
+  missing: null,
+  ...extra,
+});
 
 // biome-ignore format: a table is read by its columns
 const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
-  [-32001, row('BLOCK_CLEANED_UP', 'confirm', 0, 'older')],
-  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'accept', 0, 'preflight')],
+  [-32001, row('BLOCK_CLEANED_UP', 'confirm', 0, { missing: 'older' })],
+  [-32002, row('SEND_TRANSACTION_PREFLIGHT_FAILURE', 'accept', 0, { preflight: true })],
   [-32003, row('TRANSACTION_SIGNATURE_VERIFICATION_FAILURE', 'accept')],
-  [-32004, row('BLOCK_NOT_AVAILABLE', 'retry', 1, 'newer')],
-  [-32005, row('NODE_UNHEALTHY', 'retry', 4, 'behind')],
+  [-32004, row('BLOCK_NOT_AVAILABLE', 'retry', 1, { missing: 'newer' })],
+  [-32005, row('NODE_UNHEALTHY', 'retry', 4, { behind: true })],
   [-32006, row('TRANSACTION_PRECOMPILE_VERIFICATION_FAILURE', 'accept')],
-  [-32007, row('SLOT_SKIPPED', 'confirm', 0, 'older')],
+  [-32007, row('SLOT_SKIPPED', 'confirm', 0, { missing: 'older' })],
   [-32008, row('NO_SNAPSHOT', 'retry', 2)],
-  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'confirm', 0, 'older')],
-  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'retry', 2, 'method')],
-  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'retry', 2, 'method')],
+  [-32009, row('LONG_TERM_STORAGE_SLOT_SKIPPED', 'confirm', 0, { missing: 'older' })],
+  [-32010, row('KEY_EXCLUDED_FROM_SECONDARY_INDEX', 'retry', 2, { missing: 'method' })],
+  [-32011, row('TRANSACTION_HISTORY_NOT_AVAILABLE', 'retry', 2, { missing: 'method' })],
   [-32012, row('SCAN_ERROR', 'retry', 2)],
   [-32013, row('TRANSACTION_SIGNATURE_LEN_MISMATCH', 'accept')],
-  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'retry', 1, 'newer')],
+  [-32014, row('BLOCK_STATUS_NOT_AVAILABLE_YET', 'retry', 1, { missing: 'newer' })],
   [-32015, row('UNSUPPORTED_TRANSACTION_VERSION', 'accept')],
   [-32016, row('MIN_CONTEXT_SLOT_NOT_REACHED', 'retry', 1)],
   [-32017, row('EPOCH_REWARDS_PERIOD_ACTIVE', 'accept')],
@@ -94,17 +71,17 @@ const rows: ReadonlyMap<number, NodeErrorRow> = new Map([
   [-32019, row('LONG_TERM_STORAGE_UNREACHABLE', 'retry', 2)],
   [-32020, row('FILTER_TRANSACTION_NOT_FOUND', 'confirm', 0)],
   [-32021, row('NO_SLOT_HISTORY', 'accept')],
-  [-32065, row('NODE_WITHOUT_METHOD', 'retry', RANK_LEAST_INFORMATIVE, 'foreign', 'didNothing', 'method')],
-  [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
-  [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, 'foreign')],
-  [-32600, row('INVALID_REQUEST', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
-  [-32601, row('METHOD_NOT_FOUND', 'retry', RANK_LEAST_INFORMATIVE, 'didNothing', 'method')],
+  [-32065, row('NODE_WITHOUT_METHOD', 'retry', RANK_LEAST_INFORMATIVE,
+    { standard: false, didNothing: true, missing: 'method' })],
+  [-32429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, { standard: false })],
+  [429, row('THROTTLED', 'throttled', RANK_LEAST_INFORMATIVE, { standard: false })],
+  [-32600, row('INVALID_REQUEST', 'accept', RANK_LEAST_INFORMATIVE, { unreadable: true })],
+  [-32601, row('METHOD_NOT_FOUND', 'retry', RANK_LEAST_INFORMATIVE, { didNothing: true, missing: 'method' })],
   [-32602, row('INVALID_PARAMS', 'accept')],
-  [-32603, row('INTERNAL_ERROR', 'retry', 3, 'mayHaveActed')],
-  [-32700, row('PARSE_ERROR', 'accept', RANK_LEAST_INFORMATIVE, 'unreadable')],
+  [-32603, row('INTERNAL_ERROR', 'retry', 3, { mayHaveActed: true })],
+  [-32700, row('PARSE_ERROR', 'accept', RANK_LEAST_INFORMATIVE, { unreadable: true })],
 ]);
 
-/** Row of every code not in the table. */
-const unknownError: NodeErrorRow = row('UNKNOWN', 'accept', RANK_LEAST_INFORMATIVE, 'foreign');
+const unknownError: NodeErrorRow = row('UNKNOWN', 'accept', RANK_LEAST_INFORMATIVE, { standard: false });
 
 export const nodeErrorRow = (code: number): NodeErrorRow => rows.get(code) ?? unknownError;

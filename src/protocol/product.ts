@@ -1,4 +1,4 @@
-/** Products and their key prefixes. Source: spec, "What the service does". */
+/** Source: spec, "What the service does". */
 export const products = {
   rpc: { prefix: 'svc_rpc_live_', title: 'RPC, WebSocket and REST' },
   grpc: { prefix: 'svc_grpc_live_', title: 'gRPC (Yellowstone)' },

@@ -16,43 +16,28 @@ import { NULL_ID } from './response-envelope.ts';
  */
 
 export type EnvelopeLimits = Readonly<{
-  /** Calls and notifications per batch. */
   batchMax: number;
-  /** Bytes of an id as written, including quotes. */
+  /** As written, including quotes. */
   idMaxBytes: number;
-  /** Nesting depth including the body; Agave's limit. */
+  /** Including the body; Agave's limit. */
   depthMax: number;
 }>;
 
 export const envelopeLimits: EnvelopeLimits = { batchMax: 100, idMaxBytes: 1024, depthMax: 127 };
 
-/** Call, notification, or invalid member. */
 export type EnvelopeItem =
   | Readonly<{
       kind: 'call';
-      /** Raw JSON, a view into the body. */
       id: Buffer;
       method: string;
       /** Raw JSON, a view into the body; null if absent or null. */
       params: Buffer | null;
-      /** Size within the body. */
       bytes: number;
     }>
   | Readonly<{ kind: 'notification'; bytes: number }>
-  | Readonly<{
-      kind: 'fault';
-      /** Raw JSON id of the error response. */
-      id: Buffer;
-      code: FailureCode;
-      bytes: number;
-    }>;
+  | Readonly<{ kind: 'fault'; id: Buffer; code: FailureCode; bytes: number }>;
 
-export type Envelope = Readonly<{
-  /** The body is an array, so the response must be one. */
-  batch: boolean;
-  items: readonly EnvelopeItem[];
-  bytes: number;
-}>;
+export type Envelope = Readonly<{ batch: boolean; items: readonly EnvelopeItem[]; bytes: number }>;
 
 const [ID, JSONRPC, METHOD, PARAMS] = ['id', 'jsonrpc', 'method', 'params'].map((name) =>
   Buffer.from(name),
@@ -76,7 +61,6 @@ class DecodeState {
   methodEnd = MALFORMED;
   paramsStart = MALFORMED;
   paramsEnd = MALFORMED;
-  /** Whether there is an unknown or duplicate member. */
   hasUnexpectedMember = false;
 
   constructor(body: Buffer, limits: EnvelopeLimits) {
@@ -100,7 +84,7 @@ function bytesEqual(body: Buffer, start: number, end: number, expected: Uint8Arr
   return true;
 }
 
-/** Member name; known names are matched without decoding. */
+/** Known names are matched without decoding. */
 function nameOf(body: Buffer, start: number, end: number): string {
   if (bytesEqual(body, start, end, ID)) return 'id';
   if (bytesEqual(body, start, end, JSONRPC)) return 'jsonrpc';
@@ -109,7 +93,7 @@ function nameOf(body: Buffer, start: number, end: number): string {
   return end - start > NAME_MAX_BYTES ? '' : decodeString(body, start, end);
 }
 
-/** Records the position of a member. @throws Failure PARSE_ERROR for a second id. */
+/** @throws Failure PARSE_ERROR for a second id. */
 function recordMember(
   state: DecodeState,
   nameStart: number,
@@ -143,7 +127,6 @@ function recordMember(
   }
 }
 
-/** Whether Agave accepts the id. */
 function isLegalId({ body, idStart, idEnd }: DecodeState): boolean {
   const kind = kindOf(body[idStart]);
   if (kind === 'number') {
@@ -203,7 +186,6 @@ const fault = (id: Buffer, code: FailureCode, bytes: number): EnvelopeItem => ({
   bytes,
 });
 
-/** Decodes a well-formed batch member. */
 function decodeItem(state: DecodeState, start: number, end: number): void {
   const { body, items, limits } = state;
   if (items.length >= limits.batchMax) {
@@ -215,11 +197,7 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
   items.push(classifyItem(state, end - start));
 }
 
-/**
- * Decodes a request body: one call or a batch.
- * @throws Failure PARSE_ERROR for invalid JSON or UTF-8, other types, excessive depth, and illegal or
- * duplicate ids; BATCH_TOO_LARGE. Both are one response to the whole body, with id null.
- */
+/** @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Both answer the whole body. */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
   const state = new DecodeState(body, limits);
@@ -241,10 +219,7 @@ function matchesFromEnd(body: Buffer, start: number, name: Buffer): boolean {
   return true;
 }
 
-/**
- * Interned name of a known method at this position, so that no string is allocated per call.
- * @returns null for an unknown method.
- */
+/** Interned, so that no string is allocated per call. */
 export function methodNameAt(body: Buffer, start: number, end: number): string | null {
   const names = namesByLength[end - start];
   if (names === undefined) return null;

@@ -2,61 +2,53 @@ import type { IpAddress } from '../base/ip-address.ts';
 import type { Network, PendingCall, RpcResponse } from './call.ts';
 import type { Failure } from './errors.ts';
 import type { Product } from './product.ts';
+import { canceledBy } from './rpc-dispatcher.ts';
 import type { StreamedResponse } from './streamed-response.ts';
 
-/** Where a request came from, as the listener saw it. */
+/** As the listener saw it. */
 export type ClientInfo = Readonly<{
-  /** Canonical form; behind trusted proxies the forwarded address. Empty if already disconnected. */
+  /** Behind trusted proxies the forwarded address. Empty if already disconnected. */
   address: string;
-  /** For comparison; null if `address` is empty. */
   ip: IpAddress | null;
-  /** Address of a trusted proxy without a forwarded address: many clients may share it. */
+  /** A trusted proxy that forwarded no address: many clients may share it. */
   isProxy: boolean;
-  /** `Origin` header. */
   origin: string | null;
 }>;
 
-/** Credentials and origin of a request. */
 export type Caller = Readonly<{
   /** API key as sent; null if absent. Used for authentication only. */
   credential: string | null;
   client: ClientInfo;
-  /** W3C `traceparent` header. */
+  /** W3C header. */
   traceparent?: string | null | undefined;
-  /** Session with monotonic reads. Absent or null: none. */
+  /** Session with monotonic reads. */
   session?: string | null | undefined;
-  /** Query parameter `network`, unvalidated. Absent or null: the default network. */
+  /** Unvalidated. Absent or null: the default network. */
   network?: string | null | undefined;
 }>;
 
-/** Call passed from a server to the pipeline. */
-export type RpcRequest = Omit<Caller, 'network'> &
+type MeteredRequest = Omit<Caller, 'network'> &
+  Readonly<{ product: Product; network: Network; bytesIn: number }>;
+
+export type RpcRequest = MeteredRequest &
   Readonly<{
-    product: Product;
-    network: Network;
     method: string;
-    /** Raw JSON text of `params`; null if absent. */
+    /** Raw JSON. */
     params: Buffer | null;
-    /** Request bytes, for metering. */
-    bytesIn: number;
-    /** Bytes of the response id, for metering. */
+    /** Of the response's id, for metering. */
     idBytes: number;
   }>;
 
 /** Malformed body, invalid call, notification or empty batch. */
-export type InvalidRequest = Omit<Caller, 'network'> &
+export type InvalidRequest = MeteredRequest &
   Readonly<{
-    product: Product;
-    network: Network;
     /** null for a valid request without a call. */
     fault: Failure | null;
-    /** Request bytes, for metering. */
-    bytesIn: number;
-    /** Bytes of the response id, for metering; null: no response. */
+    /** null: no response. */
     idBytes: number | null;
   }>;
 
-/** Rate limit state of the caller, sent as RateLimit headers. */
+/** Sent as RateLimit headers. */
 export type RateLimitState = Readonly<{
   limit: number;
   remaining: number;
@@ -66,7 +58,7 @@ export type RateLimitState = Readonly<{
 
 export type LimitStatus = Readonly<{
   rateLimit: RateLimitState | null;
-  /** Monthly credits, if the plan has a quota. */
+  /** Monthly credits. */
   quota?: RateLimitState | null;
 }>;
 
@@ -78,56 +70,41 @@ export type Outcome = Readonly<
 /** `failure`: what is invalid, or why the request was not admitted; null: no response. */
 export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & LimitStatus;
 
-/** Called once, possibly before `dispatch` returns. Must not throw. */
+/** Must not throw. May be called before `dispatch` returns. */
 export interface Responder {
   respond(outcome: Outcome): void;
-  /** Receives large results as a stream. Absent or null: buffered. */
   readonly stream?: StreamResponder | null;
 }
 
-/** Receives a large result in place of `respond`. The request ends with the response. */
+/** The request ends with the response. */
 export interface StreamResponder {
   respondStream(response: StreamedResponse, limits: LimitStatus): void;
 }
 
-/** State of an admitted request, opaque to servers. Valid only within the same turn of the event loop. */
+/** Opaque to servers. Valid only within the same turn of the event loop. */
 export type AdmittedRequest = Readonly<{ startedAt: number }>;
 
-/** Request handling behind a JSON-RPC server. */
 export type RequestHandler = Readonly<{
-  /**
-   * Authenticates a caller, and meters the request if it is rejected. Called before the body is read, so that
-   * unauthenticated clients use no memory.
-   * @param network - null for none.
-   */
+  /** Authenticates before the body is read, so that unauthenticated clients use no memory. Meters a rejection. */
   admit: (caller: Caller, product: Product, network: Network | null) => AdmittedRequest | Failure;
   /**
-   * Executes and meters one call. Never throws: failures are outcomes.
-   * @param admitted - result of `admit` in the same turn. Absent or null: the call is authenticated here, because a key
-   * may be revoked while its body arrives.
+   * Never throws: failures are outcomes. Without `admitted` (of the same turn), the call is authenticated here,
+   * because a key may be revoked while its body arrives.
    */
   dispatch: (request: RpcRequest, responder: Responder, admitted?: AdmittedRequest | null) => PendingCall;
-  /** Counts an invalid request as one call of the rate limit and meters it without credits. */
+  /** Counts as one call of the rate limit and costs no credits. */
   recordInvalidRequest: (
     invalidRequest: InvalidRequest,
     admitted?: AdmittedRequest | null,
   ) => InvalidRequestOutcome;
 }>;
 
-/**
- * Outcome of one dispatched call as a promise, which never rejects.
- * @param dispatch - starts the call with the given responder.
- * @param signal - cancels the call.
- */
+/** Never rejects. */
 export function outcomeOf(
   dispatch: (responder: Responder) => PendingCall,
   signal?: AbortSignal,
 ): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const pending = dispatch({ respond: resolve });
-  if (signal === undefined) return promise;
-  const cancel = (): void => pending.cancel();
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
-  return promise.finally(() => signal.removeEventListener('abort', cancel));
+  return canceledBy(signal, pending, promise);
 }

@@ -1,10 +1,9 @@
 import type { CallAttempt, CallTrace, ServedFrom } from './call.ts';
 
-/** Step of a request. Milliseconds since its arrival, with microsecond precision. */
+/** Milliseconds since the request's arrival, with microsecond precision. */
 export type RequestStep = Readonly<{
   /** `authenticate`, `limit`, `queue`, `upstream`, or a ServedFrom. */
   name: string;
-  /** Node of an `upstream` step. */
   node: string | null;
   startMs: number;
   endMs: number;
@@ -12,22 +11,19 @@ export type RequestStep = Readonly<{
   outcome: string;
 }>;
 
-/** Shorter queue times are not recorded. */
 const WAIT_MIN_MS = 1;
 
 const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
-/** Trace of one sampled request. Times are `performance.now()` unless noted. */
+/** Times are `performance.now()` unless noted. */
 export class RequestTrace implements CallTrace {
   /** Unix milliseconds. */
   readonly at = Date.now();
   readonly startedAt: number;
-  /** Whether the request log keeps the trace regardless of the result. */
+  /** The request log keeps the trace regardless of the result. */
   readonly isRetained: boolean;
-  /** Position in a distributed trace; null without a collector. */
   readonly link: TraceLink | null;
   readonly steps: RequestStep[] = [];
-  /** Node of the last attempt. */
   node: string | null = null;
   readonly #stepsMax: number;
 
@@ -38,7 +34,6 @@ export class RequestTrace implements CallTrace {
     this.link = link;
   }
 
-  /** Records a wait for a concurrency slot. */
   recordQueueTime(since: number): void {
     const now = performance.now();
     if (now - since >= WAIT_MIN_MS) this.#add('queue', null, since, now, 'ok');
@@ -53,12 +48,7 @@ export class RequestTrace implements CallTrace {
     this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
-  /**
-   * All steps, including authentication and limits.
-   * @param authenticatedAt - null: not authenticated.
-   * @param limitedAt - when all limits were passed; null: never.
-   * @param failure - null on success.
-   */
+  /** All steps, including authentication and limits; null: these were not passed, or there was no failure. */
   stepsWith(
     authenticatedAt: number | null,
     limitedAt: number | null,

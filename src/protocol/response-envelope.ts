@@ -1,6 +1,5 @@
 /**
- * JSON-RPC 2.0 response envelope as a list of buffers: received bytes are not copied; the writer decides
- * between copying and gathering. Member order as in Agave: jsonrpc, result or error, id.
+ * Lists of buffers, so that received bytes are not copied. Member order as in Agave: jsonrpc, result or error, id.
  */
 import { writeJson } from '../base/json.ts';
 import type { RpcResponse } from './call.ts';
@@ -12,7 +11,6 @@ const ERROR_WITHOUT_VERSION = Buffer.from('{"error":');
 const ID = Buffer.from(',"id":');
 const END = Buffer.from('}');
 
-/** Id of a response to a request without a usable id. */
 export const NULL_ID = Buffer.from('null');
 const BATCH_OPEN = Buffer.from('[');
 const BATCH_NEXT = Buffer.from(',');
@@ -20,13 +18,10 @@ const BATCH_CLOSE = Buffer.from(']');
 /** Agave ends every body with a newline. */
 const NEWLINE = Buffer.from('\n');
 
-/** Caches serialized errors, which are needed twice: for the length and for sending. */
+/** Needed twice: for the length and for sending. */
 const serializedErrors = new WeakMap<Failure, Buffer>();
 
-/**
- * Raw `error` member of a failure. For our own codes `data` contains the row's name as `code`, the facts,
- * and `retryAfter` in seconds. Never the cause.
- */
+/** For our own codes `data` has the row's name as `code`, the facts, and `retryAfter` in seconds; never the cause. */
 export function failureBody(failure: Failure): Buffer {
   const cached = serializedErrors.get(failure);
   if (cached !== undefined) return cached;
@@ -40,27 +35,24 @@ export function failureBody(failure: Failure): Buffer {
 
 const suffixBytes = (idBytes: number): number => ID.length + idBytes + END.length;
 
-/** Size that `pushResponse` adds. @param idBytes - of the caller's id as written. */
+/** @param idBytes - of the caller's id as written. */
 export const responseBytes = ({ body, errorCode }: RpcResponse, idBytes: number): number =>
   (errorCode === 0 ? RESULT : ERROR).length + body.length + suffixBytes(idBytes);
 
-/** Size of a streamed response. @param isComplete - false if it was aborted. */
+/** @param isComplete - false if it was aborted. */
 export const streamedResponseBytes = (resultBytes: number, isComplete: boolean, idBytes: number): number =>
   RESULT.length + resultBytes + (isComplete ? suffixBytes(idBytes) : 0);
 
-/** Size that `pushFailure` adds. */
 export const failureBytes = (failure: Failure, idBytes: number): number =>
   prefixOf(failure).length + failureBody(failure).length + suffixBytes(idBytes);
 
-/** Adds an upstream response under the caller's id. */
 export function pushResponse(pieces: Buffer[], response: RpcResponse, id: Buffer): void {
   pieces.push(response.errorCode === 0 ? RESULT : ERROR, response.body, ID, id, END);
 }
 
-/** Start of a streamed result. */
 export const resultPrefix = (): Buffer => RESULT;
 
-/** End of a streamed result that is its own body. */
+/** The streamed result is its own body. */
 export const resultSuffix = (id: Buffer): Buffer => Buffer.concat([ID, id, END, NEWLINE]);
 
 export function pushFailure(pieces: Buffer[], failure: Failure, id: Buffer): void {

@@ -1,45 +1,32 @@
-import type { Call, PendingCall, ResponseHandler, RpcDispatcher, RpcResponse } from './call.ts';
-import type { Failure } from './errors.ts';
+import type { Call, PendingCall, RpcDispatcher, RpcResponse } from './call.ts';
 
 /** For a call that completed before `dispatch` returned, or that cannot be canceled. */
 export const noopPendingCall: PendingCall = { cancel: () => {} };
 
-/** Wraps a dispatcher: responds to a call itself or forwards it to `next`. */
 export type Middleware = (next: RpcDispatcher) => RpcDispatcher;
 
-/** Chains middleware in front of a dispatcher. The first is the outermost; null is skipped. */
+/** The first is the outermost; null is skipped. */
 export const compose =
   (...middleware: readonly (Middleware | null)[]): Middleware =>
   (next) =>
     middleware.reduceRight((inner, wrap) => wrap?.(inner) ?? inner, next);
 
-class ResponsePromise implements ResponseHandler {
-  readonly #settlers = Promise.withResolvers<RpcResponse>();
-
-  get promise(): Promise<RpcResponse> {
-    return this.#settlers.promise;
-  }
-
-  onResponse(response: RpcResponse): void {
-    this.#settlers.resolve(response);
-  }
-
-  onError(failure: Failure): void {
-    this.#settlers.reject(failure);
-  }
-}
-
-/**
- * Sends a call and returns a promise of its response. A JSON-RPC error is a response.
- * @param signal - cancels the call, unless its method outlives its caller (methods.ts).
- * @throws Failure when no node answered; CLIENT_GONE when the signal canceled the call.
- */
-export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
-  const response = new ResponsePromise();
-  const pending = dispatcher.dispatch(call, response);
-  if (signal === undefined) return response.promise;
+/** @returns the promise, until whose end the signal cancels the call. */
+export function canceledBy<T>(
+  signal: AbortSignal | undefined,
+  pending: PendingCall,
+  promise: Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return promise;
   const cancel = (): void => pending.cancel();
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', cancel, { once: true });
-  return response.promise.finally(() => signal.removeEventListener('abort', cancel));
+  return promise.finally(() => signal.removeEventListener('abort', cancel));
+}
+
+/** A JSON-RPC error is a response. @throws Failure when no node answered; CLIENT_GONE when the signal canceled it. */
+export function request(dispatcher: RpcDispatcher, call: Call, signal?: AbortSignal): Promise<RpcResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
+  const pending = dispatcher.dispatch(call, { onResponse: resolve, onError: reject });
+  return canceledBy(signal, pending, promise);
 }

@@ -1,9 +1,6 @@
 import type { WritableJson } from '../base/json.ts';
 
-/**
- * Error of a JSON-RPC method as Agave would send it: code, exact text, data. Sent in a successful HTTP
- * response. Source: Agave rpc-client-api `custom_error.rs`; reference §2.1 and §2.2.
- */
+/** As Agave would send it, in a successful HTTP response. Source: rpc-client-api `custom_error.rs`. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: WritableJson | undefined;

@@ -1,11 +1,7 @@
-/**
- * Security headers per kind of response. JSON-RPC and REST responses have none: browsers do not render them.
- * Sources: CSP level 3, Fetch (nosniff, Cross-Origin-Resource-Policy), HTML (Cross-Origin-Opener-Policy).
- */
+/** JSON-RPC and REST responses have none: browsers do not render them. Sources: CSP level 3, Fetch, HTML. */
 
 const policy = (...directives: readonly string[]): string => directives.join('; ');
 
-/** Always: no MIME sniffing, no referrer. */
 const baseHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 
 /** Loads nothing and cannot be framed. */
@@ -63,7 +59,6 @@ export const securityHeaders = {
     ),
     'cross-origin-resource-policy': 'cross-origin',
   },
-  /** Health and metrics. */
   state: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },
   /** Early rejections; readable by pages of other origins. */
   error: { ...baseHeaders, 'cache-control': 'no-store', 'content-security-policy': DATA_POLICY },

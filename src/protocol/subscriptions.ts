@@ -1,22 +1,18 @@
 import type { Address } from '../solana/address.ts';
 import type { AccountEncoding } from '../solana/encoding/ui-account.ts';
-import type { TransactionDetails, TransactionEncoding } from '../solana/encoding/ui-transaction.ts';
+import type { BlockView } from '../solana/encoding/ui-block.ts';
 import type { Signature } from '../solana/signature.ts';
 import type { Commitment } from './commitment.ts';
 import type { AccountFilter } from './rpc/account-filter.ts';
 
-/**
- * Table of subscriptions. Sources: Agave rpc/src/rpc_pubsub.rs; reference solana-json-rpc.md §3.2, for
- * `transaction` §3.3.
- */
+/** Sources: Agave rpc/src/rpc_pubsub.rs; reference solana-json-rpc.md §3.2, for `transaction` §3.3. */
 
 export type SubscriptionRow = Readonly<{
   subscribe: string;
   unsubscribe: string;
   notification: string;
-  /** Credits per subscription. */
   cost: number;
-  /** After an outage of the feed: `refilled` from the nodes, or `lost`. */
+  /** After an outage of the feed; shown in the reference. */
   gap: 'refilled' | 'lost';
 }>;
 
@@ -44,34 +40,24 @@ export const subscriptions = {
 
 export type SubscriptionKind = keyof typeof subscriptions;
 
-/** Transaction format of `block` and `transaction` subscriptions. */
-export type TransactionView = Readonly<{
-  encoding: TransactionEncoding;
-  details: TransactionDetails;
-  rewards: boolean;
-  /** undefined: legacy transactions only, without `version`. */
-  maxVersion: number | undefined;
-}>;
+export type TransactionView = BlockView;
 
 /** Whether token accounts count as mentions of their owner: never, on a balance change, or always. */
 export const tokenAccountModes = ['none', 'balanceChanged', 'all'] as const;
 export type TokenAccountMode = (typeof tokenAccountModes)[number];
 
-/** Filter of a `transaction` subscription. All present members must match. */
+/** All present members must match. */
 export type TransactionFilter = Readonly<{
   vote: boolean | null;
   failed: boolean | null;
   signature: Signature | null;
-  /** Any of them, in static or loaded keys. Empty: any. */
+  /** In static or loaded keys. Empty: any. */
   include: readonly Address[];
-  /** None of them. */
   exclude: readonly Address[];
-  /** All of them. */
   required: readonly Address[];
   tokenAccounts: TokenAccountMode;
 }>;
 
-/** Parsed subscription with defaults. */
 export type Subscription = Readonly<
   | { kind: 'account'; address: Address; commitment: Commitment; encoding: AccountEncoding }
   | {
@@ -90,7 +76,7 @@ export type Subscription = Readonly<
   | ({ kind: 'block'; mentions: Address | null; commitment: 'confirmed' | 'finalized' } & TransactionView)
   | ({
       kind: 'transaction';
-      /** Notification format (reference §3.3). */
+      /** Reference §3.3. */
       dialect: 'helius' | 'whirligig';
       filter: TransactionFilter;
       commitment: Commitment;
@@ -108,5 +94,4 @@ const methods = new Map<string, SubscriptionMethod>(
   ]),
 );
 
-/** undefined if it is not a PubSub method. */
 export const subscriptionByMethod = (name: string): SubscriptionMethod | undefined => methods.get(name);

@@ -13,7 +13,7 @@ const DEACTIVATION_COOLDOWN_SLOTS = 512n;
 
 /** Source: solana-address-lookup-table-interface, `LookupTableMeta`. */
 export type LookupTableMeta = Readonly<{
-  /** 18446744073709551615 while the table is active. */
+  /** u64::MAX while the table is active. */
   deactivationSlot: bigint;
   lastExtendedSlot: bigint;
   lastExtendedSlotStartIndex: number;
@@ -37,7 +37,6 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
     const tag = reader.u8();
     if (tag > 1) return null;
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
-    // Without an authority, its bytes are absent and padding fills the header.
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };
   });
@@ -53,11 +52,7 @@ export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable |
   return { ...meta, addresses };
 }
 
-/**
- * Number of addresses usable in a slot: those added in that slot are not usable yet, and a deactivated table
- * stays usable for 512 slots.
- * @returns the count, or the fault of the table.
- */
+/** Addresses added in the current slot are not usable yet; a deactivated table stays usable for 512 slots. */
 export function usableAddresses(
   { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex }: LookupTableMeta,
   count: number,
@@ -72,10 +67,9 @@ export function usableAddresses(
 }
 
 /**
- * Resolves the address lookups of a message. Agave checks whether the deactivation slot is in SlotHashes,
- * which is equivalent while every slot has a block. Source: agave accounts-db `load_lookup_table_addresses`,
- * solana-address-lookup-table-interface.
- * @param readAccount - account at the start of `currentSlot`, or null.
+ * Agave checks whether the deactivation slot is in SlotHashes, which is equivalent while every slot has a block.
+ * Source: agave accounts-db `load_lookup_table_addresses`, solana-address-lookup-table-interface.
+ * @param readAccount - account at the start of `currentSlot`.
  */
 export function resolveLookups(
   message: Message,

@@ -36,10 +36,7 @@ export function addressBytes(value: Address): Uint8Array {
 
 const LEADING_ZEROS = /^1+/;
 
-/**
- * Compares addresses by their bytes without decoding them. Base58 texts of equal length sort like their numbers;
- * of different lengths without leading `1` (zero bytes), the longer one is larger.
- */
+/** By bytes, without decoding: base58 texts without leading `1` (zero bytes) sort like numbers of as many digits. */
 export function compareAddresses(a: Address, b: Address): number {
   const left = a.replace(LEADING_ZEROS, '');
   const right = b.replace(LEADING_ZEROS, '');

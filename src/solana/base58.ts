@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
 
 /**
- * Base58 for addresses (32 bytes) and signatures (64 bytes). 64 bytes are 22 words of 24 bits or 22 limbs of
- * four base58 digits; each converts to the other by a product with a table of powers. Sums of 22 products
- * stay below 2^52, exact in a double, so one carry pass suffices.
+ * For addresses (32 bytes) and signatures (64 bytes): 22 words of 24 bits or 22 limbs of four base58 digits. Each
+ * converts to the other by a product with a table of powers. Sums of 22 products stay below 2^52, exact in a
+ * double, so one carry pass suffices.
  */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
@@ -49,12 +49,12 @@ const PAIR_CODES = Uint16Array.from({ length: PAIR }, (_, pair) => {
   return (high << 8) | low;
 });
 
-/** Shared scratch buffers, lowest digit first. Safe because calls are synchronous. */
+/** Scratch buffers, lowest digit first. Safe because calls are synchronous. */
 const words = new Float64Array(SIZE);
 const limbs = new Float64Array(SIZE);
 const codes = Buffer.alloc(SHORT_MAX_BYTES + SHORT_MAX_DIGITS);
 
-/** Converts the first `used` digits of `from`; the result may have one more. @returns its length. */
+/** The result may have one digit more. @returns its length. */
 function convert(
   from: Float64Array,
   used: number,
@@ -77,7 +77,6 @@ function convert(
   return used + 1;
 }
 
-/** @returns the number of words. */
 function readWords(bytes: Uint8Array, start: number): number {
   let used = 0;
   let at = bytes.length;
@@ -90,7 +89,7 @@ function readWords(bytes: Uint8Array, start: number): number {
   return used;
 }
 
-/** @returns the number of limbs; -1 for an invalid character. */
+/** @returns -1 for an invalid character. */
 function readLimbs(text: string, start: number): number {
   let used = 0;
   for (let end = text.length; end > start; end -= DIGITS_PER_LIMB) {
@@ -159,7 +158,7 @@ function encodeLong(bytes: Uint8Array): string {
   return '1'.repeat(countLeadingZeros(bytes)) + digits;
 }
 
-/** Writes exactly `width` digits. Splitting in halves is faster than a loop over digits of a large integer. */
+/** Splitting in halves is faster than a loop over digits of a large integer. */
 function digitsOf(value: bigint, width: number): string {
   if (width > DIGITS_PER_DOUBLE) {
     const low = width >> 1;
@@ -180,21 +179,17 @@ function countLeadingZeros(bytes: Uint8Array): number {
   return count;
 }
 
-const DIGIT_OF = new Uint8Array(128).fill(255);
-for (const [digit, letter] of [...ALPHABET].entries()) DIGIT_OF[letter.charCodeAt(0)] = digit;
-
-/** @returns null for an invalid character. */
 function readDigits(text: string): Uint8Array | null {
   const digits = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) {
-    const digit = DIGIT_OF[text.charCodeAt(at)] ?? 255;
-    if (digit === 255) return null;
+    const digit = DIGITS[text.charCodeAt(at)] ?? NONE;
+    if (digit === NONE) return null;
     digits[at] = digit;
   }
   return digits;
 }
 
-/** Combines digits by halves, whose lower one has 9, 18, 36, … digits; `powers` are 58 to these. */
+/** The lower half has 9, 18, 36, … digits; `powers` are 58 to these. */
 function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly bigint[]): bigint {
   if (to - from <= DIGITS_PER_DOUBLE) {
     let value = 0;
@@ -207,7 +202,7 @@ function numberOf(digits: Uint8Array, from: number, to: number, powers: readonly
   return high * (powers[level] as bigint) + numberOf(digits, middle, to, powers);
 }
 
-/** 58^9, 58^18, 58^36, … up to the given number of digits. */
+/** Up to the given number of digits. */
 function powersFor(digits: number): bigint[] {
   const powers = [58n ** BigInt(DIGITS_PER_DOUBLE)];
   for (let width = DIGITS_PER_DOUBLE; width < digits; width *= 2)
@@ -227,10 +222,7 @@ function decodeLong(text: string): Uint8Array | null {
   return bytes;
 }
 
-/**
- * Decodes up to 13,985 characters, which takes 2 ms; time grows faster than length.
- * @returns null for an invalid character or a longer text.
- */
+/** Up to 13,985 characters, which takes 2 ms; time grows faster than length. @returns null if invalid or longer. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length <= SHORT_MAX_DIGITS) {
     let zeros = 0;

@@ -11,11 +11,10 @@ export type Block = Readonly<{
   parentSlot: Slot;
   blockhash: Blockhash;
   previousBlockhash: Blockhash;
-  /** null when not recorded. */
   blockHeight: bigint | null;
   blockTime: bigint | null;
   transactions: readonly ExecutedTransaction[];
   rewards: readonly BlockReward[];
-  /** Reward partitions of the previous epoch; only in the first block of an epoch. */
+  /** Of the previous epoch; only in the first block of an epoch. */
   numRewardPartitions?: bigint | undefined;
 }>;

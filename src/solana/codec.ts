@@ -2,15 +2,14 @@ import { ByteReader, ByteWriter, OutOfBytes } from '../base/bytes.ts';
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from './address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from './blockhash.ts';
 
-/** Reads and writes a bincode value. Both functions throw for invalid values. */
+/** Both functions throw for invalid values. */
 export type Codec<T> = Readonly<{
   read: (reader: ByteReader) => T;
   write: (writer: ByteWriter, value: T) => unknown;
 }>;
 
-/** Bytes that are invalid in their format. */
 export class InvalidEncoding extends Error {
-  override readonly name = 'Undecodable';
+  override readonly name: string = 'InvalidEncoding';
 }
 
 export function decodedOrNull<T>(read: () => T): T | null {
@@ -73,19 +72,20 @@ export const struct = <T extends object>(
 };
 
 /** The tag is 0 or 1. */
+export function readOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null {
+  const tag = reader.u8();
+  if (tag > 1) throw new InvalidEncoding('invalid option tag');
+  return tag === 1 ? read(reader) : null;
+}
+
 export const option = <T>({ read, write }: Codec<T>): Codec<T | null> => ({
-  read: (reader) => {
-    const tag = reader.u8();
-    if (tag > 1) throw new InvalidEncoding('invalid option tag');
-    return tag === 1 ? read(reader) : null;
-  },
+  read: (reader) => readOption(reader, read),
   write: (writer, value) => {
     writer.bool(value !== null);
     if (value !== null) write(writer, value);
   },
 });
 
-/** A fixed number of items. */
 export const array = <T>(length: number, { read, write }: Codec<T>): Codec<readonly T[]> => ({
   read: (reader) => Array.from({ length }, () => read(reader)),
   write: (writer, items) => {
@@ -94,8 +94,8 @@ export const array = <T>(length: number, { read, write }: Codec<T>): Codec<reado
 });
 
 /**
- * List with a u64 count. A wrong count ends in OutOfBytes, because every item has at least one byte.
- * @param most - maximum number of items; writing drops further ones, reading rejects them.
+ * A wrong count ends in OutOfBytes, because every item has at least one byte.
+ * @param most - writing drops further items, reading rejects them.
  */
 export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINITY): Codec<readonly T[]> => ({
   read: (reader) => {
@@ -112,7 +112,7 @@ export const list = <T>({ read, write }: Codec<T>, most = Number.POSITIVE_INFINI
   },
 });
 
-/** Encodes padded to the account size. Decodes data that starts with the value; else returns null. */
+/** Encodes padded to the account size. Decodes data that starts with the value. */
 export const accountCodec = <T>(size: number, { read, write }: Codec<T>) => ({
   encode: (value: T): Uint8Array => {
     const writer = new ByteWriter(size);

@@ -10,7 +10,7 @@ import { type Address, addressBytes, addressFromBytes } from './address.ts';
 import { signatureBytes } from './signature.ts';
 import type { Transaction } from './transaction/transaction.ts';
 
-/** Cached KeyObjects; creating one costs a tenth of a verification. */
+/** Creating a KeyObject costs a tenth of a verification. */
 const KEYS_MAX = 4096;
 const keys = new Map<string, KeyObject>();
 
@@ -26,8 +26,7 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
 
 /**
  * Encodings of small-order points, sign bit cleared. Some signatures of such keys are valid for many messages, so
- * Solana rejects them (ed25519-dalek, `verify_strict`). OpenSSL 3.5 does too, but Node may link another
- * version.
+ * Solana rejects them (`verify_strict`). OpenSSL 3.5 does too, but Node may link another version.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -48,9 +47,7 @@ function isSmallOrder(point: Uint8Array): boolean {
   return SMALL_ORDER.has(cleared.toString('hex'));
 }
 
-/**
- * Verifies under Solana's strict rules: canonical encoding, no small-order point. Wrong lengths are invalid.
- */
+/** Solana's strict rules: canonical encoding, no small-order point. Wrong lengths are invalid. */
 export function verify(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
@@ -66,10 +63,10 @@ export function verifyTransaction(transaction: Transaction): boolean {
   });
 }
 
-/** DER prefix of an ed25519 seed. Source: RFC 8410, §7. */
+/** Source: RFC 8410, §7. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Ed25519 key pair. The secret is a private field, so that it cannot be logged. */
+/** The secret is a private field, so that it cannot be logged. */
 export class Keypair {
   readonly address: Address;
   readonly #seed: Uint8Array;
@@ -90,16 +87,12 @@ export class Keypair {
     return new Keypair(randomBytes(32));
   }
 
-  /** @throws RangeError unless 32 bytes. */
   static fromSeed(seed: Uint8Array): Keypair {
     if (seed.length !== 32) throw new RangeError(`a seed must have 32 bytes, not ${seed.length}`);
     return new Keypair(seed);
   }
 
-  /**
-   * @param secretKey - 64 bytes: seed, public key.
-   * @throws RangeError for another length or mismatching halves.
-   */
+  /** @param secretKey - seed, public key. @throws RangeError for another length or mismatching halves. */
   static fromSecretKey(secretKey: Uint8Array): Keypair {
     if (secretKey.length !== 64)
       throw new RangeError(`a secret key must have 64 bytes, not ${secretKey.length}`);
@@ -110,10 +103,7 @@ export class Keypair {
     return keypair;
   }
 
-  /**
-   * Parses a Solana CLI keypair file: a JSON array of 64 numbers.
-   * @throws RangeError; the message never contains the text.
-   */
+  /** Parses a Solana CLI keypair file. @throws RangeError; the message never contains the text. */
   static fromJson(text: string): Keypair {
     const bytes = parseByteArray(text);
     if (bytes === null)

@@ -9,10 +9,9 @@ import {
   type WireTransaction,
 } from './transaction/wire-transaction.ts';
 
-/** Entry of a slot's PoH chain. Source: solana-entry, `Entry`. */
+/** Of a slot's PoH chain. Source: solana-entry, `Entry`. */
 export type Entry = Readonly<{
   numHashes: bigint;
-  /** 32 bytes. */
   hash: Uint8Array;
   transactions: readonly WireTransaction[];
 }>;
@@ -23,7 +22,7 @@ const HASH_BYTES = 32;
 const ENTRY_MIN_BYTES = 48;
 const TRANSACTION_MIN_BYTES = 100;
 
-/** Leaders put a few hundred entries into a batch; more than this is treated as malformed. */
+/** Leaders put a few hundred entries into a batch. */
 export const BATCH_ENTRIES_MAX = 65_536;
 
 type EntryBatchKind =
@@ -38,12 +37,6 @@ function readCount(scan: WireScanner, itemMinBytes: number): number {
   return scan.isBroken || high !== 0 || low * itemMinBytes > scan.remaining ? -1 : low;
 }
 
-/** Number of entries; -1 if it exceeds the data or BATCH_ENTRIES_MAX. */
-function readEntryCount(scan: WireScanner): number {
-  const count = readCount(scan, ENTRY_MIN_BYTES);
-  return count > BATCH_ENTRIES_MAX ? -1 : count;
-}
-
 function scanTransactions(scan: WireScanner, shape: TransactionShape, seen: (() => void) | null): boolean {
   const count = readCount(scan, TRANSACTION_MIN_BYTES);
   if (count < 0) return false;
@@ -54,65 +47,57 @@ function scanTransactions(scan: WireScanner, shape: TransactionShape, seen: (() 
   return true;
 }
 
-/**
- * Kind of a batch and the end of its entries; padding follows. Allocates only the result. Source: bincode of
- * `Vec<Entry>`; agave entry, `block_component.rs`.
- */
+/** @returns the number of entries; -1 if malformed. */
+function scanEntries(
+  scan: WireScanner,
+  shape: TransactionShape,
+  onEntry: ((at: number) => void) | null,
+  onTransaction: (() => void) | null,
+): number {
+  const count = readCount(scan, ENTRY_MIN_BYTES);
+  if (count > BATCH_ENTRIES_MAX) return -1;
+  for (let i = 0; i < count; i++) {
+    const at = scan.take(COUNT_BYTES + HASH_BYTES);
+    if (scan.isBroken) return -1;
+    onEntry?.(at);
+    if (!scanTransactions(scan, shape, onTransaction)) return -1;
+  }
+  return count;
+}
+
+/** Padding follows the entries. Allocates only the result. Source: agave entry, `block_component.rs`. */
 export function measureEntries(batch: Uint8Array): { kind: EntryBatchKind; length: number } {
   const scan = new WireScanner(batch);
-  const count = readEntryCount(scan);
-  if (count < 0) return { kind: 'malformed', length: 0 };
-  if (count === 0) return { kind: 'marker', length: 0 };
-  const shape = emptyShape();
-  for (let i = 0; i < count; i++) {
-    scan.take(COUNT_BYTES + HASH_BYTES);
-    if (!scanTransactions(scan, shape, null)) return { kind: 'malformed', length: 0 };
-  }
+  const count = scanEntries(scan, emptyShape(), null, null);
+  if (count <= 0) return { kind: count < 0 ? 'malformed' : 'marker', length: 0 };
   return { kind: 'entries', length: scan.at };
 }
 
-/**
- * Decodes a bincode `Vec<Entry>` with transactions of every version. A block marker has no entries. Bytes
- * are views; padding is ignored.
- * @returns null when malformed.
- */
+/** Decodes a bincode `Vec<Entry>`. A block marker has no entries. Bytes are views; padding is ignored. */
 export function readEntries(batch: Uint8Array): Entry[] | null {
-  const scan = new WireScanner(batch);
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
-  const count = readEntryCount(scan);
-  if (count < 0) return null;
   const shape = emptyShape();
   const entries: Entry[] = [];
-  for (let i = 0; i < count; i++) {
-    const at = scan.take(COUNT_BYTES + HASH_BYTES);
-    if (scan.isBroken) return null;
-    const transactions: WireTransaction[] = [];
-    const isWhole = scanTransactions(scan, shape, () => transactions.push(viewTransaction(batch, shape)));
-    if (!isWhole) return null;
+  let transactions: WireTransaction[] = [];
+  const onEntry = (at: number): void => {
+    transactions = [];
     const hash = batch.subarray(at + COUNT_BYTES, at + COUNT_BYTES + HASH_BYTES);
     entries.push({ numHashes: view.getBigUint64(at, true), hash, transactions });
-  }
-  return entries;
+  };
+  const onTransaction = (): void => void transactions.push(viewTransaction(batch, shape));
+  const count = scanEntries(new WireScanner(batch), shape, onEntry, onTransaction);
+  return count < 0 ? null : entries;
 }
 
-/**
- * Decodes only the transactions of a bincode `Vec<Entry>`; otherwise as `readEntries`.
- * @returns null when malformed.
- */
+/** Decodes only the transactions of a bincode `Vec<Entry>`; otherwise as `readEntries`. */
 export function readTransactions(
   batch: Uint8Array,
 ): Readonly<{ entries: number; transactions: readonly WireTransaction[] }> | null {
-  const scan = new WireScanner(batch);
-  const entries = readEntryCount(scan);
-  if (entries < 0) return null;
   const shape = emptyShape();
   const transactions: WireTransaction[] = [];
-  const seen = (): void => void transactions.push(viewTransaction(batch, shape));
-  for (let i = 0; i < entries; i++) {
-    scan.take(COUNT_BYTES + HASH_BYTES);
-    if (!scanTransactions(scan, shape, seen)) return null;
-  }
-  return { entries, transactions };
+  const onTransaction = (): void => void transactions.push(viewTransaction(batch, shape));
+  const entries = scanEntries(new WireScanner(batch), shape, null, onTransaction);
+  return entries < 0 ? null : { entries, transactions };
 }
 
 /** Hash prefixes distinguish leaves from inner nodes. Source: solana merkle-tree. */
@@ -122,10 +107,7 @@ const NODE_PREFIX = Uint8Array.of(1);
 const sha256 = (...parts: readonly Uint8Array[]): Uint8Array =>
   hash('sha256', Buffer.concat(parts), 'buffer');
 
-/**
- * Merkle root of the transactions' signatures, mixed into the entry hash. Source: agave entry/src/entry.rs,
- * `hash_transactions`.
- */
+/** Root of the signatures, mixed into the entry hash. Source: agave entry/src/entry.rs, `hash_transactions`. */
 export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
   let level = signatures.map((signature) => sha256(LEAF_PREFIX, signature));
   while (level.length > 1) {
@@ -138,22 +120,17 @@ export function signaturesRoot(signatures: readonly Uint8Array[]): Uint8Array {
   return level[0] ?? new Uint8Array(HASH_BYTES);
 }
 
-/**
- * Next hash of the chain. Source: agave entry/src/poh.rs, `record` and `tick`.
- * @param mixin - signatures root; null for a tick.
- */
+/** Source: agave entry/src/poh.rs, `record` and `tick`. @param mixin - signatures root; null for a tick. */
 export const nextHash = (before: Uint8Array, mixin: Uint8Array | null): Uint8Array =>
   mixin === null ? hash('sha256', before, 'buffer') : sha256(before, mixin);
 
 export type EncodableEntry = Readonly<{
-  /** u64. */
   numHashes: bigint;
   /** 32 bytes. */
   hash: Uint8Array;
   transactions: readonly Uint8Array[];
 }>;
 
-/** Encodes a bincode `Vec<Entry>`. */
 export function encodeEntries(entries: readonly EncodableEntry[]): Uint8Array {
   const writer = new ByteWriter(1024);
   writer.u64(BigInt(entries.length));

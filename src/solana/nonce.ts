@@ -9,17 +9,13 @@ import { programs } from './programs.ts';
 
 export const NONCE_BYTES = 80;
 
-/** Source: solana-nonce, `state::Data`. */
 type NonceData = Readonly<{
   authority: Address;
   durableNonce: Blockhash;
   lamportsPerSignature: bigint;
 }>;
 
-/**
- * `data` is null while uninitialized. Legacy nonces no longer make transactions durable. Source:
- * solana-nonce, `versions::Versions`.
- */
+/** `data` is null while uninitialized. Legacy nonces no longer make transactions durable. Source: solana-nonce. */
 export type Nonce = Readonly<{ version: 'legacy' | 'current'; data: NonceData | null }>;
 
 const nonceData = struct<NonceData>({ authority: pubkey, durableNonce: hash, lamportsPerSignature: u64 });
@@ -41,7 +37,6 @@ const codec = accountCodec<Nonce>(NONCE_BYTES, {
 export const decodeNonce = (data: Uint8Array): Nonce | null =>
   data.length === NONCE_BYTES ? codec.decode(data) : null;
 
-/** 80 bytes. */
 export const encodeNonce = codec.encode;
 
 /** Source: solana-nonce, `DurableNonce::from_blockhash`. */
@@ -50,10 +45,7 @@ export function durableNonceOf(blockhash: Blockhash): Blockhash {
   return blockhashFromBytes(digest);
 }
 
-/**
- * Nonce data if the account holds this durable nonce.
- * @returns null for legacy, uninitialized and advanced nonces and for other accounts.
- */
+/** @returns null for legacy, uninitialized and advanced nonces and for other accounts. */
 export function matchingNonce(account: Account | null, durableNonce: Blockhash): NonceData | null {
   const nonce = account?.owner === programs.system ? decodeNonce(account.data) : null;
   return nonce?.version === 'current' && nonce.data?.durableNonce === durableNonce ? nonce.data : null;
@@ -63,15 +55,10 @@ export type NonceUse = Readonly<{
   account: Address;
   /** Named by the instruction; the account's own authority must be among `signers`. */
   authority: Address | null;
-  /** Signing accounts of the instruction. */
   signers: readonly Address[];
 }>;
 
-/**
- * Detects a durable nonce transaction: the first instruction is AdvanceNonceAccount on a static writable
- * key. Source: agave runtime, `get_durable_nonce`.
- * @returns null for a recent blockhash.
- */
+/** null for a recent blockhash. Source: agave runtime, `get_durable_nonce`. */
 export function nonceOfTransaction(message: Message): NonceUse | null {
   const first = message.instructions[0];
   if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;

@@ -9,7 +9,7 @@ const MARKER = Buffer.from('ProgramDerivedAddress');
 const SEED_MAX_BYTES = 32;
 const SEEDS_MAX = 16;
 const BUMP_MAX = 255;
-/** Bumps tried. Each is off the curve with probability 1/2, so one address in 16 million is missed. */
+/** Each is off the curve with probability 1/2, so one address in 16 million is missed. */
 const BUMPS_TRIED = 24;
 
 function littleEndian(bytes: Uint8Array): bigint {
@@ -26,14 +26,13 @@ function trailingZeros(value: bigint): bigint {
   return zeros + BigInt(31 - Math.clz32(low & -low));
 }
 
-/** Whether 32 bytes are a curve point (Solana: `is_on_curve`). */
+/** Solana: `is_on_curve`. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) % P;
   const square = (y * y) % P;
   const over = (square - 1n + P) % P;
   const under = (D * square + 1n) % P;
-  // x² = over / under has a root if n = over · under does; the Jacobi symbol is much faster than Euler's
-  // criterion.
+  // x² = over / under has a root if over · under has; the Jacobi symbol is much faster than Euler's criterion.
   const n = (over * under) % P;
   let [upper, lower, isRoot] = [n, P, true];
   while (upper !== 0n) {
@@ -47,7 +46,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   return isRoot || lower !== 1n;
 }
 
-/** Hash of seeds, bump and program; a valid address when off the curve. */
+/** Of seeds, bump and program; a valid address when off the curve. */
 function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) => Buffer {
   const seeded = createHash('sha256');
   for (const seed of seeds) seeded.update(seed);
@@ -56,10 +55,8 @@ function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) 
 }
 
 /**
- * Program-derived address with the largest bump off the curve. Source: solana-address,
- * `find_program_address`.
- * @param seeds - up to 15, of up to 32 bytes each.
- * @throws RangeError for invalid seeds.
+ * With the largest bump off the curve. Source: solana-address, `find_program_address`.
+ * @throws RangeError for more than 15 seeds, or one of more than 32 bytes.
  */
 export function findProgramAddress(
   seeds: readonly Uint8Array[],
@@ -76,10 +73,7 @@ export function findProgramAddress(
   throw new RangeError('no bump seed yields an address off the curve');
 }
 
-/**
- * Whether the address derives from these seeds. A hash match suffices; the costly curve check is not needed.
- * Source: solana-address, `create_program_address`.
- */
+/** A hash match suffices; the costly curve check is not needed. Source: `create_program_address`. */
 export function isDerivedFrom(address: Address, seeds: readonly Uint8Array[], program: Address): boolean {
   const wanted = Buffer.from(addressBytes(address));
   const hash = hashOf(seeds, program);

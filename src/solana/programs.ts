@@ -32,7 +32,6 @@ export const isTokenProgram = (owner: Address): boolean =>
 
 export const sysvarOwner: Address = address('Sysvar1111111111111111111111111111111111111');
 
-/** Source: solana-sdk-ids, `sysvar`. */
 export const sysvars = {
   clock: address('SysvarC1ock11111111111111111111111111111111'),
   epochRewards: address('SysvarEpochRewards1111111111111111111111111'),
@@ -48,7 +47,7 @@ export const sysvars = {
   stakeHistory: address('SysvarStakeHistory1111111111111111111111111'),
 } as const satisfies Record<string, Address>;
 
-/** Retired stake configuration; still reserved. */
+/** Retired; still reserved. */
 export const stakeConfig: Address = address('StakeConfig11111111111111111111111111111111');
 
 /** Wrapped SOL of the Token program. */
@@ -57,10 +56,7 @@ export const nativeMint: Address = address('So1111111111111111111111111111111111
 /** Wrapped SOL of Token-2022. */
 export const nativeMint2022: Address = address('9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP');
 
-/**
- * Keys that cannot be write-locked, with all features active. Source: agave reserved-account-keys,
- * `RESERVED_ACCOUNTS`.
- */
+/** Cannot be write-locked, with all features active. Source: agave reserved-account-keys, `RESERVED_ACCOUNTS`. */
 export const reservedKeys: ReadonlySet<Address> = new Set<Address>([
   programs.addressLookupTable,
   programs.bpfLoader2,

@@ -1,16 +1,12 @@
 import type { ByteReader, ByteWriter } from '../base/bytes.ts';
+import { InvalidEncoding } from './codec.ts';
 
 /** Error with Agave's text. */
-export class InvalidShortVec extends Error {
+export class InvalidShortVec extends InvalidEncoding {
   override readonly name = 'InvalidShortVec';
 }
 
-/**
- * Decodes a compact-u16: 1 to 3 bytes of 7 bits, lowest first, in canonical form only. Source:
- * solana-short-vec, `decode_short_u16_with_ctx`.
- * @throws InvalidShortVec for overlong encodings and values above 65535.
- * @throws OutOfBytes when truncated.
- */
+/** Compact-u16, in canonical form only. Source: solana-short-vec. @throws InvalidShortVec, OutOfBytes */
 export function readShortVec(reader: ByteReader): number {
   let value = 0;
   for (let nth = 0; nth < 3; nth++) {
@@ -24,10 +20,7 @@ export function readShortVec(reader: ByteReader): number {
   throw new InvalidShortVec('Sequence length would overflow length encoding scheme: u16::MAX');
 }
 
-/**
- * @param length - 0 to 65535.
- * @throws RangeError outside that range.
- */
+/** @param length - 0 to 65535. @throws RangeError */
 export function writeShortVec(writer: ByteWriter, length: number): void {
   if (!Number.isInteger(length) || length < 0 || length > 0xffff) {
     throw new RangeError(`a compact length must be from 0 to 65535, not ${length}`);

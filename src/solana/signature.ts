@@ -5,7 +5,6 @@ import { decodeBase58, encodeBase58 } from './base58.ts';
 export type Signature = Brand<string, 'Signature'>;
 
 export const SIGNATURE_BYTES = 64;
-/** Maximum base58 length of 64 bytes. */
 const SIGNATURE_TEXT_MAX = 88;
 
 export type SignatureFault = 'Invalid' | 'WrongSize';

@@ -8,7 +8,7 @@ const WARMUP_COOLDOWN_RATE = 0.09;
 /** Lamports. */
 export type StakeActivation = Readonly<{ effective: bigint; activating: bigint; deactivating: bigint }>;
 
-/** Cluster stake of an epoch; undefined beyond the history. */
+/** undefined beyond the history. */
 export type StakeHistoryLookup = (epoch: bigint) => Omit<StakeHistoryEntry, 'epoch'> | undefined;
 
 export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): StakeHistoryLookup {
@@ -16,7 +16,7 @@ export function stakeHistoryLookup(entries: readonly StakeHistoryEntry[]): Stake
   return (epoch) => byEpoch.get(epoch);
 }
 
-/** Part of a stake that warms up or cools down in an epoch: its share of the cluster limit. */
+/** The share of the cluster's limit. */
 function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
   const weight = Number(own) / Number(moving);
   const moved = BigInt(Math.trunc(weight * (Number(clusterEffective) * WARMUP_COOLDOWN_RATE)));
@@ -25,7 +25,7 @@ function share(own: bigint, moving: bigint, clusterEffective: bigint): bigint {
 
 type Delegation = Stake['delegation'];
 
-/** Effective stake after the warm-up, ignoring deactivation. */
+/** Ignoring deactivation. */
 function effectiveAfterWarmup(delegation: Delegation, target: bigint, history: StakeHistoryLookup): bigint {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
   let cluster = history(activationEpoch);
@@ -71,10 +71,7 @@ function effectiveAfterCooldown(
   return effective;
 }
 
-/**
- * Genesis stakes have the activation epoch u64::MAX.
- * @see solana-stake-interface, `Delegation::stake_activating_and_deactivating`
- */
+/** Source: solana-stake-interface, `Delegation::stake_activating_and_deactivating`. */
 export function stakeActivation(
   delegation: Delegation,
   target: bigint,

@@ -3,9 +3,7 @@ import { accountCodec, type Codec, f64, InvalidEncoding, i64, pubkey, struct, u8
 
 export const STAKE_STATE_BYTES = 200;
 
-/**
- * Epochs, lamports and credits are u64, the timestamp is i64. Source: solana-stake-interface, `state::Meta`.
- */
+/** Epochs, lamports and credits are u64. Source: solana-stake-interface, `state::Meta`. */
 export type StakeMeta = Readonly<{
   rentExemptReserve: bigint;
   authorized: Readonly<{ staker: Address; withdrawer: Address }>;
@@ -18,7 +16,7 @@ export type Stake = Readonly<{
     voter: Address;
     stake: bigint;
     activationEpoch: bigint;
-    /** 18446744073709551615 unless deactivated. */
+    /** u64::MAX unless deactivated. */
     deactivationEpoch: bigint;
     /** Unused since rates are set by features; mostly 0.25. */
     warmupCooldownRate: number;
@@ -55,7 +53,6 @@ const layouts = {
 const types = Object.keys(layouts) as StakeState['type'][];
 const layoutOf = (type: StakeState['type']) => layouts[type] as Codec<object>;
 
-/** 200 bytes. */
 export const { encode: encodeStakeState, decode: decodeStakeState } = accountCodec<StakeState>(
   STAKE_STATE_BYTES,
   {

@@ -79,7 +79,7 @@ export const { encode: encodeRent, decode: decodeRent } = accountCodec(
   struct<RentSysvar>({ lamportsPerByteYear: u64, exemptionThreshold: f64, burnPercent: u8 }),
 );
 
-/** Rent-exempt balance. Source: solana-rent, `Rent::minimum_balance`. */
+/** Source: solana-rent, `Rent::minimum_balance`. */
 export function minimumBalance(rent: RentSysvar, dataLength: number): Lamports {
   const yearly = (ACCOUNT_OVERHEAD_BYTES + BigInt(dataLength)) * rent.lamportsPerByteYear;
   const isWhole = Number.isInteger(rent.exemptionThreshold);
@@ -155,16 +155,12 @@ export const { encode: encodeSlotHashes, decode: decodeSlotHashes } = accountCod
 );
 
 export const SLOT_HISTORY_BYTES = 131_097;
-/** One bit each. */
 export const SLOT_HISTORY_MAX = 1024 * 1024;
 
 const BITS_BYTES = SLOT_HISTORY_MAX / 8;
 const BLOCKS = BigInt(BITS_BYTES / 8);
 
-/**
- * Bitmap of the last 1,048,576 slots with a block, indexed by slot modulo that. Source: solana-slot-history,
- * `SlotHistory`.
- */
+/** Bitmap of the last 1,048,576 slots with a block, by slot modulo that. Source: solana-slot-history. */
 type SlotHistory = Readonly<{
   /** 131,072 bytes; bit n is bit n % 8 of byte n / 8. */
   bits: Uint8Array;
@@ -172,7 +168,7 @@ type SlotHistory = Readonly<{
   nextSlot: bigint;
 }>;
 
-/** Slot history in which every slot up to `newestSlot` has a block. */
+/** Every slot up to `newestSlot` has a block. */
 export function fullSlotHistory(newestSlot: bigint): SlotHistory {
   const bits = new Uint8Array(BITS_BYTES);
   const count = Number(newestSlot < BigInt(SLOT_HISTORY_MAX) ? newestSlot + 1n : BigInt(SLOT_HISTORY_MAX));

@@ -11,13 +11,11 @@ export const LAMPORTS_PER_SOL = 1_000_000_000n;
 /** u64. */
 export type Epoch = Brand<bigint, 'Epoch'>;
 
-/** The caller guarantees the range. */
+/** The caller guarantees the range, here and below. */
 export const slot = (value: bigint | number): Slot => BigInt(value) as Slot;
 
-/** The caller guarantees the range. */
 export const lamports = (value: bigint | number): Lamports => BigInt(value) as Lamports;
 
-/** The caller guarantees the range. */
 export const epoch = (value: bigint | number): Epoch => BigInt(value) as Epoch;
 
 export const U64_MAX = 0xffff_ffff_ffff_ffffn;

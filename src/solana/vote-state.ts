@@ -25,7 +25,7 @@ const BLS_KEY_BYTES = 48;
 /** `latency` in slots, 0 when not recorded. */
 type LandedVote = Readonly<{ latency: number; slot: bigint; confirmationCount: number }>;
 
-/** Ring of the last 32 voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
+/** Ring of the last voters; `index` is the newest. Source: solana-vote-interface, `CircBuf`. */
 type PriorVoters = Readonly<{
   entries: readonly Readonly<{ voter: Address; fromEpoch: bigint; untilEpoch: bigint }>[];
   index: bigint;
@@ -55,11 +55,10 @@ type NewFields = {
   version: 'V4';
   inflationRewardsCollector: Address;
   blockRevenueCollector: Address;
-  /** Basis points, 0 to 10,000. */
+  /** 0 to 10,000. */
   inflationRewardsCommissionBps: number;
   blockRevenueCommissionBps: number;
   pendingDelegatorRewards: bigint;
-  /** 48 bytes. */
   blsPublicKey: Uint8Array | null;
 };
 
@@ -68,7 +67,6 @@ export type VoteState = Readonly<SharedFields & (OldFields | NewFields)>;
 
 const lockout = { slot: u64, confirmationCount: u32 };
 const landedVotes = list(struct<LandedVote>({ latency: u8, ...lockout }));
-/** Without latency. */
 const oldVotes: Codec<readonly LandedVote[]> = list({
   read: (reader) => ({ latency: 0, ...struct(lockout).read(reader) }),
   write: struct(lockout).write,
@@ -92,7 +90,7 @@ const priorVoters = struct<PriorVoters>({
 const old = (votes: Codec<readonly LandedVote[]>) =>
   struct({ ...node, commission: u8, votes, ...rootAndVoters, priorVoters, ...tail });
 
-/** Size and content by version, in the order of the tags from 1. */
+/** In the order of the tags from 1. */
 const layouts = {
   V1_14_11: { size: VOTE_STATE_1_14_11_BYTES, layout: old(oldVotes) },
   V3: { size: VOTE_STATE_BYTES, layout: old(landedVotes) },
@@ -109,7 +107,7 @@ const layouts = {
 const versions = Object.keys(layouts) as VoteState['version'][];
 const layoutOf = (version: VoteState['version']) => layouts[version].layout as unknown as Codec<object>;
 
-/** @returns null when the data is no vote state, uninitialized or too old. */
+/** @returns null when uninitialized or too old. */
 export const decodeVoteState = (data: Uint8Array): VoteState | null =>
   decodedOrNull(() => {
     const reader = new ByteReader(data);
@@ -117,7 +115,6 @@ export const decodeVoteState = (data: Uint8Array): VoteState | null =>
     return version === undefined ? null : ({ version, ...layoutOf(version).read(reader) } as VoteState);
   });
 
-/** Full-size account, 3762 bytes (3731 for V1_14_11). */
 export function encodeVoteState(state: VoteState): Uint8Array {
   const { size } = layouts[state.version];
   const writer = new ByteWriter(size).u32(versions.indexOf(state.version) + 1);
@@ -125,7 +122,6 @@ export function encodeVoteState(state: VoteState): Uint8Array {
   return writer.zeros(Math.max(0, size - writer.length)).finish();
 }
 
-/** Ring without voter changes. */
 export const NO_PRIOR_VOTERS: PriorVoters = {
   entries: Array.from({ length: PRIOR_VOTERS }, () => ({
     voter: addressFromBytes(new Uint8Array(32)),

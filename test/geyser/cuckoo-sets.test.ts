@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { CompressedAccountFilterSet } from '@triton-one/yellowstone-grpc';
 import { describe, expect, it } from 'vitest';
 import { CuckooFilter } from '../../src/protocol/geyser/cuckoo-filter.ts';
-import { SipHash } from '../../src/protocol/geyser/sip-hash.ts';
 import type { CuckooFilterMessage } from '../../src/protocol/geyser/subscribe-request.ts';
 import { addressFromBytes } from '../../src/solana/address.ts';
+import { SipHash } from '../../src/solana/sip-hash.ts';
 
 /** Sets that the published client made, with its own code in Rust. */
 const keyAt = (n: number): Buffer => createHash('sha256').update(`key ${n}`).digest();

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { commitments } from '../../src/protocol/geyser/subscribe-request.ts';
+import { commitments } from '../../src/protocol/commitment.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,5 +1,5 @@
+import { SipHash } from '../../solana/sip-hash.ts';
 import { GrpcError } from '../grpc/status.ts';
-import { SipHash } from './sip-hash.ts';
 import type { CuckooFilterMessage } from './subscribe-request.ts';
 
 const ENTRIES_PER_BUCKET = 4;
@@ -24,21 +24,16 @@ function validationError(message: CuckooFilterMessage): string | null {
 }
 
 /**
- * Compact set of addresses with false positives, which the client must filter. Source: yellowstone-grpc-proto,
- * `CuckooFilter`.
- *
- * An address has a fingerprint of 16 bits in one of the four entries of one of two buckets. Fingerprint and first
- * bucket are parts of its hash; the second bucket is the first XOR the hash of the fingerprint.
+ * Set of addresses with false positives. Source: yellowstone-grpc-proto, `CuckooFilter`.
+ * Each has a fingerprint of 16 bits in one of two buckets. Fingerprint and first bucket are parts of its
+ * hash; the second bucket is the first XOR the hash of the fingerprint.
  */
 export class CuckooFilter {
   readonly #data: Uint8Array;
   readonly #mask: number;
   readonly #hash: SipHash;
 
-  /**
-   * @param message - its data is copied.
-   * @throws GrpcError INVALID_ARGUMENT for invalid parameters.
-   */
+  /** Copies the data. @throws GrpcError INVALID_ARGUMENT for invalid parameters. */
   constructor(message: CuckooFilterMessage) {
     const fault = validationError(message);
     if (fault !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`);
@@ -47,7 +42,6 @@ export class CuckooFilter {
     this.#hash = new SipHash(message.hashSeed);
   }
 
-  /** Whether the address at the offset may be in the set. */
   has(bytes: Uint8Array, offset: number): boolean {
     const { fingerprint, first } = this.locate(bytes, offset);
     return (
@@ -56,7 +50,7 @@ export class CuckooFilter {
     );
   }
 
-  /** @returns fingerprint and first bucket, in an object that the next call overwrites. */
+  /** @returns an object that the next call overwrites. */
   locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
     location.fingerprint = this.#hash.high & 0xffff || 1;

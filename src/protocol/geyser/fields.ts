@@ -33,7 +33,7 @@ export function readBlockhashText(reader: ProtobufReader): Blockhash {
   return parsed.blockhash;
 }
 
-/** Reads a message with a single known field 1, such as `UnixTimestamp`. */
+/** Reads a message with a single known field, such as `UnixTimestamp`. */
 export function readOnlyField<T>(reader: ProtobufReader, read: (reader: ProtobufReader) => T, absent: T): T {
   let value = absent;
   while (reader.next()) {
@@ -43,7 +43,7 @@ export function readOnlyField<T>(reader: ProtobufReader, read: (reader: Protobuf
   return value;
 }
 
-/** Reads `UnixTimestamp`: seconds. */
+/** Seconds. */
 export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
   readOnlyField(reader.message(), (inner) => inner.int64(), 0n);
 
@@ -51,7 +51,6 @@ export const readUnixTimestamp = (reader: ProtobufReader): bigint =>
 export const readWrappedUint64 = (reader: ProtobufReader): bigint =>
   readOnlyField(reader.message(), (inner) => inner.uint64(), 0n);
 
-/** @throws InvalidProtobuf if null. */
 export function required<T>(value: T | null, name: string): T {
   if (value === null) throw new InvalidProtobuf(`${name} is missing`);
   return value;

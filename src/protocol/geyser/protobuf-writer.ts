@@ -20,52 +20,37 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Encoded size of a length-delimited field. */
 export const fieldBytes = (field: number, length: number): number =>
   varintBytes(field * 8) + varintBytes(length) + length;
 
-/**
- * Writes the fields of one message. `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested
- * messages are written in place:
- *
- *     const start = writer.open(2);
- *     writer.uint64(1, slot);
- *     writer.close(start);
- */
+/** `nonzero…`, `nonempty…` and `trueBool` omit proto3 defaults. Nested messages are written in place. */
 export class ProtobufWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param capacityBytes - expected size; avoids copies. */
   constructor(capacityBytes: number = FIRST_CAPACITY_BYTES) {
     this.#bytes = Buffer.allocUnsafe(Math.max(VARINT_MAX_BYTES, capacityBytes));
   }
 
-  /** Bytes written so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** @param value - 0 to 2^64 - 1. */
+  /** u64. */
   uint64(field: number, value: bigint): this {
     this.#tag(field, VARINT);
     return this.#varint64(value);
   }
 
-  /** @param value - -2^63 to 2^63 - 1. */
-  int64(field: number, value: bigint): this {
-    return this.uint64(field, value);
-  }
-
-  /** @param value - 0 to 2^32 - 1; also an enum, or a count up to 2^53 - 1 in a field of 64 bits. */
+  /** u32; also an enum, or a count up to 2^53 - 1 in a field of 64 bits. */
   uint32(field: number, value: number): this {
     this.#tag(field, VARINT);
     return this.#varint(value);
   }
 
-  /** @param value - -2^31 to 2^31 - 1; a negative one has ten bytes. */
+  /** i32; a negative one has ten bytes. */
   int32(field: number, value: number): this {
-    return value < 0 ? this.int64(field, BigInt(value)) : this.uint32(field, value);
+    return value < 0 ? this.uint64(field, BigInt(value)) : this.uint32(field, value);
   }
 
   bool(field: number, value: boolean): this {
@@ -118,7 +103,6 @@ export class ProtobufWriter {
     return value === '' ? this : this.string(field, value);
   }
 
-  /** Packed repeated u64; omitted if empty. */
   packedUint64s(field: number, values: readonly bigint[]): this {
     if (values.length === 0) return this;
     const start = this.open(field, values.length * VARINT_MAX_BYTES);
@@ -139,11 +123,7 @@ export class ProtobufWriter {
     return this.raw(value.subarray(from, to));
   }
 
-  /**
-   * Begins a nested message.
-   * @param expectedBytes - approximate size; avoids a move in `close`.
-   * @returns start of its fields, for `close`.
-   */
+  /** @param expectedBytes - avoids a move in `close`. @returns the start of the fields, for `close`. */
   open(field: number, expectedBytes = 0): number {
     this.#tag(field, LENGTH_DELIMITED);
     const reservedBytes = varintBytes(expectedBytes);
@@ -154,7 +134,7 @@ export class ProtobufWriter {
     return this.#length;
   }
 
-  /** @param start - from `open`. @returns the new start of its fields. */
+  /** @returns the new start of the fields. */
   close(start: number): number {
     const reservedBytes = this.#bytes[start - 1] as number;
     const length = this.#length - start;
@@ -172,7 +152,7 @@ export class ProtobufWriter {
     this.#length = 0;
   }
 
-  /** View of the buffer. The writer must not be used afterwards. */
+  /** A view: the writer must not be used afterwards. */
   finish(): Uint8Array {
     return plain(this.#bytes, this.#length);
   }

@@ -1,7 +1,8 @@
-/** Invalid encoding, or not the expected message. */
 export class InvalidProtobuf extends Error {
   override readonly name = 'InvalidProtobuf';
 }
+
+export const NO_BYTES: Uint8Array = new Uint8Array();
 
 const VARINT = 0;
 const FIXED_64 = 1;
@@ -24,16 +25,9 @@ export interface FieldCount {
 }
 
 /**
- * Reads the fields of one message in wire order:
- *
- *     while (reader.next()) {
- *       if (reader.field === 1) slot = reader.uint64();
- *       else reader.skipField();
- *     }
- *
- * Strict like prost, which the Rust servers use: a known field with another wire type is an error.
- * Source: protobuf.dev, "Encoding".
- * @throws InvalidProtobuf from every reading method.
+ * Reads one message in wire order: `while (reader.next())`, then read or skip the field. Strict like prost, which
+ * Rust servers use: a known field with another wire type is an error. Source: protobuf.dev, "Encoding".
+ * @throws InvalidProtobuf from every method.
  */
 export class ProtobufReader {
   readonly #bytes: Uint8Array;
@@ -46,9 +40,7 @@ export class ProtobufReader {
   #first = 0;
   #rest = 0;
 
-  /**
-   * @param count - counts the fields, also of nested messages.
-   */
+  /** @param count - also counts the fields of nested messages. */
   constructor(
     bytes: Uint8Array,
     start: number = 0,
@@ -65,7 +57,7 @@ export class ProtobufReader {
     return this.#field;
   }
 
-  /** Start of the current field, including its tag. */
+  /** Including its tag. */
   get fieldStart(): number {
     return this.#fieldStart;
   }
@@ -79,7 +71,7 @@ export class ProtobufReader {
     return this.#end;
   }
 
-  /** Advances to the next field; the current one must have been read or skipped. @returns false at the end. */
+  /** The current field must have been read or skipped. @returns false at the end. */
   next(): boolean {
     if (this.#at >= this.#end) return false;
     if (this.#count !== null) this.#count.field();
@@ -149,7 +141,6 @@ export class ProtobufReader {
     return this.#take(this.#first);
   }
 
-  /** `span` with an exact length. */
   fixedSpan(length: number): number {
     const start = this.span();
     const found = this.#at - start;
@@ -163,7 +154,6 @@ export class ProtobufReader {
     return this.#bytes.subarray(start, this.#at);
   }
 
-  /** `bytes` with an exact length. */
   fixedBytes(length: number): Uint8Array {
     const start = this.fixedSpan(length);
     return this.#bytes.subarray(start, this.#at);
@@ -178,13 +168,13 @@ export class ProtobufReader {
     }
   }
 
-  /** Reader of a nested message. Its offsets are relative to the same input. */
+  /** Its offsets are relative to the same input. */
   message(): ProtobufReader {
     const start = this.span();
     return new ProtobufReader(this.#bytes, start, this.#at, this.#count);
   }
 
-  /** Adds the values of a repeated u64 field, packed or not. */
+  /** Packed or not. */
   pushUint64s(list: bigint[]): void {
     if (this.#wireType === VARINT) {
       list.push(this.uint64());
@@ -196,22 +186,11 @@ export class ProtobufReader {
   }
 
   skipField(): void {
-    switch (this.#wireType) {
-      case VARINT:
-        this.#varint();
-        return;
-      case FIXED_64:
-        this.#take(8);
-        return;
-      case LENGTH_DELIMITED:
-        this.span();
-        return;
-      case FIXED_32:
-        this.#take(4);
-        return;
-      default:
-        throw new InvalidProtobuf(`unknown wire type ${this.#wireType}`);
-    }
+    if (this.#wireType === VARINT) this.#varint();
+    else if (this.#wireType === LENGTH_DELIMITED) this.span();
+    else if (this.#wireType === FIXED_64) this.#take(8);
+    else if (this.#wireType === FIXED_32) this.#take(4);
+    else throw new InvalidProtobuf(`unknown wire type ${this.#wireType}`);
   }
 
   #expect(wireType: number): void {

@@ -1,36 +1,28 @@
 import type { Lamports, Slot } from '../../solana/units.ts';
 import type { SlotStatus } from './update/slot.ts';
 
-/**
- * Encoded updates with views of the fields that filters use. Immutable. They come from an upstream stream or from
- * our encoders.
- */
+/** Encoded updates with views of the fields that filters use. Immutable. Source: geyser.proto, `SubscribeUpdate…`. */
 type Raw = Readonly<{
   slot: Slot;
-  /**
-   * `SubscribeUpdate` without `filters`. Encoded filter names followed by the tail are a complete message.
-   */
+  /** `SubscribeUpdate` without `filters`: preceded by encoded filter names it is a complete message. */
   tail: Uint8Array;
-  /** Encoded `google.protobuf.Timestamp` of the plugin. */
+  /** Encoded `google.protobuf.Timestamp`. */
   createdAt: Uint8Array;
 }>;
 
-/** Source: geyser.proto, `SubscribeUpdateAccount`. */
 export type RawAccount = Raw &
   Readonly<{
     kind: 'account';
     /** `SubscribeUpdateAccountInfo`. */
     info: Uint8Array;
-    /** 32 bytes. */
     address: Uint8Array;
-    /** 32 bytes. */
     owner: Uint8Array;
     lamports: Lamports;
     data: Uint8Array;
     writeVersion: bigint;
     /** Node stream that assigned `writeVersion`; versions of different streams are not comparable. */
     origin?: object;
-    /** 64 bytes; null if not written by a transaction. */
+    /** null if not written by a transaction. */
     signature: Uint8Array | null;
     isStartup: boolean;
   }>;
@@ -38,29 +30,25 @@ export type RawAccount = Raw &
 /** Account keys of a transaction: 32 bytes at each offset. */
 export type RawKeys = Readonly<{ bytes: Uint8Array; offsets: readonly number[] }>;
 
-/** Source: geyser.proto, `SubscribeUpdateTransaction`. */
 export type RawTransaction = Raw &
   Readonly<{
     kind: 'transaction';
     /** `SubscribeUpdateTransactionInfo`. */
     info: Uint8Array;
-    /** 64 bytes. */
     signature: Uint8Array;
     isVote: boolean;
     /** Index in the block; at the shred stage the order within the slot. */
     index: number;
     /** `solana.storage.ConfirmedBlock.TransactionError`; null on success or if unknown. */
     err: Uint8Array | null;
-    /** Static keys, loaded writable keys, loaded readonly keys. */
+    /** Static, loaded writable, loaded readonly keys. */
     keys: RawKeys;
     /** `TransactionStatusMeta`; null at the shred stage. */
     meta: Uint8Array | null;
   }>;
 
-/** Source: geyser.proto, `SubscribeUpdateEntry`. */
 export type RawEntry = Raw & Readonly<{ kind: 'entry'; message: Uint8Array; index: number }>;
 
-/** Source: geyser.proto, `SubscribeUpdateBlockMeta`. */
 export type RawBlockMeta = Raw &
   Readonly<{
     kind: 'blockMeta';
@@ -74,14 +62,12 @@ export type RawBlockMeta = Raw &
     updatedAccountCount: number | null;
   }>;
 
-/** Source: geyser.proto, `SubscribeUpdateSlot`. */
 export type RawSlot = Raw &
   Readonly<{ kind: 'slot'; parent: Slot | null; status: SlotStatus; deadError: string | null }>;
 
 /**
- * Update of a ledger. Order within a slot: created bank, then transactions, accounts and entries, then block meta,
- * then `processed`; later `confirmed`, then `finalized`. The source sends the complete slot before `processed`, and
- * nothing twice.
+ * Order within a slot: created bank, then transactions, accounts and entries, then block meta, then
+ * `processed`. The source sends the complete slot before `processed`, and nothing twice.
  */
 export type RawUpdate = RawAccount | RawTransaction | RawEntry | RawBlockMeta | RawSlot;
 
@@ -93,7 +79,7 @@ export const updateKinds: ReadonlySet<RawUpdate['kind']> = new Set([
   'slot',
 ]);
 
-/** Block assembled from the updates of its slot; with the last write of each account. */
+/** With the last write of each account. */
 export type RawBlock = Readonly<{
   kind: 'block';
   slot: Slot;

@@ -8,18 +8,15 @@ import { KEYS_MAX, readStaticKeys } from './read-raw-transaction.ts';
 import { readTimestamp } from './subscribe-update.ts';
 import { readSlotUpdate, type SlotUpdate } from './update/slot.ts';
 
-/** Transaction before execution. Bytes are views into the message. */
+/** Bytes are views into the message. */
 export type DeshredTransactionUpdate = Readonly<{
   kind: 'transaction';
   slot: Slot;
-  /** 64 bytes. */
   signature: Uint8Array;
   isVote: boolean;
   /** `solana.storage.ConfirmedBlock.Transaction`. */
   transaction: Uint8Array;
-  /** Static keys, loaded writable keys, loaded readonly keys. */
   keys: RawKeys;
-  /** 32 bytes each. */
   loadedWritable: readonly Uint8Array[];
   loadedReadonly: readonly Uint8Array[];
   firstShredIndex: number;
@@ -36,21 +33,19 @@ export type SubscribeUpdateDeshred = Readonly<{
   update: DeshredUpdate | null;
 }>;
 
-type Info = {
-  signature: Uint8Array | null;
-  isVote: boolean;
-  transaction: Uint8Array | null;
-  readonly loadedWritable: Uint8Array[];
-  readonly loadedReadonly: Uint8Array[];
-  firstShredIndex: number;
-  endShredIndex: number;
-};
+const emptyInfo = () => ({
+  signature: null as Uint8Array | null,
+  isVote: false,
+  transaction: null as Uint8Array | null,
+  loadedWritable: [] as Uint8Array[],
+  loadedReadonly: [] as Uint8Array[],
+  firstShredIndex: 0,
+  endShredIndex: 0,
+});
+type Info = ReturnType<typeof emptyInfo>;
 
 function readInfo(reader: ProtobufReader): Info {
-  const info: Info = {
-    ...{ signature: null, isVote: false, transaction: null, loadedWritable: [], loadedReadonly: [] },
-    ...{ firstShredIndex: 0, endShredIndex: 0 },
-  };
+  const info = emptyInfo();
   while (reader.next()) {
     if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
     else if (reader.field === 2) info.isVote = reader.bool();
@@ -86,11 +81,7 @@ function readTransaction(reader: ProtobufReader, message: Uint8Array): DeshredTr
   };
 }
 
-/**
- * Reads a message of a `SubscribeDeshred` stream. Bytes in the result are views into `bytes`. Of the transaction only
- * the keys are decoded.
- * @throws InvalidProtobuf
- */
+/** Reads a message of a `SubscribeDeshred` stream. Of the transaction only the keys are decoded. */
 export function readDeshredUpdate(bytes: Uint8Array): SubscribeUpdateDeshred {
   let createdAt: bigint | null = null;
   let update: DeshredUpdate | null = null;

@@ -7,20 +7,20 @@ import type { RawTransaction } from './raw-update.ts';
 /** Maximum of static and loaded keys, because an index is one byte. */
 export const KEYS_MAX = 256;
 
-/** `SubscribeUpdateTransactionInfo`. */
-type Info = {
-  bytes: Uint8Array;
-  signature: Uint8Array | null;
-  isVote: boolean;
-  index: number;
-  meta: Uint8Array | null;
-  err: Uint8Array | null;
-  readonly keys: number[];
-  readonly writable: number[];
-  readonly readonly: number[];
-};
+const emptyInfo = (bytes: Uint8Array) => ({
+  bytes,
+  signature: null as Uint8Array | null,
+  isVote: false,
+  index: 0,
+  meta: null as Uint8Array | null,
+  err: null as Uint8Array | null,
+  keys: [] as number[],
+  writable: [] as number[],
+  readonly: [] as number[],
+});
+type Info = ReturnType<typeof emptyInfo>;
 
-/** Adds the offsets of static keys in `solana.storage.ConfirmedBlock.Transaction`: field 2 in all versions. */
+/** In `solana.storage.ConfirmedBlock.Transaction` of all versions the message is field 2, as are its keys. */
 export function readStaticKeys(transaction: ProtobufReader, keys: number[]): void {
   while (transaction.next()) {
     if (transaction.field !== 2) {
@@ -36,17 +36,7 @@ export function readStaticKeys(transaction: ProtobufReader, keys: number[]): voi
 }
 
 function readInfo(message: Uint8Array, start: number, end: number): Info {
-  const info: Info = {
-    bytes: message.subarray(start, end),
-    signature: null,
-    isVote: false,
-    index: 0,
-    meta: null,
-    err: null,
-    keys: [],
-    writable: [],
-    readonly: [],
-  };
+  const info = emptyInfo(message.subarray(start, end));
   const reader = new ProtobufReader(message, start, end);
   while (reader.next()) {
     if (reader.field === 1) info.signature = reader.fixedBytes(SIGNATURE_BYTES);
@@ -68,7 +58,7 @@ function readInfo(message: Uint8Array, start: number, end: number): Info {
   return info;
 }
 
-/** Reads `SubscribeUpdateTransaction` with a transaction of any version. @param message - complete message. */
+/** @param message - the complete message. */
 export function readRawTransaction(
   reader: ProtobufReader,
   message: Uint8Array,

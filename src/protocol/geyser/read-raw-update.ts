@@ -1,7 +1,7 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
 import { encodeTimestamp } from './encode/envelope.ts';
 import { readBlockhashText, readLamports, readSlot, readWrappedUint64, required } from './fields.ts';
-import { InvalidProtobuf, ProtobufReader } from './protobuf.ts';
+import { InvalidProtobuf, NO_BYTES, ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import type { RawAccount, RawBlockMeta, RawEntry, RawUpdate } from './raw-update.ts';
 import { readRawTransaction } from './read-raw-transaction.ts';
@@ -21,7 +21,6 @@ type Content<Update> = Update extends RawUpdate ? Omit<Update, 'tail' | 'created
 /** @param message - the complete message. */
 type ReadContent = (reader: ProtobufReader, message: Uint8Array) => Content<RawMessage> | null;
 
-const NONE: Uint8Array = new Uint8Array();
 const NAMES = 1;
 const CREATED_AT = 11;
 const FIRST_KIND = 2;
@@ -51,7 +50,7 @@ function readAccount(reader: ProtobufReader, message: Uint8Array): Content<RawAc
     address: null,
     owner: null,
     lamports: 0n as RawAccount['lamports'],
-    data: NONE,
+    data: NO_BYTES,
     writeVersion: 0n,
     signature: null,
     isStartup: false,
@@ -133,26 +132,20 @@ const kinds: Readonly<Record<number, ReadContent>> = {
   9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
 };
 
-type MessageLayout = {
+const emptyLayout = () => ({
   /** Field number of the content; 0 if unknown. */
-  kind: number;
-  contentStart: number;
-  contentEnd: number;
-  createdAt: Uint8Array | null;
-  namesEnd: number;
+  kind: 0,
+  contentStart: 0,
+  contentEnd: 0,
+  createdAt: null as Uint8Array | null,
+  namesEnd: 0,
   /** Whether names also follow other fields. */
-  hasTrailingNames: boolean;
-};
+  hasTrailingNames: false,
+});
+type MessageLayout = ReturnType<typeof emptyLayout>;
 
 function readLayout(bytes: Uint8Array): MessageLayout {
-  const layout: MessageLayout = {
-    kind: 0,
-    contentStart: 0,
-    contentEnd: 0,
-    createdAt: null,
-    namesEnd: 0,
-    hasTrailingNames: false,
-  };
+  const layout = emptyLayout();
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     if (reader.field === CREATED_AT) layout.createdAt = reader.bytes();
@@ -171,7 +164,7 @@ function readLayout(bytes: Uint8Array): MessageLayout {
   return layout;
 }
 
-/** The message without filter names and with `created_at`. Copied only if necessary. */
+/** Copied only if necessary. */
 function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: Uint8Array): Uint8Array {
   if (!layout.hasTrailingNames && layout.createdAt !== null) return bytes.subarray(layout.namesEnd);
   const writer = new ProtobufWriter(bytes.length + createdAt.length + 2);
@@ -185,13 +178,10 @@ function tailWithoutNames(bytes: Uint8Array, layout: MessageLayout, createdAt: U
 }
 
 /**
- * Decodes the fields of a `Subscribe` message that filters need; the others are passed on unchanged. The result has
- * views into `bytes`.
- * @param bytes - must not be modified afterwards.
- * @param receivedAtMs - Unix milliseconds; used for messages without `created_at`.
- * @param origin - identifies the stream, if write versions are compared; else null.
+ * Decodes the fields of a `Subscribe` message that filters need. The result has views into `bytes`.
+ * @param receivedAtMs - used for messages without `created_at`.
+ * @param origin - identifies the stream, if write versions are compared.
  * @returns null for unknown kinds and transaction statuses.
- * @throws InvalidProtobuf
  */
 export function readRawUpdate(
   bytes: Uint8Array,

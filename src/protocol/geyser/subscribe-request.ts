@@ -1,268 +1,106 @@
-import type { Address } from '../../solana/address.ts';
-import type { Signature } from '../../solana/signature.ts';
-import type { Lamports, Slot } from '../../solana/units.ts';
-import type { Commitment } from '../commitment.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
+import {
+  addresses,
+  commitmentLevel,
+  cuckooFilter,
+  dataFilters,
+  dataSlices,
+  flag,
+  pingId,
+  signature,
+  slotNumber,
+  tokenAccounts,
+} from './request/filters.ts';
+import { filterNames, type MessageOf, messageCodec, namedFilters } from './request/message-codec.ts';
 
-/** Conditions on account data; all must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
-export type AccountsDataFilter = Readonly<
-  | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
-  | { kind: 'dataSize'; bytes: bigint }
-  | { kind: 'tokenAccountState' }
-  | { kind: 'lamports'; compare: LamportsComparison; value: Lamports }
->;
-
-export type LamportsComparison = 'eq' | 'ne' | 'lt' | 'gt';
-
-/** Source: geyser.proto, `CuckooFilter`. */
-export type CuckooFilterMessage = Readonly<{
-  data: Uint8Array;
-  bucketCount: number;
-  entriesPerBucket: number;
-  fingerprintBits: number;
-  hashSeed: bigint;
-  hashAlgorithm: number;
-}>;
-
-/** Requested part of account data. Source: geyser.proto, `SubscribeRequestAccountsDataSlice`. */
-export type DataSlice = Readonly<{ offset: bigint; length: bigint }>;
+/** Requests of streams; each replaces the previous one. Field numbers are those of geyser.proto. */
 
 /** Empty or absent members match everything. */
-export type AccountsFilter = Readonly<{
-  /** Any of them. */
-  account?: readonly Address[];
-  /** Any of them. */
-  owner?: readonly Address[];
-  filters?: readonly AccountsDataFilter[];
-  /** Written by a transaction. */
-  nonemptyTxnSignature?: boolean;
+const accountsFilter = messageCodec({
+  account: [2, addresses('account')],
+  owner: [3, addresses('owner')],
+  filters: [4, dataFilters],
+  nonemptyTxnSignature: [5, flag],
   /** Alternative to `account`: an address may be in either. */
-  cuckooAccounts?: CuckooFilterMessage;
-}>;
+  cuckooAccounts: [6, cuckooFilter],
+});
+export type AccountsFilter = MessageOf<typeof accountsFilter>;
+export type AccountsDataFilter = NonNullable<AccountsFilter['filters']>[number];
+export type LamportsComparison = Extract<AccountsDataFilter, { kind: 'lamports' }>['compare'];
+export type CuckooFilterMessage = NonNullable<AccountsFilter['cuckooAccounts']>;
 
 /** Empty or absent members match everything. */
-export type TransactionsFilter = Readonly<{
-  vote?: boolean;
-  failed?: boolean;
-  signature?: Signature;
-  /** Any of them. */
-  accountInclude?: readonly Address[];
-  /** None of them. */
-  accountExclude?: readonly Address[];
-  /** All of them. */
-  accountRequired?: readonly Address[];
+const transactionsFilter = messageCodec({
+  vote: [1, flag],
+  failed: [2, flag],
+  accountInclude: [3, addresses('account_include')],
+  accountExclude: [4, addresses('account_exclude')],
+  signature: [5, signature],
+  accountRequired: [6, addresses('account_required')],
+  cuckooAccountInclude: [7, cuckooFilter],
   /** Owners of token accounts also match: of all, or of those with a changed balance. */
-  tokenAccounts?: 'all' | 'balanceChanged';
-  /** Alternative to `accountInclude`: an address may be in either. */
-  cuckooAccountInclude?: CuckooFilterMessage;
-}>;
+  tokenAccounts: [30, tokenAccounts],
+});
+export type TransactionsFilter = MessageOf<typeof transactionsFilter>;
 
-export type SlotsFilter = Readonly<{
+const slotsFilter = messageCodec({
   /** Report only the status that equals the request's commitment. */
-  filterByCommitment?: boolean;
+  filterByCommitment: [1, flag],
   /** Also report first shred, completed, bank created and dead. */
-  interslotUpdates?: boolean;
-}>;
+  interslotUpdates: [2, flag],
+});
+export type SlotsFilter = MessageOf<typeof slotsFilter>;
 
-export type BlocksFilter = Readonly<{
-  accountInclude?: readonly Address[];
-  includeTransactions?: boolean;
-  includeAccounts?: boolean;
-  includeEntries?: boolean;
-  /** Alternative to `accountInclude`: an address may be in either. */
-  cuckooAccountInclude?: CuckooFilterMessage;
-}>;
+const blocksFilter = messageCodec({
+  accountInclude: [1, addresses('account_include')],
+  includeTransactions: [2, flag],
+  includeAccounts: [3, flag],
+  includeEntries: [4, flag],
+  cuckooAccountInclude: [5, cuckooFilter],
+});
+export type BlocksFilter = MessageOf<typeof blocksFilter>;
 
-/** Filters by the name that the client chose. */
+export const subscribeRequest = messageCodec({
+  accounts: [1, namedFilters('accounts', accountsFilter)],
+  slots: [2, namedFilters('slots', slotsFilter)],
+  transactions: [3, namedFilters('transactions', transactionsFilter)],
+  blocks: [4, namedFilters('blocks', blocksFilter)],
+  blocksMeta: [5, filterNames('blocks_meta')],
+  commitment: [6, commitmentLevel],
+  accountsDataSlice: [7, dataSlices],
+  entry: [8, filterNames('entry')],
+  ping: [9, pingId],
+  transactionsStatus: [10, namedFilters('transactions_status', transactionsFilter)],
+  /** Replay from this slot, if still available. */
+  fromSlot: [11, slotNumber],
+});
+export type SubscribeRequest = MessageOf<typeof subscribeRequest>;
+export type DataSlice = NonNullable<SubscribeRequest['accountsDataSlice']>[number];
 export type NamedFilters<Filter> = ReadonlyMap<string, Filter>;
 
-/** Each request replaces the previous one. Source: geyser.proto, `SubscribeRequest`. */
-export type SubscribeRequest = Readonly<{
-  accounts?: NamedFilters<AccountsFilter>;
-  slots?: NamedFilters<SlotsFilter>;
-  transactions?: NamedFilters<TransactionsFilter>;
-  transactionsStatus?: NamedFilters<TransactionsFilter>;
-  blocks?: NamedFilters<BlocksFilter>;
-  /** Names; the filter itself is empty. */
-  blocksMeta?: readonly string[];
-  /** Names; the filter itself is empty. */
-  entry?: readonly string[];
-  commitment?: Commitment;
-  accountsDataSlice?: readonly DataSlice[];
-  /** Replay from this slot, if still available. */
-  fromSlot?: Slot;
-  /** If present, the request is only a ping. */
-  ping?: number;
-}>;
+const deshredTransactionsFilter = messageCodec({
+  vote: [1, flag],
+  accountInclude: [2, addresses('account_include')],
+  accountExclude: [3, addresses('account_exclude')],
+  accountRequired: [4, addresses('account_required')],
+});
+export type DeshredTransactionsFilter = MessageOf<typeof deshredTransactionsFilter>;
 
-/** By number. Source: geyser.proto, `CommitmentLevel`. */
-export const commitments: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];
-/** In order of field number. */
-export const comparisons: readonly LamportsComparison[] = ['eq', 'ne', 'lt', 'gt'];
-/** By number. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
-export const tokenAccountModes = ['all', 'balanceChanged'] as const;
-
-type WriteFilter<Filter> = (writer: ProtobufWriter, filter: Filter) => void;
-
-function strings(writer: ProtobufWriter, field: number, values: readonly string[] | undefined): void {
-  for (const value of values ?? []) writer.string(field, value);
-}
-
-function flag(writer: ProtobufWriter, field: number, value: boolean | undefined): void {
-  if (value !== undefined) writer.bool(field, value);
-}
-
-function cuckooFilter(writer: ProtobufWriter, field: number, filter: CuckooFilterMessage | undefined): void {
-  if (filter === undefined) return;
-  const start = writer.open(field, filter.data.length);
-  writer.nonemptyBytes(1, filter.data);
-  writer.nonzeroUint32(2, filter.bucketCount);
-  writer.nonzeroUint32(3, filter.entriesPerBucket);
-  writer.nonzeroUint32(4, filter.fingerprintBits);
-  writer.nonzeroUint64(5, filter.hashSeed);
-  if (filter.hashAlgorithm !== 0) writer.int32(6, filter.hashAlgorithm);
-  writer.close(start);
-}
-
-function memcmp(writer: ProtobufWriter, offset: bigint, bytes: Uint8Array): void {
-  const start = writer.open(1);
-  writer.nonzeroUint64(1, offset).bytes(2, bytes);
-  writer.close(start);
-}
-
-function lamportsFilter(writer: ProtobufWriter, compare: LamportsComparison, value: Lamports): void {
-  const start = writer.open(4);
-  writer.uint64(comparisons.indexOf(compare) + 1, value);
-  writer.close(start);
-}
-
-function accountsFilter(writer: ProtobufWriter, filter: AccountsFilter): void {
-  strings(writer, 2, filter.account);
-  strings(writer, 3, filter.owner);
-  for (const each of filter.filters ?? []) {
-    const start = writer.open(4);
-    if (each.kind === 'memcmp') memcmp(writer, each.offset, each.bytes);
-    else if (each.kind === 'dataSize') writer.uint64(2, each.bytes);
-    else if (each.kind === 'tokenAccountState') writer.bool(3, true);
-    else lamportsFilter(writer, each.compare, each.value);
-    writer.close(start);
-  }
-  flag(writer, 5, filter.nonemptyTxnSignature);
-  cuckooFilter(writer, 6, filter.cuckooAccounts);
-}
-
-export function writeSlotsFilter(writer: ProtobufWriter, filter: SlotsFilter): void {
-  flag(writer, 1, filter.filterByCommitment);
-  flag(writer, 2, filter.interslotUpdates);
-}
-
-function transactionsFilter(writer: ProtobufWriter, filter: TransactionsFilter): void {
-  flag(writer, 1, filter.vote);
-  flag(writer, 2, filter.failed);
-  strings(writer, 3, filter.accountInclude);
-  strings(writer, 4, filter.accountExclude);
-  if (filter.signature !== undefined) writer.string(5, filter.signature);
-  strings(writer, 6, filter.accountRequired);
-  cuckooFilter(writer, 7, filter.cuckooAccountInclude);
-  if (filter.tokenAccounts !== undefined) writer.uint32(30, tokenAccountModes.indexOf(filter.tokenAccounts));
-}
-
-function blocksFilter(writer: ProtobufWriter, filter: BlocksFilter): void {
-  strings(writer, 1, filter.accountInclude);
-  flag(writer, 2, filter.includeTransactions);
-  flag(writer, 3, filter.includeAccounts);
-  flag(writer, 4, filter.includeEntries);
-  cuckooFilter(writer, 5, filter.cuckooAccountInclude);
-}
-
-function dataSlice(writer: ProtobufWriter, { offset, length }: DataSlice): void {
-  const start = writer.open(7);
-  writer.nonzeroUint64(1, offset).nonzeroUint64(2, length);
-  writer.close(start);
-}
-
-/** Writes a map. Entries always have a value: some readers drop entries without one. */
-export function writeNamedFilters<Filter>(
-  writer: ProtobufWriter,
-  field: number,
-  named: Iterable<readonly [string, Filter]> | undefined,
-  write: WriteFilter<Filter>,
-): void {
-  for (const [name, filter] of named ?? []) {
-    const entry = writer.open(field);
-    writer.string(1, name);
-    const value = writer.open(2);
-    write(writer, filter);
-    writer.close(value);
-    writer.close(entry);
-  }
-}
-
-function names(writer: ProtobufWriter, field: number, given: readonly string[] | undefined): void {
-  writeNamedFilters(
-    writer,
-    field,
-    given?.map((name) => [name, null] as const),
-    () => {},
-  );
-}
-
-function ping(writer: ProtobufWriter, id: number): void {
-  const start = writer.open(9);
-  writer.int32(1, id);
-  writer.close(start);
-}
+export const subscribeDeshredRequest = messageCodec({
+  deshredTransactions: [1, namedFilters('deshred_transactions', deshredTransactionsFilter)],
+  ping: [2, pingId],
+  slots: [3, namedFilters('slots', slotsFilter)],
+});
+export type SubscribeDeshredRequest = MessageOf<typeof subscribeDeshredRequest>;
 
 export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  writeNamedFilters(writer, 1, request.accounts, accountsFilter);
-  writeNamedFilters(writer, 2, request.slots, writeSlotsFilter);
-  writeNamedFilters(writer, 3, request.transactions, transactionsFilter);
-  writeNamedFilters(writer, 4, request.blocks, blocksFilter);
-  names(writer, 5, request.blocksMeta);
-  if (request.commitment !== undefined) writer.uint32(6, commitments.indexOf(request.commitment));
-  for (const slice of request.accountsDataSlice ?? []) dataSlice(writer, slice);
-  names(writer, 8, request.entry);
-  if (request.ping !== undefined) ping(writer, request.ping);
-  writeNamedFilters(writer, 10, request.transactionsStatus, transactionsFilter);
-  if (request.fromSlot !== undefined) writer.uint64(11, request.fromSlot);
+  subscribeRequest.write(writer, request);
   return writer.finish();
-}
-
-/** Empty or absent members match everything. Source: geyser.proto, `SubscribeRequestFilterDeshredTransactions`. */
-export type DeshredTransactionsFilter = Readonly<{
-  vote?: boolean;
-  /** Any of them. */
-  accountInclude?: readonly Address[];
-  /** None of them. */
-  accountExclude?: readonly Address[];
-  /** All of them. */
-  accountRequired?: readonly Address[];
-}>;
-
-/** Each request replaces the previous one. Source: geyser.proto, `SubscribeDeshredRequest`. */
-export type SubscribeDeshredRequest = Readonly<{
-  deshredTransactions?: NamedFilters<DeshredTransactionsFilter>;
-  slots?: NamedFilters<SlotsFilter>;
-  /** If present, the request is only a ping. */
-  ping?: number;
-}>;
-
-function writeDeshredTransactionsFilter(writer: ProtobufWriter, filter: DeshredTransactionsFilter): void {
-  if (filter.vote !== undefined) writer.bool(1, filter.vote);
-  for (const address of filter.accountInclude ?? []) writer.string(2, address);
-  for (const address of filter.accountExclude ?? []) writer.string(3, address);
-  for (const address of filter.accountRequired ?? []) writer.string(4, address);
 }
 
 export function encodeSubscribeDeshredRequest(request: SubscribeDeshredRequest): Uint8Array {
   const writer = new ProtobufWriter();
-  writeNamedFilters(writer, 1, request.deshredTransactions, writeDeshredTransactionsFilter);
-  if (request.ping !== undefined) {
-    const start = writer.open(2);
-    writer.int32(1, request.ping);
-    writer.close(start);
-  }
-  writeNamedFilters(writer, 3, request.slots, writeSlotsFilter);
+  subscribeDeshredRequest.write(writer, request);
   return writer.finish();
 }

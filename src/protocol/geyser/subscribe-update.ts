@@ -1,4 +1,5 @@
 import { ProtobufReader } from './protobuf.ts';
+import { readPingId } from './request/filters.ts';
 import { type AccountUpdate, readAccountUpdate } from './update/account.ts';
 import {
   type BlockMetaUpdate,
@@ -30,15 +31,13 @@ export type Update = Readonly<
 
 /** Source: geyser.proto, `SubscribeUpdate`. */
 export type SubscribeUpdate = Readonly<{
-  /** Names of matching filters. */
   filters: readonly string[];
   /** Unix milliseconds at the plugin. */
   createdAt: bigint | null;
-  /** null for an unknown kind. */
   update: Update | null;
 }>;
 
-/** Reads `google.protobuf.Timestamp` as milliseconds. */
+/** In milliseconds. */
 export function readTimestamp(reader: ProtobufReader): bigint {
   let [seconds, nanos] = [0n, 0];
   while (reader.next()) {
@@ -47,15 +46,6 @@ export function readTimestamp(reader: ProtobufReader): bigint {
     else reader.skipField();
   }
   return seconds * 1000n + BigInt(Math.trunc(nanos / 1_000_000));
-}
-
-function readPong(reader: ProtobufReader): Update {
-  let id = 0;
-  while (reader.next()) {
-    if (reader.field === 1) id = reader.int32();
-    else reader.skipField();
-  }
-  return { kind: 'pong', id };
 }
 
 function readPing(reader: ProtobufReader): Update {
@@ -71,14 +61,11 @@ const kinds: Readonly<Record<number, (reader: ProtobufReader) => Update>> = {
   6: readPing,
   7: readBlockMetaUpdate,
   8: readEntryUpdate,
-  9: readPong,
+  9: (reader) => ({ kind: 'pong', id: readPingId(reader) }),
   10: readTransactionStatusUpdate,
 };
 
-/**
- * Decodes a message of a `Subscribe` stream. Byte arrays in the result are views into `bytes`.
- * @throws InvalidProtobuf, also for unsupported content such as version 1 transactions.
- */
+/** Byte arrays are views into `bytes`. @throws InvalidProtobuf, also for version 1 transactions. */
 export function decodeSubscribeUpdate(bytes: Uint8Array): SubscribeUpdate {
   const filters: string[] = [];
   let createdAt: bigint | null = null;

@@ -1,15 +1,11 @@
 import type { Slot } from '../../solana/units.ts';
-import type { Commitment } from '../commitment.ts';
+import { type Commitment, commitments } from '../commitment.ts';
 import { GrpcError } from '../grpc/status.ts';
 import { readOnlyField } from './fields.ts';
 import { ProtobufReader } from './protobuf.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
-import { commitments } from './subscribe-request.ts';
 
-/**
- * Requests and responses of the unary methods. Decoders throw InvalidProtobuf. Source: geyser.proto,
- * "non-streaming methods".
- */
+/** Unary methods. Decoders throw InvalidProtobuf. Source: geyser.proto, "non-streaming methods". */
 
 function readCommitment(reader: ProtobufReader): Commitment {
   const number = reader.int32();
@@ -21,10 +17,7 @@ function readCommitment(reader: ProtobufReader): Commitment {
 
 const newWriter = (): ProtobufWriter => new ProtobufWriter(96);
 
-/**
- * Request of GetSlot, GetBlockHeight and GetLatestBlockhash.
- * @throws GrpcError UNKNOWN for an unknown commitment.
- */
+/** GetSlot, GetBlockHeight and GetLatestBlockhash. @throws GrpcError UNKNOWN for an unknown commitment. */
 export const decodeCommitmentRequest = (bytes: Uint8Array): Commitment =>
   readOnlyField<Commitment>(new ProtobufReader(bytes), readCommitment, 'processed');
 
@@ -43,14 +36,13 @@ export function decodeIsBlockhashValidRequest(
   return { blockhash, commitment };
 }
 
-/** The count of a `PingRequest`, i32. */
 export const decodePingRequest = (bytes: Uint8Array): number =>
   readOnlyField(new ProtobufReader(bytes), (reader) => reader.int32(), 0);
 
 export const encodePongResponse = (count: number): Uint8Array =>
   count === 0 ? new Uint8Array() : newWriter().int32(1, count).finish();
 
-/** @param firstAvailable - lowest slot that a stream may begin at; null for none. */
+/** @param firstAvailable - lowest slot that a stream may begin at. */
 export const encodeSubscribeReplayInfoResponse = (firstAvailable: Slot | null): Uint8Array =>
   firstAvailable === null ? new Uint8Array() : newWriter().uint64(1, firstAvailable).finish();
 

@@ -1,7 +1,4 @@
-/**
- * Metered gRPC operations and their credits: an opened stream, a request on an open stream, a unary call. Source:
- * geyser.proto, shredstream.proto.
- */
+/** Metered operations and their credits. Source: geyser.proto, shredstream.proto. */
 export const grpcCalls = {
   Subscribe: 1,
   SubscribeRequest: 1,

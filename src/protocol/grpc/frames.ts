@@ -1,6 +1,5 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** Invalid gRPC framing, oversized message or invalid compression. */
 export class InvalidGrpc extends Error {
   override readonly name = 'InvalidGrpc';
 }
@@ -39,10 +38,7 @@ export function decompressedMaxBytes(compressedBytes: number, sizes: MessageSize
 export const isTooLarge = ({ cause }: InvalidGrpc): boolean =>
   (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_BUFFER_TOO_LARGE';
 
-/**
- * @param encoding - from `grpc-encoding`.
- * @throws InvalidGrpc, also if larger than `decompressedMaxBytes`: see `isTooLarge`.
- */
+/** @throws InvalidGrpc, also if larger than `decompressedMaxBytes`: see `isTooLarge`. */
 export function decompress(message: Buffer, encoding: string, sizes: MessageSizes): Buffer {
   const options = { maxOutputLength: decompressedMaxBytes(message.length, sizes) };
   try {
@@ -54,22 +50,22 @@ export function decompress(message: Buffer, encoding: string, sizes: MessageSize
   throw new InvalidGrpc('unsupported message encoding');
 }
 
-/** Splits a byte stream into messages. Messages are decompressed by `next`. */
+/** Messages are decompressed by `next`. */
 export class GrpcFrames {
   /** From the response header `grpc-encoding`. */
   encoding = 'identity';
   readonly #sizes: MessageSizes;
-  /** Received bytes; concatenated once the first message is complete. */
+  /** Concatenated once the first message is complete. */
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Size of the first frame, once known. */
+  /** Once known. */
   #frameBytes = FRAME_HEADER_BYTES;
 
   constructor(sizes: MessageSizes) {
     this.#sizes = sizes;
   }
 
-  /** Whether the next message is complete and compressed, so that `next` is slow. @throws InvalidGrpc */
+  /** If so, `next` is slow. @throws InvalidGrpc */
   get isCompressedReady(): boolean {
     return this.#hasFrame() && this.#pieces[0]?.[0] !== 0;
   }
@@ -80,10 +76,7 @@ export class GrpcFrames {
     this.#length += piece.length;
   }
 
-  /**
-   * The next message, an immutable view; null if incomplete.
-   * @throws InvalidGrpc
-   */
+  /** @returns an immutable view; null if incomplete. @throws InvalidGrpc */
   next(): Buffer | null {
     if (!this.#hasFrame()) return null;
     const bytes = this.#pieces[0] as Buffer;
@@ -95,7 +88,7 @@ export class GrpcFrames {
     return bytes[0] === 0 ? message : this.#decompressed(message, bytes[0] as number);
   }
 
-  /** Whether the first frame is complete. If so, the pieces have been concatenated. */
+  /** If so, the pieces have been concatenated. */
   #hasFrame(): boolean {
     if (this.#length < this.#frameBytes) return false;
     if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces, this.#length)];

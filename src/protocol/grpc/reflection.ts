@@ -11,7 +11,6 @@ type ProtoFile = {
   readonly descriptor: Uint8Array;
   name: string;
   readonly imports: string[];
-  /** Full names. */
   readonly services: string[];
   /** Full names of messages, enums, services and methods. */
   readonly symbols: string[];
@@ -22,7 +21,7 @@ type Registry = Readonly<{
   bySymbol: ReadonlyMap<string, ProtoFile>;
 }>;
 
-/** Paths of `ServerReflectionInfo`. Both versions have the same messages. */
+/** Both versions have the same messages. */
 export const reflectionPaths: readonly string[] = [
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
@@ -81,7 +80,6 @@ function loadRegistry(): Registry {
   return registry;
 }
 
-/** A file and its transitive imports, without duplicates. */
 function withImports(file: ProtoFile, found = new Set<ProtoFile>()): Set<ProtoFile> {
   found.add(file);
   for (const name of file.imports) {
@@ -118,11 +116,7 @@ function responseTo(field: number, requested: string): ResponseField {
   return errorField('UNIMPLEMENTED', 'not supported');
 }
 
-/**
- * Handles one `ServerReflectionRequest`. @returns a `ServerReflectionResponse`.
- * Source: grpc/grpc, doc/server-reflection.md.
- * @throws InvalidProtobuf
- */
+/** Handles one `ServerReflectionRequest`. Source: grpc/grpc, doc/server-reflection.md. @throws InvalidProtobuf */
 export function handleReflection(request: Uint8Array): Uint8Array {
   let host = '';
   let field = 0;

@@ -24,13 +24,12 @@ export type GrpcCode = (typeof names)[number];
 
 export type GrpcStatus = Readonly<{
   code: GrpcCode;
-  /** Untrusted text of the server; '' if absent. */
+  /** Untrusted text of the server. */
   message: string;
 }>;
 
 type Headers = Readonly<Record<string, string | string[] | number | undefined>>;
 
-/** Percent-decodes; returns invalid text unchanged. */
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -39,7 +38,7 @@ function decodeMessage(text: string): string {
   }
 }
 
-/** Codes of HTTP statuses. Source: grpc/grpc, doc/http-grpc-status-mapping.md. */
+/** Source: grpc/grpc, doc/http-grpc-status-mapping.md. */
 const httpCodes: Readonly<Record<number, GrpcCode>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',
@@ -51,7 +50,7 @@ const httpCodes: Readonly<Record<number, GrpcCode>> = {
   504: 'UNAVAILABLE',
 };
 
-/** Status in trailers or trailers-only headers; null if absent. */
+/** null if absent. */
 export function statusOf(headers: Headers): GrpcStatus | null {
   const number = headers['grpc-status'];
   if (typeof number !== 'string') return null;
@@ -62,7 +61,7 @@ export function statusOf(headers: Headers): GrpcStatus | null {
   };
 }
 
-/** Status derived from the HTTP status, if `grpc-status` is missing. */
+/** If `grpc-status` is missing. */
 export const statusOfHttp = (status: number): GrpcStatus => ({
   code: httpCodes[status] ?? 'UNKNOWN',
   message: `HTTP ${status}`,
@@ -70,22 +69,15 @@ export const statusOfHttp = (status: number): GrpcStatus => ({
 
 export const numberOf = (code: GrpcCode): number => names.indexOf(code);
 
-/**
- * Text for `grpc-message`. Encodes only what must be encoded, because some clients do not decode it.
- * Source: grpc/grpc, doc/PROTOCOL-HTTP2.md, "Percent-Encoded".
- */
+/** Encodes only what must be, because some clients do not decode. Source: grpc, doc/PROTOCOL-HTTP2.md. */
 export const encodeStatusMessage = (text: string): string =>
   text.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent);
 
-/**
- * Ends a call with a gRPC status and public text of the Yellowstone protocol, such as "failed to create filter: …".
- * Keys, limits and capacity use Failure.
- */
+/** Public text of the Yellowstone protocol, as "failed to create filter: …". Keys, limits, capacity use Failure. */
 export class GrpcError extends Error {
   readonly code: GrpcCode;
   readonly facts: FailureFacts | undefined;
 
-  /** @param facts - public, such as the filter's name. */
   constructor(code: GrpcCode, message: string, facts?: FailureFacts) {
     super(message);
     this.name = 'GrpcError';

@@ -1,5 +1,6 @@
 import { type JsonValue, parseJson } from '../../base/json.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
+import { transactionDetails } from '../../solana/encoding/ui-transaction.ts';
 import { parseSignature, type Signature } from '../../solana/signature.ts';
 import { readFilters, verifyFilters } from '../rpc/account-filter.ts';
 import {
@@ -16,9 +17,8 @@ import {
 import {
   type JsonObject,
   member,
-  optional,
+  optionalMember,
   payloadOf,
-  type Read,
   readBoolean,
   readObject,
   readString,
@@ -29,7 +29,7 @@ import {
   unknownField,
   withoutPayload,
 } from '../rpc/serde.ts';
-import { readEncoding, readMaxVersion, transactionDetails } from '../rpc/transaction-encoding.ts';
+import { readEncoding, readMaxVersion } from '../rpc/transaction-encoding.ts';
 import { invalidParams } from '../rpc-error.ts';
 import {
   type Subscription,
@@ -55,13 +55,11 @@ function readSignature(text: string): Signature {
   return parsed.signature;
 }
 
-const memberOf = <T>(object: JsonObject, name: string, read: Read<T>): T | null =>
-  optional(member(object, name), read);
-
 const transactionViewOf = (config: JsonObject): TransactionView => ({
   encoding: readEncoding(member(config, 'encoding')) ?? 'base64',
-  details: memberOf(config, 'transactionDetails', (name) => readVariant(name, transactionDetails)) ?? 'full',
-  rewards: memberOf(config, 'showRewards', readBoolean) ?? false,
+  details:
+    optionalMember(config, 'transactionDetails', (name) => readVariant(name, transactionDetails)) ?? 'full',
+  rewards: optionalMember(config, 'showRewards', readBoolean) ?? false,
   maxVersion: readMaxVersion(config) ?? undefined,
 });
 
@@ -81,10 +79,7 @@ function readBlockFilter(value: JsonValue): string | null {
   return null;
 }
 
-/**
- * `"all" | {mentionsAccountOrProgram: pubkey}, {commitment, encoding, transactionDetails, showRewards,
- * maxSupportedTransactionVersion}`. The commitment is verified before the address.
- */
+/** `"all" | {mentionsAccountOrProgram}, {commitment, …}`. The commitment is verified before the address. */
 function parseBlock(params: JsonValue | undefined): SubscriptionOf<'block'> {
   const list = positional(params, 1, 2);
   const mentioned = at(list, 0, readBlockFilter);
@@ -119,17 +114,14 @@ function parseLogs(params: JsonValue | undefined): SubscriptionOf<'logs'> {
   return { kind: 'logs', of: typeof filter === 'string' ? filter : onlyMention(filter), commitment };
 }
 
-/**
- * `program, {encoding, filters, commitment}`. `dataSlice`, `minContextSlot`, `withContext` and `sortResults` are
- * validated and ignored. Unlike elsewhere, filters are verified before the address.
- */
+/** Other members are validated and ignored. Unlike elsewhere, filters are verified before the address. */
 function parseProgram(params: JsonValue | undefined): SubscriptionOf<'program'> {
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcProgramAccountsConfig');
-  const unverified = memberOf(config, 'filters', readFilters) ?? [];
-  memberOf(config, 'sortResults', readBoolean);
-  memberOf(config, 'withContext', readBoolean);
+  const unverified = optionalMember(config, 'filters', readFilters) ?? [];
+  optionalMember(config, 'sortResults', readBoolean);
+  optionalMember(config, 'withContext', readBoolean);
   const { commitment, encoding } = accountConfigOf(config);
   const filters = verifyFilters(unverified);
   const program = readAddress(text);
@@ -141,7 +133,7 @@ function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'si
   const list = positional(params, 1, 2);
   const text = at(list, 0, readString);
   const config = configObject(list[1], 'RpcSignatureSubscribeConfig');
-  const received = memberOf(config, 'enableReceivedNotification', readBoolean) ?? false;
+  const received = optionalMember(config, 'enableReceivedNotification', readBoolean) ?? false;
   return {
     kind: 'signature',
     signature: readSignature(text),
@@ -151,34 +143,25 @@ function parseSignatureParams(params: JsonValue | undefined): SubscriptionOf<'si
 }
 
 /**
- * Filter of transactionSubscribe in its two public dialects. Sources: the provider's page
- * enhanced-websockets/transaction-subscribe for the flat one, richat `pubsub/solana.rs` for the nested one;
- * reference solana-json-rpc.md §3.3.
+ * transactionSubscribe in its two public dialects. Sources: the provider's page
+ * enhanced-websockets/transaction-subscribe (flat), richat `pubsub/solana.rs` (nested); reference §3.3.
  */
 
-/** Addresses per list. */
 export const FILTER_ADDRESSES_MAX = 50_000;
 
 type AddressList = Readonly<{ name: string; texts: readonly string[] }>;
 
 /** Addresses and the signature are verified later, after the config was read. */
-type UnverifiedFilter = Readonly<{
-  vote: boolean | null;
-  failed: boolean | null;
-  signature: string | null;
-  include: AddressList;
-  exclude: AddressList;
-  required: AddressList;
-  tokenAccounts: TransactionFilter['tokenAccounts'];
-}>;
+type UnverifiedFilter = Pick<TransactionFilter, 'vote' | 'failed' | 'tokenAccounts'> &
+  Readonly<{ signature: string | null; include: AddressList; exclude: AddressList; required: AddressList }>;
 
 const commonMembers = (filter: JsonObject) => ({
-  vote: memberOf(filter, 'vote', readBoolean),
-  failed: memberOf(filter, 'failed', readBoolean),
-  signature: memberOf(filter, 'signature', readString),
+  vote: optionalMember(filter, 'vote', readBoolean),
+  failed: optionalMember(filter, 'failed', readBoolean),
+  signature: optionalMember(filter, 'signature', readString),
 });
 
-/** Rejects unknown members: a misspelled one would leave a filter that matches everything. @throws RpcError -32602 */
+/** A misspelled member would leave a filter that matches everything. @throws RpcError -32602 */
 function rejectUnknown(filter: JsonObject, allowed: readonly string[]): void {
   const unknown = Object.keys(filter).find((name) => !allowed.includes(name));
   if (unknown === undefined) return;
@@ -193,21 +176,22 @@ const FLAT_MEMBERS: readonly string[] = [
 ];
 const NESTED_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'accounts'];
 
-/** `{vote, failed, signature, accountInclude, accountExclude, accountRequired, tokenAccounts}`; no other member. */
 function readFlat(filter: JsonObject): UnverifiedFilter {
   rejectUnknown(filter, FLAT_MEMBERS);
-  const list = (name: string): AddressList => ({ name, texts: memberOf(filter, name, readStrings) ?? [] });
+  const list = (name: string): AddressList => ({
+    name,
+    texts: optionalMember(filter, name, readStrings) ?? [],
+  });
   return {
     ...commonMembers(filter),
     include: list('accountInclude'),
     exclude: list('accountExclude'),
     required: list('accountRequired'),
     tokenAccounts:
-      memberOf(filter, 'tokenAccounts', (value) => readVariant(value, tokenAccountModes)) ?? 'none',
+      optionalMember(filter, 'tokenAccounts', (value) => readVariant(value, tokenAccountModes)) ?? 'none',
   };
 }
 
-/** `{vote, failed, signature, accounts: {include, exclude, required}}`; no other member. */
 function readNested(filter: JsonObject, given: JsonValue): UnverifiedFilter {
   rejectUnknown(filter, NESTED_MEMBERS);
   const accounts = readObject(given, 'TransactionSubscribeFilterAccounts');
@@ -232,13 +216,11 @@ function verifyList({ name, texts }: AddressList): Address[] {
 }
 
 const verifyFilter = (filter: UnverifiedFilter): TransactionFilter => ({
-  vote: filter.vote,
-  failed: filter.failed,
+  ...filter,
   signature: filter.signature === null ? null : readSignature(filter.signature),
   include: verifyList(filter.include),
   exclude: verifyList(filter.exclude),
   required: verifyList(filter.required),
-  tokenAccounts: filter.tokenAccounts,
 });
 
 type ReadTransactionFilter = Readonly<{ dialect: 'helius' | 'whirligig'; unverified: UnverifiedFilter }>;
@@ -260,7 +242,6 @@ function requireMaxVersion(view: TransactionView): void {
   );
 }
 
-/** `filter, {commitment, encoding, transactionDetails, showRewards, maxSupportedTransactionVersion}`. */
 function parseTransaction(params: JsonValue | undefined): SubscriptionOf<'transaction'> {
   const list = positional(params, 1, 2);
   const { dialect, unverified } = at(list, 0, readTransactionFilter);
@@ -291,22 +272,18 @@ const parsers: { readonly [Kind in SubscriptionKind]: (params: JsonValue | undef
   vote: withoutParams('vote'),
 };
 
-/**
- * Parses the parameters of `…Subscribe` and fills in defaults.
- * @throws RpcError -32602 with Agave's text.
- */
+/** Fills in defaults. @throws RpcError -32602 with Agave's text. */
 export const parseSubscription = <Kind extends SubscriptionKind>(
   kind: Kind,
   params: JsonValue | undefined,
 ): SubscriptionOf<Kind> => parsers[kind](params) as SubscriptionOf<Kind>;
 
-/** Maximum bytes of the parameter; any id with whitespace is shorter. */
+/** Any id with whitespace is shorter. */
 const PARAMS_MAX_BYTES = 100;
 
-/** Parameter of `…Unsubscribe`: the subscription id, u64. */
+/** The subscription id, u64. */
 export const parseUnsubscribe = (params: JsonValue | undefined): bigint => at(exactly(params, 1), 0, readU64);
 
-/** @param params - raw JSON; null if absent. */
 export function parseRawUnsubscribe(params: Buffer | null): bigint {
   if (params === null) return parseUnsubscribe(undefined);
   if (params.length > PARAMS_MAX_BYTES) throw invalidSubscriptionId();

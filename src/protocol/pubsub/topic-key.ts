@@ -22,7 +22,7 @@ const encodeView = (view: TransactionView): WritableJson & object => ({
   maxSupportedTransactionVersion: view.maxVersion,
 });
 
-/** Sorts a list and removes duplicates, which do not affect its meaning. */
+/** Order and duplicates do not affect the meaning. */
 const sorted = <T extends string>(list: readonly T[]): T[] => [...new Set(list)].sort();
 
 function encodeTransactionFilter({ dialect, filter }: SubscriptionOf<'transaction'>): WritableJson {
@@ -76,14 +76,11 @@ function encodeParams(subscription: Subscription): readonly WritableJson[] {
   }
 }
 
-/**
- * Parameters of the upstream subscription as raw JSON, with defaults. Equal subscriptions give equal bytes.
- * `transaction` keeps its dialect; Agave does not have this subscription.
- */
+/** Raw JSON with defaults. Equal subscriptions give equal bytes. `transaction` keeps its dialect. */
 export const upstreamParams = (subscription: Subscription): Buffer =>
   Buffer.from(writeJson(encodeParams(subscription)));
 
-/** Key by which equal subscriptions are shared. The order of `program` filters matters, as in Agave. */
+/** Equal subscriptions share it. The order of `program` filters matters, as in Agave. */
 export function topicKey(subscription: Subscription): string {
   const params = writeJson(encodeParams(subscription));
   if (params.length <= KEY_MAX_LENGTH) return `${subscription.kind} ${params}`;

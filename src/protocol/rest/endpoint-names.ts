@@ -1,4 +1,4 @@
-/** REST endpoints as counted in usage. Implementations: `rest-api/registry.ts`. */
+/** As counted in usage. Implementations: `rest-api/registry.ts`. */
 export const endpointNames = [
   'metadata/create',
   'nft/read',

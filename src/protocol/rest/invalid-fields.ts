@@ -1,13 +1,12 @@
 import { Failure } from '../errors.ts';
 
-/** Invalid field and how to correct it. */
 export type FieldProblem = Readonly<{
   /** Wire name, with a path inside it if needed: `token_addresses[3]`. */
   field: string;
   message: string;
 }>;
 
-/** Validation failure of a REST request. Source: rest-api.md §1, "Errors". */
+/** Source: rest-api.md §1, "Errors". */
 export class InvalidFields extends Failure {
   readonly problems: readonly FieldProblem[];
 

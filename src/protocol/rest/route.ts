@@ -7,7 +7,6 @@ import type { Caller, LimitStatus } from '../request-handler.ts';
 export const endpointGroups = ['wallet', 'nft', 'token', 'transaction', 'storage', 'metadata'] as const;
 export type EndpointGroup = (typeof endpointGroups)[number];
 
-/** Group of a path or alias; null for other paths. */
 export function groupOfPath(path: string): EndpointGroup | null {
   const [, name] = /^\/sol\/v\d\/(?:semi_)?([a-z]+)\//.exec(path) ?? [];
   return endpointGroups.find((group) => group === name) ?? null;
@@ -15,46 +14,36 @@ export function groupOfPath(path: string): EndpointGroup | null {
 
 export type RestVerb = 'GET' | 'POST';
 
-/** Uploaded file. The handler must consume or destroy it. */
+/** The handler must consume or destroy it. */
 export type Upload = Readonly<{
-  /** File name; null if absent. */
   name: string | null;
-  /** Media type as sent. */
+  /** As sent. */
   type: string;
   /** Throws a Failure if the request is aborted or the file is too large. */
   bytes: AsyncIterable<Uint8Array>;
 }>;
 
-/** Unvalidated request. */
 export type RestInput = Readonly<{
-  /** All values per parameter, in order. */
   query: ReadonlyMap<string, readonly string[]>;
   body: JsonValue | undefined;
-  /** Part `file` of a multipart body; null for JSON routes. */
+  /** null for JSON routes. */
   file: Upload | null;
 }>;
 
-/** Caller, with access to the chain. */
 export type RestCaller = Readonly<{
   /** Key family that owns stored data. */
   ownerId: string;
   /** Aborted on disconnect and timeout. */
   signal: AbortSignal;
-  /**
-   * Calls a node as the caller.
-   * @returns the `result`.
-   * @throws NodeRejection for a node's error; Failure if none responds.
-   */
+  /** @throws NodeRejection for a node's error; Failure if none responds. */
   request(network: Network, method: string, params: readonly WritableJson[]): Promise<JsonValue>;
-  /** Selects the network. @throws Failure NETWORK_FORBIDDEN. */
+  /** @throws Failure NETWORK_FORBIDDEN. */
   useNetwork?(network: Network): void;
   countCall?(): void;
 }>;
 
-/** Success: two members of the envelope. */
 export type RestResponse = Readonly<{ message: string; result: WritableJson }>;
 
-/** REST endpoint as seen by the server. */
 export type RestRoute = Readonly<{
   verb: RestVerb;
   /** Path such as `/sol/v1/wallet/balance`, and aliases. */
@@ -62,7 +51,7 @@ export type RestRoute = Readonly<{
   group: EndpointGroup;
   /** Name in usage: `wallet/balance`. */
   name: string;
-  /** JSON body (also with GET), or multipart with a file. */
+  /** Also with GET. */
   bodyType: 'json' | 'upload';
   /** Responses contain private keys and must not be stored. */
   holdsSecrets?: boolean;
@@ -70,25 +59,20 @@ export type RestRoute = Readonly<{
   handle(input: RestInput, caller: RestCaller): Promise<RestResponse>;
 }>;
 
-/** Request whose body has not been read. */
 export type RestRequest = Caller &
   Readonly<{
     route: Pick<RestRoute, 'name' | 'group' | 'bodyType' | 'holdsSecrets'>;
     /** Reads the body and runs the endpoint. @returns the envelope. @throws Failure */
     execute: (caller: RestCaller) => Promise<Buffer>;
-    /** Body bytes read so far, for metering. */
+    /** Read so far. */
     bytesIn: () => number;
   }>;
 
 export type RestOutcome = Readonly<
-  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) &
-    LimitStatus & {
-      calls: number;
-    }
+  ({ body: Buffer; failure: null } | { body: null; failure: Failure }) & LimitStatus & { calls: number }
 >;
 
-/** Request pipeline behind the REST server. */
 export interface RestHandler {
-  /** @param signal - aborted on disconnect. Never rejects: failures are part of the outcome. */
+  /** Never rejects: failures are part of the outcome. */
   serve(request: RestRequest, signal: AbortSignal): Promise<RestOutcome>;
 }

@@ -7,7 +7,7 @@ import { decodeBase64 } from './base64-text.ts';
 import {
   type JsonObject,
   member,
-  optional,
+  optionalMember,
   payloadOf,
   readArray,
   readObject,
@@ -21,10 +21,7 @@ import {
   withoutPayload,
 } from './serde.ts';
 
-/**
- * Filters of getProgramAccounts and programSubscribe.
- * Sources: Agave rpc-client-api `filter.rs`; reference §1.8.
- */
+/** getProgramAccounts and programSubscribe. Sources: Agave rpc-client-api `filter.rs`; reference §1.8. */
 export type AccountFilter = Readonly<
   | { kind: 'dataSize'; size: bigint }
   | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
@@ -34,20 +31,15 @@ export type AccountFilter = Readonly<
 /** Source: Agave `MAX_GET_PROGRAM_ACCOUNT_FILTERS`. */
 export const FILTERS_MAX = 4;
 const BYTES_MAX = 128;
-/** Maximum base58 length of 128 bytes. */
-const BASE58_TEXT_MAX = 175;
-const BASE64_TEXT_MAX = 172;
 
 type EncodedBytes =
   | Readonly<{ encoding: 'base58' | 'base64'; text: string }>
   | Readonly<{ encoding: 'bytes'; bytes: readonly number[] }>;
 
 /** Bytes are still encoded. */
-export type UnverifiedFilter = Readonly<
-  | { kind: 'dataSize'; size: bigint }
-  | { kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }
-  | { kind: 'tokenAccountState' }
->;
+export type UnverifiedFilter =
+  | Exclude<AccountFilter, { kind: 'memcmp' }>
+  | Readonly<{ kind: 'memcmp'; offset: bigint; encoded: EncodedBytes }>;
 
 const isByte = (value: JsonValue): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
@@ -61,7 +53,7 @@ function readMemcmpBytes(value: JsonValue): string | readonly number[] {
 function readEncoded(memcmp: JsonObject): EncodedBytes {
   const given = member(memcmp, 'bytes');
   const bytes = given === undefined ? null : readMemcmpBytes(given);
-  const encoding = optional(member(memcmp, 'encoding'), (value) =>
+  const encoding = optionalMember(memcmp, 'encoding', (value) =>
     readVariant(value, ['base58', 'base64', 'bytes']),
   );
   if (bytes === null) throw serdeFault('missing field `bytes`');
@@ -93,36 +85,29 @@ function readFilter(value: JsonValue): UnverifiedFilter {
 
 export const readFilters = (value: JsonValue): UnverifiedFilter[] => readArray(value, readFilter);
 
+/** `textMax` is the length of 128 encoded bytes. */
+const textEncodings = {
+  base58: { textMax: 175, decode: decodeBase58Text, error: 'Base58DecodeError' },
+  base64: { textMax: 172, decode: decodeBase64, error: 'Base64DecodeError' },
+};
+
+const tooLarge = () => invalidParams('Invalid param: DataTooLarge');
+
+function decodeText(text: string, encoding: keyof typeof textEncodings): Uint8Array {
+  const { textMax, decode, error } = textEncodings[encoding];
+  if (Buffer.byteLength(text) > textMax) throw tooLarge();
+  const decoded = decode(text);
+  if ('fault' in decoded) throw invalidParams(`Invalid param: ${error}(${decoded.fault})`);
+  return decoded.bytes;
+}
+
 function decodeEncoded(encoded: EncodedBytes): Uint8Array {
-  if (encoded.encoding === 'bytes') {
-    if (encoded.bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
-    return Uint8Array.from(encoded.bytes);
-  }
-  const { text } = encoded;
-  const textMax = encoded.encoding === 'base58' ? BASE58_TEXT_MAX : BASE64_TEXT_MAX;
-  if (Buffer.byteLength(text) > textMax) throw invalidParams('Invalid param: DataTooLarge');
-  const bytes = encoded.encoding === 'base58' ? fromBase58(text) : fromBase64(text);
-  if (bytes.length > BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge');
-  return bytes;
+  const bytes = encoded.encoding === 'bytes' ? encoded.bytes : decodeText(encoded.text, encoded.encoding);
+  if (bytes.length > BYTES_MAX) throw tooLarge();
+  return Uint8Array.from(bytes);
 }
 
-function fromBase58(text: string): Uint8Array {
-  const decoded = decodeBase58Text(text);
-  if ('fault' in decoded) throw invalidParams(`Invalid param: Base58DecodeError(${decoded.fault})`);
-  return decoded.bytes;
-}
-
-function fromBase64(text: string): Uint8Array {
-  const decoded = decodeBase64(text);
-  if ('fault' in decoded) throw invalidParams(`Invalid param: Base64DecodeError(${decoded.fault})`);
-  return decoded.bytes;
-}
-
-/**
- * Decodes the bytes of filters.
- * @throws RpcError -32602 "Too many filters provided; max 4", "Invalid param: DataTooLarge",
- * "Invalid param: Base58DecodeError(…)" or "Invalid param: Base64DecodeError(…)".
- */
+/** Decodes the bytes of filters. @throws RpcError -32602 with Agave's texts. */
 export function verifyFilters(filters: readonly UnverifiedFilter[]): AccountFilter[] {
   if (filters.length > FILTERS_MAX) throw invalidParams(`Too many filters provided; max ${FILTERS_MAX}`);
   return filters.map((filter) =>
@@ -138,7 +123,7 @@ function hasBytes(data: Uint8Array, offset: bigint, bytes: Uint8Array): boolean 
   return bytes.every((byte, i) => data[start + i] === byte);
 }
 
-/** Whether an account matches a filter. Source: Agave rpc/src/filter.rs. */
+/** Source: Agave rpc/src/filter.rs. */
 export function matchesAccountFilter(filter: AccountFilter, { data }: Account): boolean {
   switch (filter.kind) {
     case 'dataSize':

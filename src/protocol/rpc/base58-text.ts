@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../../solana/base58.ts';
 
 /** Bytes, or the error text of Rust's `bs58` crate (`decode::Error`, `{:?}`). */
-export type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
+type Base58Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const CHARACTER = /[1-9A-HJ-NP-Za-km-z]/;
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -19,7 +19,6 @@ function rustChar(character: string): string {
   return `'${ESCAPES[character] ?? (printable ? character : `\\u{${character.charCodeAt(0).toString(16)}}`)}'`;
 }
 
-/** First error of an invalid text. */
 function faultOf(text: string): string {
   let index = 0;
   for (const character of text) {
@@ -32,7 +31,7 @@ function faultOf(text: string): string {
   throw new RangeError('no error found: the text is valid base58');
 }
 
-/** Decodes base58. Source: Rust `bs58` 0.5. */
+/** Source: Rust `bs58` 0.5. */
 export function decodeBase58Text(text: string): Base58Result {
   const bytes = decodeBase58(text);
   return bytes === null ? { fault: faultOf(text) } : { bytes };

@@ -1,5 +1,5 @@
 /** Bytes, or the error text of Rust's `base64` crate (`DecodeError`, `{:?}`). */
-export type Base64Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
+type Base64Result = Readonly<{ bytes: Uint8Array } | { fault: string }>;
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAD = 0x3d;
@@ -9,7 +9,7 @@ const sextets: ReadonlyMap<number, number> = new Map(
 
 const invalidByte = (index: number, byte: number): string => `InvalidByte(${index}, ${byte})`;
 
-/** Error of the last group of up to four characters, the only one that may have padding. */
+/** Of the last group of up to four characters, the only one that may have padding. */
 function tailFault(bytes: Uint8Array, start: number): string | null {
   let symbols = 0;
   let firstPad = -1;
@@ -46,7 +46,7 @@ function faultOf(bytes: Uint8Array): string | null {
   return tailFault(bytes, tail);
 }
 
-/** Decodes standard base64 with canonical padding. Source: Rust `base64` 0.22, engine `STANDARD`. */
+/** Standard base64 with canonical padding. Source: Rust `base64` 0.22, engine `STANDARD`. */
 export function decodeBase64(text: string): Base64Result {
   const fault = faultOf(Buffer.from(text, 'utf8'));
   return fault === null ? { bytes: new Uint8Array(Buffer.from(text, 'base64')) } : { fault };

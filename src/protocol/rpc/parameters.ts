@@ -11,6 +11,7 @@ import {
   type JsonObject,
   member,
   optional,
+  optionalMember,
   readObject,
   readPlainStruct,
   readU64,
@@ -22,33 +23,24 @@ import {
 } from './serde.ts';
 
 /**
- * Reads parameters of JSON-RPC methods with Agave's rules and error texts. Parsers first take positional values
- * (`positional`, `exactly` or `noParameters`), then read types (`serde.ts`), then parse texts (`readAddress` …): as in
- * Agave, an invalid config takes precedence over an invalid address. Config members are read in order of their names,
- * as in serde_json.
- * Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave rpc/src/rpc.rs;
- * reference §1.0 and §2.3.
+ * Agave's rules and error texts. Parsers first take positional values, then read types (`serde.ts`), then parse
+ * texts: as in Agave, an invalid config takes precedence over an invalid address. Config members are read in order
+ * of their names, as in serde_json. Sources: jsonrpc_core 18 `params.rs`, jsonrpc_derive `to_delegate.rs`, Agave
+ * rpc/src/rpc.rs; reference §1.0 and §2.3.
  */
 
 /** Source: Agave `MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS`. */
 export const STATUSES_MAX = 256;
 
-function isObject(params: JsonValue | undefined): params is { [name: string]: JsonValue } {
-  return typeof params === 'object' && params !== null && !Array.isArray(params);
-}
-
 /** Empty if absent or null; null for an object. The envelope rejects scalars. */
 function listOf(params: JsonValue | undefined): readonly JsonValue[] | null {
   if (params === undefined || params === null) return [];
   if (Array.isArray(params)) return params;
-  if (isObject(params)) return null;
+  if (typeof params === 'object') return null;
   throw new RpcError(-32600, 'Invalid request');
 }
 
-/**
- * Positional parameters of a method with optional ones.
- * @throws RpcError -32602 for an object, and for too few or too many.
- */
+/** For a method with optional parameters. @throws RpcError -32602 */
 export function positional(params: JsonValue | undefined, least: number, most: number): readonly JsonValue[] {
   const list = listOf(params);
   if (list === null) throw invalidParams('`params` should be an array');
@@ -62,7 +54,7 @@ export function positional(params: JsonValue | undefined, least: number, most: n
   return list;
 }
 
-/** Parameters of a method without optional ones. */
+/** For a method without optional parameters. */
 export function exactly(params: JsonValue | undefined, size: number): readonly JsonValue[] {
   const list = params === undefined || params === null ? null : listOf(params);
   if (list === null) {
@@ -86,51 +78,41 @@ export function noParameters(params: JsonValue | undefined): void {
   );
 }
 
-/** Required positional value; presence was checked by `positional` or `exactly`. */
+/** Presence was checked by `positional` or `exactly`. */
 export function at<T>(list: readonly JsonValue[], index: number, read: (value: JsonValue) => T): T {
   return read(list[index] ?? null);
 }
 
 /** @throws RpcError -32602 "Invalid param: Invalid" (not base58) or "Invalid param: WrongSize". */
-export function readAddress(text: string): Address {
-  const parsed = parseAddress(text);
+function valid<Parsed extends object>(parsed: Parsed): Exclude<Parsed, { fault: string }> {
   if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.address;
+  return parsed as Exclude<Parsed, { fault: string }>;
 }
 
-/** @throws RpcError -32602 "Invalid param: Invalid" (not base58) or "Invalid param: WrongSize". */
-export function readSignature(text: string): Signature {
-  const parsed = parseSignature(text);
-  if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.signature;
-}
+export const readAddress = (text: string): Address => valid(parseAddress(text)).address;
 
-/** @throws RpcError -32602 "Invalid param: Invalid" (not base58) or "Invalid param: WrongSize". */
-export function readBlockhash(text: string): Blockhash {
-  const parsed = parseBlockhash(text);
-  if ('fault' in parsed) throw invalidParams(`Invalid param: ${parsed.fault}`);
-  return parsed.blockhash;
-}
+export const readSignature = (text: string): Signature => valid(parseSignature(text)).signature;
 
-/** @throws RpcError -32602 "Too many inputs provided; max N". */
+export const readBlockhash = (text: string): Blockhash => valid(parseBlockhash(text)).blockhash;
+
 export function limitInputs(inputs: readonly unknown[], max: number): void {
   if (inputs.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
 }
 
-/** Unknown or absent commitments are `finalized`: Agave flattens an `Option<CommitmentConfig>`, which ignores errors. */
+/** Unknown commitments are `finalized`: Agave flattens an `Option<CommitmentConfig>`, which ignores errors. */
 export function lenientCommitment(config: JsonObject): Commitment {
   const value = member(config, 'commitment');
   return commitments.find((name) => name === value) ?? 'finalized';
 }
 
 export function readMinContextSlot(config: JsonObject): Slot | null {
-  const value = optional(member(config, 'minContextSlot'), readU64);
+  const value = optionalMember(config, 'minContextSlot', readU64);
   return value === null ? null : slot(value);
 }
 
 export type ContextConfig = Readonly<{ commitment: Commitment; minContextSlot: Slot | null }>;
 
-/** Optional object; empty if absent. @param struct - Agave's name, for errors. */
+/** @param struct - Agave's name, for errors. */
 export const configObject = (value: JsonValue | undefined, struct: string): JsonObject =>
   optional(value, (config) => readObject(config, struct)) ?? {};
 
@@ -139,18 +121,13 @@ export const contextOf = (config: JsonObject): ContextConfig => ({
   minContextSlot: readMinContextSlot(config),
 });
 
-/** Optional lenient `{commitment, minContextSlot}`. */
 export const readContextConfig = (value: JsonValue | undefined): ContextConfig =>
   contextOf(configObject(value, 'RpcContextConfig'));
 
-/** Params of a method that takes only `{commitment, minContextSlot}`. */
 export const readOnlyContextConfig = (params: JsonValue | undefined): ContextConfig =>
   readContextConfig(positional(params, 0, 1)[0]);
 
-/**
- * Optional strict `{commitment}`; default `finalized`.
- * @throws RpcError -32602 for `{}` and for unknown names.
- */
+/** @throws RpcError -32602 for `{}` and for unknown names. */
 export function readStrictCommitment(value: JsonValue | undefined): Commitment {
   const read = (config: JsonValue): Commitment =>
     required(readPlainStruct(config, 'CommitmentConfig', ['commitment']), 'commitment', (name) =>
@@ -159,7 +136,7 @@ export function readStrictCommitment(value: JsonValue | undefined): Commitment {
   return optional(value, read) ?? 'finalized';
 }
 
-/** @throws RpcError -32602 for `processed`, which history methods do not support. */
+/** @throws RpcError -32602 for `processed`. */
 export function requireConfirmed(
   commitment: Commitment,
 ): asserts commitment is Exclude<Commitment, 'processed'> {
@@ -168,7 +145,7 @@ export function requireConfirmed(
   }
 }
 
-/** Limited to 2^53, which exceeds the size of any account. */
+/** 2^53 exceeds the size of any account. */
 const readCount = (value: JsonValue): number => {
   const count = readUsize(value);
   return count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(count);
@@ -179,16 +156,15 @@ export function readDataSlice(value: JsonValue): DataSlice {
   return { offset: required(slice, 'offset', readCount), length: required(slice, 'length', readCount) };
 }
 
-/** Config of methods that return accounts. The default of `encoding` depends on the method. */
+/** The default of `encoding` depends on the method. */
 export type AccountConfig = ContextConfig &
   Readonly<{ encoding: AccountEncoding | null; dataSlice: DataSlice | null }>;
 
 export const accountConfigOf = (config: JsonObject): AccountConfig => ({
-  dataSlice: optional(member(config, 'dataSlice'), readDataSlice),
-  encoding: optional(member(config, 'encoding'), (value) => readVariant(value, accountEncodings)),
+  dataSlice: optionalMember(config, 'dataSlice', readDataSlice),
+  encoding: optionalMember(config, 'encoding', (value) => readVariant(value, accountEncodings)),
   ...contextOf(config),
 });
 
-/** Optional `{encoding, dataSlice, commitment, minContextSlot}`. */
 export const readAccountConfig = (value: JsonValue | undefined): AccountConfig =>
   accountConfigOf(configObject(value, 'RpcAccountInfoConfig'));

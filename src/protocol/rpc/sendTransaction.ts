@@ -1,15 +1,15 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Signature } from '../../solana/signature.ts';
-import { type Slot, slot } from '../../solana/units.ts';
+import type { Slot } from '../../solana/units.ts';
 import { type Commitment, commitments } from '../commitment.ts';
-import { at, positional } from './parameters.ts';
+import { at, positional, readMinContextSlot } from './parameters.ts';
 import {
   member,
   optional,
+  optionalMember,
   readFlag,
   readPlainStruct,
   readString,
-  readU64,
   readUsize,
   readVariant,
 } from './serde.ts';
@@ -21,35 +21,30 @@ export type SendTransactionParams = Readonly<{
   skipPreflight: boolean;
   preflightCommitment: Commitment;
   minContextSlot: Slot | null;
-  /** Retries by the node; null: until the blockhash expires. */
+  /** By the node; null: until the blockhash expires. */
   maxRetries: bigint | null;
 }>;
 export type SendTransactionResult = Signature;
 
 const FIELDS = ['skipPreflight', 'preflightCommitment', 'encoding', 'maxRetries', 'minContextSlot'];
 
-/**
- * `transaction, {skipPreflight, preflightCommitment, encoding, maxRetries, minContextSlot}`. Unlike
- * elsewhere an unknown commitment is an error.
- */
+/** Unlike elsewhere an unknown commitment is an error. */
 export function parseSendTransaction(params: JsonValue | undefined): SendTransactionParams {
   const list = positional(params, 1, 2);
   const data = at(list, 0, readString);
   const config =
     optional(list[1], (value) => readPlainStruct(value, 'RpcSendTransactionConfig', FIELDS)) ?? {};
   const encoding = readEncoding(member(config, 'encoding'));
-  const maxRetries = optional(member(config, 'maxRetries'), readUsize);
-  const minContextSlot = optional(member(config, 'minContextSlot'), readU64);
-  const commitment = optional(member(config, 'preflightCommitment'), (name) =>
-    readVariant(name, commitments),
-  );
+  const maxRetries = optionalMember(config, 'maxRetries', readUsize);
+  const minContextSlot = readMinContextSlot(config);
+  const commitment = optionalMember(config, 'preflightCommitment', (name) => readVariant(name, commitments));
   const skipPreflight = readFlag(config, 'skipPreflight');
   return {
     data,
     encoding: wireEncoding(encoding),
     skipPreflight,
     preflightCommitment: skipPreflight ? 'processed' : (commitment ?? 'finalized'),
-    minContextSlot: minContextSlot === null ? null : slot(minContextSlot),
+    minContextSlot,
     maxRetries,
   };
 }

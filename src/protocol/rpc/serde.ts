@@ -3,17 +3,13 @@ import { floatText } from '../../base/text/float-decimal.ts';
 import { U64_MAX } from '../../solana/units.ts';
 import { invalidParams, type RpcError } from '../rpc-error.ts';
 
-/**
- * Readers of JSON values with the error texts of Rust's serde_json, as sent by Agave: -32602 "Invalid params:
- * <serde's text>.".
- */
+/** Readers with the error texts of Rust's serde_json, as sent by Agave: -32602 "Invalid params: <serde's text>.". */
 
 export type JsonObject = { readonly [name: string]: JsonValue };
 
-/** -32602 "Invalid params: <text>." Source: jsonrpc_core `Params::parse`. */
+/** Source: jsonrpc_core `Params::parse`. */
 export const serdeFault = (text: string): RpcError => invalidParams(`Invalid params: ${text}.`);
 
-/** Longer texts are truncated in errors. */
 const ECHO_MAX_LENGTH = 256;
 
 const DEBUG_MAX_LENGTH = 4_096;
@@ -22,7 +18,7 @@ const truncateTo = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length)}…`;
 const truncateEcho = (text: string): string => truncateTo(text, ECHO_MAX_LENGTH);
 
-/** A string as Rust's `{:?}` prints it, for common characters. */
+/** As Rust's `{:?}` prints common characters. */
 const rustDebug = (text: string): string =>
   JSON.stringify(text).replace(/\\u([0-9a-f]{4})/g, (_all, hex: string) => {
     const short = hex.replace(/^0+/, '');
@@ -32,7 +28,7 @@ const rustDebug = (text: string): string =>
 const isU64 = (value: number | bigint): boolean => value >= 0 && BigInt(value) <= U64_MAX;
 const isI64 = (value: number | bigint): boolean => value < 0 && BigInt(value) >= -0x8000_0000_0000_0000n;
 
-/** Whether serde_json represents the number as an integer, not f64. */
+/** Whether serde_json represents it as an integer, not f64. */
 const isInteger = (value: number | bigint): boolean =>
   (typeof value === 'bigint' || Number.isSafeInteger(value)) && (isU64(value) || isI64(value));
 
@@ -63,11 +59,13 @@ export type Read<T> = (value: JsonValue) => T;
 export const optional = <T>(value: JsonValue | undefined, read: Read<T>): T | null =>
   value === undefined || value === null ? null : read(value);
 
-/** Own member. */
 export const member = (object: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Required member. null counts as present, as in serde. */
+export const optionalMember = <T>(object: JsonObject, name: string, read: Read<T>): T | null =>
+  optional(member(object, name), read);
+
+/** null counts as present, as in serde. */
 export function required<T>(object: JsonObject, name: string, read: Read<T>): T {
   const value = member(object, name);
   if (value === undefined) throw serdeFault(`missing field \`${name}\``);
@@ -139,7 +137,6 @@ function oneOf(variants: readonly string[]): string {
   return quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
 }
 
-/** Rust enum. A bare name has no payload. */
 export type Tagged<Name extends string> = Readonly<{ variant: Name; payload: JsonValue | undefined }>;
 
 function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined] {
@@ -154,7 +151,7 @@ function tagOf(value: JsonValue): [name: string, payload: JsonValue | undefined]
   return only;
 }
 
-/** Reads a bare name, or an object with the name as its only key. @param variants - in the enum's order. */
+/** A bare name, or an object with the name as its only key. @param variants - in the enum's order. */
 export function readTagged<const Name extends string>(
   value: JsonValue,
   variants: readonly Name[],
@@ -176,7 +173,7 @@ export function withoutPayload<Name extends string>({ variant, payload }: Tagged
   return variant;
 }
 
-/** Rust enum without payloads. @param variants - in the enum's order. */
+/** @param variants - in the enum's order. */
 export const readVariant = <const Name extends string>(value: JsonValue, variants: readonly Name[]): Name =>
   withoutPayload(readTagged(value, variants));
 
@@ -202,7 +199,7 @@ const debugObject = (value: JsonObject): string =>
     .map(([name, inner]) => `${rustDebug(name)}: ${debugValue(inner)}`)
     .join(', ')}}`;
 
-/** jsonrpc_core's `Params` as Rust's `{:?}` prints it, for the data of some errors. Truncated. */
+/** jsonrpc_core's `Params` as Rust's `{:?}` prints it, for the data of some errors. */
 export function debugParams(params: readonly JsonValue[] | JsonObject): string {
   const text = Array.isArray(params)
     ? `Array(${debugArray(params)})`

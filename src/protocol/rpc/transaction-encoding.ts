@@ -1,24 +1,14 @@
 import type { JsonValue } from '../../base/json.ts';
+import { type TransactionEncoding, transactionEncodings } from '../../solana/encoding/ui-transaction.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
-import { type JsonObject, member, optional, readU8, readVariant, serdeFault } from './serde.ts';
+import { type JsonObject, optional, optionalMember, readU8, readVariant, serdeFault } from './serde.ts';
 
-/** Order of Agave's `UiTransactionEncoding`. */
-export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
-export type TransactionEncoding = (typeof transactionEncodings)[number];
-
-/** Order of Agave's `TransactionDetails`. */
-export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
-
-/** Encodings of sent transactions. */
 export type WireEncoding = 'base58' | 'base64';
 
 export const readEncoding = (value: JsonValue | undefined): TransactionEncoding | null =>
   optional(value, (name) => readVariant(name, transactionEncodings));
 
-/**
- * Encoding of a sent transaction; default base58.
- * @throws RpcError -32602 for response-only encodings.
- */
+/** Default base58. @throws RpcError -32602 for response-only encodings. */
 export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding {
   switch (encoding) {
     case null:
@@ -34,11 +24,9 @@ export function wireEncoding(encoding: TransactionEncoding | null): WireEncoding
 
 /** null: legacy transactions only, without `version` in the response. */
 export const readMaxVersion = (config: JsonObject): number | null =>
-  optional(member(config, 'maxSupportedTransactionVersion'), readU8);
+  optionalMember(config, 'maxSupportedTransactionVersion', readU8);
 
-/**
- * Config, or the bare name of an encoding from old clients. Source: Agave rpc-client-types `RpcEncodingConfigWrapper`.
- */
+/** Old clients send the bare name of an encoding. Source: rpc-client-types `RpcEncodingConfigWrapper`. */
 export function readEncodingConfig<T>(value: JsonValue | undefined, read: (config: JsonObject) => T): T {
   try {
     if (value === undefined || value === null) return read({});

@@ -1,8 +1,8 @@
 import { type Slot, slot as slotOf } from '../../solana/units.ts';
-import { ProtobufReader } from '../geyser/protobuf.ts';
+import { NO_BYTES, ProtobufReader } from '../geyser/protobuf.ts';
 import { ProtobufWriter } from '../geyser/protobuf-writer.ts';
 
-/** Entries of one slot. Source: jito-labs/mev-protos, shredstream.proto, `Entry`. */
+/** Source: jito-labs/mev-protos, shredstream.proto, `Entry`. */
 export type EntryMessage = Readonly<{
   slot: Slot;
   /** Bincode `Vec<Entry>`. */
@@ -10,18 +10,14 @@ export type EntryMessage = Readonly<{
 }>;
 
 const HEAD_BYTES = 24;
-const NONE: Uint8Array = new Uint8Array();
 
 export const encodeEntryMessage = (slot: Slot, entries: Uint8Array): Uint8Array =>
   new ProtobufWriter(entries.length + HEAD_BYTES).nonzeroUint64(1, slot).nonemptyBytes(2, entries).finish();
 
-/**
- * Reads a message of a `SubscribeEntries` stream. The entries are a view into it.
- * @throws InvalidProtobuf
- */
+/** The entries are a view. @throws InvalidProtobuf */
 export function decodeEntryMessage(bytes: Uint8Array): EntryMessage {
   let slot = slotOf(0);
-  let entries = NONE;
+  let entries = NO_BYTES;
   const reader = new ProtobufReader(bytes);
   while (reader.next()) {
     if (reader.field === 1) slot = slotOf(reader.uint64());

@@ -1,15 +1,12 @@
 import type { Address } from '../address.ts';
 import type { Lamports } from '../units.ts';
 
-/**
- * Immutable account: a write creates a new object, so readers of older slots are not affected. Source:
- * solana-account, `struct Account`.
- */
+/** Immutable: a write creates a new object, so readers of older slots are not affected. Source: solana-account. */
 export type Account = Readonly<{
   lamports: Lamports;
   data: Uint8Array;
   owner: Address;
   executable: boolean;
-  /** u64; 18446744073709551615 for every rent-exempt account. */
+  /** u64; u64::MAX for every rent-exempt account. */
   rentEpoch: bigint;
 }>;

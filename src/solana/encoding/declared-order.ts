@@ -1,9 +1,7 @@
-import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
+import type { WritableJson } from '../../base/json.ts';
+import { isMembers } from '../parsed/wire-order.ts';
 
-/**
- * Declared member order of Agave types. Notifications are serialized in this order, call results in sorted
- * order. `null`: unordered. Orders of alternative types are merged.
- */
+/** Agave's member order, which notifications have; `null`: unordered. Alternative types are merged. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>
@@ -58,10 +56,7 @@ export const blockOrder = orderOf(
   { transactions: transactionWithMetaOrder, rewards },
 );
 
-const isMembers = (value: WritableJson): value is { readonly [name: string]: WritableJson } =>
-  typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson);
-
-/** Orders the members of a value and of its list elements; unknown members come last. */
+/** Unknown members come last. */
 export function inDeclaredOrder(value: WritableJson, order: DeclaredOrder): WritableJson {
   if (Array.isArray(value)) return value.map((element) => inDeclaredOrder(element, order));
   if (!isMembers(value)) return value;

@@ -45,16 +45,10 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** Transactions per step, which takes about a millisecond. */
+/** About a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
-/**
- * Decodes a getBlock result (`base64`, `full`) in steps, so that the caller can yield between them: a large block
- * takes hundreds of milliseconds.
- * @param bytes - raw JSON.
- * @param slot - the requested slot, which the response lacks.
- * @throws MalformedJson, SyntaxError
- */
+/** Decodes a getBlock result in steps, because large blocks take long. @throws MalformedJson, SyntaxError */
 export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, DecodedBlock> {
   const members: Members = new Map();
   const end = scanObject(bytes, skipSpace(bytes, 0), DEPTH_MAX, { bytes, members }, recordMember);
@@ -72,7 +66,7 @@ export function* readBlockSteps(bytes: Buffer, slot: Slot): Generator<void, Deco
   return { block: blockOf(members, slot, transactions), undecodable: spans.length - transactions.length };
 }
 
-/** Decodes all at once; inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
+/** Inverse of `encodeBlock`. @throws MalformedJson, SyntaxError */
 export function readBlock(bytes: Buffer, slot: Slot): DecodedBlock {
   const reading = readBlockSteps(bytes, slot);
   for (;;) {

@@ -17,8 +17,6 @@ import { lamports } from '../units.ts';
 import { integerOf, listOf, MalformedJson, objectOf, orNull, stringOf, u8Of, u64Of } from './read-json.ts';
 
 const U64_TEXT = /^\d{1,20}$/;
-/** Base58 length of `MAX_INSTRUCTION_DATA_LEN`, 10 KiB (Agave). */
-const DATA_TEXT_MAX = 13_985;
 
 export function readAddress(value: JsonValue | undefined, what: string): Address {
   const parsed = parseAddress(stringOf(value, what));
@@ -28,8 +26,7 @@ export function readAddress(value: JsonValue | undefined, what: string): Address
 
 function readInnerInstruction(value: JsonValue): InnerInstruction {
   const { accounts, data, programIdIndex, stackHeight } = objectOf(value, 'an inner instruction');
-  const text = stringOf(data, 'instruction data');
-  const bytes = text.length > DATA_TEXT_MAX ? null : decodeBase58(text);
+  const bytes = decodeBase58(stringOf(data, 'instruction data'));
   if (bytes === null) throw new MalformedJson('instruction data');
   return {
     programIdIndex: u8Of(programIdIndex, 'a programIdIndex'),
@@ -99,12 +96,7 @@ function readError(value: JsonValue): TransactionError {
   return value as TransactionError;
 }
 
-/**
- * Decodes a transaction meta in `base64`, `base58` or `json` form; inverse of `encodeMeta`. Absent members
- * count as not recorded.
- * @param value - from `parseJson`, so that u64 values are exact.
- * @throws MalformedJson
- */
+/** Inverse of `encodeMeta`. Absent members count as not recorded. @throws MalformedJson */
 export function readMeta(value: JsonValue): TransactionMeta {
   const meta = objectOf(value, 'a meta');
   const balances = (list: JsonValue | undefined) =>

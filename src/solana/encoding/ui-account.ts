@@ -14,7 +14,6 @@ import { readAddress } from './read-ui-meta.ts';
 export const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const;
 export type AccountEncoding = (typeof accountEncodings)[number];
 
-/** In bytes. */
 export type DataSlice = Readonly<{ offset: number; length: number }>;
 
 export const BASE58_DATA_MAX_BYTES = 128;
@@ -67,13 +66,7 @@ function encodeData(
   }
 }
 
-/**
- * Renders an account. `space` is the full data length; parsed data is not sliced.
- *
- * @param lookup - mints for `jsonParsed` token accounts
- * @throws Base58TooLong for `binary` and `base58` beyond 128 bytes
- * @see account-decoder/src/lib.rs, `encode_ui_account`; rpc/src/rpc.rs, `encode_account`
- */
+/** `space` is the full data length; parsed data is not sliced. Source: account-decoder, `encode_ui_account`. */
 export function encodeAccount(
   address: Address,
   account: Account,
@@ -91,11 +84,7 @@ export function encodeAccount(
   };
 }
 
-/**
- * Decodes a `base64` account without slice; inverse of `encodeAccount`.
- * @param value - from `parseJson`, so that u64 values are exact.
- * @throws MalformedJson
- */
+/** Decodes a `base64` account without slice. @throws MalformedJson */
 export function readAccount(value: JsonValue): Account {
   const account = objectOf(value, 'an account');
   const [text, encoding] = listOf(account.data, 'account data');

@@ -19,13 +19,7 @@ type EncodedBlock =
   | Readonly<{ json: { readonly [name: string]: WritableJson } }>
   | Readonly<{ unsupportedVersion: number }>;
 
-/**
- * Renders a block for getBlock and blockSubscribe, members in wire order. Details `signatures` replace
- * `transactions` by `signatures`; `none` omits both.
- *
- * @returns `unsupportedVersion` when the caller does not support a transaction's version
- * @see transaction-status/src/lib.rs, `ConfirmedBlock::encode_with_options`
- */
+/** Members in wire order; `unsupportedVersion` for error -32015. Source: `ConfirmedBlock::encode_with_options`. */
 export function encodeBlock(block: Block, view: BlockView): EncodedBlock {
   const shown: WritableJson[] = [];
   if (view.details !== 'none') {

@@ -20,11 +20,7 @@ export function encodeRawInstruction(
   };
 }
 
-/**
- * Parsed instruction, else partially decoded with addresses; raw when its indexes are out of range.
- *
- * @see transaction-status/src/lib.rs, `parse_ui_instruction`
- */
+/** Raw when its indexes are out of range. Source: transaction-status/src/lib.rs, `parse_ui_instruction`. */
 export function encodeParsedInstruction(
   instruction: CompiledInstruction,
   keys: readonly Address[],

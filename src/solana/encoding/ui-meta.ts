@@ -22,57 +22,43 @@ export function encodeRewards(rewards: readonly BlockReward[] | null): WritableJ
   );
 }
 
-export function encodeTransactionError(err: TransactionError): WritableJson {
-  return err;
-}
-
-/** Deprecated status member: `{Ok:null}` or `{Err:…}`. */
+/** Deprecated status member. */
 export function encodeStatus(err: TransactionError | null): WritableJson {
-  return err === null ? { Ok: null } : { Err: encodeTransactionError(err) };
+  return err === null ? { Ok: null } : { Err: err };
 }
 
-const tokenBalance =
+const tokenBalances =
   (amountOf: typeof uiTokenAmount) =>
-  ({ accountIndex, mint, owner, programId, amount, decimals }: TokenBalance): WritableJson => ({
-    accountIndex,
-    mint,
-    owner: owner ?? undefined,
-    programId: programId ?? undefined,
-    uiTokenAmount: amountOf(amount, decimals),
-  });
+  (balances: readonly TokenBalance[] | null): WritableJson =>
+    balances?.map(({ accountIndex, mint, owner, programId, amount, decimals }) => ({
+      accountIndex,
+      mint,
+      owner: owner ?? undefined,
+      programId: programId ?? undefined,
+      uiTokenAmount: amountOf(amount, decimals),
+    })) ?? null;
 
-export function encodeTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
-  return balances?.map(tokenBalance(uiTokenAmount)) ?? null;
-}
+export const encodeTokenBalances = tokenBalances(uiTokenAmount);
 
 /**
- * Token balances of a stored block: nodes store protobuf, which cannot tell 0 from absent, and return null
- * for a `uiAmount` up to an f64's epsilon. Source: storage-proto/src/convert.rs,
- * `From<generated::TokenBalance>`.
+ * Nodes store blocks as protobuf, which cannot tell 0 from absent, and return null for a `uiAmount` up to an f64's
+ * epsilon. Source: storage-proto/src/convert.rs, `From<generated::TokenBalance>`.
  */
-function encodeStoredTokenBalances(balances: readonly TokenBalance[] | null): WritableJson {
-  return balances?.map(tokenBalance(storedTokenAmount)) ?? null;
-}
+const encodeStoredTokenBalances = tokenBalances(storedTokenAmount);
 
 export function encodeReturnData({ programId, data }: ReturnData): WritableJson {
   return { data: [Buffer.from(data).toString('base64'), 'base64'], programId };
 }
 
-type MetaOptions = Readonly<{
-  parsedWith: readonly Address[] | null;
-  showRewards: boolean;
-}>;
+type MetaOptions = Readonly<{ parsedWith: readonly Address[] | null; showRewards: boolean }>;
 
-/**
- * Meta for `transactionDetails: full`. Unrecorded lists are null, unrecorded values are omitted.
- * @see transaction-status/src/lib.rs, `parse_ui_transaction_status_meta`
- */
+/** Unrecorded lists are null, unrecorded values are omitted. Source: `parse_ui_transaction_status_meta`. */
 export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: MetaOptions): WritableJson {
   const { writable, readonly } = meta.loadedAddresses;
   return {
     computeUnitsConsumed: meta.computeUnitsConsumed ?? undefined,
     costUnits: meta.costUnits ?? undefined,
-    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    err: meta.err,
     fee: meta.fee,
     innerInstructions:
       meta.innerInstructions === null ? null : encodeInnerInstructions(meta.innerInstructions, parsedWith),
@@ -88,13 +74,10 @@ export function encodeMeta(meta: TransactionMeta, { parsedWith, showRewards }: M
   };
 }
 
-/**
- * Meta for `transactionDetails: accounts`.
- * @see transaction-status/src/lib.rs, `build_simple_ui_transaction_status_meta`
- */
+/** For `transactionDetails: accounts`. Source: `build_simple_ui_transaction_status_meta`. */
 export function encodeSimpleMeta(meta: TransactionMeta, showRewards: boolean): WritableJson {
   return {
-    err: meta.err === null ? null : encodeTransactionError(meta.err),
+    err: meta.err,
     fee: meta.fee,
     postBalances: meta.postBalances,
     postTokenBalances: encodeStoredTokenBalances(meta.postTokenBalances),

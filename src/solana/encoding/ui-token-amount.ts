@@ -13,11 +13,7 @@ export function decimalText(amount: bigint, decimals: number): string {
   return fraction === '' ? integer : `${integer}.${fraction}`;
 }
 
-/**
- * Token amount: exact in `amount` and `uiAmountString`, f64 in `uiAmount`.
- *
- * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
- */
+/** Source: account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`. */
 export function uiTokenAmount(amount: bigint, decimals: number): WritableJson {
   return shown(amount, decimals, uiAmount(amount, decimals));
 }
@@ -29,11 +25,8 @@ function scaledText(amount: bigint, mint: MintScale, unixTimestamp: bigint): str
 }
 
 /**
- * Current token amount with interest or scaling. Then `uiAmount` is parsed from the text, and null when not
- * finite.
- *
- * @param unixTimestamp - bank clock, i64 seconds; without it only the decimals count
- * @see account-decoder/src/parse_token.rs, `token_amount_to_ui_amount_v3`
+ * With interest or scaling, `uiAmount` is parsed from the text, and null when not finite.
+ * @param unixTimestamp - bank clock; without it only the decimals count.
  */
 export function mintTokenAmount(
   amount: bigint,
@@ -46,7 +39,7 @@ export function mintTokenAmount(
   return { amount: String(amount), decimals: mint.decimals, uiAmount, uiAmountString: text ?? '' };
 }
 
-/** Token amount from block storage, which drops a `uiAmount` near 0. */
+/** Block storage drops a `uiAmount` near 0. */
 export function storedTokenAmount(amount: bigint, decimals: number): WritableJson {
   const significant = uiAmount(amount, decimals);
   return shown(amount, decimals, significant !== null && significant > Number.EPSILON ? significant : null);

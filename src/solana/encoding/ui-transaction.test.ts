@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJson, writeJson } from '../../base/json.ts';
 import { type Address, addressFromBytes } from '../address.ts';
 import { encodeBase58 } from '../base58.ts';
+import type { ExecutedTransaction } from '../block.ts';
 import { blockhashFromBytes } from '../blockhash.ts';
 import type { Message } from '../message/message.ts';
 import { programs } from '../programs.ts';
@@ -13,7 +14,6 @@ import {
   encodeTransactionWithMeta,
   type TransactionDetails,
   type TransactionEncoding,
-  type TransactionWithMeta,
 } from './ui-transaction.ts';
 
 const key = (n: number): Address => addressFromBytes(new Uint8Array(32).fill(n));
@@ -73,8 +73,8 @@ const transaction = {
   messageBytes: Uint8Array.of(2, 3),
   wire: Uint8Array.of(1, 2, 3),
 };
-const executed: TransactionWithMeta = { transaction, meta };
-const legacy: TransactionWithMeta = {
+const executed: ExecutedTransaction = { transaction, meta };
+const legacy: ExecutedTransaction = {
   transaction: { ...transaction, message: { ...message, version: 'legacy', addressTableLookups: [] } },
   meta: { ...meta, loadedAddresses: { writable: [], readonly: [] } },
 };
@@ -82,7 +82,7 @@ const legacy: TransactionWithMeta = {
 type Shown = { transaction: { message: object }; meta: object };
 
 function encoded(
-  of: TransactionWithMeta,
+  of: ExecutedTransaction,
   encoding: TransactionEncoding,
   version: number | undefined,
   details: TransactionDetails = 'full',

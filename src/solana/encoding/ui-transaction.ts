@@ -1,9 +1,9 @@
 import type { WritableJson } from '../../base/json.ts';
 import { encodeBase58 } from '../base58.ts';
+import type { ExecutedTransaction } from '../block.ts';
 import type { LoadedAddresses, Message } from '../message/message.ts';
 import { allKeys, isSigner, isWritable } from '../message/message-keys.ts';
 import type { Transaction } from '../transaction/transaction.ts';
-import type { TransactionMeta } from '../transaction/transaction-meta.ts';
 import {
   encodeParsedInstruction,
   encodeRawInstruction,
@@ -11,12 +11,13 @@ import {
 } from './ui-instruction.ts';
 import { encodeMeta, encodeSimpleMeta } from './ui-meta.ts';
 
-/** `binary` is base58 as a bare string. Source: `UiTransactionEncoding`. */
-export type TransactionEncoding = 'binary' | 'base58' | 'base64' | 'json' | 'jsonParsed';
+/** Order of Agave's `UiTransactionEncoding`; `binary` is base58 as a bare string. */
+export const transactionEncodings = ['binary', 'base64', 'base58', 'json', 'jsonParsed'] as const;
+export type TransactionEncoding = (typeof transactionEncodings)[number];
 
-export type TransactionDetails = 'full' | 'accounts' | 'signatures' | 'none';
-
-export type TransactionWithMeta = Readonly<{ transaction: Transaction; meta: TransactionMeta }>;
+/** Order of Agave's `TransactionDetails`. */
+export const transactionDetails = ['full', 'signatures', 'none', 'accounts'] as const;
+export type TransactionDetails = (typeof transactionDetails)[number];
 
 function encodeLookups(message: Message): WritableJson {
   if (message.version === 'legacy') return undefined;
@@ -82,7 +83,7 @@ function encodeUiTransaction(
 }
 
 function encodeFull(
-  { transaction, meta }: TransactionWithMeta,
+  { transaction, meta }: ExecutedTransaction,
   encoding: TransactionEncoding,
   showRewards: boolean,
 ) {
@@ -94,7 +95,7 @@ function encodeFull(
   };
 }
 
-function encodeAccounts({ transaction, meta }: TransactionWithMeta, showRewards: boolean) {
+function encodeAccounts({ transaction, meta }: ExecutedTransaction, showRewards: boolean) {
   return {
     meta: encodeSimpleMeta(meta, showRewards),
     transaction: {
@@ -105,17 +106,13 @@ function encodeAccounts({ transaction, meta }: TransactionWithMeta, showRewards:
 }
 
 /**
- * Renders `{meta, transaction, version?}` for getTransaction and getBlock. `version` is present only when
- * the caller sent a maximum. Details `signatures` give the first signature, `none` gives null, for any
- * version.
- *
- * @param maxSupportedTransactionVersion - undefined: legacy transactions only
- * @param showRewards - false when getBlock excludes rewards
- * @returns `unsupportedVersion` for error -32015
- * @see transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`
+ * `version` is present only when the caller sent a maximum. Details `signatures` and `none` accept any version.
+ * Source: transaction-status/src/lib.rs, `VersionedTransactionWithStatusMeta`.
+ * @param maxSupportedTransactionVersion - undefined: legacy transactions only.
+ * @returns `unsupportedVersion` for error -32015.
  */
 export function encodeTransactionWithMeta(
-  executed: TransactionWithMeta,
+  executed: ExecutedTransaction,
   encoding: TransactionEncoding,
   maxSupportedTransactionVersion: number | undefined,
   details: TransactionDetails,

@@ -12,7 +12,7 @@ export function isSigner(message: Message, index: number): boolean {
   return index < message.header.numRequiredSignatures;
 }
 
-/** Whether the message requests the key as writable; the runtime may demote it. */
+/** The runtime may demote it. */
 function isRequestedWritable(message: Message, index: number, loaded: LoadedAddresses): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticCount = message.accountKeys.length;
@@ -44,9 +44,8 @@ export function isProgram(message: Message, index: number): boolean {
 }
 
 /**
- * Whether the runtime allows writes: requested, not reserved, and not invoked as a program unless the
- * upgradeable loader is among the keys. Source: solana-message, `is_maybe_writable` and
- * `LoadedMessage::is_writable`.
+ * Requested, not reserved, and not invoked as a program unless the upgradeable loader is among the keys.
+ * Source: solana-message, `is_maybe_writable` and `LoadedMessage::is_writable`.
  */
 export function isWritable(
   message: Message,

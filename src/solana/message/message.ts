@@ -1,9 +1,9 @@
 import { ByteReader, ByteWriter, OutOfBytes } from '../../base/bytes.ts';
-import { type Address, addressBytes, addressFromBytes } from '../address.ts';
+import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from '../address.ts';
 import { type Blockhash, blockhashBytes, blockhashFromBytes } from '../blockhash.ts';
 import { InvalidShortVec, readShortVec, writeShortVec } from '../short-vec.ts';
 
-/** Source: solana-message, `MessageHeader`. Each count fits a u8. */
+/** Each count is a u8. Source: solana-message, `MessageHeader`. */
 export type MessageHeader = Readonly<{
   numRequiredSignatures: number;
   numReadonlySignedAccounts: number;
@@ -17,7 +17,6 @@ export type CompiledInstruction = Readonly<{
   data: Uint8Array;
 }>;
 
-/** v0 messages only. */
 type AddressTableLookup = Readonly<{
   accountKey: Address;
   writableIndexes: Uint8Array;
@@ -38,19 +37,15 @@ export type Message = Readonly<{
   addressTableLookups: readonly AddressTableLookup[];
 }>;
 
-/** In index order. */
 export type LoadedAddresses = Readonly<{
   writable: readonly Address[];
   readonly: readonly Address[];
 }>;
 
-/**
- * Signed bytes; inverse of `decodeMessage`.
- * @throws RangeError for lists beyond 65535 items.
- */
+/** Inverse of `decodeMessage`. @throws RangeError for lists beyond 65535 items. */
 export function encodeMessage(message: Message): Uint8Array {
   const writer = new ByteWriter(1232);
-  if (message.version !== 'legacy') writer.u8(0x80 | message.version);
+  if (message.version !== 'legacy') writer.u8(VERSION_PREFIX | message.version);
   writer
     .u8(message.header.numRequiredSignatures)
     .u8(message.header.numReadonlySignedAccounts)
@@ -80,8 +75,8 @@ function writeBytes(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
+/** Set in the first byte of versioned messages. */
 export const VERSION_PREFIX = 0x80;
-const ADDRESS_BYTES = 32;
 
 /** The text follows Agave's "failed to deserialize …: ". */
 class InvalidMessage extends Error {
@@ -89,10 +84,8 @@ class InvalidMessage extends Error {
 }
 
 /**
- * Strictly decodes a whole legacy or version 0 message: one encoding per message and, unless allowed, no
- * trailing bytes. Results are views of `bytes`. Counts and indexes are checked by `sanitizeTransaction`.
- * Source: solana-message, `VersionedMessage`.
- * @returns the message, or the reason in `fault`.
+ * Strict: one encoding per message and, unless allowed, no trailing bytes. Results are views of `bytes`. Counts and
+ * indexes are checked by `sanitizeTransaction`. Source: solana-message, `VersionedMessage`.
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -106,12 +99,12 @@ export function decodeMessage(
   });
 }
 
-/** wincode's message for trailing input. */
+/** wincode's text. */
 export const TRAILING_BYTES = 'Trailing bytes remain after deserialization';
 
 export const unknownVersion = (version: number): string => `Invalid tag encoding: ${version}`;
 
-/** Runs a decoder and returns input faults as values. */
+/** Returns input faults as values. */
 export function faultOf<T>(decode: () => T): T | { fault: string } {
   try {
     return decode();

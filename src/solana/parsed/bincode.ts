@@ -1,9 +1,10 @@
 import type { ByteReader } from '../../base/bytes.ts';
-import { hash, InvalidEncoding, pubkey } from '../codec.ts';
+import { InvalidEncoding } from '../codec.ts';
+import { U64_MAX } from '../units.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws Undecodable unless UTF-8. */
+/** @throws InvalidEncoding unless UTF-8. */
 export function utf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
@@ -12,33 +13,13 @@ export function utf8(bytes: Uint8Array): string {
   }
 }
 
-export const readAddress = pubkey.read;
-
-export const readHash = hash.read;
-
 /** u64. A length beyond 2^53 is rounded, but exceeds any data anyway. */
 const readLength = (data: ByteReader): number => Number(data.u64());
 
-/** u64 length. */
 export const readText = (data: ByteReader): string => utf8(data.bytes(readLength(data)));
 
-/** u64 length, shown as base64. */
 export const readBase64 = (data: ByteReader): string =>
   Buffer.from(data.bytes(readLength(data))).toString('base64');
-
-/** u64 count. */
-export function readList<T>(data: ByteReader, read: () => T): T[] {
-  const length = readLength(data);
-  const list: T[] = [];
-  while (list.length < length) list.push(read());
-  return list;
-}
-
-export function readOption<T>(data: ByteReader, read: () => T): T | null {
-  const tag = data.u8();
-  if (tag > 1) throw new InvalidEncoding('invalid option tag');
-  return tag === 1 ? read() : null;
-}
 
 export function readBool(data: ByteReader): boolean {
   const value = data.u8();
@@ -46,30 +27,23 @@ export function readBool(data: ByteReader): boolean {
   return value === 1;
 }
 
-/** Unit variant with a u32 discriminant. */
+/** u32 discriminant. */
 export function readName(data: ByteReader, names: readonly string[]): string {
   const name = names[data.u32()];
   if (name === undefined) throw new InvalidEncoding('unknown variant');
   return name;
 }
 
-/** u64 in groups of seven bits. Source: solana-serde-varint. */
+/** Source: solana-serde-varint. */
 export function readVarint(data: ByteReader): bigint {
   let value = 0n;
   for (let shift = 0n; shift < 64n; shift += 7n) {
     const byte = data.u8();
     value |= BigInt(byte & 0x7f) << shift;
     if (byte < 0x80) {
-      if (value > 0xffff_ffff_ffff_ffffn || (byte === 0 && shift > 0n)) break;
+      if (value > U64_MAX || (byte === 0 && shift > 0n)) break;
       return value;
     }
   }
   throw new InvalidEncoding('invalid varint');
-}
-
-/** u16 in groups of seven bits. Source: solana-short-vec. */
-export function readCompactLength(data: ByteReader): number {
-  const length = readVarint(data);
-  if (length > 0xffffn) throw new InvalidEncoding('invalid compact length');
-  return Number(length);
 }

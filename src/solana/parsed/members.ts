@@ -2,17 +2,9 @@ import type { ByteReader } from '../../base/bytes.ts';
 import type { WritableJson } from '../../base/json.ts';
 import { decimalText } from '../../base/text/float-decimal.ts';
 import { addressFromBytes } from '../address.ts';
+import { hash, i64, list, pubkey, readOption, u64 } from '../codec.ts';
 import { uiTokenAmount } from '../encoding/ui-token-amount.ts';
-import {
-  readAddress,
-  readBase64,
-  readBool,
-  readHash,
-  readList,
-  readOption,
-  readText,
-  utf8,
-} from './bincode.ts';
+import { readBase64, readBool, readText, utf8 } from './bincode.ts';
 import type { Members } from './wire-order.ts';
 
 type Type = (data: ByteReader) => WritableJson;
@@ -31,10 +23,7 @@ const nonzero =
 const undefinedOr =
   <T>(read: (data: ByteReader) => T) =>
   (data: ByteReader): T | undefined =>
-    readOption(data, () => read(data)) ?? undefined;
-
-const u64: Type = (data) => data.u64();
-const i64: Type = (data) => data.i64();
+    readOption(data, read) ?? undefined;
 
 const ELGAMAL_KEY_BYTES = 32;
 const ELGAMAL_CIPHERTEXT_BYTES = 64;
@@ -47,26 +36,26 @@ const types: Types = {
   u16: (data) => data.u16(),
   i16: (data) => (data.u16() << 16) >> 16,
   u32: (data) => data.u32(),
-  u64,
-  'u64?': undefinedOr(u64),
-  'u64~': (data) => readOption(data, () => data.u64()),
+  u64: u64.read,
+  'u64?': undefinedOr(u64.read),
+  'u64~': (data) => readOption(data, u64.read),
   u64text: (data) => String(data.u64()),
   'u64text?': undefinedOr((data) => String(data.u64())),
-  u64s: (data) => readList(data, () => data.u64()),
-  i64,
-  'i64?': undefinedOr(i64),
-  'i64~': (data) => readOption(data, () => data.i64()),
+  u64s: list(u64).read,
+  i64: i64.read,
+  'i64?': undefinedOr(i64.read),
+  'i64~': (data) => readOption(data, i64.read),
   f64: (data) => decimalText(data.f64()),
   bool: readBool,
   /** Any byte but 0 is true. */
   flag: (data) => data.bool(),
-  pubkey: readAddress,
-  'pubkey?': undefinedOr(readAddress),
-  'pubkey~': (data) => readOption(data, () => readAddress(data)),
-  pubkeys: (data) => readList(data, () => readAddress(data)),
+  pubkey: pubkey.read,
+  'pubkey?': undefinedOr(pubkey.read),
+  'pubkey~': (data) => readOption(data, pubkey.read),
+  pubkeys: list(pubkey).read,
   'zeroable?': nonzero(32, undefined, addressFromBytes),
   'zeroable~': nonzero(32, null, addressFromBytes),
-  hash: readHash,
+  hash: hash.read,
   base64: readBase64,
   text: readText,
   string: (data) => utf8(data.bytes(data.u32())),
@@ -80,10 +69,7 @@ const types: Types = {
   skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
 };
 
-/**
- * Reader of members written as `name name type, name type`; names share the type that follows.
- * @param own - types of one program.
- */
+/** Members are written as `name name type, name type`; names share the type that follows. */
 export function membersReader(text: string, own: Types = {}): (data: ByteReader) => Members {
   const fields = text.split(',').flatMap((part) => {
     const words = part.trim().split(/\s+/);

@@ -3,7 +3,7 @@ import type { WritableJson } from '../../base/json.ts';
 import type { Account } from '../account/account.ts';
 import type { Address } from '../address.ts';
 import { decodeAddressLookupTable } from '../address-lookup-table.ts';
-import { decodedOrNull } from '../codec.ts';
+import { decodedOrNull, pubkey, readOption } from '../codec.ts';
 import { decodeNonce, NONCE_BYTES } from '../nonce.ts';
 import { programs, sysvarOwner } from '../programs.ts';
 import { decodeStakeState, type Stake, type StakeMeta } from '../stake-state.ts';
@@ -12,13 +12,9 @@ import type { AccountLookup, AccountParts } from './account/parsed-account.ts';
 import { parseSysvar } from './account/sysvar.ts';
 import { parseToken } from './account/token.ts';
 import { parseVote } from './account/vote.ts';
-import { readAddress, readOption } from './bincode.ts';
 import { inWireOrder, type Members } from './wire-order.ts';
 
-/**
- * The account may be larger than needed. Uninitialized ones are not shown as nonces. Source:
- * account-decoder/src/parse_nonce.rs
- */
+/** The account may be larger than needed. Source: account-decoder/src/parse_nonce.rs */
 function parseNonce(data: Uint8Array): AccountParts | null {
   const nonce = decodeNonce(data.subarray(0, NONCE_BYTES))?.data ?? null;
   if (nonce === null) return null;
@@ -55,7 +51,7 @@ function parseStake(data: Uint8Array): AccountParts | null {
   return { type: state.type, info: { meta: stakeMeta(state.meta), stake: shown } };
 }
 
-/** Data after the header: a program, or the part written so far. */
+/** A program, or the part written so far. */
 const dataAfterHeader = (data: ByteReader) => [
   Buffer.from(data.bytes(data.remaining)).toString('base64'),
   'base64',
@@ -66,14 +62,14 @@ function readLoaderState(data: ByteReader): AccountParts | null {
     case 0:
       return { type: 'uninitialized' };
     case 1: {
-      const authority = readOption(data, () => readAddress(data));
+      const authority = readOption(data, pubkey.read);
       return { type: 'buffer', info: { authority, data: dataAfterHeader(data) } };
     }
     case 2:
-      return { type: 'program', info: { programData: readAddress(data) } };
+      return { type: 'program', info: { programData: pubkey.read(data) } };
     case 3: {
       const slot = data.u64();
-      const authority = readOption(data, () => readAddress(data));
+      const authority = readOption(data, pubkey.read);
       return { type: 'programData', info: { slot, authority, data: dataAfterHeader(data) } };
     }
     default:
@@ -82,8 +78,8 @@ function readLoaderState(data: ByteReader): AccountParts | null {
 }
 
 /**
- * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do. Source:
- * account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
+ * Without an authority the code is read 32 bytes early, right after the option's tag, as nodes do.
+ * Source: account-decoder/src/parse_bpf_loader.rs; layout from solana-loader-v3-interface.
  */
 function parseBpfUpgradeableLoader(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => readLoaderState(new ByteReader(data)));
@@ -107,16 +103,13 @@ function parseAddressLookupTable(data: Uint8Array): AccountParts | null {
 }
 
 /**
- * `jsonParsed` accounts as in Agave 4.2. Pure functions; null means that nodes show base64. Callers fetch
- * mints (and the clock) before. Output has wire order with u64 as bigint: write it with `writeJson`. One
- * file per program in `account/`.
+ * As in Agave 4.2; null means that nodes show base64. Callers fetch mints (and the clock) before. Output has wire
+ * order with u64 as bigint: write it with `writeJson`.
  */
 
 type ParsedAccount = {
   readonly parsed: WritableJson;
-  /** Owner program; `nonce` for nonce accounts. */
   readonly program: string;
-  /** Data length in bytes. */
   readonly space: number;
 };
 
@@ -140,13 +133,7 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
   [programs.vote, { label: 'vote', parse: parseVote }],
 ]);
 
-/**
- * Never throws on untrusted bytes.
- *
- * @param lookup - mints of token accounts, and the time
- * @returns null when not parsed; nodes then show base64
- * @see account-decoder/src/parse_account_data.rs, `parse_account_data_v3`
- */
+/** Never throws on untrusted bytes. Source: account-decoder/src/parse_account_data.rs, `parse_account_data_v3`. */
 export function parseAccountData(
   address: Address,
   account: Account,

@@ -18,9 +18,8 @@ import type { ParsedParts, Variant } from './instruction/variant.ts';
 import { inWireOrder } from './wire-order.ts';
 
 /**
- * `jsonParsed` instructions as in Agave 4.2. Pure functions; null means that nodes show the instruction
- * partially decoded (`encodeParsedInstruction`). Output has wire order with u64 as bigint: write it with
- * `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
+ * As in Agave 4.2; null means that nodes show the instruction partially decoded. Output has wire order with u64 as
+ * bigint: write it with `writeJson`. A new variant in `instruction/` also needs a row in `test/parsed/rows`.
  */
 
 export type ParsedInstruction = {
@@ -43,34 +42,29 @@ function keysOf(instruction: CompiledInstruction, keys: readonly Address[]): Add
 
 type Parse = (instruction: CompiledInstruction, keys: readonly Address[]) => ParsedParts | string | null;
 
-/** bincode enum: u32 discriminant, trailing bytes ignored. */
-const byU32 =
-  (variants: readonly Variant[]): Parse =>
+const withKeys =
+  (parse: (bytes: Uint8Array, given: readonly Address[]) => ParsedParts | null): Parse =>
   (instruction, keys) => {
     const given = keysOf(instruction, keys);
-    if (given === null) return null;
-    const data = new ByteReader(instruction.data);
-    return variants[data.u32()]?.(data, given) ?? null;
+    return given === null ? null : parse(instruction.data, given);
   };
 
-const parseToken: Parse = (instruction, keys) => {
-  const given = keysOf(instruction, keys);
-  return given === null ? null : parseTokenData(instruction.data, given);
-};
+/** u32 discriminant; trailing bytes are ignored. */
+const byU32 = (variants: readonly Variant[]): Parse =>
+  withKeys((bytes, given) => {
+    const data = new ByteReader(bytes);
+    return variants[data.u32()]?.(data, given) ?? null;
+  });
 
 /** Borsh allows no trailing bytes; the oldest form of the first variant has no data. */
-const parseAssociatedTokenAccount: Parse = (instruction, keys) => {
-  const given = keysOf(instruction, keys);
-  if (given === null || instruction.data.length > 1) return null;
-  const data = new ByteReader(instruction.data);
-  return associatedTokenAccountVariants[data.remaining === 0 ? 0 : data.u8()]?.(data, given) ?? null;
-};
-
-const parseMemo: Parse = (instruction) => utf8(instruction.data);
+const parseAssociatedTokenAccount = withKeys((bytes, given) => {
+  if (bytes.length > 1) return null;
+  return associatedTokenAccountVariants[bytes[0] ?? 0]?.(new ByteReader(bytes.subarray(1)), given) ?? null;
+});
 
 type Program = Readonly<{ label: string; parse: Parse }>;
-const splToken: Program = { label: 'spl-token', parse: parseToken };
-const splMemo: Program = { label: 'spl-memo', parse: parseMemo };
+const splToken: Program = { label: 'spl-token', parse: withKeys(parseTokenData) };
+const splMemo: Program = { label: 'spl-memo', parse: ({ data }) => utf8(data) };
 
 /** Source: transaction-status/src/parse_instruction.rs, `PARSABLE_PROGRAM_IDS`. */
 const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
@@ -92,11 +86,8 @@ const parsable: ReadonlyMap<Address, Program> = new Map<Address, Program>([
 ]);
 
 /**
- * Never throws on untrusted bytes.
- *
- * @param stackHeight - 1 for an outer instruction; null when not recorded
- * @returns null when not parsed
- * @see transaction-status/src/parse_instruction.rs, `parse`
+ * Never throws on untrusted bytes. Source: transaction-status/src/parse_instruction.rs, `parse`.
+ * @param stackHeight - 1 for an outer instruction; null when not recorded.
  */
 export function parseInstruction(
   programId: Address,

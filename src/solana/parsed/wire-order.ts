@@ -2,13 +2,13 @@ import { Float64, RawJson, type WritableJson } from '../../base/json.ts';
 
 export type Members = { readonly [name: string]: WritableJson };
 
-function isMembers(value: WritableJson): value is Members {
+export function isMembers(value: WritableJson): value is Members {
   return (
     typeof value === 'object' && value !== null && !(value instanceof Float64 || value instanceof RawJson)
   );
 }
 
-/** Sorts members of all objects by name, as serde_json without `preserve_order`. */
+/** As serde_json without `preserve_order`. */
 export function inWireOrder(value: WritableJson): WritableJson {
   if (Array.isArray(value)) return value.map(inWireOrder);
   if (!isMembers(value)) return value;

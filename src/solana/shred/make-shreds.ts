@@ -27,7 +27,6 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-/** What ends with the last data shred of a set. */
 export type SetEnd = 'nothing' | 'data' | 'slot';
 
 const END_FLAGS: Readonly<Record<SetEnd, number>> = { nothing: 0, data: DATA_COMPLETE, slot: LAST_IN_SLOT };
@@ -36,15 +35,13 @@ type Source = Readonly<{
   slot: Slot;
   /** Slots back to the parent, 1 to 65,535; 0 only in slot 0. */
   parentOffset: number;
-  /** Shred version of the cluster. */
   version: number;
-  /** Index of the first data shred: 0, then from the previous result. */
+  /** 0, then from the previous result. */
   fecSetIndex: number;
-  /** Merkle root of the previous set (32 bytes); at the start of a slot, of the parent's last set. */
+  /** Of the previous set; at the start of a slot, of the parent's last set. */
   chainedRoot: Uint8Array;
-  /** Ticks so far in the slot, capped at 63. */
+  /** Capped at 63. */
   referenceTick: number;
-  /** Leader's ed25519 signature (64 bytes) of a Merkle root. */
   sign: (root: Uint8Array) => Uint8Array;
 }>;
 
@@ -89,14 +86,11 @@ function makeCodeShreds(source: Source, layout: ShredLayout, shards: readonly Ui
   return shreds;
 }
 
-/** Entry bytes per chained set. */
 export const fecSetCapacity = (isResigned: boolean): number =>
   FEC_SET_DATA_SHREDS * (chainedLayout('data', isResigned).bodyEnd - DATA_HEADERS_BYTES);
 
 /**
- * Makes one signed chained erasure batch of 32 data and 32 code shreds, filled up with empty shreds. Source:
- * agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
- * @param data - up to `fecSetCapacity(isResigned)` bytes.
+ * Makes 32 data and 32 code shreds. Source: agave ledger, `shred/merkle.rs`, `finish_erasure_batch`.
  * @param isResigned - leaves space for a retransmitter signature, which stays 0.
  * @returns the packets, data first, and the Merkle root.
  */
@@ -133,20 +127,17 @@ export function makeFecSet(
 }
 
 type MadeShreds = Readonly<{
-  /** Data and code shreds per set, in sending order. */
+  /** In sending order. */
   packets: readonly Uint8Array[];
-  /** `chainedRoot` of the next call. */
+  /** Of the next call. */
   chainedRoot: Uint8Array;
-  /** `fecSetIndex` of the next call in this slot. */
+  /** Of the next call in this slot. */
   fecSetIndex: number;
 }>;
 
 /**
- * Makes the shreds of one entry batch as current Agave leaders do: chained Merkle sets of 32:32; the last
- * set is padded and marked complete. The last set of a slot has space for a retransmitter signature. Source:
- * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`.
- * @param entries - bincode `Vec<Entry>`.
- * @throws RangeError beyond 32,768 data shreds per slot, or for values that do not fit.
+ * As current Agave leaders do: chained Merkle sets of 32:32; the last set is padded and marked complete. Source:
+ * agave ledger, `shred/merkle.rs`, `make_shreds_from_data`. @throws RangeError for values that do not fit.
  */
 export function makeShreds(
   source: Source & Readonly<{ entries: Uint8Array; isLastInSlot: boolean }>,

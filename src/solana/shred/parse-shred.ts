@@ -22,20 +22,12 @@ import {
   VERSION_OFFSET,
 } from './shred-layout.ts';
 
-export type ShredFault =
-  /** Shorter than its variant, or longer than a packet. */
-  | 'Length'
-  | 'Variant'
-  /** Beyond the slot limit, or before its own set. */
-  | 'Index'
-  /** Parent is the slot itself or negative. */
-  | 'ParentOffset'
-  /** LAST_IN_SLOT without DATA_COMPLETE. */
-  | 'Flags'
-  /** Payload end outside its area. */
-  | 'Size'
-  /** Impossible counts of a code shred, or a position outside its set. */
-  | 'FecSet';
+/**
+ * `Length`: shorter than its variant, or longer than a packet. `Index`: beyond the slot limit, or before its own
+ * set. `ParentOffset`: the parent is the slot itself or negative. `Flags`: LAST_IN_SLOT without DATA_COMPLETE.
+ * `Size`: the payload ends outside its area. `FecSet`: impossible counts, or a position outside the set.
+ */
+export type ShredFault = 'Length' | 'Variant' | 'Index' | 'ParentOffset' | 'Flags' | 'Size' | 'FecSet';
 
 type Common = Readonly<{
   layout: ShredLayout;
@@ -43,11 +35,10 @@ type Common = Readonly<{
   /** Among the data or code shreds of the slot. */
   index: number;
   version: number;
-  /** `index` of the first data shred of the erasure batch. */
   fecSetIndex: number;
   /** Position in the batch, data first: the Merkle leaf. */
   leafIndex: number;
-  /** View of the shred without trailing packet bytes; a copy for a truncated legacy shred. */
+  /** Without trailing packet bytes; a copy for a truncated legacy shred. */
   bytes: Uint8Array;
 }>;
 
@@ -56,9 +47,8 @@ export type DataShred = Common &
     kind: 'data';
     /** Slots back to the parent; 0 only in slot 0. */
     parentOffset: number;
-    /** Ticks at creation, up to 63. */
     referenceTick: number;
-    /** Whether the shred ends a `Vec<Entry>`. */
+    /** Ends a `Vec<Entry>`. */
     isDataComplete: boolean;
     isLastInSlot: boolean;
     /** End of the payload, which starts at byte 88. */
@@ -85,10 +75,8 @@ const u32At = (bytes: Uint8Array, at: number): number =>
 export const slotOf = (packet: Uint8Array): Slot =>
   asSlot(BigInt(u32At(packet, SLOT_OFFSET)) | (BigInt(u32At(packet, SLOT_OFFSET + 4)) << 32n));
 
-/** Requires the common header. */
 export const versionOf = (packet: Uint8Array): number => u16At(packet, VERSION_OFFSET);
 
-/** View of the payload. */
 export const payloadOf = (shred: DataShred): Uint8Array =>
   shred.bytes.subarray(DATA_HEADERS_BYTES, shred.size);
 
@@ -103,10 +91,8 @@ function paddedBytes(packet: Uint8Array, layout: ShredLayout): Uint8Array | null
 }
 
 /**
- * Decodes a shred of any variant and checks everything but the signature. Source: agave ledger,
- * `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
- * @param packet - UDP payload of up to 1,232 bytes, possibly with a repair nonce.
- * @returns the shred, with views of the packet, or its fault.
+ * Checks everything but the signature. Source: agave ledger, `shred/merkle.rs`, `shred_data.rs`, `shred_code.rs`.
+ * @param packet - UDP payload, possibly with a repair nonce.
  */
 export function parseShred(packet: Uint8Array): Shred | ShredFault {
   if (packet.length < DATA_HEADERS_BYTES) return 'Length';

@@ -10,28 +10,19 @@ import {
 const LEAF_PREFIX = Buffer.from('\0SOLANA_MERKLE_SHREDS_LEAF', 'latin1');
 const NODE_PREFIX = Buffer.from('\x01SOLANA_MERKLE_SHREDS_NODE', 'latin1');
 
-/** Buffer with the prefix, so that one hash call suffices. */
+/** With the prefix, so that one hash call suffices. */
 const leafInput = Buffer.alloc(LEAF_PREFIX.length + SHRED_PACKET_MAX_BYTES);
 leafInput.set(LEAF_PREFIX);
 const nodeInput = Buffer.alloc(NODE_PREFIX.length + 2 * PROOF_ENTRY_BYTES);
 nodeInput.set(NODE_PREFIX);
 
-/**
- * Merkle leaf: hash without signature, proof and retransmitter signature. Source: agave ledger,
- * `shred/merkle_tree.rs`.
- * @param proofStart - of the shred's layout.
- * @returns 32 bytes.
- */
+/** Hash without signature, proof and retransmitter signature. Source: agave ledger, `shred/merkle_tree.rs`. */
 export function merkleLeaf(shred: Uint8Array, proofStart: number): Uint8Array {
   leafInput.set(shred.subarray(SIGNATURE_BYTES, proofStart), LEAF_PREFIX.length);
   return hash('sha256', leafInput.subarray(0, LEAF_PREFIX.length + proofStart - SIGNATURE_BYTES), 'buffer');
 }
 
-/**
- * Parent of two nodes; only their first 20 bytes count.
- * @param leftAt - offset of the left node in `left`.
- * @returns 32 bytes.
- */
+/** Only the first 20 bytes of both nodes count. */
 function merkleParent(
   left: Uint8Array,
   right: Uint8Array,
@@ -46,10 +37,7 @@ function merkleParent(
   return hash('sha256', nodeInput, 'buffer');
 }
 
-/**
- * Merkle root of a shred and its proof, which the leader signed.
- * @returns 32 bytes; null when the leaf index does not fit the proof length.
- */
+/** It is what the leader signed. @returns null when the leaf index does not fit the proof length. */
 export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | null {
   if (leafIndex >> layout.proofEntries !== 0) return null;
   let node = merkleLeaf(bytes, layout.proofStart);
@@ -61,7 +49,7 @@ export function merkleRoot({ bytes, layout, leafIndex }: Shred): Uint8Array | nu
   return node;
 }
 
-/** Levels from the leaves to the root. The last node of an odd level is paired with itself. */
+/** From the leaves to the root. The last node of an odd level is paired with itself. */
 type MerkleTree = readonly (readonly Uint8Array[])[];
 
 /** @param leaves - at least one. */
@@ -94,8 +82,8 @@ const ROOT = 1;
 
 /**
  * Verified nodes of a Merkle tree. Each verified shred adds its path and the siblings of its proof, so that later
- * shreds need fewer hashes and recovered shreds can be verified without a proof. Heap numbering: root 1, children of n are 2n and
- * 2n + 1.
+ * shreds need fewer hashes and recovered shreds can be verified without a proof. Heap numbering: root 1, children
+ * of n are 2n and 2n + 1.
  */
 export class ProvenNodes {
   readonly root: Uint8Array;
@@ -103,10 +91,7 @@ export class ProvenNodes {
   readonly #nodes: Uint8Array;
   readonly #isKnown: Uint8Array;
 
-  /**
-   * @param depth - proof length, 0 to 8.
-   * @param root - 32 verified bytes.
-   */
+  /** @param depth - proof length, 0 to 8. */
   constructor(depth: number, root: Uint8Array) {
     this.root = root;
     this.#depth = depth;
@@ -115,10 +100,7 @@ export class ProvenNodes {
     this.#learn(ROOT, root, 0);
   }
 
-  /**
-   * Verifies a leaf and stores its proof.
-   * @param shred - its proof begins at `proofStart`.
-   */
+  /** Verifies a leaf and stores its proof. */
   prove(leafIndex: number, leaf: Uint8Array, shred: Uint8Array, proofStart: number): boolean {
     if (leafIndex >> this.#depth !== 0) return false;
     const path: Uint8Array[] = [];
@@ -143,11 +125,7 @@ export class ProvenNodes {
     });
   }
 
-  /**
-   * Verifies a leaf without proof by rebuilding unknown nodes. After a failure the tree is not reliable.
-   * @param leaves - of the tree.
-   * @param leafOf - leaf of any unproven position.
-   */
+  /** Rebuilds unknown nodes. After a failure the tree is not reliable. */
   proveWithoutProof(leafIndex: number, leaves: number, leafOf: (index: number) => Uint8Array): boolean {
     if (leafIndex >= leaves || leafIndex >> this.#depth !== 0) return false;
     let level = 0;
@@ -190,5 +168,5 @@ export class ProvenNodes {
   }
 }
 
-/** Proof length for a number of leaves. Source: agave ledger, `get_proof_size`. */
+/** Source: agave ledger, `get_proof_size`. */
 export const proofEntriesOf = (leaves: number): number => 32 - Math.clz32(leaves - 1);

@@ -1,9 +1,6 @@
 import { Lru } from '../../base/cache/lru.ts';
 
-/**
- * GF(2^8) arithmetic with x^8 + x^4 + x^3 + x^2 + 1. Addition is xor. Source: reed-solomon-erasure,
- * `galois_8`.
- */
+/** GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1. Addition is xor. Source: reed-solomon-erasure, `galois_8`. */
 const POLYNOMIAL = 0x11d;
 
 const exponentials = new Uint8Array(510);
@@ -16,16 +13,16 @@ for (let power = 0, value = 1; power < 255; power++) {
   if (value > 0xff) value ^= POLYNOMIAL;
 }
 
-export function multiply(a: number, b: number): number {
+function multiply(a: number, b: number): number {
   if (a === 0 || b === 0) return 0;
   return exponentials[(logarithms[a] as number) + (logarithms[b] as number)] as number;
 }
 
 /** @param a - not 0. */
-export const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
+const inverse = (a: number): number => exponentials[255 - (logarithms[a] as number)] as number;
 
-/** @param exponent - integer from 0; any element to the power 0 is 1. */
-export function power(a: number, exponent: number): number {
+/** Any element to the power 0 is 1. */
+function power(a: number, exponent: number): number {
   if (exponent === 0) return 1;
   if (a === 0) return 0;
   return exponentials[((logarithms[a] as number) * exponent) % 255] as number;
@@ -45,7 +42,6 @@ function makeMatrix(rows: number, columns: number, cell: (row: number, column: n
 const cellOf = ({ cells, columns }: Matrix, row: number, column: number): number =>
   cells[row * columns + column] as number;
 
-/** `a` has as many columns as `b` has rows. */
 function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   return makeMatrix(a.rows, b.columns, (row, column) => {
     let sum = 0;
@@ -54,10 +50,7 @@ function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   });
 }
 
-/**
- * Gauss-Jordan elimination.
- * @returns null when singular.
- */
+/** Gauss-Jordan elimination. @returns null when singular. */
 function invertMatrix(matrix: Matrix): Matrix | null {
   const size = matrix.rows;
   const width = 2 * size;
@@ -96,23 +89,18 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
   }
 }
 
-/** Maximum number of data and code shreds in GF(2^8). */
+/** Of GF(2^8). */
 const SHARDS_MAX = 256;
-/** Codes cached by shape; leaders currently use a single one. */
+/** Leaders currently use a single shape. */
 const SHAPES_MAX = 16;
-/** Cached decode matrices by loss pattern. */
 const PATTERNS_MAX = 64;
 /** Outputs computed together: a table entry holds one byte of each. */
 const LANES = 4;
 
-/**
- * Systematic Reed-Solomon code: any `numData` of the shreds restore the others. Vandermonde matrix times the
- * inverse of its top. Source: reed-solomon-erasure, `galois_8`.
- */
+/** Systematic code, Vandermonde matrix: any `numData` of the shreds restore the others. */
 export class ReedSolomon {
   readonly numData: number;
   readonly numCode: number;
-  /** One row per code shred. */
   readonly #parity: Matrix;
   readonly #patterns = new Lru<string, Matrix>(PATTERNS_MAX);
 
@@ -128,10 +116,7 @@ export class ReedSolomon {
     this.#parity = multiplyMatrices(bottom, top);
   }
 
-  /**
-   * @param data - all data shreds, of equal length.
-   * @param wanted - positions among the code shreds with output arrays.
-   */
+  /** @param wanted - positions among the code shreds, whose bytes go `into` the arrays. */
   encode(data: readonly Uint8Array[], wanted: readonly number[], into: readonly Uint8Array[]): void {
     const rows = makeMatrix(wanted.length, this.numData, (row, column) =>
       cellOf(this.#parity, wanted[row] as number, column),
@@ -139,10 +124,7 @@ export class ReedSolomon {
     applyMatrix(rows, data, into);
   }
 
-  /**
-   * @param shards - data, then code shreds, of equal length; null where missing.
-   * @returns all data shreds; null with fewer than `numData` shreds.
-   */
+  /** @param shards - data, then code shreds, of equal length. @returns null with fewer than `numData` shreds. */
   recoverData(shards: readonly (Uint8Array | null)[]): Uint8Array[] | null {
     const missing: number[] = [];
     for (let i = 0; i < this.numData; i++) if (shards[i] == null) missing.push(i);
@@ -186,7 +168,6 @@ export class ReedSolomon {
 
 const shapes = new Lru<number, ReedSolomon>(SHAPES_MAX);
 
-/** Cached code of a shape. */
 export function reedSolomon(numData: number, numCode: number): ReedSolomon {
   const key = numData * (SHARDS_MAX + 1) + numCode;
   const known = shapes.get(key);

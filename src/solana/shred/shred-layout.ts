@@ -1,35 +1,29 @@
 /** u8. Source of all offsets: agave ledger, `shred.rs`. */
 export const VARIANT_OFFSET = 0x40;
-/** u64. */
 export const SLOT_OFFSET = 0x41;
 /** u32, among the data or code shreds of the slot. */
 export const INDEX_OFFSET = 0x49;
-/** u16. */
 export const VERSION_OFFSET = 0x4d;
 /** u32, index of the first data shred of the set. */
 export const FEC_SET_INDEX_OFFSET = 0x4f;
 
 /** Data shred headers, including the common one; the payload follows. */
 export const DATA_HEADERS_BYTES = 88;
-/** u16, slots back to the parent. */
+/** Slots back to the parent. */
 export const DATA_PARENT_OFFSET = 0x53;
-/** u8. */
 export const DATA_FLAGS_OFFSET = 0x55;
 /** Ends an entry batch. */
 export const DATA_COMPLETE = 0x40;
 /** Ends a slot; includes `DATA_COMPLETE`. */
 export const LAST_IN_SLOT = 0xc0;
 export const REFERENCE_TICK_MASK = 0x3f;
-/** u16, end of the payload, headers included. */
+/** End of the payload, headers included. */
 export const DATA_SIZE_OFFSET = 0x56;
 
 /** Code shred headers, including the common one; parity follows. */
 const CODE_HEADERS_BYTES = 89;
-/** u16. */
 export const NUM_DATA_OFFSET = 0x53;
-/** u16. */
 export const NUM_CODE_OFFSET = 0x55;
-/** u16. */
 export const POSITION_OFFSET = 0x57;
 
 export const SIGNATURE_BYTES = 64;
@@ -47,15 +41,12 @@ const LEGACY_SHARD_BYTES = CODE_SHRED_BYTES - CODE_HEADERS_BYTES;
 
 /** Data and code shreds per set; the limit of Reed-Solomon over bytes. */
 export const FEC_SET_SHREDS_MAX = 256;
-/** Proof length of a set with the maximum number of shreds. */
 const PROOF_ENTRIES_MAX = 8;
 
 /** Data shreds per slot, and likewise code shreds. Source: agave, `MAX_DATA_SHREDS_PER_SLOT`. */
 export const SHREDS_PER_SLOT_MAX = 32_768;
 
-/** Source: agave, `DATA_SHREDS_PER_FEC_BLOCK`. */
 export const FEC_SET_DATA_SHREDS = 32;
-/** Source: agave, `CODING_SHREDS_PER_FEC_BLOCK`. */
 export const FEC_SET_CODE_SHREDS = 32;
 const FEC_SET_PROOF_ENTRIES = 6;
 
@@ -77,13 +68,12 @@ export type ShredLayout = Readonly<{
   isChained: boolean;
   /** Has a retransmitter signature at the end. */
   isResigned: boolean;
-  /** Proof length; 0 for legacy shreds. */
   proofEntries: number;
-  /** Shred length within the packet. */
+  /** Within the packet. */
   bytes: number;
-  /** End of the body, start of the chained root. */
+  /** Start of the chained root. */
   bodyEnd: number;
-  /** Start of the proof, end of the leaf. */
+  /** End of the leaf. */
   proofStart: number;
   /** Start of the erasure-coded part. */
   shardStart: number;
@@ -159,14 +149,13 @@ export const shredLayout = (variant: number): ShredLayout | null => layouts[vari
 /** High four bits of the variant of data and code. */
 const SIBLINGS: Readonly<Record<number, number>> = { 8: 4, 9: 6, 11: 7, 4: 8, 6: 9, 7: 11 };
 
-/** Layout of the other kind of shreds in the same set. */
 export function siblingLayout({ variant, isLegacy, kind }: ShredLayout): ShredLayout {
   const merkle = ((SIBLINGS[variant >> 4] ?? 0) << 4) | (variant & 0xf);
   const legacy = kind === 'data' ? LEGACY_CODE : LEGACY_DATA;
   return layouts[isLegacy ? legacy : merkle] as ShredLayout;
 }
 
-/** Merkle shreds of a chained 32:32 set. */
+/** Of a chained 32:32 set. */
 export function chainedLayout(kind: ShredLayout['kind'], isResigned: boolean): ShredLayout {
   const high = kind === 'data' ? (isResigned ? 11 : 9) : isResigned ? 7 : 6;
   return layouts[(high << 4) | FEC_SET_PROOF_ENTRIES] as ShredLayout;

@@ -1,7 +1,6 @@
 import { ByteReader, readOrNull } from '../../base/bytes.ts';
 import { ACCOUNT_TYPE_OFFSET, decodeMint, MULTISIG_BYTES } from './token-state.ts';
 
-/** The value is a view. */
 export type Extension = readonly [type: number, value: Uint8Array];
 
 /** Type 0 marks unused space at the end. */
@@ -16,10 +15,7 @@ function tlvData(data: Uint8Array): ByteReader | null {
   return new ByteReader(data.subarray(ACCOUNT_TYPE_OFFSET + 1));
 }
 
-/**
- * TLV extensions in order: u16 type, u16 length, value. Empty when one is unknown or truncated. Source:
- * spl-token-2022-interface, `extension::get_tlv_data_info`.
- */
+/** u16 type, u16 length, value. Empty when one is unknown or truncated. Source: `extension::get_tlv_data_info`. */
 export function readExtensions(data: Uint8Array): Extension[] {
   const extensions: Extension[] = [];
   const reader = tlvData(data);
@@ -34,10 +30,7 @@ export function readExtensions(data: Uint8Array): Extension[] {
   return extensions;
 }
 
-/**
- * First extension of a type, even if a later one is invalid; null if absent. Source: spl-token-2022-interface,
- * `extension::get_extension_indices`.
- */
+/** Even if a later one is invalid. Source: spl-token-2022-interface, `extension::get_extension_indices`. */
 export function findExtension(data: Uint8Array, wanted: number): Uint8Array | null {
   const reader = tlvData(data);
   while (reader !== null && reader.remaining >= 4) {
@@ -50,10 +43,7 @@ export function findExtension(data: Uint8Array, wanted: number): Uint8Array | nu
   return null;
 }
 
-/**
- * Rates are i16 basis points a year, times i64 Unix seconds. Source: spl-token-2022-interface,
- * `InterestBearingConfig`.
- */
+/** Rates are basis points a year, times Unix seconds. Source: spl-token-2022-interface. */
 export type InterestBearingConfig = Readonly<{
   initializationTimestamp: bigint;
   preUpdateAverageRate: number;
@@ -61,10 +51,7 @@ export type InterestBearingConfig = Readonly<{
   currentRate: number;
 }>;
 
-/**
- * The new multiplier applies from a Unix second on. Source: spl-token-2022-interface,
- * `ScaledUiAmountConfig`.
- */
+/** The new multiplier applies from a Unix second on. Source: spl-token-2022-interface. */
 export type ScaledUiAmountConfig = Readonly<{
   multiplier: number;
   newMultiplierEffectiveTimestamp: bigint;
@@ -83,7 +70,7 @@ const AUTHORITY_BYTES = 32;
 
 const i16 = (data: ByteReader): number => (data.u16() << 16) >> 16;
 
-/** Reads an extension of exact size; else undefined. */
+/** undefined unless of exact size. */
 function readExtension<T>(mint: Uint8Array, type: number, read: (data: ByteReader) => T): T | undefined {
   const value = findExtension(mint, type);
   if (value === null) return undefined;
@@ -108,10 +95,7 @@ const scaledUiAmount = (data: ByteReader): ScaledUiAmountConfig => ({
   newMultiplier: data.f64(),
 });
 
-/**
- * @returns null when the data is no initialized mint
- * @see rpc/src/parsed_token_accounts.rs, `get_additional_mint_data`
- */
+/** Source: rpc/src/parsed_token_accounts.rs, `get_additional_mint_data`. */
 export function decodeMintScale(data: Uint8Array): MintScale | null {
   const mint = decodeMint(data);
   if (mint === null) return null;

@@ -1,5 +1,6 @@
 import { ByteReader } from '../../base/bytes.ts';
 import { type Address, addressFromBytes } from '../address.ts';
+import { pubkey, u64 } from '../codec.ts';
 
 export const MINT_BYTES = 82;
 export const TOKEN_ACCOUNT_BYTES = 165;
@@ -14,8 +15,8 @@ const kinds = {
 } as const;
 
 /**
- * Whether the size fits: plain, or extended with zero padding and the right type byte. Never the size of a
- * multisig. Source: spl-token-2022, `extension::type_and_tlv_indices`.
+ * Plain, or extended with zero padding and the right type byte. Never the size of a multisig.
+ * Source: spl-token-2022, `extension::type_and_tlv_indices`.
  */
 function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   const { bytes, type } = kinds[kind];
@@ -25,13 +26,10 @@ function isTokenState(data: Uint8Array, kind: keyof typeof kinds): boolean {
   return data[ACCOUNT_TYPE_OFFSET] === type;
 }
 
-/**
- * C option: 4-byte tag, then the value bytes in any case.
- * @returns null for none, undefined for an invalid tag.
- */
-export function readOption<T>(reader: ByteReader, read: () => T): T | null | undefined {
+/** C option: the value bytes follow the tag in any case. @returns undefined for an invalid tag. */
+function readCOption<T>(reader: ByteReader, read: (reader: ByteReader) => T): T | null | undefined {
   const tag = reader.u32();
-  const value = read();
+  const value = read(reader);
   if (tag === 0) return null;
   return tag === 1 ? value : undefined;
 }
@@ -46,7 +44,6 @@ export type Multisig = Readonly<{
 
 const SIGNERS_MAX = 11;
 
-/** @returns null when the data is no initialized multisig. */
 export function decodeMultisig(data: Uint8Array): Multisig | null {
   if (data.length !== MULTISIG_BYTES) return null;
   const reader = new ByteReader(data);
@@ -61,21 +58,20 @@ export function decodeMultisig(data: Uint8Array): Multisig | null {
 /** Source: spl-token, `state::Mint`. */
 export type Mint = Readonly<{
   mintAuthority: Address | null;
-  /** Base units, u64. */
+  /** Base units. */
   supply: bigint;
   decimals: number;
   freezeAuthority: Address | null;
 }>;
 
-/** @returns null when the data is no initialized mint. */
 export function decodeMint(data: Uint8Array): Mint | null {
   if (!isTokenState(data, 'mint')) return null;
   const reader = new ByteReader(data.subarray(0, MINT_BYTES));
-  const mintAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const mintAuthority = readCOption(reader, pubkey.read);
   const supply = reader.u64();
   const decimals = reader.u8();
   const initialized = reader.u8();
-  const freezeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const freezeAuthority = readCOption(reader, pubkey.read);
   if (initialized !== 1 || mintAuthority === undefined || freezeAuthority === undefined) return null;
   return { mintAuthority, supply, decimals, freezeAuthority };
 }
@@ -84,13 +80,13 @@ export function decodeMint(data: Uint8Array): Mint | null {
 export type TokenAccount = Readonly<{
   mint: Address;
   owner: Address;
-  /** Base units, u64. */
+  /** Base units. */
   amount: bigint;
   delegate: Address | null;
   state: 'initialized' | 'frozen';
   /** Rent-exempt reserve of wrapped SOL in lamports; null for other tokens. */
   isNative: bigint | null;
-  /** Base units, u64. */
+  /** Base units. */
   delegatedAmount: bigint;
   closeAuthority: Address | null;
 }>;
@@ -105,18 +101,17 @@ export function isTokenAccount(data: Uint8Array): boolean {
   return isTokenState(data, 'account') && (data[108] === 1 || data[108] === 2);
 }
 
-/** @returns null when the data is no initialized token account. */
 export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   if (!isTokenAccount(data)) return null;
   const reader = new ByteReader(data.subarray(0, TOKEN_ACCOUNT_BYTES));
-  const mint = addressFromBytes(reader.bytes(32));
-  const owner = addressFromBytes(reader.bytes(32));
+  const mint = pubkey.read(reader);
+  const owner = pubkey.read(reader);
   const amount = reader.u64();
-  const delegate = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const delegate = readCOption(reader, pubkey.read);
   const state = reader.u8() === 2 ? 'frozen' : 'initialized';
-  const isNative = readOption(reader, () => reader.u64());
+  const isNative = readCOption(reader, u64.read);
   const delegatedAmount = reader.u64();
-  const closeAuthority = readOption(reader, () => addressFromBytes(reader.bytes(32)));
+  const closeAuthority = readCOption(reader, pubkey.read);
   if (delegate === undefined || isNative === undefined || closeAuthority === undefined) return null;
   return { mint, owner, amount, delegate, state, isNative, delegatedAmount, closeAuthority };
 }

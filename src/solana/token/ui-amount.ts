@@ -2,10 +2,7 @@ import { exp } from '../../base/exp.ts';
 import { fixedText } from '../../base/text/float-decimal.ts';
 import type { InterestBearingConfig, ScaledUiAmountConfig } from './extensions.ts';
 
-/**
- * Display text of scaled amounts. f64 arithmetic in the order of the token program's library, so that the
- * last digits match.
- */
+/** f64 arithmetic in the order of the token program's library, so that the last digits match. */
 
 const SECONDS_PER_YEAR = 60 * 60 * 24 * 365.24;
 const ONE_IN_BASIS_POINTS = 10_000;
@@ -27,12 +24,11 @@ function powerOfTen(n: number): number {
   return product;
 }
 
-/** Removes trailing zeros and a trailing point. */
 function trimZeros(text: string, decimals: number): string {
   return decimals === 0 ? text : text.replace(/0+$/, '').replace(/\.+$/, '');
 }
 
-/** Continuous interest factor; null when the time span overflows an i64. */
+/** Continuous interest; null when the time span overflows an i64. */
 function interestFactor(rate: number, from: bigint, to: bigint): number | null {
   const seconds = to - from;
   if (seconds < I64_MIN || seconds > I64_MAX) return null;
@@ -40,11 +36,8 @@ function interestFactor(rate: number, from: bigint, to: bigint): number | null {
 }
 
 /**
- * Amount with interest.
- *
- * @param unixTimestamp - clock sysvar, i64 seconds
- * @returns null when a time span overflows an i64; `inf` when the amount overflows an f64
- * @see spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`
+ * Source: spl-token-2022-interface, `InterestBearingConfig::amount_to_ui_amount`.
+ * @returns null when a time span overflows an i64; `inf` when the amount overflows an f64.
  */
 export function interestBearingAmount(
   config: InterestBearingConfig,
@@ -60,12 +53,7 @@ export function interestBearingAmount(
   return trimZeros(fixedText(Number(amount) * scale, decimals), decimals);
 }
 
-/**
- * Amount times the current multiplier, truncated to base units.
- *
- * @param unixTimestamp - clock sysvar, i64 seconds
- * @see spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`
- */
+/** Truncated to base units. Source: spl-token-2022-interface 3.1.1, `ScaledUiAmountConfig::amount_to_ui_amount`. */
 export function scaledUiAmount(
   config: ScaledUiAmountConfig,
   amount: bigint,

@@ -13,17 +13,18 @@ export type Instruction = Readonly<{
 type Roles = { signer: boolean; writable: boolean };
 
 /**
- * Compiles a legacy message. Key order: writable signers, readonly signers, writable, readonly, each by
- * first mention; the fee payer is first.
- * @throws RangeError beyond 256 keys or 127 signers.
+ * Legacy message. Key order: writable signers, readonly signers, writable, readonly, each by first mention; the
+ * fee payer is first. @throws RangeError beyond 256 keys or 127 signers.
  */
-export function compileMessage(source: {
+export function compileMessage({
+  feePayer,
+  instructions,
+  recentBlockhash,
+}: {
   feePayer: Address;
   instructions: readonly Instruction[];
   recentBlockhash: Blockhash;
 }): Message {
-  const feePayer = source.feePayer;
-  const instructions = source.instructions;
   const roles = new Map<Address, Roles>([[feePayer, { signer: true, writable: true }]]);
   const mention = (key: Address, wanted: Roles): void => {
     const role = roles.get(key);
@@ -58,8 +59,8 @@ export function compileMessage(source: {
       numReadonlyUnsignedAccounts: readonlyUnsigned.length,
     },
     accountKeys,
-    recentBlockhash: source.recentBlockhash,
-    instructions: source.instructions.map(({ programId, accounts, data }) => ({
+    recentBlockhash,
+    instructions: instructions.map(({ programId, accounts, data }) => ({
       programIdIndex: indexOf(programId),
       accounts: Uint8Array.from(accounts, (account) => indexOf(account.address)),
       data,

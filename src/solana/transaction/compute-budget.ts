@@ -13,10 +13,7 @@ const HEAP_MIN_BYTES = 32 * 1024;
 const HEAP_MAX_BYTES = 256 * 1024;
 const LOADED_ACCOUNTS_DATA_MAX_BYTES = 64 * 1024 * 1024;
 
-/**
- * Native programs with a low default cost. Stake, config and lookup table programs are BPF programs now. Source: agave
- * builtins-default-costs.
- */
+/** Low default cost. Stake, config and lookup table programs are BPF now. Source: agave builtins-default-costs. */
 const BUILTINS: ReadonlySet<Address> = new Set<Address>([
   programs.system,
   programs.vote,
@@ -31,13 +28,12 @@ const BUILTINS: ReadonlySet<Address> = new Set<Address>([
 
 type ComputeBudget = Readonly<{
   unitLimit: number;
-  /** Micro-lamports per compute unit, u64. */
+  /** Micro-lamports per compute unit. */
   unitPrice: bigint;
   loadedAccountsDataSizeLimit: number;
   heapBytes: number;
 }>;
 
-/** Requests in compute budget instructions. */
 type Request = {
   unitLimit?: number;
   unitPrice?: bigint;
@@ -46,8 +42,7 @@ type Request = {
 };
 
 /**
- * Requested budget, or the default: 200,000 units per instruction, 3,000 for builtins, at most 1,400,000.
- * Source: agave compute-budget-instruction.
+ * Requested, or the default. Source: agave compute-budget-instruction.
  * @returns the budget, or in `fault` why Agave rejects the transaction.
  */
 export function computeBudgetOf(message: Message): ComputeBudget | { fault: TransactionError } {
@@ -127,9 +122,8 @@ function countSignatures(message: Message): number {
 }
 
 /**
- * Fee: 5,000 lamports per signature plus the price of the compute unit limit, rounded up. With invalid compute
- * budget instructions there is no priority fee, because the message is never executed. Source: agave fee
- * `calculate_fee`, compute-budget `get_prioritization_fee`.
+ * With invalid compute budget instructions there is no priority fee, because the message is never executed.
+ * Source: agave fee `calculate_fee`, compute-budget `get_prioritization_fee`.
  */
 export function feeOf(message: Message): Lamports {
   return lamports(BigInt(countSignatures(message)) * LAMPORTS_PER_SIGNATURE + priorityFeeOf(message));

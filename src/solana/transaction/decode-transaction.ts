@@ -1,27 +1,22 @@
 import { ByteReader } from '../../base/bytes.ts';
 import { faultOf, readMessage, TRAILING_BYTES, unknownVersion, VERSION_PREFIX } from '../message/message.ts';
-import { signatureFromBytes } from '../signature.ts';
+import { SIGNATURE_BYTES, signatureFromBytes } from '../signature.ts';
 import type { Transaction } from './transaction.ts';
+import { VERSION_1_PREFIX } from './wire-transaction.ts';
 
 /** Source: solana-packet, `PACKET_DATA_SIZE` (one IPv6 packet). */
 export const TRANSACTION_MAX_BYTES = 1232;
 
-const VERSION_1_PREFIX = 0x81;
-const SIGNATURE_BYTES = 64;
-
 /**
- * Strictly decodes a whole legacy or version 0 transaction: one encoding and, unless allowed, no trailing
- * bytes. The result has views of `wire`, which must not change. Counts and indexes are checked by
- * `sanitizeTransaction`. Source: solana-transaction, `VersionedTransaction`.
- * @param tail - handling of trailing bytes; ignored ones are not part of the result.
- * @returns the transaction, or in `fault` Agave's text after "failed to deserialize …: ".
+ * Strict: one encoding and, unless allowed, no trailing bytes. Counts and indexes are checked by `sanitizeTransaction`.
+ * Source: solana-transaction, `VersionedTransaction`.
+ * @returns the transaction, with views of `wire`, or in `fault` Agave's text after "failed to deserialize …: ".
  */
 export function decodeTransaction(
   wire: Uint8Array,
   tail: 'rejected' | 'ignored' = 'rejected',
 ): { transaction: Transaction } | { fault: string } {
   const [first = 0] = wire;
-  // Version 1 transactions start with the message.
   if (first === VERSION_1_PREFIX) return { fault: unknownVersion(1) };
   if (first >= VERSION_PREFIX) return { fault: 'Custom error: invalid transaction discriminator' };
   if (wire.length > TRANSACTION_MAX_BYTES) {

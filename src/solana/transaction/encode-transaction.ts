@@ -1,15 +1,13 @@
 import { ByteWriter } from '../../base/bytes.ts';
 import { writeShortVec } from '../short-vec.ts';
+import { SIGNATURE_BYTES } from '../signature.ts';
 
-/**
- * Signatures (64 bytes each), then the message.
- * @throws RangeError for another signature size.
- */
+/** @throws RangeError for a signature size other than 64. */
 export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): Uint8Array {
-  const writer = new ByteWriter(3 + signatures.length * 64 + messageBytes.length);
+  const writer = new ByteWriter(3 + signatures.length * SIGNATURE_BYTES + messageBytes.length);
   writeShortVec(writer, signatures.length);
   for (const signature of signatures) {
-    if (signature.length !== 64)
+    if (signature.length !== SIGNATURE_BYTES)
       throw new RangeError(`a signature must have 64 bytes, not ${signature.length}`);
     writer.bytes(signature);
   }

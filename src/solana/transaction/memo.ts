@@ -1,13 +1,8 @@
 import type { Message } from '../message/message.ts';
+import { utf8 } from '../parsed/bincode.ts';
 import { programs } from '../programs.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/**
- * Memos as in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status,
- * `extract_memos`.
- * @returns null without memo instructions.
- */
+/** As in getSignaturesForAddress: "[5] hello; [3] you". Source: agave transaction-status, `extract_memos`. */
 export function memoOf(message: Message): string | null {
   const memos = message.instructions
     .filter(({ programIdIndex }) => {
@@ -16,7 +11,7 @@ export function memoOf(message: Message): string | null {
     })
     .map(({ data }) => {
       try {
-        return `[${data.length}] ${utf8.decode(data)}`;
+        return `[${data.length}] ${utf8(data)}`;
       } catch {
         return `[${data.length}] (unparseable)`;
       }

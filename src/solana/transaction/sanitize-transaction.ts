@@ -9,8 +9,7 @@ const TOTAL_KEYS_MAX = 256;
 const INSTRUCTIONS_MAX = 64;
 
 /**
- * Checks counts and indexes of a decoded transaction; locks are checked by `accountLocksFault`. Source:
- * solana-transaction `VersionedTransaction::sanitize`, solana-message `sanitize` of both versions.
+ * Locks are checked by `accountLocksFault`. Source: solana-transaction `VersionedTransaction::sanitize`.
  * @returns null, or Agave's text after "invalid transaction: ".
  */
 export function sanitizeTransaction(transaction: Transaction): string | null {
@@ -21,7 +20,7 @@ export function sanitizeTransaction(transaction: Transaction): string | null {
   return sane ? null : displayTransactionError('SanitizeFailure');
 }
 
-/** As `sanitizeTransaction`, without the checks of signatures and of the instruction limit. */
+/** Without the checks of signatures and of the instruction limit. */
 export function messageFault(message: Message): 'index out of bounds' | 'invalid value' | null {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const staticKeys = message.accountKeys.length;
@@ -60,10 +59,7 @@ function countLoadedKeys(message: Message): number | null {
 /** Source: agave, `Bank::get_transaction_account_lock_limit`. */
 const ACCOUNT_LOCKS_MAX = 64;
 
-/**
- * Checks the locked accounts, static and loaded. Source: agave accounts-db `validate_account_locks`.
- * @returns null, 'TooManyAccountLocks' or 'AccountLoadedTwice'.
- */
+/** Static and loaded accounts. Source: agave accounts-db `validate_account_locks`. */
 export function accountLocksFault(message: Message, loaded: LoadedAddresses): TransactionError | null {
   const keys = allKeys(message, loaded);
   if (keys.length > ACCOUNT_LOCKS_MAX) return 'TooManyAccountLocks';

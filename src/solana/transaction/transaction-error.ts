@@ -1,9 +1,6 @@
 import { type ByteReader, ByteWriter, readOrNull } from '../../base/bytes.ts';
 
-/**
- * JSON-RPC form: unit variants are strings, others one-member objects. Source: solana-transaction-error,
- * solana-instruction-error.
- */
+/** Unit variants are strings. Sources: solana-transaction-error, solana-instruction-error. */
 export type InstructionError = string | Readonly<{ Custom: number }>;
 
 export type TransactionError =
@@ -147,14 +144,10 @@ function readTransactionError(reader: ByteReader): TransactionError | null {
   }
 }
 
-/**
- * Decodes a stored error: bincode, u32 variants.
- * @returns null when unknown.
- */
+/** bincode with u32 variants. @returns null when unknown. */
 export const decodeTransactionError = (bytes: Uint8Array): TransactionError | null =>
   readOrNull(bytes, readTransactionError);
 
-/** @returns false for an unknown variant. */
 function writeVariant(writer: ByteWriter, variants: readonly string[], name: string): boolean {
   const variant = variants.indexOf(name);
   if (variant >= 0) writer.u32(variant);
@@ -177,10 +170,7 @@ function writeTransactionError(writer: ByteWriter, error: TransactionError): boo
   return true;
 }
 
-/**
- * Inverse of `decodeTransactionError`.
- * @returns null when unknown.
- */
+/** @returns null when unknown. */
 export function encodeTransactionError(error: TransactionError): Uint8Array | null {
   const writer = new ByteWriter(16);
   return writeTransactionError(writer, error) ? writer.finish() : null;
@@ -194,7 +184,6 @@ function displayInstructionError(error: InstructionError): string {
   return `custom program error: 0x${error.Custom.toString(16)}`;
 }
 
-/** Agave's `Display` text; unknown names pass through. */
 export function displayTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return (transactionErrors as Texts)[error] || error;
   if ('InstructionError' in error) {

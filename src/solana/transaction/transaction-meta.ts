@@ -12,7 +12,6 @@ export type BlockReward = Readonly<{
   pubkey: Address;
   /** i64; negative for a debit. */
   lamports: bigint;
-  /** Account balance after the block. */
   postBalance: Lamports;
   rewardType: RewardType | null;
   /** Percent of the reward that goes to the vote account. */
@@ -22,7 +21,6 @@ export type BlockReward = Readonly<{
 /** `stackHeight`: 2 for a direct call of an outer instruction; null in old blocks. */
 export type InnerInstruction = CompiledInstruction & Readonly<{ stackHeight: number | null }>;
 
-/** `index` of the outer instruction. */
 export type InnerInstructions = Readonly<{ index: number; instructions: readonly InnerInstruction[] }>;
 
 /** `amount` in base units. Source: solana-transaction-status, `TransactionTokenBalance`. */
@@ -31,7 +29,6 @@ export type TokenBalance = Readonly<{
   mint: Address;
   /** null in old blocks. */
   owner: Address | null;
-  /** null in old blocks. */
   programId: Address | null;
   amount: bigint;
   decimals: number;
@@ -53,7 +50,6 @@ export type TransactionMeta = Readonly<{
   /** Empty since rent is no longer collected. */
   rewards: readonly BlockReward[] | null;
   loadedAddresses: LoadedAddresses;
-  /** Also null without return data. */
   returnData: ReturnData | null;
   computeUnitsConsumed: bigint | null;
   costUnits: bigint | null;

@@ -1,5 +1,6 @@
 import { ADDRESS_BYTES, addressBytes } from '../address.ts';
 import { BLOCKHASH_BYTES } from '../blockhash.ts';
+import { VERSION_PREFIX } from '../message/message.ts';
 import { programs } from '../programs.ts';
 import { SIGNATURE_BYTES } from '../signature.ts';
 
@@ -18,7 +19,6 @@ export class WireScanner {
     return this.bytes.length - this.at;
   }
 
-  /** @returns the offset of the taken bytes. */
   take(length: number): number {
     const start = this.at;
     if (length > this.bytes.length - start) this.isBroken = true;
@@ -56,51 +56,33 @@ export class WireScanner {
   }
 }
 
-/** Set in versioned messages. */
-const MESSAGE_VERSION_PREFIX = 0x80;
-const VERSION_1_PREFIX = 0x81;
+/** Version 1 transactions start with the message. */
+export const VERSION_1_PREFIX = 0x81;
 const VOTE_SIGNATURES_MAX = 2;
 
 const voteProgram = addressBytes(programs.vote);
 
-/** Offsets of the parts of a transaction in the scanned bytes. */
-export type TransactionShape = {
-  start: number;
-  end: number;
-  version: 'legacy' | 0 | 1;
-  signatureCount: number;
-  signaturesAt: number;
-  /** Start of the signed part, up to `messageEnd`. */
-  messageAt: number;
-  messageEnd: number;
-  /** Static keys, 32 bytes each. */
-  keyCount: number;
-  keysAt: number;
-  isVote: boolean;
-  /** Lookups of a version 0 message. */
-  tableLookupCount: number;
-  tableLookupsAt: number;
-};
-
-export const emptyShape = (): TransactionShape => ({
+/** Offsets in the scanned bytes. */
+export const emptyShape = () => ({
   start: 0,
   end: 0,
-  version: 'legacy',
+  version: 'legacy' as 'legacy' | 0 | 1,
   signatureCount: 0,
   signaturesAt: 0,
   messageAt: 0,
   messageEnd: 0,
+  /** Static keys, 32 bytes each. */
   keyCount: 0,
   keysAt: 0,
   isVote: false,
   tableLookupCount: 0,
   tableLookupsAt: 0,
 });
+export type TransactionShape = ReturnType<typeof emptyShape>;
 
 /**
- * Scans one transaction of any version. Content is not checked beyond counts: see `sanitizeTransaction`.
- * @param shape - output; its contents are unspecified if the scan fails.
- * @returns whether the bytes start with a complete transaction.
+ * Content is not checked beyond counts: see `sanitizeTransaction`.
+ * @param shape - output; unspecified if the scan fails, which returns false.
  */
 export function scanTransaction(scan: WireScanner, shape: TransactionShape): boolean {
   shape.start = scan.at;
@@ -113,15 +95,14 @@ export function scanTransaction(scan: WireScanner, shape: TransactionShape): boo
   return !scan.isBroken;
 }
 
-/** Signatures, then a legacy or version 0 message. */
 function scanLegacyOrV0(scan: WireScanner, shape: TransactionShape): void {
   shape.signatureCount = scan.compact();
   shape.signaturesAt = scan.take(shape.signatureCount * SIGNATURE_BYTES);
   shape.messageAt = scan.at;
   const first = scan.bytes[scan.at] ?? 0;
-  shape.version = first < MESSAGE_VERSION_PREFIX ? 'legacy' : 0;
+  shape.version = first < VERSION_PREFIX ? 'legacy' : 0;
   // Only legacy and version 0 messages come after the signatures; at least one signature is required.
-  if (first > MESSAGE_VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
+  if (first > VERSION_PREFIX || shape.signatureCount === 0) scan.isBroken = true;
   scan.take(shape.version === 'legacy' ? 3 : 4);
   shape.keyCount = scan.compact();
   shape.keysAt = scan.take(shape.keyCount * ADDRESS_BYTES);
@@ -183,7 +164,6 @@ function scanVersion1(scan: WireScanner, shape: TransactionShape): void {
 }
 
 export type WireLookup = Readonly<{
-  /** Table address, 32 bytes. */
   accountKey: Uint8Array;
   writableIndexes: Uint8Array;
   readonlyIndexes: Uint8Array;
@@ -193,11 +173,9 @@ export type WireLookup = Readonly<{
 export type WireTransaction = Readonly<{
   bytes: Uint8Array;
   version: 'legacy' | 0 | 1;
-  /** First signature, 64 bytes. */
   signature: Uint8Array;
-  /** Signed part. */
   message: Uint8Array;
-  /** Offset of each static key in `bytes`. */
+  /** Of each static key in `bytes`. */
   keyOffsets: readonly number[];
   lookups: readonly WireLookup[];
   isVote: boolean;
@@ -233,7 +211,7 @@ export function viewTransaction(bytes: Uint8Array, shape: TransactionShape): Wir
   };
 }
 
-/** @returns null when the bytes are not exactly one transaction. */
+/** null unless the bytes are exactly one transaction. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   const shape = emptyShape();
   if (!scanTransaction(new WireScanner(bytes), shape) || shape.end !== bytes.length) return null;

@@ -18,12 +18,15 @@ import {
   readEncoding,
   readEncodingConfig,
   readMaxVersion,
-  type TransactionEncoding,
-  transactionDetails,
 } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import type { RpcError } from '../../../../src/protocol/rpc-error.ts';
 import type { Block } from '../../../../src/solana/block.ts';
 import { encodeBlock } from '../../../../src/solana/encoding/ui-block.ts';
+import {
+  type TransactionDetails,
+  type TransactionEncoding,
+  transactionDetails,
+} from '../../../../src/solana/encoding/ui-transaction.ts';
 import { type Slot, slot, slot as slotOf } from '../../../../src/solana/units.ts';
 import type { LocalNode } from '../node.ts';
 import {
@@ -36,7 +39,7 @@ import {
 type GetBlockParams = Readonly<{
   slot: Slot;
   encoding: TransactionEncoding;
-  details: (typeof transactionDetails)[number];
+  details: TransactionDetails;
   rewards: boolean;
   commitment: Commitment;
   maxVersion: number | null;

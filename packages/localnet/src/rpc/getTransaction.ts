@@ -12,10 +12,12 @@ import {
   readEncoding,
   readEncodingConfig,
   readMaxVersion,
-  type TransactionEncoding,
 } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import type { Block } from '../../../../src/solana/block.ts';
-import { encodeTransactionWithMeta } from '../../../../src/solana/encoding/ui-transaction.ts';
+import {
+  encodeTransactionWithMeta,
+  type TransactionEncoding,
+} from '../../../../src/solana/encoding/ui-transaction.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
 import type { LocalNode } from '../node.ts';
 import { unsupportedTransactionVersion } from './history-errors.ts';

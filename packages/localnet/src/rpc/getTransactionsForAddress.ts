@@ -20,15 +20,13 @@ import {
   readUsize,
   readVariant,
 } from '../../../../src/protocol/rpc/serde.ts';
-import {
-  readEncoding,
-  readMaxVersion,
-  type TransactionEncoding,
-} from '../../../../src/protocol/rpc/transaction-encoding.ts';
+import { readEncoding, readMaxVersion } from '../../../../src/protocol/rpc/transaction-encoding.ts';
 import { invalidParams } from '../../../../src/protocol/rpc-error.ts';
 import type { Address } from '../../../../src/solana/address.ts';
 import type { Block } from '../../../../src/solana/block.ts';
+import type { TransactionEncoding } from '../../../../src/solana/encoding/ui-transaction.ts';
 import type { Signature } from '../../../../src/solana/signature.ts';
+
 import { memoOf } from '../../../../src/solana/transaction/memo.ts';
 import type { Slot } from '../../../../src/solana/units.ts';
 import type { AddressHistoryQuery, ChainPosition } from '../history/address-history.ts';

@@ -1,10 +1,9 @@
-import { ProtobufReader } from '../protobuf.ts';
+import { NO_BYTES, ProtobufReader } from '../protobuf.ts';
 import { fieldBytes, ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount, RawBlock, RawEntry, RawTransaction } from '../raw-update.ts';
 import type { DataSlice } from '../subscribe-request.ts';
 import { writeSlicedInfo } from './raw-account.ts';
 
-/** Parts of a block requested by a stream. */
 export type BlockSelection = Readonly<{
   transactions: readonly RawTransaction[];
   accounts: readonly RawAccount[];
@@ -18,13 +17,12 @@ const ENTRIES = 13;
 /** Size of the scalar fields. */
 const COUNTS_BYTES = 64;
 
-/** Fields up to 5 are the same in a block and its meta. */
 const COMMON = 5;
 const PARENT_BLOCKHASH = 7;
 
-/** Copies slot, blockhash, rewards, time and height. @returns the parent blockhash. */
+/** Copies the fields that a block and its meta share: up to 5. @returns the parent blockhash. */
 function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
-  let parentBlockhash: Uint8Array = new Uint8Array();
+  let parentBlockhash = NO_BYTES;
   const fields = new ProtobufReader(meta);
   while (fields.next()) {
     if (fields.field === PARENT_BLOCKHASH) {
@@ -37,7 +35,7 @@ function writeCommon(writer: ProtobufWriter, meta: Uint8Array): Uint8Array {
   return parentBlockhash;
 }
 
-/** `SubscribeUpdate` with a block. Counts cover the whole block. */
+/** Counts cover the whole block, even if only parts are selected. */
 export function blockTail(block: RawBlock, selection: BlockSelection): Uint8Array {
   const { meta, createdAt } = block;
   // Approximate size; exact for a complete block.

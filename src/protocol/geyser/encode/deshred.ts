@@ -1,33 +1,18 @@
-import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawSlot } from '../raw-update.ts';
+import type { DeshredTransactionUpdate } from '../read-deshred-update.ts';
+import { pingTailOf, pongTailOf } from './envelope.ts';
 import { writeSlot } from './raw-slot.ts';
 
-const NOTHING: Uint8Array = new Uint8Array();
 const CREATED_AT = 5;
 
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/** Transaction before execution. Source: geyser.proto, `SubscribeUpdateDeshredTransactionInfo`. */
-export type DeshredTransactionFields = Readonly<{
-  slot: Slot;
-  /** Encoded timestamp. */
-  createdAt: Uint8Array;
-  /** 64 bytes. */
-  signature: Uint8Array;
-  isVote: boolean;
-  /** `solana.storage.ConfirmedBlock.Transaction`, encoded. */
-  transaction: Uint8Array;
-  /** 32 bytes each. */
-  loadedWritable: readonly Uint8Array[];
-  loadedReadonly: readonly Uint8Array[];
-  firstShredIndex: number;
-  endShredIndex: number;
-}>;
-
-/** `SubscribeUpdateDeshred` with a transaction, without `filters`. */
-export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8Array {
+/** Without `filters`. */
+export function deshredTransactionTail(
+  fields: Omit<DeshredTransactionUpdate, 'kind' | 'keys'> & Readonly<{ createdAt: Uint8Array }>,
+): Uint8Array {
   const expected = fields.transaction.length + 128;
   writer.clear();
   const update = writer.open(2, expected);
@@ -42,7 +27,6 @@ export function deshredTransactionTail(fields: DeshredTransactionFields): Uint8A
   return writer.bytes(CREATED_AT, fields.createdAt).take();
 }
 
-/** `SubscribeUpdateDeshred` with a slot status. */
 export function deshredSlotTail(slot: RawSlot): Uint8Array {
   writer.clear();
   writer.bytes(CREATED_AT, slot.createdAt);
@@ -50,15 +34,6 @@ export function deshredSlotTail(slot: RawSlot): Uint8Array {
   return writer.take();
 }
 
-/** `SubscribeUpdateDeshred` with a ping. */
-export const deshredPingTail = (createdAt: Uint8Array): Uint8Array =>
-  new ProtobufWriter(32).bytes(3, NOTHING).bytes(CREATED_AT, createdAt).finish();
+export const deshredPingTail = pingTailOf(3, CREATED_AT);
 
-/** `SubscribeUpdateDeshred` that answers a ping. @param id - of the ping, i32. */
-export function deshredPongTail(id: number, createdAt: Uint8Array): Uint8Array {
-  const pong = new ProtobufWriter(48);
-  const start = pong.open(4);
-  if (id !== 0) pong.int32(1, id);
-  pong.close(start);
-  return pong.bytes(CREATED_AT, createdAt).finish();
-}
+export const deshredPongTail = pongTailOf(4, CREATED_AT);

@@ -1,33 +1,36 @@
+import { NO_BYTES } from '../protobuf.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-/** Filter names at the start of a `SubscribeUpdate` or `SubscribeUpdateDeshred`: field 1 of each. */
+/** Field 1 of `SubscribeUpdate` and `SubscribeUpdateDeshred`: the filter names. */
 export function encodeNames(names: readonly string[]): Uint8Array {
   const writer = new ProtobufWriter();
   for (const name of names) writer.string(1, name);
   return writer.finish();
 }
 
-const NOTHING: Uint8Array = new Uint8Array();
+export const pingTailOf =
+  (pingField: number, createdAtField: number) =>
+  (createdAt: Uint8Array): Uint8Array =>
+    new ProtobufWriter(32).bytes(pingField, NO_BYTES).bytes(createdAtField, createdAt).finish();
 
-/** `SubscribeUpdate` with a ping. */
-export const pingTail = (createdAt: Uint8Array): Uint8Array =>
-  new ProtobufWriter(32).bytes(6, NOTHING).bytes(11, createdAt).finish();
+/** The id is that of the client's ping, i32. */
+export const pongTailOf =
+  (pongField: number, createdAtField: number) =>
+  (id: number, createdAt: Uint8Array): Uint8Array => {
+    const writer = new ProtobufWriter(48);
+    const start = writer.open(pongField);
+    if (id !== 0) writer.int32(1, id);
+    writer.close(start);
+    return writer.bytes(createdAtField, createdAt).finish();
+  };
 
-/** `SubscribeUpdate` that answers a ping. @param id - of the ping, i32. */
-export function pongTail(id: number, createdAt: Uint8Array): Uint8Array {
-  const writer = new ProtobufWriter(48);
-  const start = writer.open(9);
-  if (id !== 0) writer.int32(1, id);
-  writer.close(start);
-  return writer.bytes(11, createdAt).finish();
-}
+export const pingTail = pingTailOf(6, 11);
+
+export const pongTail = pongTailOf(9, 11);
 
 const NANOS_PER_MS = 1_000_000;
 
-/**
- * Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative.
- * @param unixMs - Unix milliseconds.
- */
+/** Encodes `google.protobuf.Timestamp`. Nanoseconds are never negative. */
 export function encodeTimestamp(unixMs: bigint): Uint8Array {
   const ms = ((unixMs % 1000n) + 1000n) % 1000n;
   const writer = new ProtobufWriter(16);

@@ -1,6 +1,5 @@
 import { ADDRESS_BYTES, addressBytes } from '../../../solana/address.ts';
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
-import type { Slot } from '../../../solana/units.ts';
 import { ProtobufReader } from '../protobuf.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawAccount } from '../raw-update.ts';
@@ -13,21 +12,13 @@ const OVERHEAD_BYTES = 170;
 /** Reused by synchronous calls. */
 const writer = new ProtobufWriter();
 
-/**
- * Encodes an account write. Views are into the tail.
- * @param createdAt - encoded `Timestamp`.
- */
+/** Views are into the tail. */
 export function rawAccount({
   slot,
   createdAt,
   write,
   isStartup,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  write: AccountWrite;
-  isStartup: boolean;
-}): RawAccount {
+}: Pick<RawAccount, 'slot' | 'createdAt' | 'isStartup'> & { write: AccountWrite }): RawAccount {
   const dataLength = write.account.data.length;
   writer.clear();
   const update = writer.open(2, dataLength + OVERHEAD_BYTES);
@@ -69,10 +60,7 @@ export function rawAccount({
 const DATA = 6;
 const INFO_OVERHEAD_BYTES = 170;
 
-/**
- * Concatenates slices of account data; a slice that exceeds the data is skipped.
- * Source: yellowstone-grpc, `FilterAccountsDataSlice`.
- */
+/** A slice that exceeds the data is skipped. Source: yellowstone-grpc, `FilterAccountsDataSlice`. */
 function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
   const start = to.open(DATA);
   for (const { offset, length } of slices) {
@@ -82,7 +70,6 @@ function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataS
   to.close(start);
 }
 
-/** Writes `SubscribeUpdateAccountInfo` with slices of the data. */
 export function writeSlicedInfo(
   to: ProtobufWriter,
   field: number,
@@ -99,10 +86,7 @@ export function writeSlicedInfo(
   to.close(start);
 }
 
-/**
- * `SubscribeUpdate` with slices of the account data.
- * @param slices - ascending, not overlapping.
- */
+/** @param slices - ascending, not overlapping. */
 export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
   writer.clear();
   const start = writer.open(2, INFO_OVERHEAD_BYTES);

@@ -50,7 +50,7 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   };
 }
 
-/** Message with a single number, such as `UnixTimestamp`; omitted for null. */
+/** Message with a single number, such as `UnixTimestamp`. */
 function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null): void {
   if (value === null) return;
   const start = writer.open(field);
@@ -58,10 +58,6 @@ function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null
   writer.close(start);
 }
 
-/**
- * @param createdAt - encoded `Timestamp`.
- * @param updatedAccountCount - see `RawBlockMeta`.
- */
 export function rawBlockMeta(
   meta: BlockMetaUpdate,
   createdAt: Uint8Array,

@@ -1,12 +1,11 @@
 import { SIGNATURE_BYTES, signatureBytes } from '../../../solana/signature.ts';
-import type { Slot } from '../../../solana/units.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
-import type { RawKeys, RawTransaction } from '../raw-update.ts';
+import type { RawTransaction } from '../raw-update.ts';
 import { writeMeta } from '../storage/encode-meta.ts';
 import { closeWithOffsets, writeStorageTransaction } from '../storage/encode-transaction.ts';
 import type { TransactionInfo } from '../update/transaction.ts';
 
-/** Expected size of a transaction with meta: most have a length prefix of two bytes. */
+/** Most transactions with meta have a length prefix of two bytes. */
 const TYPICAL_BYTES = 2_000;
 
 /** Reused by synchronous calls. */
@@ -37,19 +36,12 @@ function writeInfo(info: TransactionInfo): Offsets {
   return offsets;
 }
 
-/**
- * Encodes an executed transaction. Views are into the tail.
- * @param createdAt - encoded `Timestamp`.
- */
+/** Views are into the tail. */
 export function rawTransaction({
   slot,
   createdAt,
   info,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  info: TransactionInfo;
-}): RawTransaction {
+}: Pick<RawTransaction, 'slot' | 'createdAt'> & { info: TransactionInfo }): RawTransaction {
   writer.clear();
   const update = writer.open(4, TYPICAL_BYTES);
   const opened = writer.open(1, TYPICAL_BYTES);
@@ -76,14 +68,7 @@ export function rawTransaction({
   };
 }
 
-/**
- * Encodes a transaction before execution.
- * @param createdAt - encoded `Timestamp`.
- * @param signature - 64 bytes.
- * @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded.
- * @param index - unique within the slot.
- * @param keys - static keys, then known loaded keys.
- */
+/** @param transaction - `solana.storage.ConfirmedBlock.Transaction`, encoded. */
 export function rawShredTransaction({
   slot,
   createdAt,
@@ -92,13 +77,8 @@ export function rawShredTransaction({
   transaction,
   keys,
   index = 0,
-}: {
-  slot: Slot;
-  createdAt: Uint8Array;
-  signature: Uint8Array;
-  isVote: boolean;
+}: Pick<RawTransaction, 'slot' | 'createdAt' | 'signature' | 'isVote' | 'keys'> & {
   transaction: Uint8Array;
-  keys: RawKeys;
   index?: number;
 }): RawTransaction {
   writer.clear();
@@ -126,7 +106,6 @@ export function rawShredTransaction({
   };
 }
 
-/** `SubscribeUpdate` with a transaction status. */
 export function transactionStatusTail(transaction: RawTransaction): Uint8Array {
   writer.clear();
   const start = writer.open(10);

@@ -1,22 +1,25 @@
 import { type Address, type AddressFault, parseAddress } from '../../../solana/address.ts';
 import { decodeBase58 } from '../../../solana/base58.ts';
 import { parseSignature, type Signature, type SignatureFault } from '../../../solana/signature.ts';
-import { lamports } from '../../../solana/units.ts';
+import { type Lamports, lamports, type Slot, slot } from '../../../solana/units.ts';
+import { type Commitment, commitments } from '../../commitment.ts';
 import { decodeBase64 } from '../../rpc/base64-text.ts';
 import { readOnlyField } from '../fields.ts';
-import { ProtobufReader } from '../protobuf.ts';
-import {
-  type AccountsDataFilter,
-  type AccountsFilter,
-  type BlocksFilter,
-  type CuckooFilterMessage,
-  comparisons,
-  type DeshredTransactionsFilter,
-  type SlotsFilter,
-  type TransactionsFilter,
-  tokenAccountModes,
-} from '../subscribe-request.ts';
-import { type FilterKind, filterFacts, type RequestFaults } from './request-faults.ts';
+import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
+import type { ProtobufWriter } from '../protobuf-writer.ts';
+import type { FieldCodec } from './message-codec.ts';
+import type { RequestFaults } from './request-faults.ts';
+
+/** All must match. Source: geyser.proto, `SubscribeRequestFilterAccountsFilter`. */
+type AccountsDataFilter = Readonly<
+  | { kind: 'memcmp'; offset: bigint; bytes: Uint8Array }
+  | { kind: 'dataSize'; bytes: bigint }
+  | { kind: 'tokenAccountState' }
+  | { kind: 'lamports'; compare: (typeof comparisons)[number]; value: Lamports }
+>;
+
+/** In order of field number. */
+const comparisons = ['eq', 'ne', 'lt', 'gt'] as const;
 
 /** Source: yellowstone-grpc, `FilterAccountsState::new`. */
 const MEMCMP_MAX_BYTES = 128;
@@ -69,9 +72,9 @@ function readTokenAccountState(reader: ProtobufReader, faults: RequestFaults): A
   return null;
 }
 
-/** Reads `SubscribeRequestFilterAccountsFilter`. @returns null if invalid. */
+/** @returns null if invalid. */
 function readDataFilter(reader: ProtobufReader, faults: RequestFaults): AccountsDataFilter | null {
-  faults.dataFilter();
+  faults.count('filters of account data');
   let filter: AccountsDataFilter | null = null;
   let defined = false;
   while (reader.next()) {
@@ -89,158 +92,111 @@ function readDataFilter(reader: ProtobufReader, faults: RequestFaults): Accounts
   return filter;
 }
 
-type Draft<T> = {
-  -readonly [Name in keyof T]: T[Name] extends readonly (infer Item)[] | undefined ? Item[] : T[Name];
+function writeDataFilter(writer: ProtobufWriter, filter: AccountsDataFilter): void {
+  if (filter.kind === 'dataSize') writer.uint64(2, filter.bytes);
+  else if (filter.kind === 'tokenAccountState') writer.bool(3, true);
+  else {
+    const start = writer.open(filter.kind === 'memcmp' ? 1 : 4);
+    if (filter.kind === 'memcmp') writer.nonzeroUint64(1, filter.offset).bytes(2, filter.bytes);
+    else writer.uint64(comparisons.indexOf(filter.compare) + 1, filter.value);
+    writer.close(start);
+  }
+}
+
+export const dataFilters: FieldCodec<readonly AccountsDataFilter[]> = {
+  read: (reader, faults, before = []) => {
+    const filter = readDataFilter(reader.message(), faults);
+    if (filter !== null) (before as AccountsDataFilter[]).push(filter);
+    return before;
+  },
+  write: (writer, field, filters) => {
+    for (const filter of filters) {
+      const start = writer.open(field);
+      writeDataFilter(writer, filter);
+      writer.close(start);
+    }
+  },
 };
-/** Reads a filter and adds content errors to `faults`. */
-export type ReadFilter<Filter> = (reader: ProtobufReader, faults: RequestFaults) => Filter;
 
-export function readAccountsFilter(reader: ProtobufReader, faults: RequestFaults): AccountsFilter {
-  const draft: Draft<AccountsFilter> = {};
-  while (reader.next()) {
-    if (reader.field === 2) draft.account = addAddress('account', draft.account, reader, faults);
-    else if (reader.field === 3) draft.owner = addAddress('owner', draft.owner, reader, faults);
-    else if (reader.field === 4) {
-      const filter = readDataFilter(reader.message(), faults);
-      draft.filters ??= [];
-      if (filter !== null) draft.filters.push(filter);
-    } else if (reader.field === 5) draft.nonemptyTxnSignature = reader.bool();
-    else if (reader.field === 6) draft.cuckooAccounts = readCuckooFilter(reader.message());
-    else reader.skipField();
-  }
-  return draft;
-}
-
-export function readSlotsFilter(reader: ProtobufReader): SlotsFilter {
-  const draft: Draft<SlotsFilter> = {};
-  while (reader.next()) {
-    if (reader.field === 1) draft.filterByCommitment = reader.bool();
-    else if (reader.field === 2) draft.interslotUpdates = reader.bool();
-    else reader.skipField();
-  }
-  return draft;
-}
-
-function readTokenAccounts(reader: ProtobufReader, faults: RequestFaults): 'all' | 'balanceChanged' {
-  const value = reader.int32();
-  const mode = tokenAccountModes[value];
-  if (mode === undefined) {
-    const text = `invalid token_accounts mode value ${value}; expected ALL (0) or BALANCE_CHANGED (1)`;
-    faults.add(text, 'token_accounts', value);
-  }
-  return mode ?? 'all';
-}
-
-export function readTransactionsFilter(reader: ProtobufReader, faults: RequestFaults): TransactionsFilter {
-  const draft: Draft<TransactionsFilter> = {};
-  while (reader.next()) {
-    if (reader.field === 1) draft.vote = reader.bool();
-    else if (reader.field === 2) draft.failed = reader.bool();
-    else if (reader.field === 3)
-      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
-    else if (reader.field === 4)
-      draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
-    else if (reader.field === 5) {
-      const signature = readSignatureText(reader, faults);
-      if (signature !== undefined) draft.signature = signature;
-    } else if (reader.field === 6)
-      draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
-    else if (reader.field === 7) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
-    else if (reader.field === 30) draft.tokenAccounts = readTokenAccounts(reader, faults);
-    else reader.skipField();
-  }
-  return draft;
-}
-
-export function readBlocksFilter(reader: ProtobufReader, faults: RequestFaults): BlocksFilter {
-  const draft: Draft<BlocksFilter> = {};
-  while (reader.next()) {
-    if (reader.field === 1)
-      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
-    else if (reader.field === 2) draft.includeTransactions = reader.bool();
-    else if (reader.field === 3) draft.includeAccounts = reader.bool();
-    else if (reader.field === 4) draft.includeEntries = reader.bool();
-    else if (reader.field === 5) draft.cuckooAccountInclude = readCuckooFilter(reader.message());
-    else reader.skipField();
-  }
-  return draft;
-}
-
-export function readDeshredTransactionsFilter(
-  reader: ProtobufReader,
-  faults: RequestFaults,
-): DeshredTransactionsFilter {
-  const draft: Draft<DeshredTransactionsFilter> = {};
-  while (reader.next()) {
-    if (reader.field === 1) draft.vote = reader.bool();
-    else if (reader.field === 2)
-      draft.accountInclude = addAddress('account_include', draft.accountInclude, reader, faults);
-    else if (reader.field === 3)
-      draft.accountExclude = addAddress('account_exclude', draft.accountExclude, reader, faults);
-    else if (reader.field === 4)
-      draft.accountRequired = addAddress('account_required', draft.accountRequired, reader, faults);
-    else reader.skipField();
-  }
-  return draft;
-}
-
-/** Reads a message without known fields. */
-export function readEmptyFilter(reader: ProtobufReader): null {
-  while (reader.next()) reader.skipField();
-  return null;
-}
+export const flag: FieldCodec<boolean> = {
+  read: (reader) => reader.bool(),
+  write: (writer, field, value) => writer.bool(field, value),
+};
 
 /** Source: solana-address, `ParseAddressError`. */
 const addressFaults: Readonly<Record<AddressFault, string>> = {
   WrongSize: 'String is the wrong size',
   Invalid: 'Invalid Base58 string',
 };
+
+/** @param name - in geyser.proto. */
+export const addresses = (name: string): FieldCodec<readonly Address[]> => ({
+  read: (reader, faults, before = []) => {
+    faults.count('Pubkeys');
+    if (faults.hasFault) {
+      reader.span();
+      return before;
+    }
+    const text = reader.string();
+    const parsed = parseAddress(text);
+    if ('fault' in parsed) faults.add(addressFaults[parsed.fault], name, text);
+    else (before as Address[]).push(parsed.address);
+    return before;
+  },
+  write: (writer, field, values) => {
+    for (const value of values) writer.string(field, value);
+  },
+});
+
 /** Source: solana-signature, `ParseSignatureError`. */
 const signatureFaults: Readonly<Record<SignatureFault, string>> = {
   WrongSize: 'string decoded to wrong size for signature',
   Invalid: 'failed to decode string to signature',
 };
 
-/**
- * Adds an address of a repeated field to its list.
- * @param field - name in geyser.proto.
- * @returns the list, created for the first address.
- */
-export function addAddress(
-  field: string,
-  list: Address[] | undefined,
-  reader: ProtobufReader,
-  faults: RequestFaults,
-): Address[] {
-  faults.pubkey();
-  const addresses = list ?? [];
-  if (faults.hasFault) {
-    reader.span();
-    return addresses;
-  }
-  const text = reader.string();
-  const parsed = parseAddress(text);
-  if ('fault' in parsed) faults.add(addressFaults[parsed.fault], field, text);
-  else addresses.push(parsed.address);
-  return addresses;
-}
-
-/** @returns undefined if invalid. */
-export function readSignatureText(reader: ProtobufReader, faults: RequestFaults): Signature | undefined {
-  if (faults.hasFault) {
-    reader.span();
+export const signature: FieldCodec<Signature> = {
+  read: (reader, faults) => {
+    if (faults.hasFault) {
+      reader.span();
+      return undefined;
+    }
+    const text = reader.string();
+    const parsed = parseSignature(text);
+    if ('signature' in parsed) return parsed.signature;
+    faults.add(signatureFaults[parsed.fault], 'signature', text);
     return undefined;
-  }
-  const text = reader.string();
-  const parsed = parseSignature(text);
-  if ('signature' in parsed) return parsed.signature;
-  faults.add(signatureFaults[parsed.fault], 'signature', text);
-  return undefined;
-}
+  },
+  write: (writer, field, value) => writer.string(field, value),
+};
+
+/** By number. Source: geyser.proto, `TokenAccountExpansionControlFlag`. */
+const tokenAccountModes = ['all', 'balanceChanged'] as const;
+
+export const tokenAccounts: FieldCodec<(typeof tokenAccountModes)[number]> = {
+  read: (reader, faults) => {
+    const value = reader.int32();
+    const mode = tokenAccountModes[value];
+    if (mode !== undefined) return mode;
+    const text = `invalid token_accounts mode value ${value}; expected ALL (0) or BALANCE_CHANGED (1)`;
+    faults.add(text, 'token_accounts', value);
+    return undefined;
+  },
+  write: (writer, field, mode) => writer.uint32(field, tokenAccountModes.indexOf(mode)),
+};
+
+/** Source: geyser.proto, `CuckooFilter`. */
+type CuckooFilterMessage = Readonly<{
+  data: Uint8Array;
+  bucketCount: number;
+  entriesPerBucket: number;
+  fingerprintBits: number;
+  hashSeed: bigint;
+  hashAlgorithm: number;
+}>;
 
 /** Parameters are validated by `CuckooFilter`. */
-export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
-  let data: Uint8Array = new Uint8Array();
+function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
+  let data = NO_BYTES;
   let [bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm] = [0, 0, 0, 0];
   let hashSeed = 0n;
   while (reader.next()) {
@@ -255,31 +211,73 @@ export function readCuckooFilter(reader: ProtobufReader): CuckooFilterMessage {
   return { data, bucketCount, entriesPerBucket, fingerprintBits, hashSeed, hashAlgorithm };
 }
 
-const NOTHING: Uint8Array = new Uint8Array();
+export const cuckooFilter: FieldCodec<CuckooFilterMessage> = {
+  read: (reader) => readCuckooFilter(reader.message()),
+  write: (writer, field, filter) => {
+    const start = writer.open(field, filter.data.length);
+    writer.nonemptyBytes(1, filter.data);
+    writer.nonzeroUint32(2, filter.bucketCount);
+    writer.nonzeroUint32(3, filter.entriesPerBucket);
+    writer.nonzeroUint32(4, filter.fingerprintBits);
+    writer.nonzeroUint64(5, filter.hashSeed);
+    if (filter.hashAlgorithm !== 0) writer.int32(6, filter.hashAlgorithm);
+    writer.close(start);
+  },
+};
 
-/**
- * Reads a map entry. Key or value may be absent: Rust clients omit the value of a filter that matches everything. If a
- * name occurs twice, the last entry wins.
- */
-export function readNamedFilter<Filter>(
-  kind: FilterKind,
-  named: Map<string, Filter>,
-  entry: ProtobufReader,
-  read: ReadFilter<Filter>,
-  faults: RequestFaults,
-): void {
-  faults.filter();
-  const isFirst = !faults.hasFault;
-  let name = '';
-  let filter: Filter | undefined;
-  while (entry.next()) {
-    if (entry.field === 1) name = entry.string();
-    else if (entry.field === 2) filter = read(entry.message(), faults);
-    else entry.skipField();
+export const commitmentLevel: FieldCodec<Commitment> = {
+  read: (reader, faults) => {
+    const number = reader.int32();
+    const commitment = commitments[number];
+    if (commitment === undefined)
+      faults.add(`failed to create CommitmentLevel from ${number}`, 'commitment', number);
+    return commitment;
+  },
+  write: (writer, field, commitment) => writer.uint32(field, commitments.indexOf(commitment)),
+};
+
+/** Requested part of account data. Source: geyser.proto, `SubscribeRequestAccountsDataSlice`. */
+type DataSlice = Readonly<{ offset: bigint; length: bigint }>;
+
+function readDataSlice(reader: ProtobufReader): DataSlice {
+  let [offset, length] = [0n, 0n];
+  while (reader.next()) {
+    if (reader.field === 1) offset = reader.uint64();
+    else if (reader.field === 2) length = reader.uint64();
+    else reader.skipField();
   }
-  named.set(name, filter === undefined ? read(new ProtobufReader(NOTHING), faults) : filter);
-  if (isFirst && faults.hasFault) faults.locate(filterFacts(kind, name));
+  return { offset, length };
 }
+
+export const dataSlices: FieldCodec<readonly DataSlice[]> = {
+  read: (reader, faults, before = []) => {
+    const slice = reader.message();
+    faults.count('data slices');
+    (before as DataSlice[]).push(readDataSlice(slice));
+    return before;
+  },
+  write: (writer, field, slices) => {
+    for (const { offset, length } of slices) {
+      const start = writer.open(field);
+      writer.nonzeroUint64(1, offset).nonzeroUint64(2, length);
+      writer.close(start);
+    }
+  },
+};
+
+export const slotNumber: FieldCodec<Slot> = {
+  read: (reader) => slot(reader.uint64()),
+  write: (writer, field, value) => writer.uint64(field, value),
+};
 
 export const readPingId = (reader: ProtobufReader): number =>
   readOnlyField(reader, (inner) => inner.int32(), 0);
+
+export const pingId: FieldCodec<number> = {
+  read: (reader) => readPingId(reader.message()),
+  write: (writer, field, id) => {
+    const start = writer.open(field);
+    writer.int32(1, id);
+    writer.close(start);
+  },
+};

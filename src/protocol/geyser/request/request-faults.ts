@@ -3,70 +3,55 @@ import { GrpcError } from '../../grpc/status.ts';
 import type { FieldCount } from '../protobuf.ts';
 
 /**
- * Collects the first content error of a request. It is thrown after decoding: invalid protobuf takes precedence, and
- * a ping has no content. Exceeded bounds throw at once.
+ * Collects the first content error. It is thrown after decoding, because invalid protobuf takes precedence and a
+ * ping has no content. Exceeded bounds throw at once.
  */
 export class RequestFaults implements FieldCount {
-  readonly #bounds: RequestBounds;
-  readonly #fieldsMax: number;
+  readonly #max: Readonly<Record<Counted, number>>;
+  readonly #counts: Record<Counted, number> = {
+    fields: 0,
+    filters: 0,
+    'filters of account data': 0,
+    Pubkeys: 0,
+    'data slices': 0,
+  };
   #first: Readonly<{ text: string; facts: FailureFacts }> | null = null;
-  #fields = 0;
-  #filters = 0;
-  #dataFilters = 0;
-  #pubkeys = 0;
-  #slices = 0;
 
-  constructor(bounds: RequestBounds) {
-    this.#bounds = bounds;
-    this.#fieldsMax = fieldsMaxOf(bounds);
+  constructor({ filtersMax, pubkeysMax, slicesMax }: RequestBounds) {
+    this.#max = {
+      fields: FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax,
+      filters: filtersMax,
+      'filters of account data': filtersMax * DATA_FILTERS_PER_FILTER_MAX,
+      Pubkeys: pubkeysMax,
+      'data slices': slicesMax,
+    };
   }
 
-  /** Whether an error was found, so that later content need not be parsed. */
+  /** If so, later content need not be parsed. */
   get hasFault(): boolean {
     return this.#first !== null;
   }
 
-  /**
-   * @param text - the plugin's text.
-   * @param field - name in geyser.proto.
-   * @param value - printable value.
-   */
+  /** @param field - name in geyser.proto. */
   add(text: string, field: string, value?: string | number): void {
     if (this.#first !== null) return;
     const printable = typeof value === 'string' ? truncateText(value) : value;
     this.#first = { text, facts: { field, ...(printable === undefined ? {} : { value: printable }) } };
   }
 
-  /** Adds the filter that contains the first error. */
   locate(where: FailureFacts): void {
     if (this.#first !== null) this.#first = { ...this.#first, facts: { ...where, ...this.#first.facts } };
   }
 
-  /** Counts a field. @throws Failure FILTER_LIMIT, as all counters do. */
+  /** @throws Failure FILTER_LIMIT */
+  count(of: Counted): void {
+    this.#counts[of] += 1;
+    const max = this.#max[of];
+    if (this.#counts[of] > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
+  }
+
   field(): void {
-    this.#fields += 1;
-    if (this.#fields > this.#fieldsMax) throw tooMany('fields', this.#fieldsMax);
-  }
-
-  filter(): void {
-    this.#filters += 1;
-    if (this.#filters > this.#bounds.filtersMax) throw tooMany('filters', this.#bounds.filtersMax);
-  }
-
-  dataFilter(): void {
-    this.#dataFilters += 1;
-    const max = this.#bounds.filtersMax * DATA_FILTERS_PER_FILTER_MAX;
-    if (this.#dataFilters > max) throw tooMany('filters of account data', max);
-  }
-
-  pubkey(): void {
-    this.#pubkeys += 1;
-    if (this.#pubkeys > this.#bounds.pubkeysMax) throw tooMany('Pubkeys', this.#bounds.pubkeysMax);
-  }
-
-  slice(): void {
-    this.#slices += 1;
-    if (this.#slices > this.#bounds.slicesMax) throw tooMany('data slices', this.#bounds.slicesMax);
+    this.count('fields');
   }
 
   /** @throws GrpcError INVALID_ARGUMENT with the first error, if any. */
@@ -77,33 +62,22 @@ export class RequestFaults implements FieldCount {
   }
 }
 
-const tooMany = (of: string, max: number): Failure => new Failure('FILTER_LIMIT', { facts: { of, max } });
+/** As named in errors. */
+type Counted = 'fields' | 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
-/** Decoding stops where a request exceeds these bounds. */
-export type RequestBounds = Readonly<{
-  /** Filters of all kinds. */
-  filtersMax: number;
-  pubkeysMax: number;
-  /** Slices of account data. */
-  slicesMax: number;
-}>;
+export type RequestBounds = Readonly<{ filtersMax: number; pubkeysMax: number; slicesMax: number }>;
 
-/** Bounds for plans without lower limits. */
 export const requestBounds: RequestBounds = { filtersMax: 10_000, pubkeysMax: 200_000, slicesMax: 1_000 };
 
-/** Data conditions per filter; known servers allow 4. */
-export const DATA_FILTERS_PER_FILTER_MAX = 8;
+/** Known servers allow 4. */
+const DATA_FILTERS_PER_FILTER_MAX = 8;
 /** A complete filter has about 30 fields besides addresses; a slice has 3. */
 const FIELDS_OF_A_FILTER = 40;
 const FIELDS_OF_A_SLICE = 3;
-/** Other fields, such as those of future versions. */
+/** Such as those of future versions. */
 const FIELDS_BESIDES = 1_000;
 
-/** Fields, including nested ones, of a request within the bounds. */
-export const fieldsMaxOf = ({ filtersMax, pubkeysMax, slicesMax }: RequestBounds): number =>
-  FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
-
-/** Request field of a filter, named as in geyser.proto. */
+/** Named as in geyser.proto. */
 export type FilterKind =
   | 'accounts'
   | 'slots'
@@ -114,11 +88,10 @@ export type FilterKind =
   | 'entry'
   | 'deshred_transactions';
 
-/** Maximum length of echoed client text, because trailers must fit into the client's header limit. */
+/** Trailers must fit into the client's header limit. */
 const TEXT_MAX_CHARS = 64;
 
-/** Truncates client text for the facts of an error. */
-export const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
+const truncateText = (text: string): string => text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 
 export const filterFacts = (filter: FilterKind, name: string): FailureFacts => ({
   filter,

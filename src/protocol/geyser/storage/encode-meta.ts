@@ -13,7 +13,7 @@ import {
   type TokenBalance,
   type TransactionMeta,
 } from '../../../solana/transaction/transaction-meta.ts';
-import { ProtobufWriter } from '../protobuf-writer.ts';
+import type { ProtobufWriter } from '../protobuf-writer.ts';
 
 /** Errors that cannot be encoded are written empty, so that the transaction still counts as failed. */
 function writeError(writer: ProtobufWriter, error: TransactionError): void {
@@ -71,9 +71,8 @@ function writeKeys(writer: ProtobufWriter, field: number, keys: readonly Address
 }
 
 /**
- * Writes the fields of `solana.storage.ConfirmedBlock.TransactionStatusMeta`. `…_none` fields mark unrecorded lists.
- * Source: agave storage-proto/src/convert.rs.
- * @param offsets - receives the position of each loaded key, writable ones first.
+ * `…_none` fields mark unrecorded lists. Source: agave storage-proto/src/convert.rs.
+ * @param offsets - receives the positions of the loaded keys, writable ones first.
  */
 export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets: number[]): void {
   if (meta.err !== null) writeError(writer, meta.err);
@@ -95,13 +94,7 @@ export function writeMeta(writer: ProtobufWriter, meta: TransactionMeta, offsets
   if (meta.costUnits !== null) writer.uint64(17, meta.costUnits);
 }
 
-export function encodeMeta(meta: TransactionMeta): Uint8Array {
-  const writer = new ProtobufWriter(1024);
-  writeMeta(writer, meta, []);
-  return writer.finish();
-}
-
-export function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
+function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward): void {
   const start = writer.open(field);
   writer.string(1, reward.pubkey);
   writer.nonzeroUint64(2, reward.lamports);

@@ -1,11 +1,11 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import { ADDRESS_BYTES } from '../../../solana/address.ts';
 import { BLOCKHASH_BYTES } from '../../../solana/blockhash.ts';
+import { VERSION_PREFIX } from '../../../solana/message/message.ts';
 import { readShortVec } from '../../../solana/short-vec.ts';
 import { SIGNATURE_BYTES } from '../../../solana/signature.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 
-const VERSION_PREFIX = 0x80;
 const PROTOBUF_OVERHEAD_BYTES = 100;
 
 /** `ProtobufWriter.close` that also adjusts the offsets from index `first` on. */
@@ -60,12 +60,7 @@ function writeMessage(writer: ProtobufWriter, wire: ByteReader, offsets: number[
   for (let remaining = readShortVec(wire); remaining > 0; remaining--) writeLookup(writer, wire);
 }
 
-/**
- * Writes the fields of `solana.storage.ConfirmedBlock.Transaction`.
- * @param wire - legacy or version 0 transaction.
- * @param offsets - receives the position of each static key.
- * @throws OutOfBytes, InvalidShortVec
- */
+/** Writes `solana.storage.ConfirmedBlock.Transaction`. @param offsets - receives the positions of the static keys. */
 export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array, offsets: number[]): void {
   const reader = new ByteReader(wire);
   for (let remaining = readShortVec(reader); remaining > 0; remaining--)
@@ -79,11 +74,7 @@ export function writeStorageTransaction(writer: ProtobufWriter, wire: Uint8Array
 /** Reused by synchronous calls. */
 const sharedWriter = new ProtobufWriter();
 
-/**
- * Encodes `solana.storage.ConfirmedBlock.Transaction`, with the positions of the static keys in it.
- * @param wire - legacy or version 0 transaction.
- * @throws OutOfBytes, InvalidShortVec
- */
+/** @param wire - legacy or version 0 transaction. @throws OutOfBytes, InvalidShortVec */
 export function encodeWireTransaction(wire: Uint8Array): { transaction: Uint8Array; keyOffsets: number[] } {
   const keyOffsets: number[] = [];
   sharedWriter.clear();

@@ -23,13 +23,11 @@ import {
   readWrappedUint64,
   required,
 } from '../fields.ts';
-import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
+import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
-const NONE: Uint8Array = new Uint8Array();
-
-/** Reads `TransactionError`, which contains bincode. @throws InvalidProtobuf for an unknown error. */
+/** It contains bincode. */
 export function readTransactionError(reader: ProtobufReader): TransactionError {
-  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NONE);
+  const bytes = readOnlyField(reader.message(), (inner) => inner.bytes(), NO_BYTES);
   const error = decodeTransactionError(bytes);
   if (error === null) throw new InvalidProtobuf('unknown transaction error');
   return error;
@@ -37,7 +35,7 @@ export function readTransactionError(reader: ProtobufReader): TransactionError {
 
 function readReturnData(reader: ProtobufReader): ReturnData {
   let programId: Address | null = null;
-  let data = NONE;
+  let data = NO_BYTES;
   while (reader.next()) {
     if (reader.field === 1) programId = readAddress(reader);
     else if (reader.field === 2) data = reader.bytes();
@@ -66,10 +64,7 @@ const emptyMeta = () => ({
   costUnits: null as bigint | null,
 });
 
-/**
- * Reads `TransactionStatusMeta`. Only inner instructions and logs can be null as opposed to empty.
- * Source: solana-storage.proto; agave storage-proto/src/convert.rs.
- */
+/** Only inner instructions and logs can be null as opposed to empty. Source: agave storage-proto/src/convert.rs. */
 export function readMeta(reader: ProtobufReader): TransactionMeta {
   const draft = emptyMeta();
   while (reader.next()) {
@@ -111,7 +106,7 @@ export function readMeta(reader: ProtobufReader): TransactionMeta {
 
 function readInnerInstruction(reader: ProtobufReader): InnerInstruction {
   let programIdIndex = 0;
-  let [accounts, data] = [NONE, NONE];
+  let [accounts, data] = [NO_BYTES, NO_BYTES];
   let stackHeight: number | null = null;
   while (reader.next()) {
     if (reader.field === 1) programIdIndex = reader.u8();
@@ -140,7 +135,7 @@ function amountOf(text: string): bigint {
   return BigInt(text);
 }
 
-/** Reads `UiTokenAmount`. The UI forms follow from amount and decimals. */
+/** The UI forms follow from amount and decimals. */
 function readAmount(reader: ProtobufReader): Pick<TokenBalance, 'amount' | 'decimals'> {
   let amount = 0n;
   let decimals = 0;
@@ -174,7 +169,7 @@ function commissionOf(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) <= 0xff ? Number(text) : null;
 }
 
-/** Reads `Reward`. Type 0 is none. */
+/** Type 0 is none. */
 export function readReward(reader: ProtobufReader): BlockReward {
   let pubkey: Address | null = null;
   let amount = 0n;

@@ -3,7 +3,7 @@ import type { Address } from '../../../solana/address.ts';
 import type { Signature } from '../../../solana/signature.ts';
 import { lamports, type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readAddress, readLamports, readSignature, readSlot, required } from '../fields.ts';
-import type { ProtobufReader } from '../protobuf.ts';
+import { NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 
 /** Account after a write. Source: geyser.proto, `SubscribeUpdateAccountInfo`. */
 export type AccountWrite = Readonly<{
@@ -19,17 +19,14 @@ export type AccountWrite = Readonly<{
 export type AccountUpdate = Readonly<{
   kind: 'account';
   slot: Slot;
-  /** Sent while the node loads its snapshot. */
   isStartup: boolean;
   write: AccountWrite;
 }>;
 
-const NONE: Uint8Array = new Uint8Array();
-
 export function readAccountWrite(reader: ProtobufReader): AccountWrite {
   let address: Address | null = null;
   let owner: Address | null = null;
-  let [balance, executable, rentEpoch, data] = [lamports(0), false, 0n, NONE];
+  let [balance, executable, rentEpoch, data] = [lamports(0), false, 0n, NO_BYTES];
   let writeVersion = 0n;
   let signature: Signature | null = null;
   while (reader.next()) {

@@ -8,7 +8,6 @@ import { type AccountWrite, readAccountWrite } from './account.ts';
 import { type EntryUpdate, readEntryUpdate } from './entry.ts';
 import { readTransactionInfo, type TransactionInfo } from './transaction.ts';
 
-/** Fields common to a block and its meta. */
 export type BlockHeader = Readonly<{
   slot: Slot;
   blockhash: Blockhash;
@@ -36,24 +35,19 @@ export type BlockUpdate = BlockHeader &
     entries: readonly EntryUpdate[];
   }>;
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-type HeaderDraft = Omit<Writable<BlockHeader>, 'blockhash' | 'parentBlockhash'> & {
-  blockhash: Blockhash | null;
-  parentBlockhash: Blockhash | null;
-};
-
-const emptyHeader = (): HeaderDraft => ({
+const emptyHeader = () => ({
   slot: slotOf(0),
-  blockhash: null,
-  rewards: [],
-  numRewardPartitions: null,
-  blockTime: null,
-  blockHeight: null,
+  blockhash: null as Blockhash | null,
+  rewards: [] as readonly BlockReward[],
+  numRewardPartitions: null as bigint | null,
+  blockTime: null as bigint | null,
+  blockHeight: null as bigint | null,
   parentSlot: slotOf(0),
-  parentBlockhash: null,
+  parentBlockhash: null as Blockhash | null,
   executedTransactionCount: 0,
   entriesCount: 0,
 });
+type HeaderDraft = ReturnType<typeof emptyHeader>;
 
 const headerOf = (draft: HeaderDraft): BlockHeader => ({
   ...draft,
@@ -61,7 +55,7 @@ const headerOf = (draft: HeaderDraft): BlockHeader => ({
   parentBlockhash: required(draft.parentBlockhash, 'the blockhash of a parent'),
 });
 
-/** Fields 1 to 5 are the same in both messages. @returns false for other fields. */
+/** Fields 1 to 5 are the same in both messages. */
 function readCommon(draft: HeaderDraft, reader: ProtobufReader): boolean {
   if (reader.field === 1) draft.slot = readSlot(reader);
   else if (reader.field === 2) draft.blockhash = readBlockhashText(reader);

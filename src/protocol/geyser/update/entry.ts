@@ -8,12 +8,11 @@ import type { ProtobufReader } from '../protobuf.ts';
 export type EntryUpdate = Readonly<{
   kind: 'entry';
   slot: Slot;
-  /** Within the block. */
   index: number;
   numHashes: bigint;
   hash: Blockhash;
   executedTransactionCount: number;
-  /** Index within the block of the first transaction. */
+  /** Within the block. */
   startingTransactionIndex: number;
 }>;
 

@@ -1,30 +1,29 @@
 import { ByteWriter } from '../../../base/bytes.ts';
 import type { ExecutedTransaction } from '../../../solana/block.ts';
+import { VERSION_PREFIX } from '../../../solana/message/message.ts';
 import { writeShortVec } from '../../../solana/short-vec.ts';
 import type { Signature } from '../../../solana/signature.ts';
-import { decodeTransaction } from '../../../solana/transaction/decode-transaction.ts';
+import { decodeTransaction, TRANSACTION_MAX_BYTES } from '../../../solana/transaction/decode-transaction.ts';
 import type { Transaction } from '../../../solana/transaction/transaction.ts';
 import type { TransactionError } from '../../../solana/transaction/transaction-error.ts';
 import type { TransactionMeta } from '../../../solana/transaction/transaction-meta.ts';
 import { type Slot, slot as slotOf } from '../../../solana/units.ts';
 import { readSignature, readSlot, required } from '../fields.ts';
-import { InvalidProtobuf, type ProtobufReader } from '../protobuf.ts';
+import { InvalidProtobuf, NO_BYTES, type ProtobufReader } from '../protobuf.ts';
 import { readMeta, readTransactionError } from '../storage/meta.ts';
-
-const VERSION_0_PREFIX = 0x80;
-const TRANSACTION_BYTES = 1232;
 
 /** Field numbers. Source: solana-storage.proto. */
 const MESSAGE = { header: 1, keys: 2, blockhash: 3, instructions: 4, versioned: 5, lookups: 6, config: 7 };
 
-type Parts = {
-  header: Uint8Array | null;
-  readonly keys: Uint8Array[];
-  blockhash: Uint8Array | null;
-  readonly instructions: Uint8Array[];
-  versioned: boolean;
-  readonly lookups: Uint8Array[];
-};
+const emptyParts = () => ({
+  header: null as Uint8Array | null,
+  keys: [] as Uint8Array[],
+  blockhash: null as Uint8Array | null,
+  instructions: [] as Uint8Array[],
+  versioned: false,
+  lookups: [] as Uint8Array[],
+});
+type Parts = ReturnType<typeof emptyParts>;
 
 function headerBytes(reader: ProtobufReader): Uint8Array {
   const counts = new Uint8Array(3);
@@ -41,13 +40,11 @@ function writeCounted(writer: ByteWriter, bytes: Uint8Array): void {
   writer.bytes(bytes);
 }
 
-const NONE: Uint8Array = new Uint8Array();
-
 /** Wire form of an instruction, or with `keyed` of a lookup. */
 function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
   let program = 0;
   let key: Uint8Array | null = null;
-  let [second, third] = [NONE, NONE];
+  let [second, third] = [NO_BYTES, NO_BYTES];
   while (reader.next()) {
     if (reader.field === 1 && keyed) key = reader.fixedBytes(32);
     else if (reader.field === 1) program = reader.u8();
@@ -64,14 +61,7 @@ function partBytes(reader: ProtobufReader, keyed: boolean): Uint8Array {
 }
 
 function readParts(reader: ProtobufReader): Parts {
-  const parts: Parts = {
-    header: null,
-    keys: [],
-    blockhash: null,
-    instructions: [],
-    versioned: false,
-    lookups: [],
-  };
+  const parts = emptyParts();
   while (reader.next()) {
     if (reader.field === MESSAGE.header) parts.header = headerBytes(reader.message());
     else if (reader.field === MESSAGE.keys) parts.keys.push(reader.fixedBytes(32));
@@ -94,9 +84,9 @@ function writeAll(writer: ByteWriter, items: readonly Uint8Array[]): void {
 }
 
 function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
-  const writer = new ByteWriter(TRANSACTION_BYTES);
+  const writer = new ByteWriter(TRANSACTION_MAX_BYTES);
   writeAll(writer, signatures);
-  if (parts.versioned) writer.u8(VERSION_0_PREFIX);
+  if (parts.versioned) writer.u8(VERSION_PREFIX);
   writer.bytes(required(parts.header, 'the header of a message'));
   writeAll(writer, parts.keys);
   writer.bytes(required(parts.blockhash, 'the blockhash of a message'));
@@ -105,11 +95,7 @@ function wireOf(signatures: readonly Uint8Array[], parts: Parts): Uint8Array {
   return writer.finish();
 }
 
-/**
- * Reads `solana.storage.ConfirmedBlock.Transaction`. Rebuilds the wire form and decodes that, so that the same
- * transactions are valid everywhere.
- * @throws InvalidProtobuf, also for version 1 transactions.
- */
+/** Rebuilds the wire form and decodes that, so that the same transactions are valid everywhere. */
 export function readTransaction(reader: ProtobufReader): Transaction {
   const signatures: Uint8Array[] = [];
   let parts: Parts | null = null;

@@ -2,9 +2,10 @@ import { ByteReader } from '../../../base/bytes.ts';
 import { RawJson } from '../../../base/json.ts';
 import { floatText } from '../../../base/text/float-decimal.ts';
 import { type Address, address } from '../../address.ts';
-import { decodedOrNull, InvalidEncoding } from '../../codec.ts';
+import { decodedOrNull, InvalidEncoding, pubkey } from '../../codec.ts';
+import { readShortVec } from '../../short-vec.ts';
 import { U64_MAX } from '../../units.ts';
-import { readAddress, readBool, readCompactLength, readText } from '../bincode.ts';
+import { readBool, readText } from '../bincode.ts';
 import type { AccountParts } from './parsed-account.ts';
 
 /** serde_json's recursion limit. */
@@ -12,7 +13,6 @@ const DEPTH_MAX = 128;
 
 const I64_MIN = -(2n ** 63n);
 
-/** Number as the text to output. */
 class NumberText {
   readonly text: string;
   constructor(text: string) {
@@ -22,7 +22,7 @@ class NumberText {
 
 type Value = NumberText | string | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
-/** Bracket depth outside strings, whether JSON or not. */
+/** Of brackets outside strings, whether JSON or not. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -66,9 +66,8 @@ function serialize(value: Value): string {
 }
 
 /**
- * Serializes JSON again as `serde_json::Value` does: members sorted, the last of duplicates, floats with a point.
- *
- * @throws InvalidEncoding when serde_json would reject the text
+ * As `serde_json::Value` does: members sorted, the last of duplicates, floats with a point.
+ * @throws InvalidEncoding when serde_json would reject the text.
  */
 function reserialize(text: string): string {
   if (depthOf(text) >= DEPTH_MAX) throw new InvalidEncoding('nested too deeply');
@@ -82,18 +81,15 @@ function reserialize(text: string): string {
   return serialize(value);
 }
 
-/** First key of validator info accounts. Source: account-decoder/src/validator_info.rs */
+/** Source: account-decoder/src/validator_info.rs */
 const VALIDATOR_INFO: Address = address('Va1idator1nfo111111111111111111111111111111');
 
-/**
- * Validator info, stored as JSON. The stake configuration is unparsed since Agave 4.1. Source:
- * account-decoder/src/parse_config.rs; layout from solana-config-interface, `ConfigKeys`.
- */
+/** The stake configuration is unparsed since Agave 4.1. Source: account-decoder/src/parse_config.rs. */
 export function parseConfig(data: Uint8Array): AccountParts | null {
   return decodedOrNull(() => {
     const reader = new ByteReader(data);
-    const keys = Array.from({ length: readCompactLength(reader) }, () => ({
-      pubkey: readAddress(reader),
+    const keys = Array.from({ length: readShortVec(reader) }, () => ({
+      pubkey: pubkey.read(reader),
       signer: readBool(reader),
     }));
     if (keys[0]?.pubkey !== VALIDATOR_INFO) return null;

@@ -5,7 +5,7 @@ import type { Members } from '../wire-order.ts';
 export type AccountParts = Readonly<{ type: string; info?: Members | readonly Members[] }>;
 
 export type AccountLookup = Readonly<{
-  /** Scale of a mint; null when it does not exist. Without this function token accounts are not parsed. */
+  /** null when it does not exist. Without this function token accounts are not parsed. */
   mint?: (mint: Address) => MintScale | null;
   /** Bank clock in Unix seconds. Without it interest and scaling are ignored. */
   unixTimestamp?: bigint;

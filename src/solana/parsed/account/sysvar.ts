@@ -90,7 +90,7 @@ const parsers: ReadonlyMap<Address, Parse> = new Map([
   ],
 ]);
 
-/** Identified by address. Source: account-decoder/src/parse_sysvar.rs */
+/** Source: account-decoder/src/parse_sysvar.rs */
 export function parseSysvar(data: Uint8Array, address: Address): AccountParts | null {
   return parsers.get(address)?.(data) ?? null;
 }

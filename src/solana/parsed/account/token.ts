@@ -34,8 +34,8 @@ const extensionTypes: Types = {
 type ExtensionKind = Readonly<{ name: string; of: string; read: ((data: ByteReader) => Members) | null }>;
 
 /**
- * By u16 type: whether the extension is of mints or accounts, its name and members. A missing ElGamal key is null in
- * one extension and zeros in the others. Layouts from spl-token-2022-interface, its metadata and group interfaces.
+ * By u16 type. A missing ElGamal key is null in one extension and zeros in the others. Layouts from
+ * spl-token-2022-interface, its metadata and group interfaces.
  */
 const extensionKinds: readonly ExtensionKind[] = `
   both uninitialized
@@ -95,13 +95,7 @@ function readExtensionState({ name, read }: ExtensionKind, value: Uint8Array): M
   });
 }
 
-/**
- * Parses an extension of a Token-2022 mint or account.
- *
- * @param data - of the mint or account
- * @param type - found by `readExtensions`
- * @see account-decoder/src/parse_token_extension.rs
- */
+/** Source: account-decoder/src/parse_token_extension.rs. @param type - found by `readExtensions`. */
 export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'account'): Members {
   const kind = extensionKinds[type];
   if (kind !== undefined && kind.read === null) return { extension: kind.name };
@@ -113,7 +107,6 @@ export function parseExtension(data: Uint8Array, type: number, of: 'mint' | 'acc
 
 const NATIVE: MintScale = { decimals: 9 };
 
-/** Omitted without extensions. */
 function extensions(data: Uint8Array, kind: 'mint' | 'account'): Members[] | undefined {
   const parsed = readExtensions(data).map(([type]) => parseExtension(data, type, kind));
   return parsed.length === 0 ? undefined : parsed;
@@ -158,10 +151,7 @@ function parseMint(mint: Mint, data: Uint8Array): AccountParts {
   };
 }
 
-/**
- * A token account is parsed only when its mint is known, which sets the scale. Source:
- * account-decoder/src/parse_token.rs
- */
+/** A token account is parsed only when its mint is known, which sets the scale. Source: parse_token.rs. */
 export function parseToken(data: Uint8Array, lookup: AccountLookup): AccountParts | null {
   const account = decodeTokenAccount(data);
   if (account !== null) {

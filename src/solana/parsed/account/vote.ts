@@ -8,27 +8,18 @@ const BASIS_POINTS_PER_PERCENT = 100;
 const ALL_BASIS_POINTS = 10_000;
 const U8_MAX = 255;
 
-/** Fields of version 4; older states are shown as converted. */
-function newFields(state: VoteState, address: Address): Members {
-  if (state.version !== 'V4') {
-    return {
-      blockRevenueCollector: state.node,
-      blockRevenueCommissionBps: ALL_BASIS_POINTS,
-      blsPubkeyCompressed: null,
-      commission: state.commission,
-      inflationRewardsCollector: address,
-      inflationRewardsCommissionBps: state.commission * BASIS_POINTS_PER_PERCENT,
-      pendingDelegatorRewards: '0',
-    };
-  }
+/** Converts older states to version 4. */
+function asV4(state: VoteState, address: Address): Extract<VoteState, { version: 'V4' }> {
+  if (state.version === 'V4') return state;
   return {
-    blockRevenueCollector: state.blockRevenueCollector,
-    blockRevenueCommissionBps: state.blockRevenueCommissionBps,
-    blsPubkeyCompressed: state.blsPublicKey === null ? null : encodeBase58(state.blsPublicKey),
-    commission: Math.min(Math.ceil(state.inflationRewardsCommissionBps / BASIS_POINTS_PER_PERCENT), U8_MAX),
-    inflationRewardsCollector: state.inflationRewardsCollector,
-    inflationRewardsCommissionBps: state.inflationRewardsCommissionBps,
-    pendingDelegatorRewards: String(state.pendingDelegatorRewards),
+    ...state,
+    version: 'V4',
+    inflationRewardsCollector: address,
+    blockRevenueCollector: state.node,
+    inflationRewardsCommissionBps: state.commission * BASIS_POINTS_PER_PERCENT,
+    blockRevenueCommissionBps: ALL_BASIS_POINTS,
+    pendingDelegatorRewards: 0n,
+    blsPublicKey: null,
   };
 }
 
@@ -40,15 +31,20 @@ function authorizedVoters(state: VoteState): Members[] {
     .map(([epoch, voter]) => ({ epoch, authorizedVoter: voter }));
 }
 
-/**
- * In the form of Agave 4.2: all versions as version 4, with the percent commission rounded up. Source:
- * account-decoder/src/parse_vote.rs
- */
+/** As Agave 4.2: all versions as version 4, commission rounded up. Source: account-decoder/src/parse_vote.rs */
 export function parseVote(data: Uint8Array, address: Address): AccountParts | null {
-  const state = decodeVoteState(data);
-  if (state === null) return null;
+  const decoded = decodeVoteState(data);
+  if (decoded === null) return null;
+  const state = asV4(decoded, address);
+  const { blsPublicKey, inflationRewardsCommissionBps } = state;
   const info: Members = {
-    ...newFields(state, address),
+    blockRevenueCollector: state.blockRevenueCollector,
+    blockRevenueCommissionBps: state.blockRevenueCommissionBps,
+    blsPubkeyCompressed: blsPublicKey === null ? null : encodeBase58(blsPublicKey),
+    commission: Math.min(Math.ceil(inflationRewardsCommissionBps / BASIS_POINTS_PER_PERCENT), U8_MAX),
+    inflationRewardsCollector: state.inflationRewardsCollector,
+    inflationRewardsCommissionBps,
+    pendingDelegatorRewards: String(state.pendingDelegatorRewards),
     authorizedVoters: authorizedVoters(state),
     authorizedWithdrawer: state.authorizedWithdrawer,
     epochCredits: state.epochCredits.map(({ epoch, credits, previousCredits }) => ({

@@ -1,9 +1,10 @@
 import type { ByteReader } from '../../../base/bytes.ts';
 import type { WritableJson } from '../../../base/json.ts';
-import { InvalidEncoding } from '../../codec.ts';
+import { hash, InvalidEncoding, list, struct, u32, u64 } from '../../codec.ts';
 import { stakeConfig, sysvars } from '../../programs.ts';
+import { readShortVec } from '../../short-vec.ts';
 import { U64_MAX } from '../../units.ts';
-import { readCompactLength, readHash, readList, readName, readVarint } from '../bincode.ts';
+import { readName, readVarint } from '../bincode.ts';
 import { base64, membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { nameAddresses, type Variant, variants } from './variant.ts';
@@ -145,11 +146,11 @@ export const stakeVariants = variants(
 );
 
 // serde without renaming: the only snake_case members of parsed instructions.
-const lockout = membersReader('slot u64, confirmation_count u32');
+const lockouts = list(struct({ slot: u64, confirmation_count: u32 }));
 
 function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
   let slot = root;
-  return Array.from({ length: readCompactLength(data) }, () => {
+  return Array.from({ length: readShortVec(data) }, () => {
     slot += readVarint(data);
     if (slot > U64_MAX) throw new InvalidEncoding('lockout slot beyond u64');
     return { slot, confirmation_count: data.u8() };
@@ -159,8 +160,8 @@ function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
 const towerEnd = membersReader('hash hash, timestamp i64~');
 
 /**
- * Compact tower: root (u64::MAX for none), then offsets from the previous slot. Source:
- * solana-vote-interface, `serde_compact_vote_state_update` and `serde_tower_sync`.
+ * Root (u64::MAX for none), then offsets from the previous slot. Source: solana-vote-interface,
+ * `serde_compact_vote_state_update` and `serde_tower_sync`.
  */
 function readCompactTower(data: ByteReader): Members {
   const root = data.u64();
@@ -171,7 +172,7 @@ function readCompactTower(data: ByteReader): Members {
 const BLS_KEY_BYTES = 48;
 const BLS_PROOF_BYTES = 96;
 
-/** A voter with BLS key includes key and proof of possession, in serde form: snake_case, bytes as numbers. */
+/** In serde form: snake_case, bytes as numbers. */
 function voteAuthority(data: ByteReader): WritableJson {
   const name = readName(data, ['Voter', 'Withdrawer', 'VoterWithBLS']);
   if (name !== 'VoterWithBLS') return name;
@@ -184,10 +185,10 @@ const voteTypes: Types = {
   commissionKind: (data) => readName(data, ['InflationRewards', 'BlockRevenue']),
   vote: membersReader('slots u64s, hash hash, timestamp i64~'),
   tower: membersReader('lockouts lockouts, root u64~, hash hash, timestamp i64~', {
-    lockouts: (data) => readList(data, () => lockout(data)),
+    lockouts: lockouts.read,
   }),
   compactTower: readCompactTower,
-  towerSync: (data) => ({ ...readCompactTower(data), blockId: readHash(data) }),
+  towerSync: (data) => ({ ...readCompactTower(data), blockId: hash.read(data) }),
   blsKey: (data) => base64(data.bytes(BLS_KEY_BYTES)),
   blsProof: (data) => base64(data.bytes(BLS_PROOF_BYTES)),
 };

@@ -44,7 +44,7 @@ const own: Types = {
 const extension = (rows: string, special: Readonly<Record<string, Variant>> = {}): Variant =>
   byU8(variants(rows, special, own));
 
-/** Both instructions of a pointer extension; absent members are omitted. */
+/** Absent members are omitted. */
 const pointer = (name: string, member: string): Variant =>
   extension(`
     initialize${name} mint: authority ${member} zeroable?!

@@ -2,14 +2,9 @@ import { membersReader } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants } from './variant.ts';
 
-/**
- * Proofs of confidential transfers: an i8 offset to the verifying instruction, or 0 for a context account.
- */
+/** A proof is an i8 offset to the verifying instruction, or 0 for a context account. */
 
-/**
- * Instruction with one proof, between `names` and the authority.
- * @param text - members of the data, with `proofInstructionOffset`.
- */
+/** The proof is between `names` and the authority. @param text - members, with `proofInstructionOffset`. */
 function withOneProof(type: string, names: readonly string[], authority: string, text: string): Variant {
   const read = exactly(membersReader(text));
   const at = names.length;
@@ -24,7 +19,7 @@ function withOneProof(type: string, names: readonly string[], authority: string,
 
 type Offsets = ReadonlyMap<string, number>;
 
-/** Proof account names; the instructions sysvar comes first. */
+/** The instructions sysvar comes first. */
 function proofAccountNames(offsets: Offsets): string[] {
   const contexts = [...offsets].filter(([, offset]) => offset === 0);
   const names = contexts.map(([proof]) => `${proof}ContextStateAccount`);
@@ -35,13 +30,11 @@ const offsetMembers = (offsets: Offsets): Members =>
   Object.fromEntries([...offsets].map(([proof, offset]) => [`${proof}InstructionOffset`, offset]));
 
 type ProofLayout = Readonly<{
-  /** Accounts before the proofs. */
   accounts: readonly string[];
   /** Optional accounts between proofs and authority. */
   reserved?: readonly string[];
   authority?: string;
   minimum?: number;
-  /** Members before the proof offsets. */
   data: string;
   proofs?: readonly string[];
 }>;

@@ -52,10 +52,7 @@ const byDiscriminator: ReadonlyMap<string, Variant> = new Map(
     .map((discriminator, at) => [discriminator, rows[at] as Variant]),
 );
 
-/**
- * Metadata and group interfaces of Token-2022. Source:
- * transaction-status/src/parse_token/extension/token_metadata.rs and token_group.rs
- */
+/** Source: transaction-status/src/parse_token/extension/token_metadata.rs and token_group.rs */
 export function parseInterfaceData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
   const data = new ByteReader(bytes);
   const discriminator = Buffer.from(data.bytes(DISCRIMINATOR_BYTES)).toString('hex');

@@ -1,7 +1,7 @@
 import { ByteReader } from '../../../base/bytes.ts';
 import type { Address } from '../../address.ts';
-import { InvalidEncoding } from '../../codec.ts';
-import { readAddress, readOption, utf8 } from '../bincode.ts';
+import { InvalidEncoding, pubkey, readOption } from '../../codec.ts';
+import { utf8 } from '../bincode.ts';
 import type { Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { token2022Variants } from './token-2022.ts';
@@ -34,7 +34,7 @@ const accountAuthorities: ReadonlySet<string> = new Set(['accountOwner', 'closeA
 const setAuthority: Variant = (data, given) => {
   const authorityType = authorityTypes[data.u8()];
   if (authorityType === undefined) throw new InvalidEncoding('unknown authority type');
-  const newAuthority = readOption(data, () => readAddress(data));
+  const newAuthority = readOption(data, pubkey.read);
   const accounts = nameAddresses(
     [accountAuthorities.has(authorityType) ? 'account' : 'mint', '!authority'],
     given,
@@ -58,10 +58,7 @@ const own: Types = {
   rest: (data) => utf8(data.bytes(data.remaining)),
 };
 
-/**
- * Both token programs, by u8 discriminant. Amounts are strings. Source:
- * transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface.
- */
+/** By u8 discriminant. Source: transaction-status/src/parse_token.rs; layouts from spl-token-2022-interface. */
 const tokenVariants = variants(
   `
   initializeMint mint rentSysvar: decimals u8, mintAuthority pubkey, freezeAuthority pubkey?
@@ -128,7 +125,7 @@ export const associatedTokenAccountVariants = variants(`
 
 const BATCH = 255;
 
-/** Batched instruction: account count, data length, data. */
+/** Account count, data length, data of each instruction. */
 function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   const instructions: Members[] = [];
   let position = 0;
@@ -144,7 +141,6 @@ function readBatch(data: ByteReader, given: readonly Address[]): Members[] {
   return instructions;
 }
 
-/** @returns null when not parsed. */
 export function parseTokenData(bytes: Uint8Array, given: readonly Address[]): ParsedParts | null {
   const data = new ByteReader(bytes);
   const discriminant = data.u8();

@@ -8,7 +8,7 @@ import type { Members } from '../wire-order.ts';
 
 export type ParsedParts = Readonly<{ type: string; info?: Members }>;
 
-/** Decodes one variant after its discriminant; null with too few addresses. */
+/** Decodes after the discriminant; null with too few addresses. */
 export type Variant = (data: ByteReader, given: readonly Address[]) => ParsedParts | null;
 
 /** Most extensions require the exact data length. */
@@ -29,7 +29,7 @@ export function authorityMembers(name: string, given: readonly Address[], positi
 
 type Name = Readonly<{ isAuthority: boolean; name: string; mark: string }>;
 
-/** Parsed names cached by text. Bounded, because the texts are those of the tables. */
+/** Bounded, because the texts are those of the tables. */
 const parsedNames = new Map<string, Name>();
 
 function parseName(text: string): Name {
@@ -42,9 +42,8 @@ function parseName(text: string): Name {
 }
 
 /**
- * Names addresses in order; extra ones stay unnamed. `name?` is omitted and `name~` null when absent, `name*` and
- * `name+` take the rest (the latter at least one), `!name` is an authority, alone or with its signers.
- * @returns null when a required address is missing.
+ * Extra addresses stay unnamed. `name?` is omitted and `name~` null when absent, `name*` and `name+` take the rest
+ * (the latter at least one), `!name` is an authority, alone or with its signers.
  */
 export function nameAddresses(names: readonly string[], given: readonly Address[]): Members | null {
   const members: Record<string, WritableJson> = {};
@@ -59,7 +58,7 @@ export function nameAddresses(names: readonly string[], given: readonly Address[
   return members;
 }
 
-/** Whether the accounts use the old layout, which has a sysvar at this position. */
+/** The old layout has a sysvar at this position. */
 function hasSysvar(names: readonly string[], given: readonly Address[]): boolean {
   const position = names.findIndex((name) => name.endsWith('Sysvar'));
   return given[position] === (names[position] === 'rentSysvar' ? sysvars.rent : sysvars.clock);
@@ -83,10 +82,9 @@ function variant(row: string, own: Types): Variant {
 }
 
 /**
- * Variants in order of their discriminants, one a line: `type account account: member type, member type`, for the
- * names see `nameAddresses` and `membersReader`. `a / b` are an old layout with a sysvar and a new one without; `!` at
- * the end forbids trailing data. `@name` inserts a variant of `special`.
- * @param own - types of this program.
+ * In order of their discriminants, one a line: `type account account: member type, member type`, for the names see
+ * `nameAddresses` and `membersReader`. `a / b` are an old layout with a sysvar and a new one without; `!` at the
+ * end forbids trailing data. `@name` inserts a variant of `special`.
  */
 export const variants = (
   text: string,
@@ -100,7 +98,7 @@ export const variants = (
     .filter((row) => row !== '')
     .map((row) => (row.startsWith('@') ? (special[row.slice(1)] as Variant) : variant(row, own)));
 
-/** Sub-instructions by a u8 after the token program's own. */
+/** By a u8 after the token program's own. */
 export const byU8 =
   (rows: readonly Variant[]): Variant =>
   (data, given) =>

@@ -2,8 +2,6 @@
 const START = [
   0x736f6d65, 0x70736575, 0x646f7261, 0x6e646f6d, 0x6c796765, 0x6e657261, 0x74656462, 0x79746573,
 ];
-const COMPRESSION_ROUNDS = 2;
-const FINALIZATION_ROUNDS = 4;
 
 const MASK_32 = 0xffff_ffffn;
 
@@ -47,52 +45,64 @@ function rounds(count: number): void {
   }
 }
 
-function word(high: number, low: number): void {
-  state[6] = (state[6] as number) ^ high;
-  state[7] = (state[7] as number) ^ low;
-  rounds(COMPRESSION_ROUNDS);
-  state[0] = (state[0] as number) ^ high;
-  state[1] = (state[1] as number) ^ low;
-}
+/** Swaps the halves. */
+const rotated = (seed: bigint): bigint => ((seed & MASK_32) << 32n) | (seed >> 32n);
 
 /**
- * SipHash-2-4 of cuckoo filters in 32-bit halves, which avoids bigint allocation. The result is in `high` and `low`
- * until the next call. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`: the second key is the first, rotated
- * by 32 bits.
+ * SipHash in 32-bit halves, which avoids bigint allocation. The result is in `high` and `low` until the next call.
+ * The defaults are those of Yellowstone's cuckoo filters. Source: yellowstone-grpc-proto, `YellowstoneHasherBuilder`.
  */
 export class SipHash {
   high = 0;
   low = 0;
   readonly #start: Uint32Array;
+  readonly #compressionRounds: number;
+  readonly #finalizationRounds: number;
 
-  constructor(seed: bigint) {
-    const high = Number((seed >> 32n) & MASK_32);
-    const low = Number(seed & MASK_32);
-    const keys = [high, low, low, high, high, low, low, high];
-    this.#start = Uint32Array.from(START, (each, index) => each ^ (keys[index] as number));
+  constructor(key0: bigint, key1 = rotated(key0), compressionRounds = 2, finalizationRounds = 4) {
+    const halves = [key0, key1].flatMap((key) => [Number(key >> 32n), Number(key & MASK_32)]);
+    this.#start = Uint32Array.from(START, (each, index) => each ^ (halves[index % 4] as number));
+    this.#compressionRounds = compressionRounds;
+    this.#finalizationRounds = finalizationRounds;
   }
 
-  /**
-   * Hashes a byte array as Rust does: its length in eight bytes, then the bytes.
-   * @param length - a multiple of 8, less than 248.
-   */
+  bytes(bytes: Uint8Array): void {
+    state.set(this.#start);
+    const tailAt = bytes.length - (bytes.length % 8);
+    for (let at = 0; at < tailAt; at += 8) this.#word(u32(bytes, at + 4), u32(bytes, at));
+    const tail = new Uint8Array(8);
+    tail.set(bytes.subarray(tailAt));
+    tail[7] = bytes.length;
+    this.#word(u32(tail, 4), u32(tail, 0));
+    this.#finish();
+  }
+
+  /** As Rust hashes a byte array: its length in eight bytes, then the bytes, a multiple of 8 below 248. */
   key(bytes: Uint8Array, offset: number, length: number): void {
     state.set(this.#start);
-    word(0, length);
-    for (let at = offset; at < offset + length; at += 8) word(u32(bytes, at + 4), u32(bytes, at));
-    word((length + 8) << 24, 0);
+    this.#word(0, length);
+    for (let at = offset; at < offset + length; at += 8) this.#word(u32(bytes, at + 4), u32(bytes, at));
+    this.#word((length + 8) << 24, 0);
     this.#finish();
   }
 
   u16(value: number): void {
     state.set(this.#start);
-    word(2 << 24, value);
+    this.#word(2 << 24, value);
     this.#finish();
+  }
+
+  #word(high: number, low: number): void {
+    state[6] = (state[6] as number) ^ high;
+    state[7] = (state[7] as number) ^ low;
+    rounds(this.#compressionRounds);
+    state[0] = (state[0] as number) ^ high;
+    state[1] = (state[1] as number) ^ low;
   }
 
   #finish(): void {
     state[5] = (state[5] as number) ^ 0xff;
-    rounds(FINALIZATION_ROUNDS);
+    rounds(this.#finalizationRounds);
     this.high =
       ((state[0] as number) ^ (state[2] as number) ^ (state[4] as number) ^ (state[6] as number)) >>> 0;
     this.low =
