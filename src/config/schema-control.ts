@@ -195,13 +195,8 @@ export const accounts = section(
     invitationDays: accountLimits.invitationMs / DAY_MS,
     accountFreeAttempts: accountLimits.accountAttempts.freeAttempts,
     addressFreeAttempts: accountLimits.addressAttempts.freeAttempts,
-    ...omit(accountLimits, [
-      'passwordMax',
-      'sessionMs',
-      'invitationMs',
-      'accountAttempts',
-      'addressAttempts',
-    ]),
+    ...pick(accountLimits, ['passwordMin', 'hashesMax', 'hashesWaitingMax']),
+    ...pick(accountLimits, ['membersMax', 'invitationsMax', 'tokensMax', 'customersPerUserMax']),
   },
 );
 
