@@ -18,7 +18,8 @@ type LiquidityTable = Readonly<{
 }>;
 
 /**
- * Rows of `parsePositions`: creator, pool, first mint and first vault; provider and pool. Source: the programs' IDLs and source code.
+ * Rows of `parsePositions`: creator, pool, first mint and first vault; provider and pool. Source: the
+ * programs' IDLs and source code.
  */
 const liquidityRows: Readonly<
   Partial<Record<keyof typeof appPrograms, Readonly<{ creates?: string; adds?: string; removes?: string }>>>
