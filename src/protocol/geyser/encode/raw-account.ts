@@ -19,11 +19,11 @@ export function rawAccount({
   write,
   isStartup,
 }: Pick<RawAccount, 'slot' | 'createdAt' | 'isStartup'> & { write: AccountWrite }): RawAccount {
-  const dataLength = write.account.data.length;
+  const { address, account, writeVersion, signature } = write;
+  const dataLength = account.data.length;
   writer.clear();
   const update = writer.open(2, dataLength + OVERHEAD_BYTES);
   const opened = writer.open(1, dataLength + OVERHEAD_BYTES);
-  const { address, account, writeVersion, signature } = write;
   // Positions in the writer where fields end.
   const ends = { address: 0, owner: 0, data: 0, signature: 0 };
   ends.address = writer.bytes(1, addressBytes(address)).length;
@@ -49,16 +49,15 @@ export function rawAccount({
     info: tail.subarray(start, start + length),
     address: part(ends.address, ADDRESS_BYTES),
     owner: part(ends.owner, ADDRESS_BYTES),
-    lamports: write.account.lamports,
+    lamports: account.lamports,
     data: part(ends.data, dataLength),
-    writeVersion: write.writeVersion,
-    signature: write.signature === null ? null : part(ends.signature, SIGNATURE_BYTES),
+    writeVersion,
+    signature: signature === null ? null : part(ends.signature, SIGNATURE_BYTES),
     isStartup,
   };
 }
 
 const DATA = 6;
-const INFO_OVERHEAD_BYTES = 170;
 
 /** A slice that exceeds the data is skipped. Source: yellowstone-grpc, `FilterAccountsDataSlice`. */
 function writeParts(to: ProtobufWriter, data: Uint8Array, slices: readonly DataSlice[]): void {
@@ -76,7 +75,7 @@ export function writeSlicedInfo(
   account: RawAccount,
   slices: readonly DataSlice[],
 ): void {
-  const start = to.open(field, INFO_OVERHEAD_BYTES);
+  const start = to.open(field, OVERHEAD_BYTES);
   const fields = new ProtobufReader(account.info);
   while (fields.next()) {
     fields.skipField();
@@ -89,7 +88,7 @@ export function writeSlicedInfo(
 /** @param slices - ascending, not overlapping. */
 export function slicedAccountTail(account: RawAccount, slices: readonly DataSlice[]): Uint8Array {
   writer.clear();
-  const start = writer.open(2, INFO_OVERHEAD_BYTES);
+  const start = writer.open(2, OVERHEAD_BYTES);
   writeSlicedInfo(writer, 1, account, slices);
   writer.nonzeroUint64(2, account.slot).trueBool(3, account.isStartup);
   writer.close(start);

@@ -1,7 +1,7 @@
 import { blockhashBytes } from '../../../solana/blockhash.ts';
 import { ProtobufWriter } from '../protobuf-writer.ts';
 import type { RawBlockMeta, RawEntry, RawSlot } from '../raw-update.ts';
-import { writeRewards } from '../storage/encode-meta.ts';
+import { writeRewards, writeWrappedUint64 } from '../storage/encode-meta.ts';
 import type { BlockMetaUpdate } from '../update/block.ts';
 import type { EntryUpdate } from '../update/entry.ts';
 import { type SlotUpdate, slotStatuses } from '../update/slot.ts';
@@ -50,14 +50,6 @@ export function rawEntry(entry: EntryUpdate, createdAt: Uint8Array): RawEntry {
   };
 }
 
-/** Message with a single number, such as `UnixTimestamp`. */
-function writeNumber(writer: ProtobufWriter, field: number, value: bigint | null): void {
-  if (value === null) return;
-  const start = writer.open(field);
-  writer.nonzeroUint64(1, value);
-  writer.close(start);
-}
-
 export function rawBlockMeta(
   meta: BlockMetaUpdate,
   createdAt: Uint8Array,
@@ -68,8 +60,8 @@ export function rawBlockMeta(
   writer.nonzeroUint64(1, meta.slot);
   writer.string(2, meta.blockhash);
   writeRewards(writer, 3, meta.rewards, meta.numRewardPartitions);
-  writeNumber(writer, 4, meta.blockTime);
-  writeNumber(writer, 5, meta.blockHeight);
+  writeWrappedUint64(writer, 4, meta.blockTime);
+  writeWrappedUint64(writer, 5, meta.blockHeight);
   writer.nonzeroUint64(6, meta.parentSlot);
   writer.string(7, meta.parentBlockhash);
   writer.nonzeroUint32(8, meta.executedTransactionCount);

@@ -104,6 +104,14 @@ function writeReward(writer: ProtobufWriter, field: number, reward: BlockReward)
   writer.close(start);
 }
 
+/** Message with a single number, such as `UnixTimestamp`; omitted for null. */
+export function writeWrappedUint64(writer: ProtobufWriter, field: number, value: bigint | null): void {
+  if (value === null) return;
+  const start = writer.open(field);
+  writer.nonzeroUint64(1, value);
+  writer.close(start);
+}
+
 /** Writes `Rewards`, even if empty. */
 export function writeRewards(
   writer: ProtobufWriter,
@@ -113,10 +121,6 @@ export function writeRewards(
 ): void {
   const start = writer.open(field);
   for (const reward of rewards) writeReward(writer, 1, reward);
-  if (numPartitions !== null) {
-    const inner = writer.open(2);
-    writer.nonzeroUint64(1, numPartitions);
-    writer.close(inner);
-  }
+  writeWrappedUint64(writer, 2, numPartitions);
   writer.close(start);
 }
