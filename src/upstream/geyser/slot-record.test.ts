@@ -74,40 +74,39 @@ describe('account writes of streams with different requests', () => {
   const write = (number: number): RawAccount => ({ ...accountUpdate(), signature: bytesOf(number, 64) });
   const older = write(1);
   const newer = write(2);
-  const narrow = {};
-  const wide = {};
-  const wider = {};
-  const always = () => true;
+  const narrow = { isAuthoritative: true };
+  const wide = { isAuthoritative: true };
+  const wider = { isAuthoritative: true };
 
-  function orderOf() {
+  function orderOf(first = narrow) {
     const record = new SlotRecord(slot(7n), 100);
     record.noteRequest('narrow');
     record.noteRequest('wide');
     const order = record.writeOrder!;
-    expect(order.shouldEmit(narrow, newer, true, always)).toBe(true);
+    expect(order.shouldEmit(first, newer, true)).toBe(true);
     return order;
   }
 
   it('holds back an older write until its stream sent the newest, then drops it', () => {
     const order = orderOf();
-    expect(order.shouldEmit(wide, older, true, always)).toBe(false);
+    expect(order.shouldEmit(wide, older, true)).toBe(false);
     expect(order.bufferedOf(wide)).toEqual([older]);
-    expect(order.shouldEmit(wide, newer, false, always)).toBe(false);
+    expect(order.shouldEmit(wide, newer, false)).toBe(false);
     expect(order.bufferedOf(wide)).toEqual([]);
   });
 
   it('keeps what another stream holds back', () => {
     const order = orderOf();
     const third = write(3);
-    expect(order.shouldEmit(wide, older, true, always)).toBe(false);
-    expect(order.shouldEmit(wider, third, true, always)).toBe(false);
-    order.shouldEmit(wide, newer, false, always);
+    expect(order.shouldEmit(wide, older, true)).toBe(false);
+    expect(order.shouldEmit(wider, third, true)).toBe(false);
+    order.shouldEmit(wide, newer, false);
     expect([order.bufferedOf(wide), order.bufferedOf(wider)]).toEqual([[], [third]]);
   });
 
   it('emits the newer write again after an older one if no stream decides', () => {
-    const order = orderOf();
-    expect(order.shouldEmit(wide, older, true, () => false)).toBe(true);
-    expect(order.shouldEmit(wide, newer, false, always)).toBe(true);
+    const order = orderOf({ isAuthoritative: false });
+    expect(order.shouldEmit(wide, older, true)).toBe(true);
+    expect(order.shouldEmit(wide, newer, false)).toBe(true);
   });
 });
