@@ -71,7 +71,7 @@ export class SignIn {
     return { kind: 'user', userId: id, email, isOperator: isOperator === true };
   }
 
-  /** Addresses are shared, so a valid token passes despite failures from its address. */
+  /** Valid tokens pass despite failures from a shared address: their 187 bits cannot be guessed. */
   async #identifyToken(text: string, address: string): Promise<ApiCaller> {
     const { store, peppers, now } = this.#parts;
     const row = await findAdminToken(store, peppers, text, now());

@@ -10,13 +10,11 @@ import type { SubmissionTable } from '../database/tables/requests.ts';
 
 export type SubmissionRow = Selectable<SubmissionTable>;
 
-type SubmissionFilter = Readonly<{ signature?: string | undefined; key?: string | undefined }>;
-
 /** Newest first. `before` is the last id of the previous page. */
 export function readSubmissions(
   { db }: Store,
   customerId: string,
-  { signature, key }: SubmissionFilter,
+  { signature, key }: Readonly<{ signature?: string | undefined; key?: string | undefined }>,
   limit: number,
   before: string | null,
 ): Promise<SubmissionRow[]> {

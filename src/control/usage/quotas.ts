@@ -52,14 +52,12 @@ async function paceOf(store: Store, filter: UsageFilter, nowMs: number): Promise
   return hours >= PACE_HOURS_MIN ? credits / hours : null;
 }
 
-type Outlook = Pick<QuotaJson, 'projected' | 'exhaustedAt'>;
-
 /** @param pace - credits per hour; null: unknown. */
 function outlookOf(
   { used, limit, periodTo }: Pick<QuotaJson, 'used' | 'limit' | 'periodTo'>,
   pace: number | null,
   nowMs: number,
-): Outlook {
+): Pick<QuotaJson, 'projected' | 'exhaustedAt'> {
   if (pace === null) return { projected: null, exhaustedAt: null };
   const projected = Math.round(used + (pace * (periodTo - nowMs)) / stepMs.hour);
   if (limit === null || projected < limit || pace === 0) return { projected, exhaustedAt: null };

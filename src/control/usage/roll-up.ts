@@ -223,10 +223,7 @@ const BUCKETS_PER_ROUND = 500;
 /** Delay after the end of a bucket: writers may be late by a flush, and finer buckets come first. */
 const delayMs: Readonly<Record<UsageStep, number>> = { minute: 5_000, hour: 60_000, day: 120_000 };
 
-type RollUp = Readonly<{
-  kind: DirtyBucketKind;
-  roll(store: Store, bucket: number): Promise<boolean>;
-}>;
+type RollUp = Readonly<{ kind: DirtyBucketKind; roll(store: Store, bucket: number): Promise<boolean> }>;
 
 /** Finer steps first. */
 const rollUps: readonly RollUp[] = [

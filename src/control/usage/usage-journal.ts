@@ -10,14 +10,12 @@ import type { Store } from '../database/open.ts';
 import { parseOwnedName, processOwnedName, releaseId } from '../process-owned.ts';
 import { rowKeyOf, type StoredUsage, storeUsage } from './usage-rows.ts';
 
-type OrphanedJournal = Readonly<{ path: string; epoch: string }>;
-
 const SUFFIX = '.jsonl';
 const DRAFT_SUFFIX = '.new';
 
 /** Lists journals of exited processes and removes their drafts. */
-async function findOrphanedJournals(folder: string): Promise<OrphanedJournal[]> {
-  const orphaned: OrphanedJournal[] = [];
+async function findOrphanedJournals(folder: string) {
+  const orphaned: { path: string; epoch: string }[] = [];
   const names = (await nullIfMissing(readdir(folder))) ?? [];
   for (const name of names.sort()) {
     const owned = parseOwnedName(name);

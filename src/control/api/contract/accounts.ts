@@ -128,13 +128,9 @@ export const accountRoutes = {
     access: 'anybody',
     summary: 'Show an invitation by its token',
     body: z.object({ token: z.string().max(128) }),
-    result: z.object({
-      customerName: z.string(),
-      email: z.string(),
-      role,
-      isOperator: z.boolean(),
-      expiresAt: time,
-    }),
+    result: invitation
+      .pick({ email: true, role: true, isOperator: true, expiresAt: true })
+      .extend({ customerName: z.string() }),
   },
   'POST /invitations/accept': {
     access: 'signed-in',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { DEFAULT_CUSTOMER_ID } from '../../accounts/roles.ts';
 import { countRows, fieldsOf, findRow, insertRow, selectRows, updateRows } from '../../database/rows.ts';
 import type { Schema } from '../../database/schema.ts';
@@ -14,6 +14,9 @@ import { withAudit } from './audit.ts';
 
 export const customerJson = (row: Omit<CustomerTable, 'version'>): CustomerJson =>
   fieldsOf(row, 'id', 'name', 'plan_id', 'state', 'created_at');
+
+export const requireCustomer = (db: Kysely<Schema>, id: string) =>
+  selectRows(db, 'customer', { id }).executeTakeFirstOrThrow();
 
 async function checkCustomerQuota(trx: Transaction<Schema>, { accounts }: ApiServices, userId: string) {
   const count = await countRows(trx, 'member', { user_id: userId, role: 'owner' });
@@ -96,7 +99,7 @@ function differences(row: CustomerTable, { name, planId, state }: Change) {
 function changeCustomer(services: ApiServices, id: string, change: Change, context: ApiContext) {
   return withAudit(services, context, async (trx, version) => {
     await checkChange(trx, id, change, context);
-    const row = await selectRows(trx, 'customer', { id }).executeTakeFirstOrThrow();
+    const row = await requireCustomer(trx, id);
     const { set, detail } = differences(row, change);
     if (Object.keys(set).length === 0) return [customerJson(row), null];
     await updateRows(trx, 'customer', { id }, { ...set, version });
@@ -109,9 +112,7 @@ export const customerHandlers = (services: ApiServices) =>
   defineHandlers({
     'POST /customers': ({ body }, context) => createCustomer(services, body.name, context),
     'GET /customers/{customer}': async ({ path }) =>
-      customerJson(
-        await selectRows(services.store.db, 'customer', { id: path.customer }).executeTakeFirstOrThrow(),
-      ),
+      customerJson(await requireCustomer(services.store.db, path.customer)),
     'PATCH /customers/{customer}': ({ path, body }, context) =>
       changeCustomer(services, path.customer, body, context),
   });

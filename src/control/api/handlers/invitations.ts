@@ -14,7 +14,7 @@ import { forbidden, limitReached, notFound } from '../api-error.ts';
 import { type ApiCaller, type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
-import { customerJson } from './customers.ts';
+import { customerJson, requireCustomer } from './customers.ts';
 import { checkMayGrant, grantExpiry } from './tokens.ts';
 
 export const invitationJson = (row: InvitationTable) => ({
@@ -110,7 +110,7 @@ function accept(services: ApiServices, token: string, context: ApiContext) {
     checkFor(row, caller);
     await join(trx, services, row, caller.userId);
     await updateRows(trx, 'invitation', { id: row.id }, { accepted_at: services.now() });
-    const customer = await selectRows(trx, 'customer', { id: row.customer_id }).executeTakeFirstOrThrow();
+    const customer = await requireCustomer(trx, row.customer_id);
     const detail = { invitation: row.id, role: row.role, ...(row.is_operator === 1 && { operator: true }) };
     return [customerJson(customer), { action: 'invitation.accept', customerId: customer.id, detail }];
   });
@@ -132,7 +132,7 @@ function revokeInvitation(services: ApiServices, customerId: string, id: string,
 async function readInvitation({ store, now }: ApiServices, token: string) {
   const row = await findInvitationByToken(store.db, token, now());
   if (row === null) throw noSuchInvitation();
-  const { name } = await selectRows(store.db, 'customer', { id: row.customer_id }).executeTakeFirstOrThrow();
+  const { name } = await requireCustomer(store.db, row.customer_id);
   const { email, role, is_operator, expires_at } = row;
   return { customerName: name, email, role, isOperator: is_operator === 1, expiresAt: expires_at };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { fieldsOf, selectRows } from '../../database/rows.ts';
+import { fieldsOf } from '../../database/rows.ts';
 import type { NoticeTargetTable } from '../../database/tables/notices.ts';
 import { claimTest, recordOutcome } from '../../notifications/deliveries.ts';
 import { type Notice, noticeLimits } from '../../notifications/notice.ts';
@@ -12,6 +12,7 @@ import { email } from '../contract/values.ts';
 import { type ApiContext, concurrencyKeyOf, defineHandlers } from '../handler.ts';
 import type { ApiServices } from '../services.ts';
 import { withAudit } from './audit.ts';
+import { requireCustomer } from './customers.ts';
 
 const targetJson = (row: NoticeTargetTable) => ({
   to: row.shown,
@@ -95,7 +96,7 @@ async function test(services: ApiServices, customerId: string, id: string, conte
   const target = await findTarget(store.db, customerId, id);
   if (target === undefined) throw noSuchTarget();
   await reserveTestMail(services, target, concurrencyKeyOf(caller));
-  const { name } = await selectRows(store.db, 'customer', { id: customerId }).executeTakeFirstOrThrow();
+  const { name } = await requireCustomer(store.db, customerId);
   const customer = { id: customerId, name };
   const notice: Notice = { type: 'test', customer, at: new Date(now()).toISOString() };
   const channels = { webhooks: notices?.webhooks ?? null, mailer, seal: new WebhookSeal(peppers) };

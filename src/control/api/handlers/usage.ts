@@ -95,8 +95,7 @@ const usageSummary =
 
 const PERFORMANCE_ROUTE = 'GET /customers/{customer}/performance';
 type Performance = RouteOutput<typeof PERFORMANCE_ROUTE>;
-type Method = Performance['methods'][number];
-type MethodCounts = Omit<Method, 'latency' | 'averageBytes'> & { bytes: number };
+type MethodCounts = Omit<Performance['methods'][number], 'latency' | 'averageBytes'> & { bytes: number };
 
 const nameOf = (product: string, method: string): string => `${product} ${method}`;
 

@@ -3,6 +3,8 @@ import { ApiError } from '../api-error.ts';
 import type { ContractName } from '../contract/contract.ts';
 import { mediaTypes, type RouteFormat } from '../contract/route.ts';
 
+type HeaderMap = Readonly<Record<string, string>>;
+
 /** Instead of a caught error, whose text could be confidential. */
 const internalError = {
   status: 500,
@@ -19,8 +21,6 @@ export function problemResponse(thrown: unknown, requestId: string, headers: Hea
   return jsonResponse(status, { error }, { ...retryHeader, ...headers });
 }
 
-type HeaderMap = Readonly<Record<string, string>>;
-
 export const apiHeaders = securityHeaders.api;
 
 const contentType = (format: RouteFormat): string => `${mediaTypes[format]}; charset=utf-8`;
@@ -33,11 +33,10 @@ export function jsonResponse(status: number, body: unknown, headers: HeaderMap):
 }
 
 /** One `data:` line per line of text, because a blank line would end the event. */
-const eventOf = (text: string): string =>
-  `${text
-    .split(/\r\n|\r|\n/)
-    .map((line) => `data: ${line}`)
-    .join('\n')}\n\n`;
+function eventOf(text: string): string {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return `${lines.join('')}\n`;
+}
 
 /** RFC 4180 requires CRLF. */
 const LINE_ENDS = { csv: '\r\n', jsonl: '\n' } as const;
@@ -77,14 +76,13 @@ export function streamOf(lines: AsyncIterable<string>, options: StreamOptions): 
       try {
         const { value, done } = await iterator.next();
         if (isOver) return;
-        if (done !== true) {
-          controller.enqueue(
-            encoder.encode(format === 'events' ? eventOf(value) : `${value}${LINE_ENDS[format]}`),
-          );
+        if (done === true) {
+          end();
+          controller.close();
           return;
         }
-        end();
-        controller.close();
+        const text = format === 'events' ? eventOf(value) : `${value}${LINE_ENDS[format]}`;
+        controller.enqueue(encoder.encode(text));
       } catch (thrown) {
         if (isOver) return;
         end();
