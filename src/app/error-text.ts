@@ -1,6 +1,5 @@
 import { redact } from '../base/log.ts';
-import { ConfigurationError, showUrl } from '../config/errors.ts';
-import { ArgumentsError, SecretReferenceError } from '../config/sources.ts';
+import { ArgumentsError, ConfigurationError, SecretReferenceError, showUrl } from '../config/errors.ts';
 import { ApiError } from '../control/api/api-error.ts';
 import { ApiUnreachableError } from '../control/api/client.ts';
 import { BackupError } from '../control/database/backup/backup.ts';

@@ -75,3 +75,13 @@ function problemsOf(issue: z.core.$ZodIssue, sourceOf: SourceOf): Problem[] {
 export function problemsFrom(error: z.ZodError, sourceOf: SourceOf): Problem[] {
   return error.issues.flatMap((issue) => problemsOf(issue, sourceOf));
 }
+
+/** Invalid command line; the message says how to correct it. */
+export class ArgumentsError extends Error {
+  override name = 'ArgumentsError';
+}
+
+/** The message names the reference, never a value. */
+export class SecretReferenceError extends Error {
+  override name = 'SecretReferenceError';
+}

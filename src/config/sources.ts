@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
-import { ConfigurationError, type Problem, type SourceOf } from './errors.ts';
+import {
+  ArgumentsError,
+  ConfigurationError,
+  type Problem,
+  SecretReferenceError,
+  type SourceOf,
+} from './errors.ts';
 import { extractOldNames } from './old-names.ts';
 import type { Option, Rows } from './option.ts';
 import { entries, publicEntries, singleOptions } from './schema.ts';
@@ -22,11 +28,6 @@ export type ConfigurationArguments = Readonly<{
   /** Replace the nodes of the file when there are any. */
   upstreams: readonly UpstreamArguments[];
 }>;
-
-/** Invalid command line; the message says how to correct it. */
-export class ArgumentsError extends Error {
-  override name = 'ArgumentsError';
-}
 
 type Options = Readonly<
   Record<string, Readonly<{ type: 'string' | 'boolean'; multiple?: boolean; short?: string }>>
@@ -252,11 +253,6 @@ export function readWrittenSources(args: ConfigurationArguments, environment: En
     problems: problems.map((problem) => ({ source, ...problem })),
     folder: file === null ? process.cwd() : dirname(file),
   };
-}
-
-/** The message names the reference, never a value. */
-export class SecretReferenceError extends Error {
-  override name = 'SecretReferenceError';
 }
 
 const SECRET_FILE_BYTES_MAX = 64 * 1024;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import type { Configuration } from '../../config/configuration.ts';
-import { ArgumentsError, type Environment, resolveReference } from '../../config/sources.ts';
+import { ArgumentsError } from '../../config/errors.ts';
+import { type Environment, resolveReference } from '../../config/sources.ts';
 import {
   BackupError,
   backupTables,

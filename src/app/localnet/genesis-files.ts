@@ -4,7 +4,7 @@ import { readAccountDir, readAccountFile } from '../../../packages/localnet/src/
 import { shredVersion } from '../../../packages/localnet/src/genesis/shred-version.ts';
 import type { Contact, Genesis } from '../../../packages/localnet/src/node.ts';
 import { FEATURE_SET, VERSION } from '../../../packages/localnet/src/version.ts';
-import { ArgumentsError } from '../../config/sources.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 import type { Account } from '../../solana/account/account.ts';
 import { type Address, parseAddress } from '../../solana/address.ts';
 import { Keypair } from '../../solana/ed25519.ts';

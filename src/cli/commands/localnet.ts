@@ -2,12 +2,13 @@ import { ledgerErrorText } from '../../app/error-text.ts';
 import { readGenesisFiles } from '../../app/localnet/genesis-files.ts';
 import type { Localnet, LocalnetOptions } from '../../app/localnet/localnet.ts';
 import { createLogger } from '../../base/log.ts';
+import { ArgumentsError } from '../../config/errors.ts';
 import {
   SLOTS_PER_EPOCH_MAX,
   localnetDefaults as usual,
   WARP_SLOT_MAX,
 } from '../../config/schema-upstream.ts';
-import { ArgumentsError, parseArguments } from '../../config/sources.ts';
+import { parseArguments } from '../../config/sources.ts';
 import { type Command, exitCodes, rejectArgument, type Terminal, UsageError } from '../command.ts';
 import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { removeValidatorFlags } from './validator-flags.ts';
