@@ -5,9 +5,9 @@ export type BalancingStrategy = (typeof balancingStrategies)[number];
 export const defaultUpstreamLimits = {
   /** Attempts per call, including the first. */
   attemptsMax: 24,
-  /** Of a call, over all attempts. */
+  /** Timeout of a call over all attempts. */
   timeoutMs: 30_000,
-  /** When another attempt may follow. */
+  /** Timeout of an attempt when another may follow. */
   attemptTimeoutMs: 10_000,
   sendAttemptTimeoutMs: 3_000,
   connectTimeoutMs: 3_000,
@@ -75,7 +75,7 @@ export const defaultUpstreamLimits = {
   /** Share of reads that may be hedged. */
   hedgeRatio: 0.05,
   hedgeBurst: 10,
-  /** Of latency, after which a call is hedged. */
+  /** Latency quantile after which a call is hedged. */
   hedgeQuantile: 0.95,
   hedgeMinMs: 100,
   hedgeMaxMs: 2_000,

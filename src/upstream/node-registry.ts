@@ -69,12 +69,10 @@ export class NodeRegistry {
 
   stop(): void {
     this.#isStopped = true;
-    const removing = [...this.#removing];
-    this.#removing.clear();
-    for (const [, timer] of removing) clearTimeout(timer);
+    for (const timer of this.#removing.values()) clearTimeout(timer);
     for (const { monitor } of this.sets.values()) monitor.stop();
-    const nodes = [...this.all().flat(), ...removing.map(([node]) => node)];
-    for (const node of nodes) node.close();
+    for (const node of [...this.all().flat(), ...this.#removing.keys()]) node.close();
+    this.#removing.clear();
   }
 
   async waitForFirstResponses(): Promise<void> {

@@ -62,8 +62,8 @@ export class HealthMonitor {
     this.#group.stop();
   }
 
-  #startPolling(added: readonly WatchedNode[]): void {
-    for (const watched of added) void this.#pollLoop(watched);
+  #startPolling(nodes: readonly WatchedNode[]): void {
+    for (const watched of nodes) void this.#pollLoop(watched);
   }
 
   #createWatched(node: UpstreamNode): WatchedNode {

@@ -89,7 +89,7 @@ export function notifyFailed(
       bodyListener.onError(exchange);
     }
   } catch {
-    // Other requests are not affected.
+    // The listener threw; other requests are not affected.
   }
 }
 
