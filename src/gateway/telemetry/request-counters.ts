@@ -73,11 +73,8 @@ export class RequestCounters {
   }
 
   /** @param key - null for a request without a valid key. */
-  count(
-    key: CountedKey | null,
-    { product, status, bytesIn, bytesOut }: CountedRequest,
-    seconds: number,
-  ): void {
+  count(key: CountedKey | null, request: CountedRequest, seconds: number): void {
+    const { product, status, bytesIn, bytesOut } = request;
     const counts = this.products[product];
     counts.requests[status]++;
     counts.bytesIn += bytesIn;
