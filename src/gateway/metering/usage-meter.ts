@@ -140,8 +140,7 @@ export class UsageMeter {
   }
 
   /**
-   * Rows changed since the last drain. Rows of past minutes come once: the caller keeps those it cannot
-   * store.
+   * Rows changed since the last drain. Those of past minutes come once: the caller keeps what is not stored.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);

@@ -31,8 +31,8 @@ export class Services {
   readonly #pings: PingTails;
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
-  /** Health checks need no key and have a limit of their own. */
   readonly #unary: Permits = { inUse: 0 };
+  /** Health checks need no key and have a limit of their own. */
   readonly #checks: Permits = { inUse: 0 };
   readonly #streams: Permits = { inUse: 0 };
 
