@@ -51,9 +51,7 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /**
-   * Without a valid key, of keys without a counter, and of evicted keys: the sum over all never decreases.
-   */
+  /** Of requests without a key, without a counter, or evicted: the sum over all never decreases. */
   readonly otherKeys: KeyCount = emptyKeyCount();
   readonly #keys = new Map<KeyId, KeyCounter>();
   /** Replaced after an eviction, which makes keys without a counter look for one. */
