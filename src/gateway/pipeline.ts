@@ -117,8 +117,7 @@ export class CallPipeline implements RequestHandler {
   }
 
   /**
-   * A malformed body or a notification: parsing took time, so it counts against the rate; it costs no
-   * credits.
+   * Parsing a malformed body or a notification took time: it counts against the rate, but costs no credits.
    * @returns its fault, or why it was rejected; null for neither.
    */
   recordInvalidRequest(

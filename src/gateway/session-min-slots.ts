@@ -16,6 +16,7 @@ type SessionMinSlotsOptions = Readonly<typeof sessionMinSlotsOptions>;
 /** Name of the session of a key with monotonic reads. */
 const KEY_WIDE_SESSION = '';
 
+type SessionKey = Pick<KeyRecord, 'familyId' | 'monotonicReads'>;
 type Session = { readonly minSlot: MinSlot; usedAt: number };
 
 /** Gives each session monotonic reads. Keys and sessions are ordered by use. */
@@ -42,11 +43,8 @@ export class SessionMinSlots {
   }
 
   /** Null for a call without a session. All calls of a key with monotonic reads form one session. */
-  minSlotFor(
-    { familyId, monotonicReads }: Pick<KeyRecord, 'familyId' | 'monotonicReads'>,
-    network: Network,
-    session: string | null | undefined,
-  ): MinSlot | null {
+  minSlotFor(key: SessionKey, network: Network, session: string | null | undefined): MinSlot | null {
+    const { familyId, monotonicReads } = key;
     if (monotonicReads) return this.minSlotOf(familyId, network, KEY_WIDE_SESSION);
     return session == null ? null : this.minSlotOf(familyId, network, session);
   }

@@ -107,7 +107,7 @@ function copyIn(bytes: Buffer, start: number, length: number): void {
   bytes.copy(view, 0, start, start + length);
 }
 
-/** Calls its sink within `read`. A sink only records and acts afterwards: all parsers share one instance. */
+/** Parser of one connection. Its sink only records within `read`: all parsers share one instance. */
 export class HttpParser {
   readonly #parser: number;
   readonly #sink: HttpSink;

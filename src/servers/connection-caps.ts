@@ -18,12 +18,9 @@ export class ConnectionCaps {
   readonly #open = new Map<string, number>();
   rejected = 0;
 
-  constructor(
-    { connectionsPerAddressMax, connectionsExempt }: ConnectionCapsOptions,
-    proxies: TrustedProxies,
-  ) {
-    this.#max = connectionsPerAddressMax;
-    this.#exempt = new CidrSet(connectionsExempt);
+  constructor(options: ConnectionCapsOptions, proxies: TrustedProxies) {
+    this.#max = options.connectionsPerAddressMax;
+    this.#exempt = new CidrSet(options.connectionsExempt);
     this.#proxies = proxies;
   }
 

@@ -17,7 +17,7 @@ export async function listen(
   return server.address() as AddressInfo;
 }
 
-/** One sweep timer runs while there are any. */
+/** Open connections of a server. One sweep timer runs while there are any. */
 export abstract class OpenConnections<Connection> {
   readonly #open = new Set<Connection>();
   readonly #sweepIntervalMs: number;
@@ -81,7 +81,7 @@ export type Pulse = Readonly<{
 
 export type HeartbeatAction = 'ping' | 'UNRESPONSIVE' | 'IDLE' | null;
 
-/** All times are of a monotonic clock. */
+/** Ping and idle state of one connection. All times are of a monotonic clock. */
 export class Heartbeat {
   #usedAtMs: number;
   #pingedAtMs: number;

@@ -49,6 +49,8 @@ export function healthRoutes(facts: () => ReadinessFacts): HttpRoutes {
   ]);
 }
 
+type MetricsAccess = Readonly<{ token: string | null }>;
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Constant-time: compares digests, which have equal length. */
@@ -58,10 +60,7 @@ function hasToken({ headers }: IncomingMessage, expected: Buffer): boolean {
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4. */
-export function metricsRoutes(
-  { token }: Readonly<{ token: string | null }>,
-  render: () => string | Promise<string>,
-): HttpRoutes {
+export function metricsRoutes({ token }: MetricsAccess, render: () => string | Promise<string>): HttpRoutes {
   const expected = token === null ? null : digest(token);
   const get: HttpHandler = async (request, response) => {
     if (expected !== null && !hasToken(request, expected)) {

@@ -23,7 +23,7 @@ export type AttemptLimits = Readonly<{
 
 const DOUBLINGS_MAX = 30;
 
-/** An early attempt is rejected before any hash is computed. Concurrent attempts count as sequential ones. */
+/** Limits password attempts before any hash is computed. Concurrent attempts count as sequential ones. */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
   readonly #now: () => number;

@@ -22,7 +22,7 @@ const MINUTE_MS = 60_000;
 /** Failures in the minute that started with the first of them. */
 type FailureCount = { failures: number; sinceMs: number; blockedUntilMs: number };
 
-/** Before the key is read: a valid key is rejected too, so a guess reveals nothing. IPv6 counts per /64. */
+/** Blocks an address before its key is read, so that a right guess reveals nothing. IPv6 counts per /64. */
 export class FailedAuthLimiter {
   readonly #options: FailedAuthOptions;
   readonly #exempt: CidrSet;

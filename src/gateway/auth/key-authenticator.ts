@@ -21,7 +21,7 @@ import { KeyState, type LoadedKey } from './key-state.ts';
 export const keyAuthenticatorOptions = {
   /** Above it, expired keys are dropped; if there are none, new keys are not loaded. */
   keysMax: 200_000,
-  /** Revoked keys that are remembered, most recent first. */
+  /** Most recent first. While the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE. */
   revokedMax: 10_000,
 };
 
@@ -45,9 +45,7 @@ type KeyEntry = { record: LoadedKey; verifiedHash: string | null; cacheIndex: nu
 
 /**
  * All active keys in memory, fed from the store by `apply`; requests never wait for the store. Revoked,
- * disabled, expired and unknown keys get the same response after the same work. Of revoked keys only the
- * latest are remembered: while the store is unreachable, a forgotten one gets KEYS_UNAVAILABLE like any
- * unknown key.
+ * disabled, expired and unknown keys get the same response after the same work.
  */
 export class KeyAuthenticator {
   readonly #peppers: ReadonlyMap<number, Buffer>;

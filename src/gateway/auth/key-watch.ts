@@ -9,6 +9,7 @@ export type KeyWatchOptions = Readonly<typeof keyWatchOptions>;
 
 /** @returns why a valid key may no longer be used, such as spent credits; null if it may. */
 export type UseRejection = (key: KeyRecord, nowMs: number) => Failure | null;
+type KeyWatchParts = KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
 
 /** Called when the key or its use is no longer valid. Must not throw. */
 export type OnKeyEnd = (failure: Failure) => void;
@@ -21,15 +22,12 @@ type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
  */
 export class KeyWatch {
   readonly #keys: KeyAuthenticator;
-  readonly #options: KeyWatchOptions & Readonly<{ rejection: UseRejection }>;
+  readonly #options: KeyWatchParts;
   readonly #watchers = new Map<KeyId, Set<Watcher>>();
   readonly #unlisten: () => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(
-    keys: KeyAuthenticator,
-    options: Partial<KeyWatchOptions> & Readonly<{ rejection: UseRejection }>,
-  ) {
+  constructor(keys: KeyAuthenticator, options: Partial<KeyWatchOptions> & Pick<KeyWatchParts, 'rejection'>) {
     this.#keys = keys;
     this.#options = { ...keyWatchOptions, ...options };
     this.#unlisten = keys.onChange(({ id }) => this.#check(id, true));

@@ -4,7 +4,7 @@ export type ConnectionCount = Readonly<{ name: string; open: number }>;
 /** Report rounds after which an idle name is forgotten. */
 const IDLE_ROUNDS_MAX = 3;
 
-/** Per key family, of connections or their resources. Adds the counts that other gateways last reported. */
+/** Limits connections, or their resources, per key family. Adds the counts that other gateways reported. */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
   /** Tracked names, with the counts of other gateways; null if not shared. */

@@ -15,6 +15,8 @@ const BYTES_PER_MESSAGE = 1_024;
 /** Capacity of the bucket in seconds, and the debt in seconds that ends a connection. */
 const BURST_SECONDS = 2;
 
+type CallRate = Pick<PlanLimits, 'rpcPerSecond'>;
+
 type Bucket = { tokens: number; filledAtMs: number };
 
 /**
@@ -35,13 +37,8 @@ export class MessageRateLimiter {
    * @returns milliseconds to pause reading; Infinity to end the connection. A single message within the plan
    * never ends it, whatever its size.
    */
-  consume(
-    familyId: string,
-    { rpcPerSecond }: Pick<PlanLimits, 'rpcPerSecond'>,
-    messages: number,
-    bytes: number,
-    nowMs: number,
-  ): number {
+  consume(familyId: string, plan: CallRate, messages: number, bytes: number, nowMs: number): number {
+    const { rpcPerSecond } = plan;
     if (rpcPerSecond <= 0) return 0;
     const perSecond = Math.max(this.#options.messagesPerSecond, rpcPerSecond);
     const capacity = perSecond * BURST_SECONDS;

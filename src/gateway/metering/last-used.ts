@@ -63,7 +63,7 @@ export class LastUsedTracker {
     return use;
   }
 
-  /** From another address than saved, an interval after the last save, or of a key that became idle. */
+  /** Uses from another address than saved, an interval after the last save, or of a key that became idle. */
   unsaved(nowMs: number): LastUse[] {
     const uses: LastUse[] = [];
     for (const [keyId, { at, from, savedAt, savedFrom }] of this.#uses) {

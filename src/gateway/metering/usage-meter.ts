@@ -6,7 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
-/** With a result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named owner. */
+/** A result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named owner. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -140,8 +140,7 @@ export class UsageMeter {
   }
 
   /**
-   * Rows changed since the last drain. Rows of past minutes come once: the caller keeps those it cannot
-   * store.
+   * Rows changed since the last drain. Those of past minutes come once: the caller keeps what is not stored.
    */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);

@@ -48,7 +48,7 @@ export const restWindowOptions = ({
   namesMax: familiesMax * endpointGroups.length,
 });
 
-/** Reserved without a price too: else any number of concurrent requests would pass on the last credit. */
+/** Reserved even without a price: else any number of concurrent requests would pass on the last credit. */
 const MIN_RESERVED_CREDITS = 1;
 
 type RestResult = Readonly<{ body: Buffer | null; failure: Failure | null }>;
@@ -106,12 +106,9 @@ export class RestGateway implements RestHandler {
     return key;
   }
 
-  #meter(
-    { route, bytesIn }: RestRequest,
-    context: RequestContext,
-    { body, failure }: RestResult,
-    calls: UpstreamCalls,
-  ): void {
+  #meter(request: RestRequest, context: RequestContext, result: RestResult, calls: UpstreamCalls): void {
+    const { route, bytesIn } = request;
+    const { body, failure } = result;
     this.#parts.meter.endRequest(context, {
       ...emptyRequest,
       ...{ wire: 'rest', product: 'rpc', network: calls.network, method: route.name, failure },

@@ -12,7 +12,7 @@ const SECRET_NAME = new RegExp(`${SECRET_PARTS}|token$|^(?:seed|pass)$`, 'i');
  * quote may be missing. A truncated string extends to the end, so that no part is scanned twice.
  */
 const TEXT = /"((?:[^"\\]|\\[\s\S])*)(?:(?="(\s*:\s*)?)|\\?$)/g;
-/** To the end of a string, array or number, or to the truncation. */
+/** A string, array or number, to its end or the truncation. */
 const VALUE = /"(?:[^"\\]|\\[\s\S])*\\?"?|\[(?:[^\]"]|"(?:[^"\\]|\\[\s\S])*\\?"?)*\]?|-?\d[\d.eE+-]*/y;
 const ESCAPED = /\\u([0-9a-f]{4})/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]+/gi;

@@ -51,7 +51,7 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Also of keys without a counter and of evicted keys: the sum over all never decreases. */
+  /** Of requests without a key, without a counter, or evicted: the sum over all never decreases. */
   readonly otherKeys: KeyCount = emptyKeyCount();
   readonly #keys = new Map<KeyId, KeyCounter>();
   /** Replaced after an eviction, which makes keys without a counter look for one. */
@@ -73,11 +73,8 @@ export class RequestCounters {
   }
 
   /** @param key - null for a request without a valid key. */
-  count(
-    key: CountedKey | null,
-    { product, status, bytesIn, bytesOut }: CountedRequest,
-    seconds: number,
-  ): void {
+  count(key: CountedKey | null, request: CountedRequest, seconds: number): void {
+    const { product, status, bytesIn, bytesOut } = request;
     const counts = this.products[product];
     counts.requests[status]++;
     counts.bytesIn += bytesIn;

@@ -104,9 +104,8 @@ class TrackedSubmission implements CallTrace, ResponseHandler {
   }
 
   onAttempt(attempt: CallAttempt): void {
-    if (this.#attempts.length < submissionLogOptions.attemptsMax) {
-      this.#attempts.push(submissionAttempt(attempt, Date.now()));
-    }
+    const hasCapacity = this.#attempts.length < submissionLogOptions.attemptsMax;
+    if (hasCapacity) this.#attempts.push(submissionAttempt(attempt, Date.now()));
     this.#call?.trace?.onAttempt(attempt);
   }
 

@@ -45,8 +45,8 @@ type SocketInternals = { _handle?: Handle | null; _server?: object | null; serve
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * Is itself the responder of its one request at a time, so that no object is allocated per request. Reads
- * into the shared buffer if the runtime supports it, else from `data` events, which cost more.
+ * Handles one request at a time and is itself the responder, so that no object is allocated per request.
+ * Reads into the shared buffer if the runtime supports it, else from `data` events, which cost more.
  */
 export class FastConnection implements OpenConnection, Responder, StreamResponder {
   readonly stream: StreamResponder = this;
@@ -403,7 +403,7 @@ function isMovable(socket: Socket): boolean {
   return typeof handle?.useUserBuffer === 'function' && typeof handle.readStart === 'function';
 }
 
-/** With its `close` listeners. @param onRead - gets the number of bytes; returns false to pause reading. */
+/** Takes the `close` listeners along. @param onRead - gets the number of bytes; false pauses reading. */
 function moveHandle(from: Socket, onRead: (end: number) => boolean): Socket {
   const internals = from as SocketInternals;
   const onread = { buffer: shared, callback: onRead };

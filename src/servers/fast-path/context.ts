@@ -34,12 +34,14 @@ export interface OpenConnection {
   destroy(): void;
 }
 
+type OnConnectionEnd = (connection: OpenConnection) => void;
+
 /** Shared by all connections of a server. */
 export class FastHttpContext {
   readonly options: FastHttpOptions;
   readonly calls: RpcCalls;
   readonly log: Logger;
-  readonly onConnectionEnd: (connection: OpenConnection) => void;
+  readonly onConnectionEnd: OnConnectionEnd;
   /** Its result is valid until it reads the next head. */
   readonly head: FastHead;
   readonly writer: ResponseWriter;
@@ -54,12 +56,7 @@ export class FastHttpContext {
   fallback!: FallbackListener;
   load!: ListenerLoad;
 
-  constructor(
-    calls: RpcCalls,
-    log: Logger,
-    options: FastHttpOptions,
-    onConnectionEnd: (connection: OpenConnection) => void,
-  ) {
+  constructor(calls: RpcCalls, log: Logger, options: FastHttpOptions, onConnectionEnd: OnConnectionEnd) {
     const { headMaxBytes, headersMaxBytes, keepAliveTimeoutMs } = options;
     this.calls = calls;
     this.log = log;

@@ -43,7 +43,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR } = constants;
 // Supported by node:http2, missing in its types: omits the date header.
 const withoutDate = { sendDate: false };
 
-/** With headers only, even if the client is still sending. */
+/** Ends a stream with headers only, even if the client is still sending. */
 export function rejectStream(stream: ServerHttp2Stream, headers: Record<string, unknown>): void {
   if (stream.destroyed || stream.closed || stream.headersSent) return;
   stream.respond(headers as Record<string, string>, { ...withoutDate, endStream: true });

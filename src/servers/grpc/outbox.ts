@@ -56,11 +56,8 @@ export class Outbox {
   #sentMessages = 0;
   #sentBytes = 0;
 
-  constructor(
-    stream: Writable,
-    options: OutboxOptions,
-    { queues, flushSchedulers, compressor, listener }: OutboxParts,
-  ) {
+  constructor(stream: Writable, options: OutboxOptions, parts: OutboxParts) {
+    const { queues, flushSchedulers, compressor, listener } = parts;
     this.#stream = stream;
     this.#options = options;
     this.#budget = queues;

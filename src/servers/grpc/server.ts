@@ -98,10 +98,7 @@ export class GrpcServer {
    * Reports unhealthy; after `noticeMs`, meant for load balancers, accepts nothing new, sends GOAWAY and ends
    * streams with UNAVAILABLE. Calls then have `graceMs`. @returns whether nothing had to be cut.
    */
-  drain(
-    graceMs: number = this.#options.drainGraceMs,
-    noticeMs: number = this.#options.drainNoticeMs,
-  ): Promise<boolean> {
+  drain(graceMs = this.#options.drainGraceMs, noticeMs = this.#options.drainNoticeMs): Promise<boolean> {
     this.#drained ??= this.#drain(graceMs, noticeMs);
     return this.#drained;
   }
@@ -173,23 +170,18 @@ const SESSION_MEMORY_MB = 64;
 /** A call has about ten headers; each costs more than its bytes. */
 const HEADER_PAIRS_MAX = 64;
 
-function http2Options(options: GrpcServerOptions): ServerOptions {
-  const base: ServerOptions = {
-    maxSessionMemory: SESSION_MEMORY_MB,
-    maxHeaderListPairs: HEADER_PAIRS_MAX,
-    settings: {
-      maxConcurrentStreams: options.streamsPerConnectionMax,
-      maxHeaderListSize: options.headerListMaxBytes,
-      initialWindowSize: options.windowBytes,
-      enablePush: false,
-    },
-  };
-  return {
-    ...base,
-    streamResetBurst: options.cancelsBurstMax,
-    streamResetRate: options.cancelsPerSecondMax,
-  };
-}
+const http2Options = (options: GrpcServerOptions) => ({
+  maxSessionMemory: SESSION_MEMORY_MB,
+  maxHeaderListPairs: HEADER_PAIRS_MAX,
+  streamResetBurst: options.cancelsBurstMax,
+  streamResetRate: options.cancelsPerSecondMax,
+  settings: {
+    maxConcurrentStreams: options.streamsPerConnectionMax,
+    maxHeaderListSize: options.headerListMaxBytes,
+    initialWindowSize: options.windowBytes,
+    enablePush: false,
+  },
+});
 
 function sweepIntervalOf(options: GrpcServerOptions): number {
   const { pingIntervalMs, keepaliveIntervalMs, keepaliveTimeoutMs, endTimeoutMs } = options;

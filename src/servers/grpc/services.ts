@@ -31,8 +31,8 @@ export class Services {
   readonly #pings: PingTails;
   readonly #keyless: KeylessStreams;
   readonly #factories = new Map<string, CallHandlerFactory>();
-  /** In flight. Health checks need no key and have a limit of their own. */
   readonly #unary: Permits = { inUse: 0 };
+  /** Health checks need no key and have a limit of their own. */
   readonly #checks: Permits = { inUse: 0 };
   readonly #streams: Permits = { inUse: 0 };
 
@@ -118,7 +118,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/** A small limit of their own and a maximum age: they cannot exhaust the streams of customers. */
+/** Streams without a key have a small limit of their own: they cannot exhaust the streams of customers. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();

@@ -14,7 +14,7 @@ export function splitUrl(url: string): { path: string; query: string } {
 /** Host and optional port; may be empty. Source: RFC 9112 §3.2, RFC 3986 §3.2.2. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]{0,255}|\[[0-9A-Za-z:.%~_-]{2,64}\])(?::\d{0,5})?$/;
 
-/** What an intermediary may interpret differently (request smuggling), and unsupported compressed bodies. */
+/** Finds what an intermediary may read differently (request smuggling), and compressed bodies. */
 export function faultOfHead(request: IncomingMessage): FailureCode | null {
   const { headers, httpVersionMajor } = request;
   // The parser accepts HTTP/0.9, which has no headers, and 2.0.

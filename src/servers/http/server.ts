@@ -30,7 +30,7 @@ import {
   pathNotFound,
 } from './routes.ts';
 
-/** Independent of the API formats. */
+/** HTTP listener with its limits and routing, independent of the API formats. */
 export class HttpServer implements FallbackListener {
   readonly server: Server;
   readonly #routes: HttpRoutes;

@@ -39,7 +39,7 @@ const JSON_TYPE = 'application/json';
 
 export const noLimits: LimitStatus = { rateLimit: null };
 
-/** Shared by the fast path and node:http. */
+/** JSON-RPC calls over HTTP, shared by the fast path and node:http. */
 export class RpcCalls {
   readonly options: RpcServerOptions;
   readonly bodyBudget: ByteBudget;
@@ -205,7 +205,7 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/** Null is a 200. A client whose calls are all rejected gets 401 or 429 as for a single call. */
+/** Null: 200. A client whose calls are all rejected alike gets 401 or 429, as for a single call. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;

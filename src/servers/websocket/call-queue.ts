@@ -47,7 +47,7 @@ export class CallQueue {
   }
 }
 
-/** For all connections together. */
+/** Limit of calls in flight for all connections together. */
 export class CallConcurrencyLimit {
   readonly #max: number;
   #inUse = 0;

@@ -50,7 +50,7 @@ const TRUE = Buffer.from('true');
 /** @solana/kit loses notifications that it reads together with the acknowledgement. Best effort. */
 const ACKNOWLEDGEMENT_LEAD_MS = 5;
 
-/** Calls are answered as they finish, each message by one message. */
+/** JSON-RPC over one connection. Calls are answered as they finish, each message by one message. */
 export class Conversation {
   readonly #session: Session;
   readonly #peer: Peer;
@@ -183,10 +183,8 @@ export class Conversation {
     }
   }
 
-  async #dispatch(
-    { method, params, id, bytes }: ClientCall,
-    reservation: ResponseMemoryReservation | null,
-  ): Promise<Reply> {
+  async #dispatch(call: ClientCall, reservation: ResponseMemoryReservation | null): Promise<Reply> {
+    const { method, params, id, bytes } = call;
     if (!this.#callLimit.tryAcquire()) return failureReply(new Failure('OVERLOADED'), id);
     this.#controller ??= new AbortController();
     const { response, failure } = await this.#session
@@ -240,7 +238,7 @@ function failureReply(why: Failure | RpcError, id: Buffer): Reply {
   return { pieces, isCallResponse: false, opened: null };
 }
 
-/** Ids count from 1 and are not reused. */
+/** Subscriptions of one connection. Ids count from 1 and are not reused. */
 export class ClientSubscriptions {
   readonly #peer: Peer;
   readonly #open = new Map<number, ClientSubscription>();
