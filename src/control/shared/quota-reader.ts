@@ -30,8 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits used since the start of the month by customer and plan, for plans with a quota: final totals of days
- * and hours, and minutes for the rest.
+ * Credits used since the start of the month by customer and plan, for plans with a quota: final totals of
+ * days and hours, and minutes for the rest.
  */
 export async function creditsOfMonth(
   store: Store,
