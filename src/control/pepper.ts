@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
 
@@ -54,19 +54,9 @@ function readIfPresent(file: string): string | null {
   }
 }
 
-function writeWhole(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', 0o600);
-  try {
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Makes the names of files durable. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
+/** Makes the content of a file durable, or the names in a folder. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);
   } finally {
@@ -77,7 +67,8 @@ function syncFolder(folder: string): void {
 /** Creates a complete file atomically, or keeps one that another process created first. */
 function createOnce(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeWhole(draft, text);
+  writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
+  sync(draft);
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -85,7 +76,7 @@ function createOnce(file: string, text: string): void {
   } finally {
     rmSync(draft);
   }
-  syncFolder(dirname(file));
+  sync(dirname(file));
 }
 
 export type PepperSources = Readonly<{

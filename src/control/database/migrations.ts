@@ -224,7 +224,7 @@ async function currentSchema(trx: Transaction<Schema>): Promise<number> {
   return row?.number ?? 0;
 }
 
-/** Runs all pending steps in one transaction and returns the schema number before; 0 for an empty database. */
+/** Runs all pending steps in one transaction. Returns the schema number before; 0 for an empty database. */
 export async function migrate(target: Target, steps: readonly Migration[] = migrations): Promise<number> {
   return target.db.transaction().execute(async (trx) => {
     await lock(target.dialect, trx);

@@ -27,10 +27,7 @@ export type PostgresOptions = Readonly<{
 /** Server errors prove that server and connection work. */
 const isServerError = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
-/**
- * Detects a hanging server: probes it on a separate connection while a query is slow. Queries of a busy server
- * continue.
- */
+/** Probes a server on a separate connection while a query is slow. Queries of a busy server continue. */
 class PostgresLiveness {
   readonly #url: string;
   readonly #hangsAfterMs: number;
@@ -96,8 +93,8 @@ const CONNECT_INTERVAL_MS = 500;
 type WatchConnection = { socket: Socket; ready: Promise<pg.Client>; isListening: boolean };
 
 /**
- * A lazily opened connection for LISTEN and polls, independent of the pool. Regular small queries detect a dead
- * connection, such as one dropped by a firewall.
+ * A lazily opened connection for LISTEN and polls, independent of the pool. Regular small queries detect a
+ * dead connection, such as one dropped by a firewall.
  */
 export class PostgresWatch {
   readonly db: Kysely<Schema>;

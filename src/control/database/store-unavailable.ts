@@ -5,7 +5,7 @@ const socketCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ]);
-/** Connection exceptions, too many connections, shutdown, startup, timeout. Source: PostgreSQL, Appendix A. */
+/** Connection exceptions, too many connections, shutdown, startup, timeout. PostgreSQL, Appendix A. */
 const SQL_STATE = /^(?:08...|53300|57P0[1-3]|57014)$/;
 /** Errors of pg without a code. Source: pg 8, client.js and pg-pool. */
 const driverTexts = [

@@ -155,7 +155,7 @@ export const keyFeedOptions = {
 
 const TIMEOUT_FACTOR_MAX = 8;
 
-/** Loads all keys into memory, then polls for newer versions. After a failure, the loaded keys stay in use. */
+/** Loads all keys into memory, then polls for newer versions. After a failure, loaded keys stay in use. */
 export class KeyFeed {
   readonly #options: KeyFeedOptions;
   readonly #watch: PostgresWatch | null;

@@ -7,7 +7,7 @@ import type { NoticeDeliveryTable } from '../database/tables/notices.ts';
 import type { LeakedKey } from '../keys/leaked-keys.ts';
 import type { Notice } from './notice.ts';
 
-/** Queues a notification for all targets of its customer, in the store, so that any gateway can deliver it. */
+/** Queues a notification for all targets of its customer, so that any gateway can deliver it. */
 export async function enqueue(trx: Transaction<Schema>, notice: Notice, nowMs: number): Promise<void> {
   const customerId = notice.customer.id;
   const targets = await selectRows(trx, 'notice_target', { customer_id: customerId }).execute();

@@ -14,9 +14,7 @@ export const mailLimits = {
   inFlightMax: 16,
 };
 
-type MailLimits = Readonly<typeof mailLimits>;
-
-export type MailOptions = MailLimits &
+export type MailOptions = Readonly<typeof mailLimits> &
   Readonly<{
     /** `smtp://` or `smtps://`; may contain a password. */
     smtpUrl: string;

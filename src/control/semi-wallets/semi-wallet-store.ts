@@ -92,7 +92,10 @@ export class SemiWalletStore {
     }
   }
 
-  /** Null for an unknown wallet, after the same time. @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED */
+  /**
+   * Null for an unknown wallet, after the same time.
+   * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
+   */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {
     return (await this.#open({ ownerId, address: wallet }, password))?.envelope ?? null;
   }

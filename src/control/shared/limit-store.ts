@@ -46,9 +46,8 @@ type Bucket = Readonly<{
   missing: number;
   atMs: number;
   endsAt: number;
-  reported: Map<string, ReportedTokens>;
+  reported: Map<string, Readonly<{ sequence: number; taken: number }>>;
 }>;
-type ReportedTokens = Readonly<{ sequence: number; taken: number }>;
 
 type Parts = Readonly<{ ofGateways: Map<string, Map<number, number>> }> & { endsAt: number };
 
@@ -58,7 +57,7 @@ type SessionSlots = Readonly<{ marks: readonly bigint[]; endsAt: number }>;
 
 type Spent = Readonly<{ ofGateways: Map<string, number> }> & { endsAt: number };
 
-/** Limit store of the workers of one machine, in the primary process. Same semantics as redis-limit-store.ts. */
+/** Limit store of the workers of one machine, in the primary process. Replies like redis-limit-store.ts. */
 export class InMemoryLimitStore {
   readonly #now: () => number;
   readonly #gateways = new Map<string, number>();

@@ -30,8 +30,8 @@ async function firstOpenHour({ db }: Store, nowMs: number): Promise<number> {
 }
 
 /**
- * Credits used since the start of the month by customer and plan, for plans with a quota: from final totals of
- * days and hours, and from minutes for the rest.
+ * Credits used since the start of the month by customer and plan, for plans with a quota: final totals of
+ * days and hours, and minutes for the rest.
  */
 export async function creditsOfMonth(
   store: Store,
@@ -57,15 +57,13 @@ export async function creditsOfMonth(
   return rows.map(usedOf);
 }
 
-type RecentCredits = Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>;
-
 /** Credits used since a minute by other runs than `epoch`. Minutes before `settledBefore` are final. */
 async function creditsOfOthers(
   { db }: Store,
   epoch: string,
   fromMinute: number,
   settledBefore: number,
-): Promise<RecentCredits> {
+): Promise<Readonly<{ settled: RemoteUsage[]; open: RemoteUsage[] }>> {
   const { rows } = await sql<Row & { settled: number }>`
     select customer_id, plan_id, settled, sum(credits) as credits from (
       select customer_id, plan_id, credits, case when minute < ${settledBefore} then 1 else 0 end as settled
@@ -87,9 +85,7 @@ export const quotaReaderLimits = {
   firstRecountMs: 10_000,
 };
 
-type QuotaReaderLimits = Readonly<typeof quotaReaderLimits>;
-
-type QuotaReaderOptions = QuotaReaderLimits &
+type QuotaReaderOptions = Readonly<typeof quotaReaderLimits> &
   Readonly<{
     store: Store;
     ledger: QuotaLedger;
@@ -119,7 +115,7 @@ export class QuotaReader {
     this.#state = new FailureState(options.onState);
   }
 
-  /** Loads the usage before this run. Rejects with the driver's error: the remaining quota is then unknown. */
+  /** Loads the usage before this run. Rejects if that fails: the remaining quota is then unknown. */
   async start(): Promise<void> {
     await this.#startMonth();
     const { store, readIntervalMs, firstRecountMs, recountIntervalMs } = this.#options;

@@ -9,7 +9,7 @@ export const storageLimits = {
   fileMaxBytes: 100 * 1024 * 1024,
   totalMaxBytes: 100 * 1024 * 1024 * 1024,
   filesMax: 1_000_000,
-  /** Streaming uploads, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
+  /** Streaming, and as many buffered ones; each may take `fileMaxBytes` of disk and 2 MiB of memory. */
   uploadsMax: 64,
   uploadsPerOwnerMax: 8,
   uploadsWaitingMax: 1_000,
@@ -120,8 +120,8 @@ export type OpenFile = Readonly<
 >;
 
 /**
- * Files on local disk by CID. A file is moved to its place when it is complete and durable; the metadata of the
- * first upload is stored next to it.
+ * Files on local disk by CID. A file is moved to its place when it is complete and durable; the metadata of
+ * the first upload is stored next to it.
  */
 export class FileStore implements FileBackend {
   readonly #folder: string;

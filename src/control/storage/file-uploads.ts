@@ -43,7 +43,7 @@ export class FileUploads {
 
   /**
    * Stores a file; equal bytes are stored once. When it throws, nothing is left.
-   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED, CLIENT_GONE; errors of `bytes`.
+   * @throws Failure OVERLOADED, and like `UploadSpool.receive`.
    */
   put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,

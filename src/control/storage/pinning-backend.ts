@@ -154,8 +154,8 @@ function statusOf(value: unknown): PinStatus {
 }
 
 /**
- * Local storage with pins in a remote service. A new file is stored only if the service accepts the pin. For an
- * existing file, the pin is renewed and a failure ignored.
+ * Local storage with pins in a remote service. A new file is stored only if the service accepts the pin. For
+ * an existing file, the pin is renewed and a failure ignored.
  */
 export function pinningBackend(
   fileStore: FileStore,
