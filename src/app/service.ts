@@ -7,7 +7,7 @@ import { showConfiguration } from '../config/render.ts';
 import type { Environment } from '../config/sources.ts';
 import type { NewKey } from '../control/keys/create-key.ts';
 import { rpcServerOptions } from '../servers/rpc/options.ts';
-import { webSocketOptions } from '../servers/websocket/server.ts';
+import { webSocketOptions } from '../servers/websocket/options.ts';
 import { type Access, openAccess } from './access.ts';
 import type { WorkerContext } from './cluster/worker-context.ts';
 import { firstOperatorLink } from './commands/operators.ts';

@@ -19,7 +19,7 @@ import { ipfsServerOptions } from '../servers/ipfs/server.ts';
 import { uploadLimits } from '../servers/rest/multipart.ts';
 import { restServerOptions } from '../servers/rest/server.ts';
 import { rpcServerOptions as rpc } from '../servers/rpc/options.ts';
-import { webSocketOptions as ws } from '../servers/websocket/server.ts';
+import { webSocketOptions as ws } from '../servers/websocket/options.ts';
 import { geyserHubOptions as hub } from '../streams/geyser/geyser-hub-options.ts';
 import { monotonicReadsLimits } from '../upstream/middleware/monotonic-reads.ts';
 import { limit, omit, option, pick, required, section } from './option.ts';

@@ -14,7 +14,7 @@ import { httpOptions } from '../../src/servers/http/options.ts';
 import { uploadLimits } from '../../src/servers/rest/multipart.ts';
 import { restServerOptions } from '../../src/servers/rest/server.ts';
 import { rpcServerOptions } from '../../src/servers/rpc/options.ts';
-import { webSocketOptions } from '../../src/servers/websocket/server.ts';
+import { webSocketOptions } from '../../src/servers/websocket/options.ts';
 import { geyserHubOptions } from '../../src/streams/geyser/geyser-hub-options.ts';
 import { defaultUpstreamLimits } from '../../src/upstream/limits.ts';
 

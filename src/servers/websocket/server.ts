@@ -1,17 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Server, WebSocketServer } from 'ws';
-import { ByteBudget } from '../../base/cache/byte-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import { withDefaults } from '../../base/with-defaults.ts';
-import type { Network } from '../../protocol/call.ts';
 import { Failure } from '../../protocol/errors.ts';
-import { envelopeLimits } from '../../protocol/request-envelope.ts';
 import type { Caller } from '../../protocol/request-handler.ts';
-import { outboxDefaults } from '../../streams/outbox.ts';
 import type { Session, WebSocketHandler } from '../../streams/session.ts';
 import { callerOf, networkRejection } from '../caller.ts';
-import { noProxies } from '../client-address.ts';
 import { OpenConnections } from '../connection-lifecycle.ts';
 import { rejectRequest, rejectSocket } from '../http/encode.ts';
 import type { HttpHandler, HttpRoutes, HttpUpgrade } from '../http/routes.ts';
@@ -19,34 +14,7 @@ import { rpcServerOptions } from '../rpc/options.ts';
 import { CallConcurrencyLimit } from './call-queue.ts';
 import { ClientSocket, Connection, type ConnectionContext } from './connection.ts';
 import { handshakeFault, upgradeHeaders } from './decode.ts';
-
-export const webSocketOptions = {
-  path: '/v1/ws',
-  /** Network of calls and subscriptions; a query naming another is rejected. */
-  network: 'mainnet-beta' as Network,
-  /** Connections of all keys; above it, a handshake gets OVERLOADED. */
-  connectionsMax: 10_000,
-  callsInFlightMax: 64,
-  callsWaitingMax: 1_000,
-  callsWaitingMaxBytes: 2 * 1024 * 1024,
-  /** Calls of all connections; above it, a call gets OVERLOADED. */
-  allCallsInFlightMax: 5_000,
-  batchConcurrency: rpcServerOptions.batchConcurrency,
-  responseBudget: new ByteBudget(() => rpcServerOptions.responsesMaxBytes),
-  batchResponsesMaxBytes: rpcServerOptions.batchResponsesMaxBytes,
-  ...outboxDefaults,
-  /** Unsent data of all clients. Above it, closing connections and then the largest queues are dropped. */
-  queuesMaxBytes: 512 * 1024 * 1024,
-  pingIntervalMs: 30_000,
-  pongTimeoutMs: 30_000,
-  idleTimeoutMs: 600_000,
-  closeTimeoutMs: 5_000,
-  checkIntervalMs: 1_000,
-  envelope: envelopeLimits,
-  proxies: noProxies,
-};
-
-export type WebSocketOptions = Readonly<typeof webSocketOptions>;
+import { type WebSocketOptions, webSocketOptions } from './options.ts';
 
 /** Each fragment may keep its whole read buffer alive. */
 const FRAGMENTS_MAX = 128;
