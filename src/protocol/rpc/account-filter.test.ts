@@ -49,6 +49,12 @@ describe('filters', () => {
 
   it('take 128 bytes and no more', () => {
     expect(filtersOf(memcmp({ bytes: ZEROS_128 }))).toMatchObject([{ bytes: new Uint8Array(128) }]);
+    const full = Buffer.alloc(128, 0xff);
+    for (const members of [
+      { bytes: encodeBase58(full) },
+      { bytes: full.toString('base64'), encoding: 'base64' },
+    ])
+      expect(filtersOf(memcmp(members))).toMatchObject([{ bytes: Uint8Array.from(full) }]);
     const large = [
       { bytes: `${ZEROS_128}1` },
       { bytes: 'z'.repeat(176) },

@@ -68,6 +68,13 @@ describe('a PubSub feed', () => {
     await feed.open(root, new Recorder());
   });
 
+  it('opens another connection when one is full', async () => {
+    const { feed, mocks } = await set([healthy], { limits: { connectionSubscriptionsMax: 2 } });
+    await feed.open(vote, new Recorder());
+    await feed.open(account, new Recorder());
+    expect(mocks[0]!.peers.size).toBe(2);
+  });
+
   it.each([
     ['never responds', mute],
     ['responds to another request', wrongIds],
