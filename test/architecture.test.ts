@@ -1,25 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findLoop, importsIn, readImportGraph } from './project/import-graph.ts';
-
-/** What each folder of src/ and the package localnet may import: the layers table of ARCHITECTURE.md. */
-const mayImport: Record<string, readonly string[]> = {
-  base: [],
-  solana: ['base'],
-  http: ['base'],
-  protocol: ['base', 'solana'],
-  streams: ['base', 'solana', 'protocol'],
-  upstream: ['base', 'solana', 'protocol', 'streams', 'http'],
-  localnet: ['base', 'solana', 'protocol', 'streams'],
-  decoding: ['base', 'solana', 'protocol'],
-  servers: ['base', 'solana', 'protocol', 'streams', 'http'],
-  gateway: ['base', 'solana', 'protocol', 'streams', 'upstream'],
-  'rest-api': ['base', 'solana', 'protocol', 'decoding'],
-  control: ['base', 'solana', 'protocol', 'gateway'],
-};
-mayImport.config = Object.keys(mayImport);
-mayImport.app = Object.keys(mayImport);
-mayImport.cli = ['base', 'config', 'app'];
+import { mayImport } from './project/layers.ts';
 
 const graph = readImportGraph(join(import.meta.dirname, '..'));
 const files = [...graph.keys()];

@@ -22,7 +22,10 @@ const ACTOR = 'first start';
 
 export type PreparedStore = Readonly<{ store: Store; peppers: Peppers }>;
 
-/** Opens and upgrades the store, and stores the plans. @throws PepperError, SchemaTooNewError, the driver's error */
+/**
+ * Opens and upgrades the store, checks its peppers, and stores the plans.
+ * @throws PepperError, SchemaTooNewError, the error of the database driver
+ */
 export async function prepareStore(
   configuration: Configuration,
   environment: Environment,

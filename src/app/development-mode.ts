@@ -12,7 +12,7 @@ const ADD_A_NODE = 'add an [[upstream]] to the configuration file or run "solway
 
 const NO_NODES = `no node is configured: ${ADD_A_NODE}`;
 
-const DEV_REJECTED = '--dev is rejected because this database has served nodes before';
+const DEV_REJECTED = '--dev is rejected because this database was used with nodes before';
 
 const NODES_WERE_USED = `no node is configured, and ${DEV_REJECTED}: ${ADD_A_NODE}, or use another --data-dir`;
 
@@ -20,7 +20,7 @@ const DEVELOPMENT_MODE = 'development mode: calls go to an embedded ledger, not 
 
 const NO_EFFECT = 'development mode is ignored because nodes are configured';
 
-/** Calls without a network go to the default network, which must have a node. */
+/** Calls that name no network go to the default network, which must have a node. */
 function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: readonly string[]): void {
   if (upstreams.length > 0 || stored.includes(networks.default)) return;
   const others = [...new Set(stored)];
@@ -30,7 +30,7 @@ function checkDefaultNetwork({ upstreams, networks }: Configuration, stored: rea
   );
 }
 
-/** Records that this database has served nodes, which rules out an embedded ledger from then on. */
+/** Rules out an embedded ledger from now on, so that its data never mixes with that of a real network. */
 async function recordNodes(store: Store): Promise<void> {
   if (await wereNodesUsed(store.db)) return;
   await transact(store, async (trx) => {
@@ -42,7 +42,7 @@ async function recordNodes(store: Store): Promise<void> {
 
 type StartMode = Readonly<{ isDevelopment: boolean; note: string | null }>;
 
-/** The embedded ledger runs only with --dev, and only if this database has never served nodes. @throws NoNodesError */
+/** The embedded ledger runs only with --dev, and only if this database was never used with nodes. @throws NoNodesError */
 export async function findStartMode(configuration: Configuration, store: Store): Promise<StartMode> {
   const { dev, upstreams } = configuration;
   const stored = (await readNodeRows(store.db)).map(({ network }) => network);

@@ -21,23 +21,23 @@ const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED:
     'connection refused: check that PostgreSQL is running, and the host and port of store.database_url',
   ENOTFOUND: 'unknown host in store.database_url: check its name',
-  ETIMEDOUT: 'no response: check the host of store.database_url and firewalls',
-  EROFS: 'the disk of data_dir is read-only: choose another data_dir',
+  ETIMEDOUT: 'no response: check the host in store.database_url and the firewall rules',
+  EROFS: 'the file system of data_dir is read-only: choose another data_dir',
   ENOSPC: 'the disk of data_dir is full: free some space',
-  ENOENT: 'data_dir cannot be created: a parent folder is missing; create it or choose another data_dir',
+  ENOENT: 'no such file or folder: create it or correct the path',
   ENOTDIR: 'a parent of data_dir is a file: choose another data_dir',
   EEXIST: 'data_dir is a file: choose another data_dir',
   SQLITE_CANTOPEN: 'the database file cannot be opened: check the permissions of data_dir',
   SQLITE_BUSY: 'another program has locked the database: wait for it to finish',
   SQLITE_CORRUPT: 'the database file is corrupt: restore a backup',
-  SQLITE_NOTADB: 'the file is not a database: remove it or restore a backup',
+  SQLITE_NOTADB: 'the file is not an SQLite database: check data_dir, or restore a backup',
   SQLITE_FULL: 'the disk of data_dir is full: free some space',
   SQLITE_READONLY: 'this user has no write permission for the database: change the owner of data_dir',
   '28P01': 'PostgreSQL rejected the password: correct store.database_url',
   '28000': 'PostgreSQL rejected the user: correct store.database_url or pg_hba.conf',
   '3D000': 'the database does not exist: create it with createdb, or correct store.database_url',
   '42501': 'the user may not create tables: grant it CREATE on the schema',
-  '57P01': 'PostgreSQL is shutting down: start it again',
+  '57P01': 'PostgreSQL was shut down: start it again',
   '57P03': 'PostgreSQL is starting or shutting down: wait a moment',
   '53300': 'PostgreSQL has no free connections: raise max_connections',
 };
@@ -45,7 +45,7 @@ const remedies: Readonly<Record<string, string>> = {
 function codeOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
-  // Several addresses of a host failed; the first error is enough.
+  // All addresses of the host failed; the first error is enough.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   return '';
 }
@@ -74,13 +74,13 @@ const operatorErrors = [
   WorkerStartError,
 ];
 
-/** Whether the error is reported as a usage error. */
+/** Whether the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // Thrown by commands for a reference in their arguments; references in a file become a ConfigurationError.
+  // Of a reference in the arguments; those in a file become a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyOperationError) return error.reason === 'invalid';
-  // A node error is not a command-line error.
+  // The node failed its check; the arguments are valid.
   if (error instanceof ApiError) return error.status === 422 && error.code !== 'NODE_NOT_FIT';
   return error instanceof ConfigurationError && error.problems.every(({ source }) => source.startsWith('--'));
 }
@@ -96,6 +96,7 @@ function permissionProblem(error: unknown): string | null {
 function remedyOf(error: unknown): string | null {
   const code = codeOf(error);
   const { syscall } = error as { syscall?: unknown };
+  // The Unix socket of PostgreSQL does not exist.
   if (syscall === 'connect' && code === 'ENOENT') return `${remedies.ECONNREFUSED} (${code})`;
   // Extended codes of SQLite have a suffix: SQLITE_BUSY_SNAPSHOT.
   const remedy = remedies[code] ?? remedies[code.split('_').slice(0, 2).join('_')];
@@ -112,7 +113,7 @@ function cleanMessage(error: unknown): string {
   return redact(message.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, showUrl));
 }
 
-/** Text for `solway localnet`, which names options of the command line, not of the configuration. */
+/** Text for `solway localnet`: remedies name options of the command line, not of the configuration. */
 export function ledgerErrorText(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'mkdir')

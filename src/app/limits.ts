@@ -18,34 +18,38 @@ import { errorText } from './error-text.ts';
 import { logStateChange } from './log-state-change.ts';
 import { stopEach } from './process/stop-each.ts';
 
-type Sharing = Readonly<{ limitStore: LimitStore; problemOf: (error: unknown) => string }>;
+type SharedStore = Readonly<{ limitStore: LimitStore; describeError: (error: unknown) => string }>;
 
-function redisSharing({ shared }: Configuration): Sharing | null {
+function redisStore({ shared }: Configuration): SharedStore | null {
   const { redisUrl, tlsCa, ...limits } = shared;
   if (redisUrl === null) return null;
   const ca = tlsCa === null ? null : readFileSync(tlsCa, 'utf8');
-  return { limitStore: new RedisLimitStore({ ...limits, url: redisUrl, ca }), problemOf: describeRedisError };
+  return {
+    limitStore: new RedisLimitStore({ ...limits, url: redisUrl, ca }),
+    describeError: describeRedisError,
+  };
 }
 
-function share(
+function createSharedLimits(
   { shared }: Configuration,
-  { limitStore, problemOf }: Sharing,
+  { limitStore, describeError }: SharedStore,
   parts: ConstructorParameters<typeof SharedLimits>[0]['parts'],
   log: Logger,
 ): SharedLimits {
-  const failing = 'Shared limits unavailable; each gateway enforces its share';
-  const onState = logStateChange(log, failing, 'Shared limits connected', problemOf);
+  const unavailable = 'Shared limit store unavailable; each gateway enforces its share of each limit';
+  const onState = logStateChange(log, unavailable, 'Shared limit store connected', describeError);
   return new SharedLimits({ ...shared, store: limitStore, parts, onState });
 }
 
-function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store }: Sharing) {
+function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store }: SharedStore) {
+  // The stored name of minimum slots.
   return new SharedMinSlotStore({ store, prefix: `${shared.prefix}floor:`, retentionMs: sessions.idleMs });
 }
 
 /**
- * Builds the limits, loads the usage of this month, and shares limits with other gateways.
- * @param workerLimitStore - shares limits with other workers when Redis is not configured; absent: a single process.
- * @throws the driver's error when the store cannot be read, the system's when a file cannot.
+ * Creates the limits, loads the usage of this month and connects to the shared limit store.
+ * @param workerLimitStore - of all workers, used if Redis is not configured; omitted in a single process.
+ * @throws the error of the database driver; a file system error if `shared.tls_ca` cannot be read.
  */
 export async function openLimits(
   configuration: Configuration,
@@ -56,12 +60,12 @@ export async function openLimits(
 ) {
   const { keys, rest, quotas } = configuration;
   const sharedBy =
-    redisSharing(configuration) ??
-    (workerLimitStore === undefined ? null : { limitStore: workerLimitStore, problemOf: errorText });
+    redisStore(configuration) ??
+    (workerLimitStore === undefined ? null : { limitStore: workerLimitStore, describeError: errorText });
   const isShared = sharedBy !== null;
   const limits = {
     rates: new RateLimiter({ familiesMax: keys.keysMax, isShared }),
-    /** Endpoint groups of REST. */
+    /** Requests per minute of each REST endpoint group. */
     groups: new SlidingWindowLimiter(
       withDefaults(
         { ...restWindowOptions(rest), isShared },
@@ -85,17 +89,21 @@ export async function openLimits(
     onState: logStateChange(
       log,
       'Failed to read quota usage of other gateways',
-      'Reading quota usage of other gateways recovered',
+      'Quota usage of other gateways readable again',
     ),
   });
   await reader.start();
   const { rates, groups, sockets, streams, quota } = limits;
   const parts = { rates, windows: { rest: groups }, connections: { ws: sockets, grpc: streams }, quota };
-  const sharing = sharedBy === null ? null : share(configuration, sharedBy, parts, log);
-  await sharing?.start();
+  const sharedLimits = sharedBy === null ? null : createSharedLimits(configuration, sharedBy, parts, log);
+  await sharedLimits?.start();
   /** Shared minimum slots of sessions; null: not shared. */
   const minSlots = sharedBy === null ? null : sharedMinSlots(configuration, sharedBy);
-  return { ...limits, minSlots, stop: () => stopEach([() => reader.stop(), async () => sharing?.stop()]) };
+  return {
+    ...limits,
+    minSlots,
+    stop: () => stopEach([() => reader.stop(), async () => sharedLimits?.stop()]),
+  };
 }
 
 export type Limits = Awaited<ReturnType<typeof openLimits>>;

@@ -79,7 +79,10 @@ async function toCallerResult(reloading: Promise<ReloadResult>): Promise<ReloadR
   }
 }
 
-/** Reloads the configuration: all reloadable options change at once, or none after an error. The others are reported. */
+/**
+ * Reloads the configuration. It is checked completely first: then all reloadable options change at once, or none.
+ * Changed options that need a restart are reported.
+ */
 export class Reload {
   readonly #parts: ReloadParts;
   /** Serializes reloads. */

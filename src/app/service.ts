@@ -44,6 +44,7 @@ type NodeAtStart = Readonly<{ network: string; name: string; hasResponded: boole
 export type Service = ServiceAddress &
   Readonly<{
     nodes: readonly NodeAtStart[];
+    /** With their secrets. */
     newKeys: readonly NewKey[];
     /** Link to create the operator account; null when an operator or an open link exists. */
     setupUrl: string | null;

@@ -16,7 +16,7 @@ export function redact(text: string): string {
     .replace(URL_CREDENTIALS, '$1[redacted]@');
 }
 
-/** Creates a logger of JSON lines without secrets. @param level - a level name of pino. */
+/** Creates a logger of JSON lines, each passed through `redact`. @param level - a level name of pino. */
 export function createLogger(level: string, write: (line: string) => void): Logger {
   const stream: DestinationStream = { write: (line) => write(redact(line)) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);

@@ -59,6 +59,13 @@ describe('names of earlier versions', () => {
         'solway.toml: sending.pending_max: was renamed: write transactions.pending_max instead',
     );
   });
+
+  it.each(['shreds.held_bytes_max', 'sending.accepted_max', 'feeds.seen_max'])('are rejected: %s', (name) => {
+    const [section, option] = name.split('.');
+    expect(complaint(`[${section}]\n${option} = 5`)).toContain(
+      `${name}: is not an option, its value is fixed`,
+    );
+  });
 });
 
 describe('fixed limits', () => {
@@ -71,6 +78,9 @@ describe('fixed limits', () => {
     expect(complaint(toml)).toContain('solway.toml: internal: there is no such option');
     expect(complaint('[internal.feeds]\nseen = 5\n', [], environment)).toContain(
       'internal.feeds.seen: there is no such fixed limit',
+    );
+    expect(complaint('[internal.cache]\nenabled = false\n', [], environment)).toContain(
+      'internal.cache.enabled: there is no such fixed limit',
     );
   });
 });

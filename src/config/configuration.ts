@@ -238,9 +238,10 @@ function internalLimits(overrides: Table, source: string): Limits {
     if (entry.form === 'section') limits[name] = { ...entry.limits };
   for (const [name, values] of Object.entries(overrides)) {
     const section = limits[name] ?? {};
+    const { rows = {} } = (entries[name] ?? {}) as { rows?: object };
     for (const [field, value] of Object.entries(isTable(values) ? values : { '': values })) {
       const key = camelCase(field);
-      if (typeof section[key] === typeof value) section[key] = value;
+      if (typeof section[key] === typeof value && !Object.hasOwn(rows, field)) section[key] = value;
       else {
         const message = 'there is no such fixed limit';
         problems.push({ source, field: `internal.${name}.${field}`, message });

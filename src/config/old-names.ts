@@ -50,7 +50,7 @@ const removed: Readonly<Record<string, readonly string[]>> = {
   grpc: ['unpacked_ratio_max', 'unpacked_free_bytes', 'join_ms', 'compression_least_bytes'],
   replay: ['ahead_bytes', 'pause_ms', 'ready_timeout_ms'],
   blocks: ['turn_ms', 'waiting_max', 'behind_max_messages', 'behind_max_bytes'],
-  shreds: ['forged_per_second_max', 'unjudged_bytes_max'],
+  shreds: ['forged_per_second_max', 'unjudged_bytes_max', 'held_bytes_max'],
   off_chain: ['absence_kept_ms', 'failure_kept_ms'],
   das_pool: ['answer_max_bytes'],
   uploads: ['beside_max_bytes', 'progress_least_bytes'],
@@ -61,7 +61,7 @@ const removed: Readonly<Record<string, readonly string[]>> = {
   gateways: ['look_interval_ms', 'connections_shown_max'],
 };
 
-/** Most removed options became fixed limits of the same name. */
+/** Most removed options became fixed limits of the same name; add the old name to `removed` when one is renamed. */
 function isFixedLimit(section: string, name: string): boolean {
   const entry = Object.hasOwn(entries, section) ? entries[section] : undefined;
   if (entry?.form !== 'section' || Object.hasOwn(entry.rows, name)) return false;
@@ -75,10 +75,10 @@ function messageFor(section: string, name: string): string | null {
   if (Object.hasOwn(renamed, field)) return `was renamed: write ${renamed[field]} instead`;
   const isRemoved = Object.hasOwn(removed, section) && removed[section]?.includes(name);
   if (!isRemoved && !isFixedLimit(section, name)) return null;
-  return 'is no longer an option, its value is fixed: remove it';
+  return 'is not an option, its value is fixed: remove it';
 }
 
-/** Sections of which the file has no option today. */
+/** Sections of this version or an earlier one. */
 const isOldSection = (section: string): boolean =>
   [entries, removed].some((sections) => Object.hasOwn(sections, section)) ||
   Object.keys(renamed).some((field) => field.startsWith(`${section}.`));

@@ -53,7 +53,7 @@ export type ValuesOf<Table extends Rows> = {
 
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
-/** `[name]`: options for operators, and the limits of the modules that use them; only tests override the fixed ones. */
+/** `[name]`: options for operators, and the limits of the modules that use them. Only tests override limits without a row. */
 export type Section<Table extends Rows = Rows, Limits extends object = object> = Readonly<{
   form: 'section';
   doc: string;
@@ -146,7 +146,7 @@ export const tables = <Table extends Rows>(
   { max, item, reload = false }: Readonly<{ max: number; item: string; reload?: boolean }>,
 ): Tables<Table> => ({ form: 'tables', doc, rows, max, item, reload });
 
-/** The named members of module defaults. */
+/** Copies the named members. A copied member of a live section stops being live. */
 export const pick = <Source, const Name extends keyof Source>(
   source: Source,
   names: readonly Name[],

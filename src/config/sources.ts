@@ -36,7 +36,10 @@ type Options = Readonly<
 /** Dotted names by environment variable, or by flag. */
 const fieldsBy = (source: 'env' | 'flag'): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [...singleOptions].flatMap(([field, { [source]: name }]) => (name === undefined ? [] : [[name, field]])),
+    [...singleOptions].flatMap(([field, option]) => {
+      const name = option[source];
+      return name === undefined ? [] : [[name, field]];
+    }),
   );
 
 export const environmentFields = fieldsBy('env');

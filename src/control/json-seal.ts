@@ -59,7 +59,7 @@ export class JsonSeal<Value> {
 
   openOrThrow({ sealed, pepper_version }: Sealed, ownerId: string, name: string): Value {
     const bytes = Buffer.from(sealed, 'base64');
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a stored wallet is corrupt');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError('a sealed value is corrupt');
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#key(pepper_version), nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(additionalData(ownerId, name));
@@ -68,7 +68,7 @@ export class JsonSeal<Value> {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
       return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8')) as Value;
     } catch {
-      throw new SealError('a stored wallet is corrupt or belongs to another owner');
+      throw new SealError('a sealed value is corrupt or belongs to another owner');
     }
   }
 

@@ -97,7 +97,7 @@ async function writePlanIn(trx: Transaction<Schema>, plan: Plan, actor: string):
   await writeAudit(trx, version, { at: Date.now(), actor, action: 'plan.set', detail });
 }
 
-/** Moves keys on the customer's previous plan to its new one. Keys with a plan of their own keep it. */
+/** Moves keys to the customer's new plan, in the transaction that changes the customer. Keys with another plan keep it. */
 export const moveKeysOfPlan = (
   trx: Transaction<Schema>,
   customerId: string,

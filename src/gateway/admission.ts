@@ -21,7 +21,10 @@ export type AdmissionParts = Readonly<{
   addressLimiter?: RateLimiter;
 }>;
 
-/** Decides whether a request may proceed: `authenticate`, then `authorize`, then `consumeRate`. */
+/**
+ * Decides whether a request may proceed, in this order: `authenticate` (failed-authentication limit, key, product,
+ * network, address, origin), `authorize` (method, quota), `consumeRate` (rate of the address, rate of the key).
+ */
 export class Admission {
   readonly keys: KeyAuthenticator;
   readonly #limiter: RateLimiter;

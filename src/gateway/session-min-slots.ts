@@ -7,7 +7,7 @@ export const sessionMinSlotsOptions = {
   sessionsMax: 100_000,
   /** Sessions per key family. */
   keySessionsMax: 1_000,
-  /** After which a session expires. */
+  /** An idle session expires after this time. */
   idleMs: 600_000,
 };
 

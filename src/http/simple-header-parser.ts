@@ -5,6 +5,7 @@ import { byteTable, isToken, skipWhile } from '../base/text/short-bytes.ts';
  * It reads them as llhttp does and leaves every doubtful head to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
  */
 
+/** Receives the headers in order. Must not throw. */
 export interface SimpleHeaderSink {
   /** @param start - of the trimmed value. @returns false to leave the head to llhttp. */
   onHeader(bytes: Buffer, nameStart: number, nameEnd: number, start: number, end: number): boolean;

@@ -1,4 +1,7 @@
-/** In the order of geyser.proto's `CommitmentLevel`. Source: spec, "States and transitions". */
+/**
+ * Weakest first, as in geyser.proto's `CommitmentLevel`. Processes exchange minimum slots in this order.
+ * Source: spec, "States and transitions".
+ */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const;
 export type Commitment = (typeof commitments)[number];
 

@@ -31,7 +31,10 @@ const row = (
   extra: Partial<Omit<FailureRow, 'owner' | 'http' | 'rpc' | 'grpc' | 'close' | 'text'>> = {},
 ): FailureRow => ({ owner, http, rpc, grpc, close, text, ...extra });
 
-/** Servers only read their column. Sources: spec/interface.md "Errors"; Agave's `custom_error.rs` up to -32021. */
+/**
+ * Servers only read their column. Our JSON-RPC codes are -32040 to -32099; Agave's -32001 to -32021 pass through.
+ * Sources: spec/interface.md "Errors"; Agave's `custom_error.rs`.
+ */
 // biome-ignore format: a table is read by its columns
 export const failures = {
   // owner, HTTP status, JSON-RPC code, gRPC status, WebSocket close code, text

@@ -30,7 +30,7 @@ export type MethodKind =
 
 export type MethodTraits = Readonly<{
   oneNode: boolean;
-  /** It may have happened even without a response. */
+  /** The effect may have happened even without a response. */
   hasEffect: boolean;
   /** Contains a signed transaction: idempotent, and its signature identifies the result. */
   signed: boolean;

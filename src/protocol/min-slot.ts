@@ -49,7 +49,10 @@ export class MinSlot extends MinSlotByCommitment {
 export interface SharedMinSlot {
   /** Whether the minimum is higher than the published one. */
   isAhead(minSlot: MinSlot): boolean;
-  /** Publishes the minimum and merges those of others. Calls back once, possibly at once; never waits to connect. */
+  /**
+   * Publishes the minimum and merges those of others. Calls back once, possibly synchronously; never waits to connect.
+   * The callback must not throw.
+   */
   sync(minSlot: MinSlot, callback: () => void): void;
 }
 

@@ -197,7 +197,10 @@ function decodeItem(state: DecodeState, start: number, end: number): void {
   items.push(classifyItem(state, end - start));
 }
 
-/** @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Both answer the whole body. */
+/**
+ * @throws Failure PARSE_ERROR for invalid JSON, UTF-8, depth or ids; BATCH_TOO_LARGE. Both answer the whole body, with
+ * id null.
+ */
 export function decodeEnvelope(body: Buffer, limits: EnvelopeLimits = envelopeLimits): Envelope {
   if (!isUtf8(body)) throw new Failure('PARSE_ERROR');
   const state = new DecodeState(body, limits);

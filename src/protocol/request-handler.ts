@@ -72,6 +72,7 @@ export type InvalidRequestOutcome = Readonly<{ failure: Failure | null }> & Limi
 
 /** Must not throw. May be called before `dispatch` returns. */
 export interface Responder {
+  /** Called once. */
   respond(outcome: Outcome): void;
   readonly stream?: StreamResponder | null;
 }

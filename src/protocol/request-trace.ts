@@ -48,7 +48,7 @@ export class RequestTrace implements CallTrace {
     this.#add(from, null, startedAt, performance.now(), 'ok');
   }
 
-  /** All steps, including authentication and limits; null: these were not passed, or there was no failure. */
+  /** All steps. @param authenticatedAt - and `limitedAt`: null if the check was not passed. @param failure - null: none. */
   stepsWith(
     authenticatedAt: number | null,
     limitedAt: number | null,

@@ -1,7 +1,8 @@
 import type { Failure } from './errors.ts';
 
 /**
- * Its validity is known only at the end: readers complete their own response in `onEnd` and abort it in `onError`.
+ * A result that arrives in chunks. Its validity is known only at the end: readers complete their own response in
+ * `onEnd` and abort it in `onError`.
  * Nothing is delivered before `pipeTo`; without it `cancel` must be called.
  */
 export interface StreamedResponse {
@@ -12,6 +13,7 @@ export interface StreamedResponse {
   /** One more chunk may arrive. Pauses are limited by longAnswerStallMs. */
   pause(): void;
   resume(): void;
+  /** No more callbacks follow. */
   cancel(): void;
 }
 

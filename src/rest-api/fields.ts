@@ -14,7 +14,7 @@ export const network = () => oneOf(networks, 'mainnet-beta', 'The network.');
 export const commitment = (absent: Commitment = 'finalized') =>
   oneOf(commitments, absent, 'Commitment of the state to read.');
 
-/** Value of which an invalid and a missing one have their own error message. */
+/** A value with separate messages for missing and invalid input. */
 export const checked = <Value>(isValid: (input: unknown) => boolean, missing: string, invalid: string) =>
   z.custom<Value>(isValid, { error: ({ input }) => (isAbsent(input) ? missing : invalid) });
 

@@ -19,6 +19,7 @@ interface FileStorage {
   /**
    * Stores a stream, or a complete file without queueing behind streams. When it throws, nothing is stored.
    * @param about.ownerId - the key family.
+   * @throws Failure FILE_TOO_LARGE, STORAGE_FULL, STORAGE_UNAVAILABLE, OVERLOADED
    */
   put(
     bytes: AsyncIterable<Uint8Array> | Uint8Array,

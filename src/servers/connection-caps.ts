@@ -44,7 +44,7 @@ export class ConnectionCaps {
     return true;
   }
 
-  /** Also for other reasons than the limit. */
+  /** Called for other reasons than the limit, too. */
   reject(socket: Socket): void {
     this.rejected += 1;
     // A reset leaves no state in the system.

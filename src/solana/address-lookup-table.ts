@@ -36,6 +36,7 @@ export function readLookupTable(data: Uint8Array): RawLookupTable | null {
     const lastExtendedSlotStartIndex = reader.u8();
     const tag = reader.u8();
     if (tag > 1) return null;
+    // Without an authority, its bytes are absent, and padding fills the header.
     const authority = tag === 0 ? null : addressFromBytes(reader.bytes(32));
     const meta = { deactivationSlot, lastExtendedSlot, lastExtendedSlotStartIndex, authority };
     return { meta, addresses: data.subarray(META_BYTES) };

@@ -36,7 +36,7 @@ export function addressBytes(value: Address): Uint8Array {
 
 const LEADING_ZEROS = /^1+/;
 
-/** By bytes, without decoding: base58 texts without leading `1` (zero bytes) sort like numbers of as many digits. */
+/** By bytes, without decoding: base58 texts of equal length sort like their numbers; otherwise the longer is larger. */
 export function compareAddresses(a: Address, b: Address): number {
   const left = a.replace(LEADING_ZEROS, '');
   const right = b.replace(LEADING_ZEROS, '');

@@ -46,6 +46,7 @@ function effectiveAndActivating(
   history: StakeHistoryLookup,
 ): [bigint, bigint] {
   const { stake, activationEpoch, deactivationEpoch } = delegation;
+  // Stakes of the genesis block.
   if (activationEpoch === U64_MAX) return [stake, 0n];
   if (activationEpoch === deactivationEpoch || target < activationEpoch) return [0n, 0n];
   if (target === activationEpoch) return [0n, stake];

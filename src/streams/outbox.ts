@@ -7,7 +7,7 @@ type Frame = Buffer | NotificationFrame;
 
 const BATCH_MAX_BYTES = 64 * 1024;
 
-/** Joins frames, which usually go to many sockets in a row, once. The buffer is reused unless retained. */
+/** Joins frames once, because the same frames usually go to many sockets in a row. The buffer is reused unless retained. */
 class WriteBatch {
   #frames: Frame[] = [];
   #slab = Buffer.allocUnsafeSlow(BATCH_MAX_BYTES);
@@ -94,7 +94,7 @@ const EMPTY = Buffer.alloc(0);
 
 const NO_BACKLOG: SendBacklog = { bytes: 0, messages: 0 };
 
-/** Limits the lag that responses permit. */
+/** Responses may exceed the queue limit by this factor before the client is disconnected. */
 const RESPONSE_QUEUE_FACTOR = 8;
 
 const bytesOf = (frame: Frame): Buffer => (frame instanceof Uint8Array ? frame : frame.bytes);

@@ -42,7 +42,7 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<Outcome>;
   /**
-   * Limits and meters input that is not a call. Without a response, `idBytes` is null. Returns the error to
+   * Limits and meters input that is not a call, without credits. Without a response, `idBytes` is null. Returns the error to
    * send: the `fault`, which is null for valid input, or a rejection.
    */
   recordInvalidRequest(fault: Failure | null, bytesIn: number, idBytes: number | null): Failure | null;
@@ -60,13 +60,15 @@ export interface Session {
   setBacklog?(backlog: Backlog): void;
   /** The client was disconnected: it reads too slowly. */
   recordLagged?(): void;
+  /** Ends every subscription; the connection still counts until `close`. */
   end(): void;
+  /** Ends the session and releases its connection permit. */
   close(): void;
 }
 
 export interface WebSocketHandler {
   /**
-   * Takes a connection permit. `onEnd` is called once when the key or its rules exclude the caller.
+   * Takes a connection permit. `onEnd` is called once when the key becomes invalid or its rules exclude the caller.
    * @throws Failure TOO_MANY_WRONG_KEYS, MISSING_KEY, INVALID_KEY, UNAUTHORIZED_PRODUCT, KEYS_UNAVAILABLE,
    * NETWORK_FORBIDDEN, ADDRESS_FORBIDDEN, ORIGIN_FORBIDDEN, QUOTA_EXCEEDED, RATE_LIMITED, CONNECTION_LIMIT.
    */

@@ -8,7 +8,7 @@ import { HedgeBudget, HedgeTimer } from './retry/hedging.ts';
 import { ChainHeads } from './slots/chain-heads.ts';
 import { markLag } from './slots/lag.ts';
 
-/** One epoch: histories that begin this close together count as equal. */
+/** Slots of an epoch. Histories that begin this close together count as equal. */
 const SAME_DEPTH_SLOTS = 432_000n;
 
 /**
@@ -17,23 +17,25 @@ const SAME_DEPTH_SLOTS = 432_000n;
  */
 export class NodeGroup {
   readonly limits: UpstreamLimits;
-  /** Shared, because a selection is synchronous. */
+  /** One for all calls, because a selection is synchronous. */
   readonly selector = new PowerOfTwoSelector();
   readonly hedgeTimer = new HedgeTimer();
   readonly hedgeBudget: HedgeBudget;
+  /** Separate, so that hedges of scans do not use up those of other calls. */
   readonly scanHedgeBudget: HedgeBudget;
-  /** Of the healthy serving nodes. */
+  /** Chain heads of the healthy serving nodes. */
   readonly heads = new ChainHeads();
   readonly recoveryProbes: RecoveryProbes;
   readonly #primary: Primary;
   #candidates: readonly UpstreamNode[];
+  /** Without cordoned nodes, unless all are cordoned. */
   serving: readonly UpstreamNode[];
-  /** Start of the longest history; null if unknown. */
+  /** First slot of the longest history of a serving node; null if unknown. */
   #oldestAvailable: Slot | null = null;
-  /** Some serving nodes are ejected: their recovery is probed. */
+  /** Whether a serving node is ejected, so that its recovery must be probed. */
   hasEjected = false;
 
-  /** @param limits - read at each use: may change. */
+  /** @param limits - read at each use, because a reload may change them. */
   constructor(candidates: readonly UpstreamNode[], limits: UpstreamLimits) {
     this.limits = limits;
     this.hedgeBudget = new HedgeBudget(limits);
@@ -45,7 +47,7 @@ export class NodeGroup {
     this.refresh();
   }
 
-  /** null in the `spread` strategy. */
+  /** The sticky node; null with the strategy `spread`. */
   get primary(): UpstreamNode | null {
     return this.limits.loadBalancing === 'sticky' ? this.#primary.node : null;
   }
@@ -69,7 +71,7 @@ export class NodeGroup {
     return firstAvailable <= this.#oldestAvailable + SAME_DEPTH_SLOTS;
   }
 
-  /** @param watched - serving and drained nodes. */
+  /** Updates lag, ejections, serving nodes and history after a poll. @param watched - serving and cordoned nodes. */
   review(watched: readonly UpstreamNode[], now: number): void {
     markLag(watched, this.limits, now);
     updateEjections(watched, this.limits, now);

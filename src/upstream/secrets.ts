@@ -1,12 +1,13 @@
 /** Shorter URL parts are words like `rpc`, not secrets. */
 const SECRET_LENGTH_MIN = 8;
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
-/** JSON in a JSON string in a JSON string. */
+/** Levels of escapes that are removed, such as JSON in a JSON string. */
 const ESCAPES_MAX = 3;
 
-/** Strings that must not reach a client: the host and every possible key. */
+/** Strings that must not reach a client: the host, unless it is loopback, and every part that may be a key. */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): Buffer[] {
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.username, url.password];
+  // `Bearer TOKEN`: the token alone is a secret.
   const values = Object.values(headers).flatMap((value) => value.split(' '));
   const long = [...pieces, ...values].filter((piece) => piece.length >= SECRET_LENGTH_MIN);
   const host = LOOPBACK.test(url.hostname) ? [] : [url.hostname];
@@ -23,7 +24,7 @@ const unescaped = (text: string): string =>
     )
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => character(hex));
 
-/** Escaped or not. */
+/** Whether the bytes contain a secret, plain or escaped. */
 export function revealsOneOf(secrets: readonly Buffer[], bytes: Buffer): boolean {
   if (secrets.some((secret) => bytes.includes(secret))) return true;
   const sought = secrets.flatMap((secret) => {

@@ -70,7 +70,7 @@ describe('solway db', () => {
     const move = () => solway('db', 'move', '--to', 'env:NOWHERE');
     const [running, silent] = [await move(), await seen(Date.now() - 60_000).then(move)];
     await store.close();
-    const words = 'a gateway uses this database: stop it';
+    const words = 'a gateway is using this database: stop it';
     expect([running.code, running.err]).toEqual([1, expect.stringContaining(words)]);
     expect([silent.code, silent.err.includes(words)]).toEqual([1, false]);
   });

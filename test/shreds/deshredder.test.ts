@@ -111,7 +111,7 @@ describe('memory of the deshredder', () => {
     bytesMax: 400_000,
     slotsAheadMax: 20,
     slotsBehindMax: 10,
-    heldBytesMax: 20_000,
+    pendingBytesMax: 20_000,
   };
   /** Too few shreds to complete each slot. */
   const begin = (deshredder: Deshredder, slots: readonly number[], count = 5): void => {
@@ -167,8 +167,8 @@ describe('memory of the deshredder', () => {
     });
     const { packets } = generateSlot(9, [500]);
     for (let i = 0; i < 20; i++) pushAll(rig.deshredder, packets);
-    expect(rig.deshredder.usage.pendingBytes).toBeLessThanOrEqual(limits.heldBytesMax);
-    expect(rig.deshredder.usage.pendingBytes).toBeGreaterThan(limits.heldBytesMax - 1_500);
+    expect(rig.deshredder.usage.pendingBytes).toBeLessThanOrEqual(limits.pendingBytesMax);
+    expect(rig.deshredder.usage.pendingBytes).toBeGreaterThan(limits.pendingBytesMax - 1_500);
     const { pending, drops } = rig.deshredder.stats;
     expect(pending).toBe(1_280);
     isKnown = true;

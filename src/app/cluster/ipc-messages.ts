@@ -83,7 +83,10 @@ export const workerMethods = {
     response: z.object({ problems }),
   },
   apply: { request: z.object({ configuration }), response: empty },
-  /** Not a signal: after one of a terminal to the whole process group, ours would be the second, which skips the drain. */
+  /**
+   * A message, not a signal: a terminal signals the whole process group, so ours would be a second signal, which stops
+   * without draining.
+   */
   stop: { request: empty, response: empty },
 } as const satisfies IpcMethods;
 

@@ -45,7 +45,7 @@ export type DatabaseFacts = Awaited<ReturnType<typeof factsOf>>;
 export const migrateDatabase = (configuration: Configuration): Promise<DatabaseFacts> =>
   withStore(configuration, factsOf);
 
-/** @throws BackupError, errors of the system and of the driver */
+/** @throws BackupError, errors of the file system and of the database driver */
 export const backupDatabase = (
   configuration: Configuration,
   file: string,
@@ -61,14 +61,14 @@ export const restoreDatabase = (
 ): Promise<TableCount[]> =>
   withStore(configuration, async (store) => restoreBackup(store, readBackupFile(file), onTable));
 
-/** The writes of a gateway would not be copied. */
+/** Writes of a running gateway would be lost. */
 async function assertNoRunningGateway(store: Store): Promise<void> {
   const newest = await store.db
     .selectFrom('gateway')
     .select((select) => select.fn.max<number | null>('seen_at').as('at'))
     .executeTakeFirst();
   if ((newest?.at ?? 0) < Date.now() - RUNNING_MS) return;
-  throw new BackupError('a gateway uses this database: stop it, wait 10 seconds and try again');
+  throw new BackupError('a gateway is using this database: stop it, wait 10 seconds and try again');
 }
 
 function targetUrl(to: string, environment: Environment): string {

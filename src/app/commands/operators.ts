@@ -53,7 +53,10 @@ async function findDashboardAddress(
   return running === null ? { url, from: 'assumed' } : { url: running, from: 'running' };
 }
 
-/** Link of the first start; null when an operator or an open link exists. @param url - address of the service. */
+/**
+ * Creates the setup link of the first start; null if an operator or an unused link exists.
+ * @param url - of the service.
+ */
 export async function firstOperatorLink(
   configuration: Configuration,
   store: Store,
@@ -75,6 +78,7 @@ async function resetToken(
     peppers,
     options: accountOptionsOf(configuration),
     fallbackUrl: dashboardUrl(configuration),
+    // The library passes the token only to the mailer.
     mailReset: async (_email: string, token: string) => void tokens.push(token),
     now: Date.now,
     log: createLogger('silent', () => undefined),
@@ -83,12 +87,12 @@ async function resetToken(
   await library.api.requestPasswordReset({ body: { email } });
   const [token] = tokens;
   if (token !== undefined) return token;
-  throw new ApiError(404, 'NOT_FOUND', 'no account has this address: check the spelling');
+  throw new ApiError(404, 'NOT_FOUND', 'no account has this email address: check the spelling');
 }
 
 type OperatorCommandsOptions = OfflineOptions &
   Readonly<{
-    /** Whether the command line has the address of the service. */
+    /** Whether --host or --port was given. */
     isAddressGiven: boolean;
   }>;
 

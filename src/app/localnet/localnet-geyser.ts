@@ -46,7 +46,10 @@ async function listen(hub: GeyserHub, node: OpenLocalNode, port: number, options
   return { server, port: (await server.listen()).port };
 }
 
-/** Serves Geyser without a key; rooted slots are loaded for replay. @throws the system error when no port is free */
+/**
+ * Serves Geyser without a key. Loads rooted slots first, so that streams can replay slots from before a restart.
+ * @throws the system error when no port is free
+ */
 export async function openLocalnetGeyser(
   node: OpenLocalNode,
   options: LocalnetGeyserOptions,

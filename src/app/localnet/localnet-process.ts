@@ -48,7 +48,8 @@ const LINE_MAX_CHARS = 2_000;
 
 /**
  * Runs the embedded ledger in a child process: the VM aborts its process on some faults, and an account scan must not
- * block the gateway's event loop. A crashed child is restarted on the same ports.
+ * block the gateway's event loop. A crashed child is restarted on the same ports and recovers from its write-ahead
+ * log.
  */
 class LocalnetProcess {
   readonly #options: LocalnetProcessOptions;

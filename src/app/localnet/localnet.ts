@@ -29,7 +29,7 @@ import { warpTo } from './warp-slot.ts';
 export type LocalnetOptions = LocalNodeOptions &
   Readonly<{
     host: string;
-    /** JSON-RPC; WebSockets use the next port. 0: any free pair. */
+    /** JSON-RPC; WebSockets use the next port. 0: any two consecutive free ports. */
     rpcPort: number;
     /** Port of the faucet; 0: any free port. Default null: none. */
     faucetPort?: number | null;
@@ -103,7 +103,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
     try {
       return await openLocalNode(options);
     } catch (error) {
-      // Only a ledger that has lost its gateway exits by itself.
+      // Waiting helps only if the gateway of the holder has exited: then the ledger exits by itself.
       const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
       if (!isTransient || performance.now() >= end) throw error;
       await delay(IN_USE_PAUSE_MS);
@@ -136,12 +136,12 @@ async function openGeyser(
 ): Promise<LocalnetGeyser | null> {
   const [first] = ports;
   if (first === undefined) return null;
-  // The gRPC server is slow to load.
+  // Loaded on demand, because the gRPC server slows down startup.
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
 
-/** The file is optional. */
+/** A failure is not fatal: only tools that read validator.log need it. */
 function tryWriteValidatorLog({ ledgerDir, log }: LocalnetOptions, genesis: Genesis, contact: Contact): void {
   try {
     writeValidatorLog(ledgerDir, genesis, contact, new Date());
@@ -173,6 +173,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
   });
   const listeners: { close(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
+    // Listeners first: they read from the node.
     await Promise.all(listeners.map((listener) => listener.close()));
     await node.stop();
     await shreds?.close();

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 
-/** Slots that may be waiting for the disk. */
+/** Slots not yet written to disk, which take memory. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
-/** Creates empty blocks until the ledger has reached a slot. @throws Error when they cannot be written */
+/** Creates empty blocks until the ledger has reached a slot. @throws Error when a block cannot be written */
 export async function warpTo(
   node: Pick<OpenLocalNode, 'bank' | 'freeze' | 'durableSlot'>,
   slot: bigint,

@@ -1,4 +1,4 @@
-/** Functions that stop services, in the order in which these were opened. */
+/** Functions that stop services. */
 export type Stops = (() => Promise<unknown>)[];
 
 /** Runs all functions in order, even after a failure. @throws the first failure. */

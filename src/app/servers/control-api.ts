@@ -12,10 +12,10 @@ import { apiServicesOf, type ControlOptions } from './control-services.ts';
 /** Path prefix of the control API and of sign-in. */
 export const CONTROL_PREFIX = '/api/';
 
-const verbs = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
+const httpMethods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
-/** A reset link is only sent by mail to a registered address. */
-function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
+/** Sends password reset links; null without mail or a public URL, which makes resets unavailable. */
+function createResetMailer({ mailer, log }: ControlOptions, publicUrl: string | null) {
   if (mailer === null || publicUrl === null) return null;
   return async (email: string, token: string): Promise<void> => {
     const text = [
@@ -25,7 +25,8 @@ function mailReset({ mailer, log }: ControlOptions, publicUrl: string | null) {
     ].join('\n\n');
     // Not awaited: the duration would reveal whether the account exists.
     mailer.send({ to: email, subject: 'Your Solway password', text, isUrgent: true }).catch(() => {
-      log.warn('Password reset mail not sent');
+      // Without the error, which may contain the address.
+      log.warn('Failed to send a password reset mail');
     });
   };
 }
@@ -40,7 +41,7 @@ export function openControl(parts: ControlOptions) {
     peppers,
     options,
     fallbackUrl: `${configuration.server.tls === null ? 'http' : 'https'}://localhost:${configuration.server.port}`,
-    mailReset: mailReset(parts, options.publicUrl),
+    mailReset: createResetMailer(parts, options.publicUrl),
     now: services.now,
     log,
   });
@@ -70,10 +71,10 @@ export function controlRoutes(http: HttpApi, proxies: TrustedProxies): HttpRoute
     (request, env) => http.fetch(request, { address: addressOf(env.incoming as IncomingMessage) }),
     { overrideGlobalObjects: false, hostname: 'localhost' },
   );
-  const answer: HttpHandler = (request, response) => listener(request, response);
-  return new Map([[`${CONTROL_PREFIX}**`, new Map(verbs.map((verb) => [verb, answer]))]]);
+  const handler: HttpHandler = (request, response) => listener(request, response);
+  return new Map([[`${CONTROL_PREFIX}**`, new Map(httpMethods.map((method) => [method, handler]))]]);
 }
 
-/** Error body for a request below /api that is rejected before it reaches the control API. */
+/** Error body for a request below /api/ that is rejected before it reaches the control API. */
 export const controlRejection = (failure: Failure): Buffer =>
   Buffer.from(`${JSON.stringify({ error: { code: failure.code, message: failure.text, requestId: '' } })}\n`);

@@ -16,12 +16,12 @@ import { PROGRAM_VERSION } from '../program-version.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Addresses of the service, without a path. */
+/** URLs of the running service, without a path, and what it offers. */
 export type ServiceAddress = Readonly<{
   url: string;
   /** null when the listener is disabled. */
   grpcUrl: string | null;
-  /** Whether the shred stage has a source; without one its keys are rejected. */
+  /** Whether the shred stage has a source; without one, keys of the shred product are rejected. */
   hasShredStage: boolean;
   isDevelopment: boolean;
 }>;
@@ -30,18 +30,18 @@ export type ControlOptions = Readonly<{
   configuration: Configuration;
   store: Store;
   peppers: Peppers;
-  /** Loaded on demand: CLI commands do not need them, and loading them doubles startup time. */
+  /** Passed in rather than imported: the registry doubles the startup time of CLI commands, which pass none. */
   endpoints: ApiServices['endpoints'];
   dispatcher: RpcDispatcher | null;
   mailer: Mailer | null;
   log: Logger;
-  /** Additional services: request log, leaked keys. */
+  /** Services that only a running gateway has, such as the request log. */
   additionalServices?: Partial<ApiServices>;
-  /** Available once the listeners are open. */
+  /** Called once the listeners are open. */
   serviceAddress: () => ServiceAddress;
 }>;
 
-/** Account options; getters reflect configuration reloads. */
+/** Account options. Getters return what a reload changed; the other options change at a restart. */
 export function accountOptionsOf({ accounts }: Configuration): AccountOptions {
   const { publicUrl, oidc, sessionDays, accountFreeAttempts, addressFreeAttempts } = accounts;
   const limits = withDefaults<AccountLimits>(withDefaults<AccountLimits>(accountLimits, accounts), {

@@ -23,7 +23,7 @@ type GrpcListenerOptions = Readonly<{
   log: Logger;
 }>;
 
-/** A complete type, so that a missing option is a compile error. */
+/** The return type makes a missing option a compile error. */
 function optionsOf(
   { grpc, server }: Configuration,
   tls: TlsIdentity | null,

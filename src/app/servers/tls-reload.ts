@@ -38,7 +38,10 @@ export function watchCertificates(
   };
 }
 
-/** Rereads certificates when their files change and on SIGHUP, which must not end the process. @returns stops watching. */
+/**
+ * Rereads certificates when their files change and on SIGHUP, which must not end the process even without certificates.
+ * @returns a function that stops watching.
+ */
 export function reloadCertificatesOnChange(listeners: readonly TlsListener[], log: Logger): () => void {
   const certificates = watchCertificates(listeners, log);
   process.on('SIGHUP', certificates.reload);

@@ -8,7 +8,7 @@ export const accountLimits = {
   /** Session lifetime since the last use, in milliseconds; refreshed at most daily. */
   sessionMs: 7 * DAY_MS,
   invitationMs: 7 * DAY_MS,
-  /** Short pauses, so that nobody can lock a user out. Known addresses of an account count apart. */
+  /** Short pauses, so that nobody can lock a user out. Addresses that signed in before are counted separately. */
   accountAttempts: {
     freeAttempts: 5,
     firstPauseMs: SECOND_MS,

@@ -34,6 +34,7 @@ type SignInResponse = Readonly<{
 const USER_AGENT_MAX = 256;
 /** The library locks an account for 15 minutes but does not say so. */
 const LOCKED_S = 900;
+/** Path of this service; `//host` and `/\\host` would lead elsewhere. */
 const OWN_PATH = /^\/(?![/\\])[A-Za-z0-9/_.~?=&%#:,+-]{0,512}$/;
 const redirects = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'] as const;
 

@@ -61,8 +61,8 @@ export function inviteOperator(context: OperatorContext, email: string | null): 
 }
 
 /**
- * Creates the setup link of the first start; null if there is an operator or an invitation of one. Safe with
- * concurrent processes.
+ * Creates the invitation of the first start. Safe with concurrent processes.
+ * @returns its token; null if there is an operator or an invitation of one.
  */
 export function inviteFirstOperator(context: OperatorContext): Promise<string | null> {
   return makeChange(context.store, async (trx, version) => {

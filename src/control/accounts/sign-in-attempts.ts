@@ -108,7 +108,8 @@ export class FailedSignInLog {
   }
 
   record(path: string, account: string | null, facts: RequestMetadata): void {
-    const accounts = this.#pending.size - Number(this.#pending.has(null));
+    const accounts = this.#pending.has(null) ? this.#pending.size - 1 : this.#pending.size;
+    // Further accounts are counted together.
     const key = this.#pending.has(account) || accounts < ACCOUNTS_MAX ? account : null;
     const one = this.#pending.get(key) ?? { path, facts, at: this.#parts.now(), count: 0 };
     one.count++;

@@ -6,7 +6,7 @@ export const NAME_RULE = '1 to 64 printable characters';
 /** `account` and `session` count failures; `counted` counts every call, because it affects others. */
 type AttemptPolicy = 'none' | 'account' | 'session' | 'counted';
 
-/** A path of the sign-in library; all others do not exist. */
+/** An allowed path of the sign-in library; all others are answered with 404. */
 export type SignInRoute = Readonly<{
   attempts: AttemptPolicy;
   fields: readonly string[];

@@ -48,7 +48,10 @@ async function makeIrreplaceable(db: Kysely<unknown>, table: string): Promise<vo
 export type Migration = Readonly<{
   number: number;
   name: string;
-  /** SQL statements for both dialects, or a function. SQLite adds one column per statement. */
+  /**
+   * SQL statements for both dialects, or a function. SQLite adds one column per statement. A new column needs a default
+   * or null, because older programs keep inserting rows.
+   */
   up: string | ((db: Kysely<unknown>) => Promise<void>);
 }>;
 

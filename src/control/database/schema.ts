@@ -53,6 +53,7 @@ export interface PlanTable {
   grpc_cuckoo_max_bytes: number;
   /** 0: no quota. */
   monthly_credits: number;
+  /** 0: calls beyond the quota are reported, not rejected. */
   quota_is_hard: number;
   /** Credits per 100,000 bytes of streamed messages. */
   stream_credits: number;

@@ -81,7 +81,10 @@ function activeFamily(trx: Transaction<Schema>, familyId: string, now: number): 
     .execute();
 }
 
-/** Changes rules, name or expiry of all living keys of a family. @throws KeyOperationError */
+/**
+ * Changes rules, name or expiry of all living keys of a family. A key that is being rotated out is not extended.
+ * @throws KeyOperationError
+ */
 export function changeKey(register: KeyRegister, id: string, change: KeyChange): Promise<KeyView> {
   return makeChange(register.store, async (trx, version) => {
     const row = await requireKey(trx, id, register);

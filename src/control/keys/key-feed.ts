@@ -94,7 +94,7 @@ async function* recordPages(
 
 /**
  * Keys that changed after `version`, oldest change first.
- * @param notExpiredAt - Unix milliseconds; leaves out keys that were expired or revoked by then.
+ * @param notExpiredAt - Unix milliseconds, only for the first load: leaves out keys that were expired or revoked by then.
  */
 export const keysChangedAfter = (
   store: Source,
@@ -153,6 +153,7 @@ export const keyFeedOptions = {
   onStoreState: () => undefined,
 };
 
+/** Multiple of the deadline of one page. */
 const TIMEOUT_FACTOR_MAX = 8;
 
 /** Loads all keys into memory, then polls for newer versions. After a failure, loaded keys stay in use. */

@@ -87,7 +87,10 @@ export function rejectField(field: string, message: string): never {
   throw new KeyOperationError('invalid', message, field);
 }
 
-/** Keys of other customers count as missing. @throws KeyOperationError not-found */
+/**
+ * Reads a key in a transaction that holds the change counter. Keys of other customers count as missing.
+ * @throws KeyOperationError not-found
+ */
 export async function requireKey(
   trx: Transaction<Schema>,
   id: string,

@@ -12,7 +12,7 @@ export const noticeLimits = {
   retryMaxMs: 3_600_000,
   /** Per customer. */
   targetsMax: 10,
-  /** Minimum interval between tests of a target. */
+  /** Minimum time from a delivery or test to the next test of a target. */
   testIntervalMs: 5_000,
   retentionDays: 400,
 };

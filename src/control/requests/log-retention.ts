@@ -130,6 +130,7 @@ export const retentionLimits = {
 type RetentionLimits = Readonly<typeof retentionLimits>;
 
 const HOUR_MS = 3_600_000;
+/** Few enough that SQLite blocks the process for only a few milliseconds. */
 const DELETE_BATCH_ROWS = 100;
 /** Newer rows are not counted yet: other gateways may still write some. */
 const SETTLE_MS = 30_000;

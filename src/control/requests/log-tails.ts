@@ -28,7 +28,7 @@ export type Follower = Readonly<{ id: string; isOperator: boolean }>;
 export class LogTails {
   readonly #limits: TailLimits;
   readonly #state: FailureState;
-  /** Open tails by what a limit counts. */
+  /** Number of open tails, in all, by customer and by follower. */
   readonly #open = new Map<string, number>();
 
   constructor(limits: Partial<TailLimits> = {}, onState?: OnState) {

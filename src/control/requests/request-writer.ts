@@ -170,6 +170,7 @@ export class RequestWriter {
       }
       rows.splice(0, batch.length);
       single = Math.max(0, single - 1);
+      // SQLite runs synchronously; yields to the event loop.
       await setImmediate();
     }
   }

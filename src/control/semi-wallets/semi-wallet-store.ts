@@ -93,7 +93,7 @@ export class SemiWalletStore {
   }
 
   /**
-   * Null for an unknown wallet, after the same time.
+   * Returns the envelope; null for an unknown wallet, which takes as long as a known one.
    * @throws Failure WRONG_PASSWORD, TOO_MANY_TRIES, OVERLOADED
    */
   async decrypt(ownerId: string, wallet: Address, password: string): Promise<Envelope | null> {

@@ -67,7 +67,7 @@ export async function replaceWallet(
   });
 }
 
-/** Seals wallets of other peppers again. Rows that do not open stay for a later repair. */
+/** Seals wallets of other peppers again, which needs no passwords. Rows that do not open stay for a later repair. */
 export async function resealWallets({ db }: Store, seal: JsonSeal<Envelope>): Promise<void> {
   const query = selectRows(db, 'semi_wallet', {})
     .where('pepper_version', '!=', seal.current)

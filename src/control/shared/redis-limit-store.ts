@@ -8,7 +8,7 @@ import {
 } from './limit-store.ts';
 import { type RedisConnectionOptions, redisOptions } from './redis-client.ts';
 
-/** Unix milliseconds of the server: gateway clocks need not agree. */
+/** Unix milliseconds of the server: gateway clocks need not agree. All Redis keys expire. */
 const NOW = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -91,7 +91,7 @@ function windowSync(
       window.resetReports();
       shift = null;
     }
-    // The first sync only learns the server's time.
+    // The response to an empty command contains the server's time.
     if (shift === null) return toCommand([], nowMs, 0);
     const counted = window.takeReports(namesMax);
     return counted.length === 0 ? null : toCommand(counted, nowMs, shift);

@@ -126,10 +126,10 @@ export type OpenFile = Readonly<
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Without files of other processes since startup. */
+  /** Of files found at startup and files stored by this process. */
   readonly quota: StorageQuota;
   readonly #sharedQuota: SharedStorageQuota | null;
-  /** Last task per CID. */
+  /** Last task per CID, which the next one waits for. */
   readonly #pendingTasks = new Map<string, Promise<void>>();
 
   private constructor(

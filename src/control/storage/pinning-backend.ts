@@ -91,8 +91,8 @@ export class PinningService {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#service.close();
-    await this.#polling.stop();
+    // Closing the service ends the requests of a poll.
+    await Promise.all([this.#polling.stop(), this.#service.close()]);
   }
 
   async #find(cid: string): Promise<PinStatus | null> {

@@ -19,7 +19,7 @@ export type ServiceBody = Readonly<{ type: string; bytes: number; chunks: AsyncI
 
 export type ServiceResponse = Readonly<{ status: number; text: string }>;
 
-/** HTTP client of a storage service. */
+/** HTTP client of a storage service, whose responses are not shown to clients. */
 export class StorageService {
   readonly #url: string;
   readonly #authorization: string | null;

@@ -126,7 +126,7 @@ export type UsageSum<Name extends UsageName> = Omit<UsageCounters, 'latency'> & 
   last_minute: number;
 } & Pick<{ key_id: string; plan_id: string; product: Product; method: string; status: UsageStatus }, Name>;
 
-/** Per query: SQLite blocks meanwhile. */
+/** Few, because SQLite blocks the process during a query. */
 const BUCKETS_AT_ONCE = 60;
 
 type Table = 'usage_total' | 'usage_method' | 'usage_hour' | 'usage_day' | 'usage_minute';

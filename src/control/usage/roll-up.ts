@@ -240,7 +240,9 @@ function completeBuckets(db: Kysely<Schema>, kind: DirtyBucketKind, nowMs: numbe
 }
 
 export async function isSomethingDue({ db }: Store, nowMs: number): Promise<boolean> {
-  for (const { kind } of rollUps) if ((await completeBuckets(db, kind, nowMs, 1)).length > 0) return true;
+  for (const { kind } of rollUps) {
+    if ((await completeBuckets(db, kind, nowMs, 1)).length > 0) return true;
+  }
   return false;
 }
 

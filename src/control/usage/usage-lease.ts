@@ -2,8 +2,9 @@ import type { Store } from '../database/open.ts';
 import { deleteRows, selectRows } from '../database/rows.ts';
 
 /**
- * Acquires or renews a lease, so that one of several gateways does periodic work. Correctness must not depend
- * on it: clocks may differ, and a stalled holder may still be running.
+ * Acquires or renews a lease, so that only one gateway does a periodic task. Correctness must not depend on it:
+ * clocks may differ, and a holder that stalled may still run.
+ * @returns whether the holder has the lease.
  */
 export async function acquireLease(
   store: Store,

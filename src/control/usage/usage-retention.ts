@@ -51,7 +51,7 @@ async function isRolledUp(db: Kysely<Schema>, level: Level, unit: number): Promi
   return true;
 }
 
-/** Moves the start of retention past a rolled-up unit. Late writes before it would create a partial hour. */
+/** Moves the start of retention past a rolled-up unit. Later writes before it are rejected: they would create a partial hour. */
 async function advanceRetention(store: Store, level: Level, unit: number): Promise<boolean> {
   const bucket = (unit + 1) * perUnit(level, level.step);
   try {

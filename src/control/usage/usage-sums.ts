@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { BUCKET_COUNT } from '../../base/histogram.ts';
 import type { UsageCounters } from '../database/tables/usage.ts';
 
-/** All but the latency histogram. */
+/** All but the latency histogram, in the order of the columns of a CSV export. */
 export const counterColumns = ['requests', 'credits', 'bytes_in', 'bytes_out', 'messages'] as const;
 
 /** Sums of the counters under their own names. */

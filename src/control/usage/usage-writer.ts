@@ -84,7 +84,7 @@ export class UsageWriter {
     this.#timer ??= setInterval(() => void this.flush(), this.#options.flushIntervalMs);
   }
 
-  /** Never rejects; resolves after the attempt. New rows wait for the end of a running write. */
+  /** Writes pending rows. During a write, new rows are only journaled, and the next flush writes them. Never rejects. */
   async flush(): Promise<void> {
     const rows = this.#options.source.drain();
     const isBehind = this.#state.isFailing || this.#writing !== null;

@@ -71,7 +71,7 @@ async function readDrafts(
   return drafts;
 }
 
-/** Mints of NFTs, MPL Core assets and collections, and, with DAS, compressed and burnt NFTs. */
+/** Reads NFTs by address: Metaplex and Token-2022 mints, MPL Core assets; with DAS, also compressed and burnt ones. */
 export async function readNfts(
   chain: Chain,
   mints: Iterable<Address>,
@@ -143,7 +143,8 @@ async function readCompressed(chain: Chain, das: NftDas | null, wallet: Address)
 const byMint = (a: FoundNft, b: FoundNft): number => (a.onChain.mint < b.onChain.mint ? -1 : 1);
 
 /**
- * Every NFT of a wallet, sorted by mint so that pages are stable; compressed ones need DAS.
+ * Every NFT of a wallet, sorted by mint so that pages are stable; compressed ones need DAS. Filter by `onChain` and cut
+ * the page before `withOffChain`, which fetches a document per NFT.
  * @throws NodeRejection, also for a node that rejects getProgramAccounts without DAS.
  */
 export async function nftsOfWallet(chain: Chain, das: NftDas | null, wallet: Address): Promise<FoundNft[]> {

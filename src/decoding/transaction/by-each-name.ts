@@ -1,4 +1,4 @@
-/** Map of entries whose keys hold one or more names, separated by spaces. */
+/** Map with an entry for each name; a key of `entries` is a list of names separated by spaces. */
 export const byEachName = <Key, Value>(
   entries: Readonly<Record<string, Value>>,
   keyOf: (name: string) => Key,

@@ -42,6 +42,7 @@ export async function fetchTransaction(chain: Chain, signature: string): Promise
   return fetched;
 }
 
+/** Retries once after a Failure, unless the client has left. */
 async function retried<T>({ signal }: Chain, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -11,13 +11,13 @@ import { collectTokens } from './token-accounts.ts';
 
 // Limits of one transaction, at or above those of the runtime and nodes: valid transactions never reach them.
 
-/** Source: Agave, `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
+/** Far above Agave's `MAX_INSTRUCTION_TRACE_LENGTH`, 64. */
 const INSTRUCTIONS_MAX = 1_000;
 /** Indexes are a u8. */
 const ACCOUNTS_MAX = 256;
 /** Source: Agave, `MAX_INSTRUCTION_STACK_DEPTH`, 5 or 9. */
 const HEIGHT_MAX = 255;
-/** Base58 characters, ten times the longest data: decoding is slow. Data beyond counts as empty. */
+/** Base58 characters of a transaction, ten times the longest data: decoding is slow. Data beyond counts as empty. */
 const DATA_TEXT_MAX = 131_072;
 /** Base64 characters of a wire transaction. Source: `TRANSACTION_MAX_BYTES`. */
 const WIRE_TEXT_MAX = 1644;
@@ -230,6 +230,7 @@ const balancesOf = (list: JsonValue | undefined): bigint[] =>
 
 /**
  * Decodes a getTransaction result in `json`, `jsonParsed` or `base64`; malformed members are left out.
+ * @param result - untrusted; from `parseJson`, so that u64 values are exact.
  * @returns null without a signature or fee payer, or when nested too deeply.
  */
 export function readExecutedTransaction(result: JsonValue): ExecutedTransaction | null {

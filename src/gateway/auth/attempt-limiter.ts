@@ -23,7 +23,10 @@ export type AttemptLimits = Readonly<{
 
 const DOUBLINGS_MAX = 30;
 
-/** Limits password attempts before any hash is computed. Concurrent attempts count as sequential ones. */
+/**
+ * Limits password attempts by name: after some free failures, pauses double. An early attempt is rejected before its
+ * hash is computed. Concurrent attempts count as sequential ones.
+ */
 export class AttemptLimiter {
   readonly #limits: AttemptLimits;
   readonly #now: () => number;

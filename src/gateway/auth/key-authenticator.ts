@@ -243,7 +243,7 @@ const limitNames = (Object.keys(defaultPlanLimits) as (keyof PlanLimits)[]).filt
   (name) => name !== 'prices',
 );
 
-/** With the fields of the request path first: keys in use are then close together in memory. */
+/** Copied at first use, the fields of the request path first, so that keys in use are close together in memory. */
 function withKeyState(record: KeyRecord): LoadedKey {
   const { product, status, expiresAt, rules, limits, familyId, addressPerSecond, monotonicReads } = record;
   const keyState = new KeyState();
@@ -287,7 +287,7 @@ function tagOf(credential: string): number {
 
 /**
  * Set-associative. The user removes an entry when it changes and checks expiry on each hit. The comparison
- * takes no constant time, but each wrong guess is fully verified and counted.
+ * takes no constant time, but each wrong guess is fully verified and counts as a failed authentication.
  */
 export class VerifiedCredentialCache<Found> {
   readonly #fields: Field<Found>[] = new Array<null>(ENTRIES_MAX * FIELDS_PER_ENTRY).fill(null);

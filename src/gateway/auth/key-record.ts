@@ -21,7 +21,7 @@ export const defaultPlanLimits = {
   wsMessageMaxBytes: 1_048_576,
   /** Per key family, as for `wsConnectionsMax`. */
   grpcStreamsMax: 100,
-  /** Filters per gRPC stream request, as for the next three limits. */
+  /** This limit and the next three are per request of a gRPC stream. */
   grpcFiltersMax: 1_000,
   /** Block filters; each one adds a message per block. */
   grpcBlocksMax: 10,

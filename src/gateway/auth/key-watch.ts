@@ -17,7 +17,7 @@ export type OnKeyEnd = (failure: Failure) => void;
 type Watcher = Readonly<{ use: KeyUse; onEnd: OnKeyEnd }>;
 
 /**
- * Notifies long-lived connections when their key ends: at once when it is revoked or its rules forbid this
+ * Notifies long-lived connections when their key ends: at once when it is revoked or disabled, or its rules forbid this
  * use, within a sweep when it expires or its credits are spent. One timer for all watches.
  */
 export class KeyWatch {

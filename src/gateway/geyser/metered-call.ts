@@ -75,7 +75,15 @@ export class MeteredCall {
     const { meter, network } = this.#parts;
     meter.endRequest(this.context, {
       ...this.#facts,
-      ...{ wire: 'grpc', network, status, failure, rpcCode: 0, bytesOut, params: null, result: null, cost },
+      wire: 'grpc',
+      network,
+      status,
+      failure,
+      rpcCode: 0,
+      bytesOut,
+      params: null,
+      result: null,
+      cost,
     });
   }
 }

@@ -39,8 +39,9 @@ export class ConnectionLimit {
   }
 
   /**
-   * Changed names first, then those of the round, which `next` starts once the last one is complete and
-   * `restart` starts at once. @param max - names; the rest follow in the next reports.
+   * Reports changed names first, then those of a round over all names.
+   * @param max - names; the rest follow in the next reports.
+   * @param round - `next`: start a round if the last one is complete. `restart`: start one at once.
    */
   report(max: number, round: 'next' | 'restart' | null): ConnectionCount[] {
     if (this.#others === null) return [];
@@ -72,7 +73,7 @@ export class ConnectionLimit {
     if (remote !== undefined) remote.connections = connections;
   }
 
-  /** @param gateways - that share each limit without exchanging counts; 1: they exchange them. */
+  /** @param gateways - number of gateways that share each limit without exchanging counts; 1: they exchange them. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }

@@ -152,7 +152,7 @@ export class QuotaLedger {
     this.#markChanged(account);
   }
 
-  /** @param gateways - that share what is left without exchanging usage; 1: they exchange it. */
+  /** @param gateways - number of gateways that share what is left without exchanging usage; 1: they exchange it. */
   divide(gateways: number): void {
     this.#gateways = gateways;
     this.#recomputeShares();

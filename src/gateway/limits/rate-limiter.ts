@@ -127,7 +127,7 @@ export class RateLimiter {
     bucket.gateways = 1;
   }
 
-  /** @param gateways - that share each limit without contact; 1: they exchange reports. */
+  /** @param gateways - number of gateways that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }

@@ -114,7 +114,7 @@ export class SlidingWindowLimiter {
     count.remote = remote;
   }
 
-  /** @param gateways - that share each limit without contact; 1: they exchange reports. */
+  /** @param gateways - number of gateways that share each limit without contact; 1: they exchange reports. */
   divide(gateways: number): void {
     this.#gateways = gateways;
   }

@@ -52,7 +52,10 @@ function lifetimeOf({ blockhash, lastValidBlockHeight }: SentTransaction): Lifet
   return { blockhash, lastValidBlockHeight };
 }
 
-/** A wait ends early when the blockhash has expired and no node knows the transaction. Waits share polls. */
+/**
+ * Waits until transactions reach a commitment, by subscription if possible and by shared polls. A wait ends early when
+ * the blockhash has expired and no node knows the transaction.
+ */
 export class Confirmations {
   readonly #parts: ConfirmationParts;
   readonly #limits: ConfirmationLimits;

@@ -27,7 +27,7 @@ export const restLimits = {
   keyInFlightMax: 100,
   /** Concurrent upstream calls per network; further ones are queued. */
   callsInFlightMax: 256,
-  /** The same per network and key family. */
+  /** Per network and key family. */
   keyCallsInFlightMax: 32,
   answerMaxBytes: 8 * 1024 * 1024,
   answersMaxBytes: 64 * 1024 * 1024,
@@ -111,7 +111,11 @@ export class RestGateway implements RestHandler {
     const { body, failure } = result;
     this.#parts.meter.endRequest(context, {
       ...emptyRequest,
-      ...{ wire: 'rest', product: 'rpc', network: calls.network, method: route.name, failure },
+      wire: 'rest',
+      product: 'rpc',
+      network: calls.network,
+      method: route.name,
+      failure,
       status: failure === null ? 'ok' : statusOfFailure(failure),
       bytesIn: bytesIn(),
       bytesOut: body?.length ?? 0,

@@ -115,7 +115,7 @@ export class UpstreamCalls {
     this.#startedCredits += row.cost;
     this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
     const { key, trace } = this.#context;
-    const minSlot = (key && this.#parts.sessions?.minSlotFor(key, network, null)) ?? null;
+    const minSlot = key === null ? null : (this.#parts.sessions?.minSlotFor(key, network, null) ?? null);
     const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
     this.credits += row.cost;

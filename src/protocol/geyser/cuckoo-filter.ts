@@ -8,7 +8,7 @@ const ENTRY_BYTES = FINGERPRINT_BITS / 8;
 const SIP_HASH = 0;
 const KEY_BYTES = 32;
 
-/** Texts of the published client, which validates before sending. */
+/** Same texts as those of the published client, which validates before sending. */
 function validationError(message: CuckooFilterMessage): string | null {
   const { data, bucketCount, entriesPerBucket, fingerprintBits, hashAlgorithm } = message;
   if (hashAlgorithm !== SIP_HASH) return `unsupported cuckoo hash algorithm ${hashAlgorithm}`;
@@ -23,9 +23,12 @@ function validationError(message: CuckooFilterMessage): string | null {
   return null;
 }
 
+/** Shared, to avoid allocation per update. */
+const sharedLocation = { fingerprint: 0, first: 0 };
+
 /**
- * Set of addresses with false positives. Source: yellowstone-grpc-proto, `CuckooFilter`.
- * Each has a fingerprint of 16 bits in one of two buckets. Fingerprint and first bucket are parts of its
+ * Probabilistic set of addresses: it may report false positives. Source: yellowstone-grpc-proto, `CuckooFilter`.
+ * Each address has a fingerprint of 16 bits in one of two buckets. Fingerprint and first bucket are parts of its
  * hash; the second bucket is the first XOR the hash of the fingerprint.
  */
 export class CuckooFilter {
@@ -35,8 +38,8 @@ export class CuckooFilter {
 
   /** Copies the data. @throws GrpcError INVALID_ARGUMENT for invalid parameters. */
   constructor(message: CuckooFilterMessage) {
-    const fault = validationError(message);
-    if (fault !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${fault}`);
+    const error = validationError(message);
+    if (error !== null) throw new GrpcError('INVALID_ARGUMENT', `failed to create filter: ${error}`);
     this.#data = Uint8Array.from(message.data);
     this.#mask = message.bucketCount - 1;
     this.#hash = new SipHash(message.hashSeed);
@@ -53,9 +56,10 @@ export class CuckooFilter {
   /** @returns an object that the next call overwrites. */
   locate(bytes: Uint8Array, offset: number): Readonly<{ fingerprint: number; first: number }> {
     this.#hash.key(bytes, offset, KEY_BYTES);
-    location.fingerprint = this.#hash.high & 0xffff || 1;
-    location.first = (this.#hash.low & this.#mask) >>> 0;
-    return location;
+    // 0 marks an empty entry.
+    sharedLocation.fingerprint = this.#hash.high & 0xffff || 1;
+    sharedLocation.first = (this.#hash.low & this.#mask) >>> 0;
+    return sharedLocation;
   }
 
   secondBucketOf(first: number, fingerprint: number): number {
@@ -73,6 +77,3 @@ export class CuckooFilter {
     return false;
   }
 }
-
-/** Shared, to avoid allocation per update. */
-const location = { fingerprint: 0, first: 0 };

@@ -51,7 +51,7 @@ export type RestRoute = Readonly<{
   group: EndpointGroup;
   /** Name in usage: `wallet/balance`. */
   name: string;
-  /** Also with GET. */
+  /** `json`: also with GET. `upload`: multipart with a file. */
   bodyType: 'json' | 'upload';
   /** Responses contain private keys and must not be stored. */
   holdsSecrets?: boolean;

@@ -26,7 +26,7 @@ const VERSION = Buffer.from(' HTTP/1.1\r\n');
 /** Characters of a query that need no validation by llhttp. */
 const inQuery = byteTable((text) => /[A-Za-z0-9._~=&%+-]/.test(text));
 
-/** Result of `FastHead.read` for a request that the fast path does not handle. */
+/** Result of `FastHead.read` for a request that the fast path does not handle. Differs from NOT_SIMPLE. */
 export const NOT_FAST = -2;
 
 /**

@@ -10,11 +10,11 @@ import { rejectionHeaders } from '../http/encode.ts';
 import { rateLimitHeaderValues } from '../rate-limit-headers.ts';
 import { commonHeaders, JOIN_MAX_BYTES } from '../rpc/encode.ts';
 
-/** Larger numbers are written in two parts; the low part has this many digits. */
+/** Numbers above 2^31 - 1 are written in two parts; the low part has this many digits. */
 const LOW_DIGITS = 9;
 const LOW_BOUND = 10 ** LOW_DIGITS;
 
-/** Text in a reused byte buffer. The caller ensures that it fits. */
+/** Latin-1 text in a reused byte buffer. The caller ensures that it fits. */
 export class ByteText {
   readonly bytes: Buffer;
   length = 0;
@@ -52,7 +52,7 @@ const NONE = -1;
 const CACHED_POLICIES_MAX = 8;
 const LINE_END = Buffer.from('\r\n');
 
-/** The numbers of a policy and its RateLimit-Policy line, followed by the name of the RateLimit header. */
+/** Limits of a plan. `line`: its RateLimit-Policy header, and the RateLimit header up to its value. */
 type Policy = Readonly<{
   rate: number;
   rateWindow: number;
@@ -123,14 +123,14 @@ function buildHeadPrefix(status: number, fields: readonly string[]): HeadPrefix 
   return Buffer.from(text, 'latin1');
 }
 
-/** Writes responses with the headers of node:http. Small ones leave in one write from a reused buffer. */
+/** Writes responses with the headers of node:http. Small ones are sent with one write from a reused buffer. */
 export class ResponseWriter {
   readonly #keepAliveSeconds: number;
   readonly #prefixes = new Map<number, HeadPrefix>();
   readonly #rejectionPrefixes = new Map<number, HeadPrefix>();
   readonly #limitHeaders = new LimitHeaderWriter();
   #text = new ByteText(HEAD_MAX_BYTES + JOIN_MAX_BYTES);
-  /** Suffixes of the current second; null when they are outdated. */
+  /** Ends of the head with the current date; null when the second is over. */
   #suffixes: HeadSuffixes | null = null;
 
   constructor(keepAliveTimeoutMs: number) {
@@ -159,7 +159,7 @@ export class ResponseWriter {
     return prefix;
   }
 
-  /** Afterwards `socket.writableLength` is what the system has not accepted yet. */
+  /** Afterwards, `socket.writableLength` is the number of bytes that the kernel has not accepted. */
   write(
     socket: Socket,
     prefix: HeadPrefix,
@@ -185,6 +185,7 @@ export class ResponseWriter {
   writeStreamHead(socket: Socket, limits: LimitStatus, bytes: number | null, closes: boolean): void {
     this.#writeHead(this.prefixFor(null), limits, undefined, bytes, closes);
     const { bytes: text, length } = this.#text;
+    // Copied, because the buffer is reused.
     socket.write(Buffer.from(text.subarray(0, length)));
   }
 
@@ -270,7 +271,7 @@ export class FastStreamWriter implements ResponseReader {
   onData(bytes: Buffer): void {
     const canContinue = this.#write(bytes);
     this.#unreleased.push(bytes);
-    // The system mostly accepts a write at once, even if `write` returned false.
+    // The kernel usually accepts a write at once, even if `write` returned false.
     if (this.#socket.writableLength === 0) this.#releaseWritten();
     else if (!canContinue) this.#source.pause();
   }
@@ -283,8 +284,9 @@ export class FastStreamWriter implements ResponseReader {
     this.#write(last);
     this.#write(this.#suffix);
     const isChunked = this.#source.bytes === null;
+    // An empty write only has its callback called.
     socket.write(isChunked ? LAST_CHUNK : NOTHING, (error) => {
-      // After a failed write the system may still read the buffers.
+      // After a failed write, the kernel may still read the buffers.
       if (error == null) this.#releaseWritten();
     });
     socket.uncork();

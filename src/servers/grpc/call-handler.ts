@@ -7,7 +7,7 @@ import type { Outbox } from './outbox.ts';
 export interface GrpcCallHandler {
   readonly needsRequest: boolean;
   readonly isEndless: boolean;
-  /** Messages are valid until it returns. @param bytes - received, or by which decompression exceeds them. */
+  /** Messages are valid until it returns. @param bytes - received, or added by decompression. */
   onMessages(messages: readonly Buffer[], bytes: number): void;
   onHalfClose(): void;
   onLagging?(): void;

@@ -19,7 +19,7 @@ export const grpcServerOptions = {
   streamsPerConnectionMax: 100,
   /** Open streams with a key; above it, a call gets OVERLOADED. */
   streamsMax: 20_000,
-  /** The same without a key: health, reflection. */
+  /** Open streams without a key: health, reflection. */
   keylessStreamsMax: 1_000,
   keylessStreamsPerConnectionMax: 8,
   /** Maximum age of a stream without a key; it then ends with UNAVAILABLE. */
@@ -43,7 +43,7 @@ export const grpcServerOptions = {
   /** Queued for all clients, counting shared bytes per client; above it, the largest queues are LAGGING. */
   queuesMaxBytes: 1024 * MIB,
 
-  /** How long messages are collected into one write, most of the cost of a message. 0: one event loop turn. */
+  /** How long messages are collected for one write, because writes are most of their cost. 0: one event loop turn. */
   flushDelayMs: 1,
 
   pingIntervalMs: 10_000,
@@ -57,7 +57,7 @@ export const grpcServerOptions = {
   /** Time for a request message to arrive completely. */
   requestTimeoutMs: 30_000,
   endTimeoutMs: 10_000,
-  /** PING and SETTINGS frames without other traffic, or tiny DATA frames; above it, the connection closes. */
+  /** PING and SETTINGS frames without other traffic, or tiny DATA frames. Above it, the connection closes. */
   controlFramesPerSecondMax: 1_000,
   /** Calls that a connection may cancel at once, and per second; above it, the connection closes. */
   cancelsBurstMax: 200,

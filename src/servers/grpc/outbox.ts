@@ -35,7 +35,7 @@ export type OutboxParts = Readonly<{
 
 const batches = new FrameBatches();
 
-/** Messages are held by reference, in two parts that many queues share. */
+/** Bounded queue of a call. Messages are held by reference, in two parts that many queues share: names and tail. */
 export class Outbox {
   readonly #stream: Writable;
   readonly #options: OutboxOptions;

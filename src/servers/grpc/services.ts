@@ -118,7 +118,7 @@ type Limits = Pick<
   'keylessStreamsMax' | 'keylessStreamsPerConnectionMax' | 'keylessStreamMaxMs'
 >;
 
-/** Streams without a key have a small limit of their own: they cannot exhaust the streams of customers. */
+/** Streams without a key have their own small limit and a maximum age: they cannot exhaust the streams of customers. */
 export class KeylessStreams {
   readonly #limits: Limits;
   readonly #byConnection = new WeakMap<object, number>();

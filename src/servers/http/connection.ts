@@ -95,7 +95,7 @@ export class OpenRequests {
     this.#onEnd = onEnd;
   }
 
-  /** After all earlier ones on its connection; it is open until its response closes. */
+  /** Starts the request after all earlier ones on its connection. It is open until its response closes. */
   enqueue(response: ServerResponse, start: StartRequest): void {
     const { socket } = response.req;
     const ofConnection = openResponses(socket);

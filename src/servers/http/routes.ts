@@ -67,7 +67,7 @@ export const pathNotFound = (routes: HttpRoutes): Failure =>
 
 const rootOf = (path: string): string => path.split('/')[1] ?? '';
 
-/** For a path typed into a browser; programs and paths below those of an API get the JSON failure. */
+/** For a path typed into a browser; programs, and paths with the first segment of an API path, get the JSON failure. */
 export function findNotFoundPage(
   routes: HttpRoutes,
   request: IncomingMessage,
@@ -101,7 +101,7 @@ export interface HttpUpgrade {
   readonly protocol: string;
   /** Takes over a connection, or rejects it in HTTP. @param head - bytes received behind the request. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer, query: string): void;
-  /** Closes the rest after `graceMs`. @returns whether none had to be closed. */
+  /** Closes the connections that are still open after `graceMs`. @returns whether there were none. */
   drain(graceMs: number): Promise<boolean>;
 }
 

@@ -35,7 +35,7 @@ export const contentTypeOf = (type: string): string =>
 
 export type ResponsePace = Readonly<{
   responseMaxMs: number;
-  /** A client that reads less in this time is cut. Larger pieces get proportionally more time. */
+  /** A client that reads less than `progressMinBytes` in this time is cut. Larger pieces get proportionally more time. */
   progressMs: number;
   progressMinBytes: number;
 }>;

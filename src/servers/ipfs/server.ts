@@ -26,7 +26,7 @@ export interface FileReader {
 
 export const ipfsServerOptions = {
   openMax: 512,
-  /** The same per client address; clients behind a proxy share it. */
+  /** Requests of one client address; clients behind a proxy share it. */
   openPerAddressMax: 32,
   responseMaxMs: 60 * 60_000,
   progressMs: 60_000,

@@ -33,9 +33,9 @@ const FIELD_MAX_BYTES = 1;
 const ignore = (): void => {};
 
 /**
- * Reads the part `file` of a multipart/form-data body. Resolves when its headers have arrived; its `bytes`
- * end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
- * @throws Failure, as do `bytes`; InvalidFields without a part `file`.
+ * Reads the part `file` of a multipart/form-data body. Resolves when the headers of the part have arrived. The
+ * `bytes` of the file end when the whole body was read and is well formed. Stopping the iteration aborts the upload.
+ * @throws Failure, as iterating `bytes` does; InvalidFields without a part `file`.
  */
 export function readUpload(
   request: IncomingMessage,
@@ -249,8 +249,8 @@ const isValidSuffix = (first: number, second: number): boolean =>
   first === DASH ? second === DASH : first === CR && second === LF;
 
 /**
- * Rejects delimiter lines that busboy accepts: any line that starts like a delimiter, a single dash behind
- * one, depending on piece boundaries, and padding. Source: RFC 2046 §5.1.1, `delimiter` and
+ * Rejects delimiter lines that busboy misreads: it accepts any line that starts like a delimiter, handles a single
+ * dash after one depending on the boundaries of pieces, and takes padding for a header. Source: RFC 2046 §5.1.1, `delimiter` and
  * `close-delimiter`, without padding.
  */
 export class DelimiterValidator {

@@ -205,7 +205,7 @@ export type Ending = Failure | null;
 
 export const statusOfSingle = (ending: Ending): number => ending?.row.http ?? 200;
 
-/** Null: 200. A client whose calls are all rejected alike gets 401 or 429, as for a single call. */
+/** Failure that all calls share, such as 401 or 429, and that sets the HTTP status; null: the status is 200. */
 export function sharedFailure(endings: readonly Ending[]): Failure | null {
   const first = endings[0];
   if (first === undefined || first === null || first.row.http === 200) return null;

@@ -12,7 +12,7 @@ export const rpcServerOptions = {
   bodiesMaxBytes: 256 * 1024 * 1024,
   /** Memory of unsent responses; above it, calls get OVERLOADED. */
   responsesMaxBytes: 512 * 1024 * 1024,
-  /** The same of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
+  /** Responses of one batch; further calls get BATCH_ANSWER_TOO_LARGE. */
   batchResponsesMaxBytes: 128 * 1024 * 1024,
   batchConcurrency: 8,
   envelope: envelopeLimits,

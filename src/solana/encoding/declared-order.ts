@@ -1,7 +1,7 @@
 import type { WritableJson } from '../../base/json.ts';
 import { isMembers } from '../parsed/wire-order.ts';
 
-/** Agave's member order, which notifications have; `null`: unordered. Alternative types are merged. */
+/** Member order of Agave's structs, as in notifications; `null`: left as it is. Variants share one merged order. */
 type DeclaredOrder = { readonly [name: string]: DeclaredOrder | null };
 
 const orderOf = (names: string, inside: DeclaredOrder = {}): DeclaredOrder =>

@@ -45,7 +45,7 @@ function transactionSpans(bytes: Buffer): [from: number, to: number][] {
   return spans;
 }
 
-/** About a millisecond. */
+/** Transactions of a step, which takes about a millisecond. */
 const TRANSACTIONS_AT_ONCE = 8;
 
 /** Decodes a getBlock result in steps, because large blocks take long. @throws MalformedJson, SyntaxError */

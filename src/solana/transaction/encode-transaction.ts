@@ -2,13 +2,17 @@ import { ByteWriter } from '../../base/bytes.ts';
 import { writeShortVec } from '../short-vec.ts';
 import { SIGNATURE_BYTES } from '../signature.ts';
 
-/** @throws RangeError for a signature size other than 64. */
+const SHORT_VEC_MAX_BYTES = 3;
+
+/** Serializes a transaction. @throws RangeError if a signature is not 64 bytes. */
 export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): Uint8Array {
-  const writer = new ByteWriter(3 + signatures.length * SIGNATURE_BYTES + messageBytes.length);
+  const writer = new ByteWriter(
+    SHORT_VEC_MAX_BYTES + signatures.length * SIGNATURE_BYTES + messageBytes.length,
+  );
   writeShortVec(writer, signatures.length);
   for (const signature of signatures) {
     if (signature.length !== SIGNATURE_BYTES)
-      throw new RangeError(`a signature must have 64 bytes, not ${signature.length}`);
+      throw new RangeError(`signature must be 64 bytes, got ${signature.length}`);
     writer.bytes(signature);
   }
   return writer.bytes(messageBytes).finish();

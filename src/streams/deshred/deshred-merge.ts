@@ -13,7 +13,10 @@ type DeshredMergeLimits = Readonly<{
 
 type SlotState = Readonly<{ signatures: Set<string>; batches: Set<string>; statuses: Set<SlotStatus> }>;
 
-/** Batches are compared by bytes: not every source knows their shreds or splits them equally. */
+/**
+ * Merges sources. Batches are compared by their bytes, because not every source knows their shreds. Sources may split
+ * batches differently; transactions are still emitted once.
+ */
 export class DeshredMerge implements DeshredListener {
   readonly #listener: DeshredListener;
   readonly #slots: Lru<Slot, SlotState>;

@@ -6,6 +6,7 @@ type QueuedEvent = RawUpdate | Parameters<GeyserListener['onLost']> | ResetReaso
 const shredPriorityOptions = {
   /** With this many per tick, more may be queued: libuv reads 32 packets at a time, including duplicates. */
   shredsPerTick: 8,
+  /** Longest delay of the standard stage. */
   waitMaxMs: 100,
 };
 
@@ -15,7 +16,10 @@ export type ShredPriorityOptions = Readonly<typeof shredPriorityOptions> &
     accepted: () => number;
   }>;
 
-/** After a pause, shreds and their transactions are readable at once: updates wait for the tick's shreds. */
+/**
+ * Gives the shred stage priority over the standard stage. After a pause, shreds and updates with their transactions are
+ * readable at once: updates wait for the shreds of the tick.
+ */
 export class ShredPriorityQueue implements GeyserListener {
   readonly #listener: GeyserListener;
   readonly #options: ShredPriorityOptions;

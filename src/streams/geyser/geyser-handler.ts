@@ -49,9 +49,13 @@ export interface GeyserStream {
   request(request: SubscribeRequest | SubscribeDeshredRequest): Promise<void>;
   /** What was passed to the socket; called per batch, not per message. */
   recordSent(messages: number, bytes: number): void;
-  /** `bytes` may come from decompression. Returns the pause in milliseconds; Infinity ends the stream. */
+  /**
+   * Counts received messages.
+   * @param bytes - received, or added by decompression.
+   * @returns milliseconds to pause reading; Infinity to end the stream.
+   */
   recordReceived(messages: number, bytes: number): number;
-  /** The client reads too slowly. */
+  /** The client was disconnected: it reads too slowly. */
   recordLagged?(): void;
   /** Releases the permit. Idempotent. */
   close(): void;

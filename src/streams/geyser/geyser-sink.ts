@@ -17,6 +17,6 @@ export interface GeyserSink {
   readonly waitingMessages?: number;
   /** Ends the stream after the queued messages. */
   end(status: GrpcStatus): void;
-  /** The same for a slow client. */
+  /** Ends the stream of a slow client. */
   lag(backlog: StreamBacklog): void;
 }

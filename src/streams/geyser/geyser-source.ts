@@ -9,7 +9,7 @@ export interface FilterSet {
   end(): void;
 }
 
-/** A source may emit no more than what filter sets request. */
+/** Source of updates. It need not emit more than filter sets request. */
 export interface GeyserSource {
   /**
    * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as

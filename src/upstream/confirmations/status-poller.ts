@@ -112,10 +112,10 @@ export class StatusPoller {
     watchedOf: ReadonlyMap<Signature, readonly WatchedTransaction[]>,
     { tip, expired }: ChainView,
   ): Promise<void> {
-    const responding = new RespondingNode();
+    const responding = this.#queryOtherNode === null ? null : new RespondingNode();
     const read = await this.#read('getSignatureStatuses', [signatures], readSignatureStatuses, responding);
     if (read?.statuses.length !== signatures.length) return;
-    const statuses = await this.#crossCheck(signatures, read.statuses, responding.node);
+    const statuses = await this.#crossCheck(signatures, read.statuses, responding?.node ?? null);
     const isAtTip = tip !== null && read.slot >= tip.slot;
     for (const [at, signature] of signatures.entries()) {
       const isUnknown = read.statuses[at] == null;

@@ -41,7 +41,10 @@ type Attachment = {
 
 const isDetached = ({ lost }: Attachment): boolean => lost.signal.aborted;
 
-/** During a failover, buffers notifications until the gap is filled: each arrives once and in order. */
+/**
+ * A subscription that survives its connection. During a failover, notifications of the new connection are buffered until
+ * the gap is filled, so that each arrives once and in order.
+ */
 export class ContinuousSubscription {
   readonly #context: SubscriptionContext;
   readonly #listener: FeedListener;

@@ -84,7 +84,7 @@ function openPreferred(
     onError: (failure) => listener.onError(failure),
   };
   return openWith(preferred, subscription, filtered, {
-    // The position of the nodes, before its first slot.
+    // Before the first slot of the preferred feed: the position of the PubSub nodes.
     opened: () => preferred.position() ?? pubsub.position(),
     lastPosition: () => preferred.position(),
     resume(opened, from) {
@@ -152,7 +152,7 @@ const noFeed = (network: Network): Failure =>
 
 const NO_FEED_RETRY_S = 60;
 
-/** Blocks feed blocks and transactions, PubSub other kinds, and `preferred` all that it serves. */
+/** Blocks are the source of blocks and transactions, PubSub of other kinds. `preferred` takes all kinds that it serves. */
 export function createFeed(options: FeedOptions): NetworkFeed {
   const { network, pool, nodes, preferred = null, log } = options;
   const limits = { ...feedLimits, ...options.limits };

@@ -68,6 +68,7 @@ export class NodeSubscriptions {
     return this.#byKey.size;
   }
 
+  /** Joins an equal subscription, if any. The listener may be notified before the promise resolves. */
   async subscribe(
     request: NodeSubscriptionRequest,
     listener: NodeSubscriptionListener,

@@ -70,7 +70,7 @@ const isHandshakeRejected = ({ message, code }: Error & { code?: unknown }): boo
 
 const SLOTS: NodeSubscriptionRequest = { kind: 'slot', params: Buffer.from('[]') };
 
-/** Subscribes to slots itself, so that slots show a stall, not the socket. Times are `performance.now()`. */
+/** Subscribes to slots itself, because missing slots show a stall that the socket does not. Times are `performance.now()`. */
 export class PubsubConnection {
   readonly #options: PubsubConnectionOptions;
   readonly #socket: WebSocket;

@@ -180,6 +180,7 @@ export class GrpcStream {
     });
     const endWith = (fault: string): void => this.#endAfterRead(this.#status ?? unavailable(fault));
     this.#stream.on('error', (error) => endWith(connectionFault(error)));
+    // At `end`, our half of the stream is closed, too.
     for (const event of ['end', 'close'])
       this.#stream.on(event, () => endWith('stream closed without a status'));
   }

@@ -191,7 +191,10 @@ export class SlotRecord {
     return true;
   }
 
-  /** `nth`: of a write without a signature, since write versions of different nodes are not comparable. */
+  /**
+   * @param nth - ordinal of a write without a signature, since write versions of different nodes are not comparable.
+   * @returns whether the update is new.
+   */
   addUpdate(update: RawContent, nth: number): boolean {
     switch (update.kind) {
       case 'transaction':

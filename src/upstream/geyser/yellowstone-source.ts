@@ -19,7 +19,7 @@ type BackfillWaiter = { readonly from: Slot; isCancelled: boolean };
 
 type SharedBackfill = { readonly waiters: BackfillWaiter[]; done: Promise<void> };
 
-/** Waiters of a queued replay share it, so each waits for at most two. Plans bound the queue. */
+/** Waiters of a queued replay share it, so each waits for at most two. Stream limits of plans bound the queue. */
 export class Backfills {
   readonly #semaphore: Semaphore;
   readonly #replay: (from: Slot) => Promise<void>;

@@ -30,7 +30,10 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
   #connecting = 0;
   #isClosed = false;
 
-  /** @param limits - may change. @param pipelining - requests in flight per connection. */
+  /**
+   * @param limits - read at each use, because a reload may change them.
+   * @param pipelining - requests in flight per connection.
+   */
   constructor(dialer: Dialer, limits: UpstreamLimits, responseBudget: ByteBudget, pipelining = 1) {
     this.#dialer = dialer;
     this.limits = limits;
@@ -148,7 +151,10 @@ export class ConnectionPool implements ConnectionContext, RequestHolder {
     return lingering !== undefined;
   }
 
-  /** While other connections serve the queue, only one waiting request fails. */
+  /**
+   * While other connections serve the queue, only one waiting request fails. Otherwise all fail, so that they are
+   * retried on another node.
+   */
   #notConnected(): void {
     if (this.#connections.length === this.#connecting) this.#failWaiting();
     else this.#waiting.shift()?.settle(connectionLost(false));

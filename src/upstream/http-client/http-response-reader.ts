@@ -261,7 +261,7 @@ export class HttpResponseReader implements HttpSink, SimpleHeaderSink {
     return true;
   }
 
-  /** @returns whether llhttp is bypassed, as from `plainFrom` bytes on, or the body is not wanted. */
+  /** @param plainFrom - body size from which on llhttp is bypassed. @returns whether it is, or the body is not wanted. */
   #startBody(plainFrom: number): boolean {
     const { contentLength, status } = this;
     if (status === 204 || status === 304) {

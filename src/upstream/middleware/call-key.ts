@@ -14,6 +14,7 @@ export type CallKey = Readonly<{
   policy: CachePolicy;
   commitment: Commitment | null;
   minContextSlot: Slot;
+  /** Whether all params were parsed. */
   isPlain: boolean;
   weight: number;
 }> & { lookups: number };

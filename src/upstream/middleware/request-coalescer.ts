@@ -145,11 +145,13 @@ class InFlightCall implements ResponseHandler, PendingCall, StreamHandler {
 
   #takeOthers(): ReadonlySet<JoinedCall> {
     const others = this.#others;
-    if (others === null) return new Set();
+    if (others === null) return noJoiners;
     this.#calls.waiting -= others.size;
     return others;
   }
 }
+
+const noJoiners: ReadonlySet<JoinedCall> = new Set();
 
 /** Sends identical concurrent calls once. All callers share the response bytes, which are read-only. */
 export class RequestCoalescer implements RpcDispatcher {

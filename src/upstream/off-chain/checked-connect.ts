@@ -5,7 +5,7 @@ import type { AddressRules } from './address-rules.ts';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The message omits the address, which may be secret. */
+/** The message omits the address, which may reveal the internal network. */
 export class ForbiddenAddress extends Error {
   constructor() {
     super('the host resolves to a forbidden address');
@@ -18,7 +18,7 @@ const isLocalhost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(hos
 
 const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-/** IP addresses in a URL host; empty for a name. */
+/** IP addresses in a URL host; empty for a name other than localhost. */
 export function literalAddresses(hostname: string): readonly string[] {
   const host = withoutBrackets(hostname);
   if (isLocalhost(host)) return LOOPBACK;
@@ -26,8 +26,8 @@ export function literalAddresses(hostname: string): readonly string[] {
 }
 
 /**
- * Resolver over IPv4 and IPv6 DNS. Not getaddrinfo, which would block the few threads that also read files.
- * @param timeoutMs - per query; each is sent twice.
+ * Resolver over IPv4 and IPv6 DNS. Not getaddrinfo, which would block the libuv threads that also read files.
+ * @param timeoutMs - per query, which is tried at most twice.
  */
 export function createResolve(timeoutMs: number): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
@@ -44,7 +44,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
     const onAddresses = (addresses: readonly string[]): void => {
       const [first] = addresses;
       const list = addresses.map((address) => ({ address, family: isIP(address) }));
-      if (first === undefined) done(new Error('no address found for the host'), '', 0);
+      if (first === undefined) done(new Error('no DNS records for the host'), '', 0);
       else if (!addresses.every((address) => rules.allows(address))) done(new ForbiddenAddress(), '', 0);
       else if (all === true) done(null, list);
       else done(null, first, isIP(first));
@@ -55,7 +55,7 @@ function checkedLookup(resolve: Resolve, rules: AddressRules): LookupFunction {
 
 export type ConnectOptions = Readonly<{ resolve: Resolve; rules: AddressRules; connectTimeoutMs: number }>;
 
-/** Connects to allowed addresses only, whatever names and URLs say. */
+/** Connects to allowed addresses only, regardless of what host names resolve to. */
 export function checkedConnector(options: ConnectOptions): buildConnector.connector {
   const { resolve, rules, connectTimeoutMs } = options;
   const connect = buildConnector({
@@ -71,6 +71,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
       done(new ForbiddenAddress(), null);
       return;
     }
+    // As a tuple, so that TypeScript narrows the socket.
     connect(target, (...[error, socket]) => {
       if (error !== null) done(error, null);
       else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);

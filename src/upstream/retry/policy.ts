@@ -60,6 +60,7 @@ export function decideRetry(kind: MethodKind, outcome: Outcome): RetryDecision {
   }
 }
 
+/** Whether the node may have executed the call although no response came. */
 export function isAmbiguous(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'response':
@@ -136,7 +137,7 @@ function isAbsence({ call }: RetryState, { errorCode, body }: RpcResponse): bool
   return errorCode === 0 && (history === 'signature' || history === 'slot') && body.equals(NULL);
 }
 
-/** An absence is not returned while another attempt is in flight, and is confirmed once if by signature. */
+/** An absence is not returned while another attempt is in flight. One by signature is confirmed by another node. */
 function decide(state: RetryState, node: UpstreamNode, outcome: Outcome): RetryDecision {
   if (outcome.kind !== 'response' || !isAbsence(state, outcome.response))
     return decideRetry(state.call.row.kind, outcome);

@@ -31,7 +31,7 @@ class PendingPackets {
     return this.#packets.length - this.#first;
   }
 
-  /** Returns the number of evicted packets, oldest first. */
+  /** Evicts the oldest packets beyond the limit. @returns their number. */
   add(slot: Slot, packet: Uint8Array): number {
     this.#packets.push({ slot, packet: new Uint8Array(packet) });
     this.#bytes += packet.length + OVERHEAD_BYTES;
@@ -98,7 +98,7 @@ export class Deshredder {
     this.#listener = listener;
     const { newestSlot = () => null } = options;
     this.#window = new SlotWindow({ limits: this.#limits, newestSlot });
-    this.#pending = new PendingPackets(this.#limits.heldBytesMax);
+    this.#pending = new PendingPackets(this.#limits.pendingBytesMax);
     this.#verifier = new ShredVerifier(this.#limits);
   }
 
@@ -253,7 +253,7 @@ export class Deshredder {
     while (this.#openSlots > this.#limits.slotsMax) this.#giveUp(this.#slotToEvict());
   }
 
-  /** The farthest slot of the leader with most: one that signs many future slots displaces only its own. */
+  /** The farthest slot of the leader with the most open slots: one that signs many future slots displaces only its own. */
   #slotToEvict(): SlotShreds {
     const open = [...this.#slots.values()].filter(({ isClosed }) => !isClosed);
     const leaders = Map.groupBy(open, ({ leader }) => bytesKey(leader));

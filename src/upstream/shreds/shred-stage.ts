@@ -215,7 +215,7 @@ export class ShredStage {
     return this.#deshredder.stats.accepted;
   }
 
-  /** Live counters. */
+  /** `shreds` is live; the other counters are copies. */
   get counts() {
     const { batches, malformed, unknown } = this.#batches;
     return {

@@ -135,7 +135,7 @@ class UnverifiedShreds {
 
 const BURST_MS = 250;
 
-/** The less remains, the more shreds must share a signature: forged ones exhaust only their share. */
+/** The less remains, the more shreds must share a signature: single forged shreds exhaust only their share. */
 class InvalidSignatureLimit {
   readonly #perMs: number;
   readonly #max: number;
@@ -185,8 +185,8 @@ const WAITING: VerificationResult = { kind: 'deferred', evicted: 0 };
 
 /**
  * Verifies that a shred is signed by the slot's leader. A merkle set needs one verification: its other shreds
- * only prove the same root. Invalid signatures are remembered and rate-limited; beyond the limit, shreds are
- * deferred, and those that share a claim with most others are verified first.
+ * only prove the same root. Invalid signatures are remembered and limited by rate; valid ones are not. Beyond
+ * the limit, shreds are deferred, and those that share a claim with most others are verified first.
  */
 export class ShredVerifier {
   readonly #rejected: Lru<string, true>;

@@ -1,7 +1,7 @@
 export type UdpShredsConfig = Readonly<{
   host: string;
   port: number;
-  /** Addresses and networks; none accepts all. They can be spoofed: only signatures authenticate shreds. */
+  /** Addresses and networks; an empty list accepts all. They can be spoofed: only signatures authenticate shreds. */
   senders: readonly string[];
 }>;
 
@@ -13,37 +13,37 @@ export type ShredServer = Readonly<{
   headers: Readonly<Record<string, string>>;
 }>;
 
-/** Sources of the shred stage. All are used at once; the first copy of an item counts. */
+/** Sources of the shred stage. All are used at once; later copies of an item are dropped. */
 export type ShredsConfig = Readonly<{
   udp: UdpShredsConfig | null;
   /** Servers of Jito's `shredstream.ShredstreamProxy/SubscribeEntries`. */
   entries: readonly ShredServer[];
   /** Servers of `geyser.Geyser/SubscribeDeshred`. */
   deshred: readonly ShredServer[];
-  /** Other versions are dropped; null reads it from the network's nodes. */
+  /** Shreds of other versions are dropped; null: taken from the network's nodes. */
   shredVersion: number | null;
 }>;
 
 /** Times in milliseconds. */
 export const deshredLimits = {
-  /** Slots with shreds; above it, the leader with most slots loses one. */
+  /** Slots with shreds. Above it, a slot of the leader with the most is evicted: a faulty leader displaces its own. */
   slotsMax: 64,
-  /** Data shreds, and as many code shreds. */
+  /** Of data shreds and of code shreds, each. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
-  /** Bytes of shreds; above it, the largest slot is evicted. */
+  /** Bytes of shreds. Above it, the largest slot is evicted. */
   bytesMax: 128 * 1024 * 1024,
-  /** At least as large below as above, so that a source that is ahead excludes no other. */
   slotsAheadMax: 256,
+  /** At least `slotsAheadMax`; otherwise a source that is ahead would have the shreds of others dropped. */
   slotsBehindMax: 256,
   /** Without a verified shred for this long, the plausible slot is reset. */
   staleMs: 10_000,
-  /** Packets with an unknown leader; above it, the oldest is evicted. */
-  heldBytesMax: 8 * 1024 * 1024,
+  /** Packets whose leader is unknown. Above it, the oldest is evicted. */
+  pendingBytesMax: 8 * 1024 * 1024,
   rejectedMax: 4_096,
-  /** Invalid signatures verified per second, about 0.1 ms each; above it, shreds are deferred. */
+  /** Verifications that fail, about 0.1 ms each. Above it, shreds are deferred. */
   invalidSignaturesPerSecondMax: 2_000,
-  /** Above it, the longest-waiting packets are evicted. */
+  /** Above it, the oldest packets are evicted. */
   deferredBytesMax: 16 * 1024 * 1024,
 };
 
@@ -53,24 +53,27 @@ export type DeshredLimits = Readonly<typeof deshredLimits>;
 export const shredLimits = {
   /** Requested UDP receive buffer; the kernel may grant less. */
   receiveBufferBytes: 8 * 1024 * 1024,
+  /** Slots remembered to drop duplicates. */
   slotsTracked: 64,
-  /** Transactions, and as many batches; above it, duplicates are possible. */
+  /** Of transactions and of batches, each. Above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,
   pongTimeoutMs: 5_000,
   messageMaxBytes: 64 * 1024 * 1024,
+  /** Flow-control window of HTTP/2. */
   windowBytes: 8 * 1024 * 1024,
+  /** A stream without data for this long is reconnected. */
   stallMs: 10_000,
   reconnectMs: 250,
   reconnectMaxMs: 10_000,
   /** Cached lookup tables, up to 8,248 bytes each. */
   tablesMax: 8_192,
-  /** Queued reads; above it, unknown tables are not requested. */
+  /** Queued reads. Above it, unknown tables are not requested. */
   tablesWaitingMax: 10_000,
   tablesGatherMs: 10,
   tableReadsMax: 4,
-  /** Pause before a missing or failed table is requested again. */
+  /** Minimum time between two reads of a table. */
   tableAbsentMs: 10_000,
   scheduleIntervalMs: 30_000,
   /** Doubles with each failure. */

@@ -10,7 +10,10 @@ type SlotWindowOptions = Readonly<{
   newestSlot: () => Slot | null;
 }>;
 
-/** Near another source's newest slot, or the median of recent ones: a leader may sign far-future slots. */
+/**
+ * Slots near another source's newest slot, or near the median of recent ones. Not near their maximum, because a leader
+ * may sign far-future slots.
+ */
 export class SlotWindow {
   readonly #options: SlotWindowOptions;
   readonly #ahead: bigint;

@@ -15,7 +15,7 @@ const othersAdvance = (
   now: number,
 ): boolean => nodes.some((other) => other !== one && now - other.slots.movedAt < stallMs);
 
-/** While others advance, a node that jumped ahead implausibly fast has no vote. */
+/** While others advance, even a single one, a node that jumped ahead implausibly fast has no vote. */
 function isTrusted(node: NodeHealth, all: readonly NodeHealth[], limits: LagLimits, now: number): boolean {
   const slot = slotOf(node);
   if (slot === null) return false;

@@ -9,7 +9,7 @@ export type ObservedSlot = Readonly<{
 }>;
 
 export interface SlotTracker {
-  /** A slot that more than one node can serve. Called per request: does not allocate. */
+  /** Newest slot that more than one node can serve; null if unknown. Called per request: does not allocate. */
   slotAt(network: Network, commitment: Commitment): ObservedSlot | null;
 }
 

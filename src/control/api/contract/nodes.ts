@@ -2,8 +2,6 @@ import { z } from 'zod';
 import type { Route, RouteName } from './route.ts';
 import { count, done, network } from './values.ts';
 
-/** Responses contain no addresses, headers or other credentials. */
-
 const nodeName = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must have 1 to 64 letters, digits, dots, dashes or underscores');
@@ -36,6 +34,7 @@ const nodeReport = z.object({
 });
 export type NodeReportJson = z.infer<typeof nodeReport>;
 
+/** Without addresses, headers and other credentials. */
 export const addedNodeView = z.object({
   name: z.string(),
   network,

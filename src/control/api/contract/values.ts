@@ -64,6 +64,6 @@ export const adminToken = z.object({
 
 export const withMade = z.object({ withMade: z.stringbool().default(false) });
 export const revokedToken = done.extend({
-  /** Further grants that were revoked with it. */
+  /** Tokens and invitations issued by it, which were revoked, too. */
   made: count,
 });

@@ -42,7 +42,9 @@ export const meHandlers = (services: ApiServices) =>
         user,
         customers,
         service: {
-          ...service,
+          version: service.version,
+          signUp: service.signUp,
+          network: service.network,
           needsSetup: operator === undefined,
           oidc: [...service.oidc],
           urls: service.urls(),

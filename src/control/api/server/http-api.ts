@@ -176,7 +176,9 @@ export class HttpApi {
       try {
         await authorize(this.#api.services.store.db, name, input.path, await identifyAgain());
       } catch (thrown) {
-        if (isRevocation(thrown)) revoked.abort();
+        if (!isRevocation(thrown)) return;
+        revoked.abort();
+        void rechecks.stop();
       }
     }, recheckMs);
     if (format === 'events') rechecks.start();

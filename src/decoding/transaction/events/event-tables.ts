@@ -2,7 +2,8 @@ import type { Address } from '../../../solana/address.ts';
 import { appPrograms } from '../../program-addresses.ts';
 import { type EventLayout, eventDiscriminator, parseLayouts } from './layout.ts';
 
-const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
+/** In the notation of `parseLayouts`. */
+const layoutTexts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
   jupiterV6: `
     SwapEvent: amm input_mint pubkey, input_amount u64, output_mint pubkey, output_amount u64;
     SwapsEvent: swap_events [input_mint pubkey, input_amount u64, output_mint pubkey, output_amount u64];
@@ -15,7 +16,7 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
         in_amount_per_cycle u64, created_at i64, total_in_withdrawn total_out_withdrawn unfilled_amount u64,
         user_closed bool;
   `,
-  // OKX router; `dex` is an index into its own list of programs. Source: its logs, rest-api.md §3.2.
+  // `dex` indexes the router's own list of exchanges. Sources: logs of the OKX router; rest-api.md §3.2.
   okxRouter: `
     SwapEvent: dex u8, amount_in amount_out u64;
   `,
@@ -169,7 +170,7 @@ const layouts: Readonly<Partial<Record<keyof typeof appPrograms, string>>> = {
 };
 
 export const eventTables: ReadonlyMap<Address, ReadonlyMap<string, EventLayout>> = new Map(
-  Object.entries(layouts).map(([program, text]) => [
+  Object.entries(layoutTexts).map(([program, text]) => [
     appPrograms[program as keyof typeof appPrograms],
     new Map(parseLayouts(text).map((layout) => [eventDiscriminator(layout.name), layout])),
   ]),

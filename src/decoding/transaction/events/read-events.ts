@@ -34,6 +34,7 @@ function decodeEvent(layout: EventLayout | undefined, bytes: Uint8Array): Decode
   return layout === undefined || data === null ? null : { name: layout.name, data };
 }
 
+/** The first byte, `log_type`, is the index of the layout. */
 const readRayLog = (bytes: Uint8Array): DecodedEvent | null =>
   decodeEvent(rayLogLayouts[bytes[0] ?? rayLogLayouts.length], bytes);
 
@@ -43,6 +44,7 @@ export const DATA_PREFIX = 'Program data: ';
 type ProgramLogLine = Readonly<{
   program: Address;
   index: number;
+  /** Instructions that started before the line. */
   startedInstructions: number;
   line: string;
 }>;
@@ -62,7 +64,7 @@ const programsWithoutLogs: ReadonlySet<Address> = new Set([
 
 type Call = Readonly<{ program: string; index: number | null }>;
 
-/** Follows the call stack. Without recorded inner instructions, lines count for the outer one. */
+/** Follows the call stack. Without recorded inner instructions, lines belong to the outer one. */
 class LogParser {
   readonly #instructions: readonly ExecutedInstruction[];
   startedInstructions = 0;
@@ -77,7 +79,7 @@ class LogParser {
   }
 
   enter(program: string, height: number): void {
-    // A height that the stack does not allow means missing lines.
+    // A height within the open stack means that lines of exits are missing.
     if (height <= this.#open.length) this.#open.length = Math.max(0, height - 1);
     if (height === 1) {
       const last = this.#instructions.length;
@@ -88,9 +90,9 @@ class LogParser {
       if (this.#instructions[at]?.program === program) this.startedInstructions = at;
     }
     const instruction = this.#instructions[this.startedInstructions];
-    const found = instruction?.program === program && (instruction.height ?? height) === height;
-    if (found) this.startedInstructions++;
-    this.#open.push({ program, index: found ? instruction.index : (this.running?.index ?? null) });
+    const isExpected = instruction?.program === program && (instruction.height ?? height) === height;
+    if (isExpected) this.startedInstructions++;
+    this.#open.push({ program, index: isExpected ? instruction.index : (this.running?.index ?? null) });
   }
 
   exit(program: string): void {
@@ -98,7 +100,7 @@ class LogParser {
   }
 }
 
-/** Programs cannot forge runtime lines: theirs start with `Program log:` or `Program data:`. */
+/** Programs cannot forge lines of the runtime: what they log starts with `Program log:` or `Program data:`. */
 export function programLogLines(
   logs: readonly string[],
   instructions: readonly ExecutedInstruction[],
@@ -129,13 +131,13 @@ export function programLogLines(
 }
 
 export const eventLimits = {
-  /** Characters of base64. Source: Agave, `LOG_MESSAGES_BYTES_LIMIT`, 10,000 bytes of logs. */
+  /** Characters of base64: more than the 10,000 bytes of logs of Agave's `LOG_MESSAGES_BYTES_LIMIT`. */
   lineMax: 16_384,
 };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Instructions have positions from 1; log lines stand between them. */
+/** Order of emission: instruction n has position n; a log line after it has n + 0.5. */
 type PositionedEvent = Readonly<{ position: number; event: ProgramEvent }>;
 
 const readAnchor = (program: Address, bytes: Uint8Array): DecodedEvent | null =>
@@ -145,8 +147,8 @@ export const isEventCall = ({ data, caller }: ExecutedInstruction): boolean =>
   caller !== null && leadingHex(data) === EVENT_CALL;
 
 /**
- * Events in inner instructions, which programs accept only from themselves (the event authority signs).
- * @param emittedCounts - by their bytes, to skip copies in the logs.
+ * Events of `emit_cpi!`: a program calls itself and its event authority signs, so that others cannot forge them.
+ * @param emittedCounts - receives the number of events by program and bytes, to skip their copies in the logs.
  */
 function calledEvents(
   transaction: ExecutedTransaction,
@@ -157,11 +159,11 @@ function calledEvents(
     if (!eventTables.has(instruction.program) || !isEventCall(instruction)) continue;
     const { program, index } = instruction;
     const bytes = instruction.data.subarray(DISCRIMINATOR_BYTES);
-    const read = readAnchor(program, bytes);
-    if (read === null) continue;
-    const copy = `${program} ${Buffer.from(bytes).toString('base64')}`;
-    emittedCounts.set(copy, (emittedCounts.get(copy) ?? 0) + 1);
-    positioned.push({ position: at + 1, event: { program, ...read, index } });
+    const decoded = readAnchor(program, bytes);
+    if (decoded === null) continue;
+    const eventKey = `${program} ${Buffer.from(bytes).toString('base64')}`;
+    emittedCounts.set(eventKey, (emittedCounts.get(eventKey) ?? 0) + 1);
+    positioned.push({ position: at + 1, event: { program, ...decoded, index } });
   }
   return positioned;
 }
@@ -171,11 +173,12 @@ function decodeLine(text: string): Uint8Array | null {
 }
 
 function readLine({ program, line }: ProgramLogLine): DecodedEvent | null {
-  const ownLog = line.startsWith(RAY_LOG_PREFIX);
-  if (ownLog !== (program === appPrograms.raydiumV4)) return null;
-  const bytes = decodeLine(line.slice(ownLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));
+  const isRayLog = line.startsWith(RAY_LOG_PREFIX);
+  // Raydium v4 logs only ray_log lines; other programs never do.
+  if (isRayLog !== (program === appPrograms.raydiumV4)) return null;
+  const bytes = decodeLine(line.slice(isRayLog ? RAY_LOG_PREFIX.length : DATA_PREFIX.length));
   if (bytes === null) return null;
-  return ownLog ? readRayLog(bytes) : readAnchor(program, bytes);
+  return isRayLog ? readRayLog(bytes) : readAnchor(program, bytes);
 }
 
 function loggedEvents(
@@ -186,17 +189,17 @@ function loggedEvents(
   const positioned: PositionedEvent[] = [];
   for (const logLine of programLogLines(logs, instructions, [DATA_PREFIX, RAY_LOG_PREFIX])) {
     const { program, index, startedInstructions } = logLine;
-    const copy = `${program} ${logLine.line.slice(DATA_PREFIX.length)}`;
-    const remaining = emittedCounts.get(copy) ?? 0;
-    if (remaining > 0) emittedCounts.set(copy, remaining - 1);
-    const read = remaining > 0 ? null : readLine(logLine);
-    if (read !== null)
-      positioned.push({ position: startedInstructions + 0.5, event: { program, ...read, index } });
+    const eventKey = `${program} ${logLine.line.slice(DATA_PREFIX.length)}`;
+    const remaining = emittedCounts.get(eventKey) ?? 0;
+    if (remaining > 0) emittedCounts.set(eventKey, remaining - 1);
+    const decoded = remaining > 0 ? null : readLine(logLine);
+    if (decoded !== null)
+      positioned.push({ position: startedInstructions + 0.5, event: { program, ...decoded, index } });
   }
   return positioned;
 }
 
-/** Known events in emission order; none of a failed transaction. Never throws; linear time. */
+/** Known events in emission order; empty for a failed transaction. Never throws. */
 export function readEvents(transaction: ExecutedTransaction): ProgramEvent[] {
   if (transaction.err !== null) return [];
   const emittedCounts = new Map<string, number>();

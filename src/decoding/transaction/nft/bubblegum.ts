@@ -163,7 +163,7 @@ function nonceV2({ args }: TreeCall): bigint {
 
 function nameOf(call: TreeCall, nonce: bigint): Address {
   const leaf = leafEventOf(call);
-  // The leaf event spares the search for the bump.
+  // The leaf event makes the search for the bump unnecessary.
   return leaf?.nonce === nonce ? leaf.id : assetIdOf(call.at.merkle_tree, nonce);
 }
 

@@ -45,7 +45,7 @@ export function statedPrice(
   return priced(currency, args.u64(), transaction);
 }
 
-/** In the order of rest-api.md §3.1; compressed NFT offers have the members that the instruction has. */
+/** In the order of rest-api.md §3.1. Actions of compressed NFTs omit members that their instruction lacks. */
 const members = {
   NFT_MINT: 'nft_address amount amount_raw owner_associated_account owner collection_address',
   NFT_TRANSFER: 'amount receiver sender receiver_associated_account nft_address',

@@ -21,11 +21,12 @@ type MintedNft = Readonly<{
   index: number;
 }>;
 
+/** Account positions. `rank`: of several instructions that mint one NFT, the highest reports it. */
 type MintLayout = Readonly<{ mint: number; metadata: number; rank: number }>;
 
 const mintLayouts = byEachName<number, MintLayout>(
   {
-    // CreateMetadataAccount, V2 and V3: an NFT only if one token was minted.
+    // CreateMetadataAccount, V2 and V3.
     '0 16 33': { mint: 1, metadata: 0, rank: 0 },
     // CreateMasterEdition and V3.
     '10 17': { mint: 1, metadata: 5, rank: 1 },
@@ -59,8 +60,8 @@ function findMintedNfts(transaction: ExecutedTransaction): ReadonlyMap<Address, 
   const { tokenAccounts, decimals, instructions } = transaction;
   const holders = new Map<Address, TransactionTokenAccount>();
   for (const account of tokenAccounts.values()) {
-    const whole = (account.decimals ?? decimals.get(account.mint)) === 0;
-    if (whole && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
+    const isIndivisible = (account.decimals ?? decimals.get(account.mint)) === 0;
+    if (isIndivisible && account.before === 0n && account.after === 1n) holders.set(account.mint, account);
   }
   const collections = new Map<Address, Address>();
   for (const instruction of instructions) {
@@ -94,11 +95,7 @@ export const mintedNfts = oncePerTransaction((transaction) =>
   transaction.err === null ? findMintedNfts(transaction) : new Map<Address, MintedNft>(),
 );
 
-/**
- * Metaplex Token Metadata. Token program instructions report their part themselves. Source:
- * metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json.
- */
-
+/** The token program executes the burn or transfer, and its own parser reports it. */
 const isReportedByTokenProgram = (
   { index, outer }: ExecutedInstruction,
   { instructions }: ExecutedTransaction,
@@ -122,15 +119,18 @@ const isNewMint = (mint: Address, { instructions }: ExecutedTransaction): boolea
     ({ parsed }) => parsed?.type.startsWith('initializeMint') === true && parsed.info.mint === mint,
   );
 
-/** The highest-ranked of several instructions reports the new NFT. For existing mints they are UNKNOWN. */
-const mintStep = (mintAt: number) =>
+/** The instruction with the highest rank reports the new NFT. Instructions for existing mints are UNKNOWN. */
+const mintInstruction = (mintAt: number) =>
   layout({ mint: mintAt }, ({ at, instruction, transaction }) => {
     const made = mintedNfts(transaction).get(at.mint);
     if (made === undefined) return isNewMint(at.mint, transaction) ? [] : null;
     if (made.index !== instruction.index) return [];
     return nftAction('NFT_MINT', {
-      ...{ nft_address: made.mint, ...ONE_NFT, owner_associated_account: made.tokenAccount },
-      ...{ owner: made.owner, collection_address: made.collection },
+      nft_address: made.mint,
+      ...ONE_NFT,
+      owner_associated_account: made.tokenAccount,
+      owner: made.owner,
+      collection_address: made.collection,
     });
   });
 
@@ -150,19 +150,20 @@ const transfer = unless(
 );
 
 const read = numberedReader({
-  '0 10 16 17 33': mintStep(1),
-  '11 13': mintStep(3),
-  // Create: new mint and metadata, without a token.
-  42: mintStep(2),
-  43: mintStep(5),
-  55: mintStep(2),
+  '0 10 16 17 33': mintInstruction(1),
+  '11 13': mintInstruction(3),
+  // Create: a mint and its metadata, without a token.
+  42: mintInstruction(2),
+  43: mintInstruction(5),
+  55: mintInstruction(2),
   '1 7 15 18 25 30 32': unknownUnlessPartOfMint(0),
   52: unknownUnlessPartOfMint(2),
   '29 37': burn({ wallet: 1, nft_address: 2 }),
   41: burn({ wallet: 0, nft_address: 4 }),
   49: transfer,
-  // Bubblegum's mint counter.
+  // BubblegumSetCollectionSize: part of the mint of a compressed NFT.
   36: ignored,
 });
 
+/** Source: metaplex-foundation/mpl-token-metadata c314930, idls/token_metadata.json. */
 export const tokenMetadata: ProgramParser = { name: 'TOKEN_METADATA', read };

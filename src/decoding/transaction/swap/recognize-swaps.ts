@@ -153,7 +153,8 @@ function swapOfPool(view: TransactionView, at: number, signers: ReadonlySet<Addr
 const FEE_DIVISOR = 10n;
 
 /**
- * Joins consecutive swaps into a route when the second takes all that the first gave, less a fee.
+ * Joins consecutive swaps into a route when the second takes all that the first gave, less a fee. Swaps that leave a
+ * remainder or return to the first mint stay separate.
  * @param between - movements between the two, which must account for the fee.
  */
 function joinSwaps(first: Swap, next: Swap, between: readonly Movement[]): Swap | null {

@@ -7,9 +7,10 @@ import type { FieldCount } from '../protobuf.ts';
  * ping has no content. Exceeded bounds throw at once.
  */
 export class RequestFaults implements FieldCount {
+  readonly #fieldsMax: number;
   readonly #max: Readonly<Record<Counted, number>>;
+  #fields = 0;
   readonly #counts: Record<Counted, number> = {
-    fields: 0,
     filters: 0,
     'filters of account data': 0,
     Pubkeys: 0,
@@ -18,8 +19,9 @@ export class RequestFaults implements FieldCount {
   #first: Readonly<{ text: string; facts: FailureFacts }> | null = null;
 
   constructor({ filtersMax, pubkeysMax, slicesMax }: RequestBounds) {
+    this.#fieldsMax =
+      FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax;
     this.#max = {
-      fields: FIELDS_BESIDES + FIELDS_OF_A_FILTER * filtersMax + pubkeysMax + FIELDS_OF_A_SLICE * slicesMax,
       filters: filtersMax,
       'filters of account data': filtersMax * DATA_FILTERS_PER_FILTER_MAX,
       Pubkeys: pubkeysMax,
@@ -50,8 +52,10 @@ export class RequestFaults implements FieldCount {
     if (this.#counts[of] > max) throw new Failure('FILTER_LIMIT', { facts: { of, max } });
   }
 
+  /** Called for every field of a request. */
   field(): void {
-    this.count('fields');
+    if (++this.#fields > this.#fieldsMax)
+      throw new Failure('FILTER_LIMIT', { facts: { of: 'fields', max: this.#fieldsMax } });
   }
 
   /** @throws GrpcError INVALID_ARGUMENT with the first error, if any. */
@@ -63,7 +67,7 @@ export class RequestFaults implements FieldCount {
 }
 
 /** As named in errors. */
-type Counted = 'fields' | 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
+type Counted = 'filters' | 'filters of account data' | 'Pubkeys' | 'data slices';
 
 export type RequestBounds = Readonly<{ filtersMax: number; pubkeysMax: number; slicesMax: number }>;
 

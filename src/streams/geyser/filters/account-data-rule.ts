@@ -50,6 +50,7 @@ function isTokenAccount({ data }: RawAccount): boolean {
 
 function memcmp(offset: bigint, bytes: Uint8Array): AccountDataRule {
   if (bytes.length > MEMCMP_BYTES_MAX) throw new InvalidFilter('data too large', { field: 'filters.memcmp' });
+  // Precision is lost only beyond any data length.
   const at = Number(offset);
   return ({ data }) => {
     if (data.length < at + bytes.length) return false;

@@ -18,7 +18,10 @@ const reduced = (sum: number): number => sum - Math.floor(sum / PRIME) * PRIME;
 
 export const piecesOf = (length: number): number => Math.ceil(length / PIECE_BYTES);
 
-/** Universal like `hashAddress`, because clients choose the keys. `piece`: pieces in the previous parts. */
+/**
+ * Universal like `hashAddress`, because clients choose the keys. Result and start value are below 2^25.
+ * @param piece - number of pieces in the previous parts.
+ */
 export function hashBytes(
   hash: number,
   piece: number,

@@ -120,7 +120,10 @@ type RequestedFiltersOptions = Readonly<{
   fits: (size: FiltersSize) => boolean;
 }>;
 
-/** An account that matches a program's filters and later does not, is emitted in its matching state. */
+/**
+ * The Geyser filters of all WebSocket subscriptions. An account that matches a program's filters and later in the same
+ * slot does not is emitted in its matching state.
+ */
 export class RequestedFilters {
   readonly #options: RequestedFiltersOptions;
   readonly #accounts = new RefCountedMap<Address, Member>();
