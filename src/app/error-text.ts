@@ -77,7 +77,7 @@ const operatorErrors = [
 /** Whether the command line is wrong. */
 export function isArgumentsError(error: unknown): error is Error {
   if (error instanceof ArgumentsError) return true;
-  // Of a reference in the arguments; those in a file become a ConfigurationError.
+  // The reference is in the arguments: one in the configuration becomes a ConfigurationError.
   if (error instanceof SecretReferenceError) return true;
   if (error instanceof KeyOperationError) return error.reason === 'invalid';
   // The node failed its check; the arguments are valid.

@@ -42,13 +42,13 @@ function createSharedLimits(
 }
 
 function sharedMinSlots({ shared, sessions }: Configuration, { limitStore: store }: SharedStore) {
-  // The stored name of minimum slots.
+  // Minimum slots are stored under their earlier name, `floor`.
   return new SharedMinSlotStore({ store, prefix: `${shared.prefix}floor:`, retentionMs: sessions.idleMs });
 }
 
 /**
  * Creates the limits, loads the usage of this month and connects to the shared limit store.
- * @param workerLimitStore - of all workers, used if Redis is not configured; omitted in a single process.
+ * @param workerLimitStore - store shared by all workers, used without Redis; omitted in a single process.
  * @throws the error of the database driver; a file system error if `shared.tls_ca` cannot be read.
  */
 export async function openLimits(

@@ -39,7 +39,7 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** The socket is bound within `listen`, so that no one can connect before a chmod. */
+/** Sets the permissions by the umask, because others could connect between `listen` and a chmod. */
 function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.on('error', reject);
@@ -52,7 +52,7 @@ function listen(server: Server, path: string): Promise<void> {
   return promise;
 }
 
-/** Opens the socket for `solway reload`. Without it, SIGHUP and the control API still reload. @returns closes the socket. */
+/** Opens the socket of `solway reload`; SIGHUP and the control API work without it. @returns a close function. */
 export async function openReloadSocket(
   dataDir: string,
   reload: Reloader | undefined,

@@ -18,7 +18,7 @@ export type ReloadSource = Readonly<{
   logLevelOf: (log: Configuration['log']) => string;
 }>;
 
-/** Other processes of the service, which get the same configuration. Never reject. */
+/** Other processes of the service, which get the same configuration. Its methods never reject. */
 export type ReloadFollowers = Readonly<{
   check(changes: ProposedChanges): Promise<readonly Problem[]>;
   apply(configuration: Configuration): Promise<void>;
@@ -45,7 +45,7 @@ function followConfiguration({ live, activeNodes, log }: FollowerParts, reloadSo
   });
 }
 
-/** Problems of the new values combined with those that stay until a restart. */
+/** Problems of the new values in combination with those that stay until a restart, and name conflicts. */
 export function problemsOf(
   { configuration, restart }: ProposedChanges,
   addedNames: readonly string[],

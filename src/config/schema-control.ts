@@ -145,7 +145,7 @@ export const keys = section(
 
 const oidcRows = {
   id: required(
-    text(/^[a-z0-9][a-z0-9-]{0,31}$/, '1 to 32 small letters, digits and dashes'),
+    text(/^[a-z0-9][a-z0-9-]{0,31}$/, '1 to 32 lowercase letters, digits and dashes'),
     'Last part of the redirect URI <public_url>/api/auth/callback/<id>.',
     { example: '"example"' },
   ),

@@ -120,11 +120,11 @@ const plans = z.preprocess(
   z
     .record(z.string(), table(planRows), { error: 'is not a table: write plans as [plans.default]' })
     .refine((all) => Object.keys(all).every((id) => /^[a-z0-9][a-z0-9-]{0,31}$/.test(id)), {
-      error: 'a plan is named with 1 to 32 small letters, digits and dashes: [plans.my-plan]',
+      error: 'a plan name has 1 to 32 lowercase letters, digits and dashes: [plans.my-plan]',
     }),
 );
 
-/** Validates a whole file; the result has the names of the file. */
+/** Validates a whole file. The result keeps the option names of the file, in snake_case. */
 export const fileSchema = strictTable({
   ...Object.fromEntries(publicEntries.map(([name, entry]) => [name, entrySchema(name, entry)])),
   plans,

@@ -46,12 +46,12 @@ export type Endpoint<Fields extends z.ZodType = z.ZodType, Result extends z.ZodT
 type Declared<Fields extends z.ZodType, Result extends z.ZodType> = Partial<Pick<Endpoint, 'paths'>> &
   Omit<Endpoint<Fields, Result>, 'verb' | 'name' | 'group' | 'paths'>;
 
-/** @param declared - `paths` default to `/sol/v1/` and the name. */
+/** @param declared - `paths` defaults to `/sol/v1/<name>`. */
 export const endpoint = <Fields extends z.ZodType, Result extends z.ZodType>(
-  place: `${RestVerb} ${EndpointName}`,
+  verbAndName: `${RestVerb} ${EndpointName}`,
   declared: Declared<Fields, Result>,
 ): Endpoint => {
-  const [verb, name] = place.split(' ') as [RestVerb, EndpointName];
+  const [verb, name] = verbAndName.split(' ') as [RestVerb, EndpointName];
   const paths = declared.paths ?? ([`/sol/v1/${name}`] as const);
   const group = groupOfPath(paths[0]) as EndpointGroup;
   return { ...(declared as unknown as Endpoint), verb, name, paths, group };

@@ -15,6 +15,6 @@ export type Block = Readonly<{
   blockTime: bigint | null;
   transactions: readonly ExecutedTransaction[];
   rewards: readonly BlockReward[];
-  /** Of the previous epoch; only in the first block of an epoch. */
+  /** Partitions of the previous epoch's rewards; set only in the first block of an epoch. */
   numRewardPartitions?: bigint | undefined;
 }>;

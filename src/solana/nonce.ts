@@ -58,11 +58,11 @@ export type NonceUse = Readonly<{
   signers: readonly Address[];
 }>;
 
-/** null for a recent blockhash. Source: agave runtime, `get_durable_nonce`. */
+/** @returns null if the transaction uses no durable nonce. Source: agave runtime, `get_durable_nonce`. */
 export function nonceOfTransaction(message: Message): NonceUse | null {
   const first = message.instructions[0];
   if (first === undefined || message.accountKeys[first.programIdIndex] !== programs.system) return null;
-  // AdvanceNonceAccount is 4, a u32; trailing data is ignored.
+  // The discriminant of AdvanceNonceAccount is 4, as a u32; trailing data is ignored.
   const [a, b, c, d] = first.data;
   if (a !== 4 || b !== 0 || c !== 0 || d !== 0) return null;
   const index = first.accounts[0];

@@ -132,6 +132,6 @@ describe('a configuration', () => {
     ['[[upstream]]\nurl = "https://a.example"\nheaders = { "a b" = "x", "__proto__" = "y" }'],
     ['[plans.default.prices]\n"__proto__ x" = 1'],
   ])('with names like object members is rejected with a clear error: %s', (toml) => {
-    expect(complaint(toml)).toMatch(/there is no such option|is named with|a name is not|invalid TOML/);
+    expect(complaint(toml)).toMatch(/there is no such option|a plan name has|a name is not|invalid TOML/);
   });
 });

@@ -2,7 +2,7 @@ import { MetricsText } from '../../base/text/metrics-text.ts';
 import { joinMetrics } from './join-metrics.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
-/** Time for a worker to return its metrics; the page omits it after that. */
+/** Time for a worker to return its metrics; the page then omits this worker. */
 const PAGE_TIMEOUT_MS = 2_000;
 
 export class ClusterMetrics {
@@ -28,13 +28,13 @@ export class ClusterMetrics {
     const cpu = (user + system) / 1e6;
     const memory = process.memoryUsage.rss();
     const { restarts } = this.#processes;
-    const late = 'Metrics pages that workers did not return in time.';
+    const missedHelp = 'Metrics pages that workers did not return in time.';
     const memoryHelp = 'Resident memory of the primary process.';
     return new MetricsText()
       .single('solway_workers', 'gauge', 'Configured number of workers.', this.#workers)
       .single('solway_workers_ready', 'gauge', 'Workers that accept connections.', ready)
       .single('solway_worker_restarts_total', 'counter', 'Workers that ended and were restarted.', restarts)
-      .single('solway_worker_pages_missed_total', 'counter', late, this.#missed)
+      .single('solway_worker_pages_missed_total', 'counter', missedHelp, this.#missed)
       .single('solway_primary_cpu_seconds_total', 'counter', 'CPU time of the primary process.', cpu)
       .single('solway_primary_resident_memory_bytes', 'gauge', memoryHelp, memory)
       .toString();

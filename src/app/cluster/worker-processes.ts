@@ -32,7 +32,7 @@ export const workerFollowers = (processes: WorkerProcesses, log: Logger): Reload
   },
 });
 
-/** Time for a worker to accept connections. */
+/** A starting worker that is not ready within this time is killed. */
 const READY_TIMEOUT_MS = 120_000;
 
 /** Time beyond the drain for a worker to write usage and close. */
@@ -40,7 +40,7 @@ const STOP_MARGIN_MS = 30_000;
 
 type Out = typeof workerMethods;
 
-/** Requests that a starting worker may send; the owner handles the others. */
+/** Requests of a starting worker, handled here; `handlersFor` handles the others. */
 type LifecycleMethods = 'ready' | 'failed';
 
 type WorkerProcessesOptions = Readonly<{
@@ -102,9 +102,9 @@ export class WorkerProcesses {
    */
   async start(isFirst: boolean): Promise<WorkerAddress> {
     const [first, ...others] = this.#entries;
-    const one = this.#fork(first as WorkerEntry);
-    if (isFirst) await one;
-    const [address] = await Promise.all([one, ...others.map((entry) => this.#fork(entry))]);
+    const firstAddress = this.#fork(first as WorkerEntry);
+    if (isFirst) await firstAddress;
+    const [address] = await Promise.all([firstAddress, ...others.map((entry) => this.#fork(entry))]);
     return address;
   }
 
@@ -156,7 +156,7 @@ export class WorkerProcesses {
         entry.readyAt = performance.now();
         resolve(address);
         const configuration = currentConfiguration();
-        // It changed during the start.
+        // The configuration changed while the worker started.
         if (configuration !== initialConfiguration)
           channel.request('apply', { configuration }).catch(() => this.renew(worker));
         return null;
@@ -224,7 +224,7 @@ export class WorkerProcesses {
 
 type ExitStatus = Readonly<{ code: number | null; signal: string | null }>;
 
-/** Resolves when a process has exited or could not be spawned, which emits no exit event. */
+/** Resolves when a process has exited or could not be spawned. A failed spawn emits no exit event. */
 function waitForExit(worker: Worker, onProblem: (problem: string) => void): Promise<ExitStatus> {
   return new Promise((resolve) => {
     worker.once('exit', (code, signal) => resolve({ code, signal }));

@@ -55,7 +55,7 @@ async function listAll(
   return all;
 }
 
-/** A key in the shape of the API contract, with copied lists and without undefined members. */
+/** Request body in the type of the API contract: lists are copied and undefined members dropped. */
 const bodyOf = <Body>(fields: object): Body => JSON.parse(JSON.stringify(fields)) as Body;
 
 type Create = RouteInput<'POST /customers/{customer}/keys'>['body'];
@@ -104,7 +104,7 @@ async function identifyKey(api: ApiClient, text: string): Promise<KeyOwnerResult
   return identified;
 }
 
-/** Description of a text that needs no lookup; null when only the store knows. */
+/** Result for a text without keys, which needs no lookup; null if it contains keys. */
 export function identifyKeyOffline(text: string): KeyOwnerResult | null {
   if (findApiKeys(text).length > 0) return null;
   return { wellFormed: false, matches: false, key: null };
@@ -140,7 +140,7 @@ export async function withKeyCommands<Result>(
   return withOfflineApi(options, prepare, (api) => work(commandsOf(api, customer)));
 }
 
-/** Key commands of a remote service, by default for the customer of the token. @throws ApiError, ApiUnreachableError */
+/** Key commands of a remote service; default: the customer of the token. @throws ApiError, ApiUnreachableError */
 export async function remoteKeyCommands({
   url,
   token,

@@ -30,7 +30,7 @@ export type NodeChange = Readonly<{
 
 export type UpstreamCommands = ReturnType<typeof commandsOf>;
 
-/** The network is required when the name occurs on several networks. */
+/** Defaults to the network of the first node with this name: names are unique within a configuration. */
 async function networkOf(api: ApiClient, name: string, given: string | undefined): Promise<Network> {
   if (given !== undefined) return given as Network;
   const { nodes, added } = await api.call('GET /upstreams', {});
@@ -39,7 +39,7 @@ async function networkOf(api: ApiClient, name: string, given: string | undefined
   return found?.network ?? 'mainnet-beta';
 }
 
-/** The API replaces all options at once. */
+/** The API replaces all options at once, so a change of one must include the current ones. */
 async function optionsNow(api: ApiClient, name: string): Promise<Readonly<Record<string, unknown>>> {
   const { added } = await api.call('GET /upstreams', {});
   return added.find((node) => node.name === name)?.options ?? {};

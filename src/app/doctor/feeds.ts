@@ -52,7 +52,7 @@ export async function checkGeyser(
   if (typeof grpc !== 'string') return [];
   const subject = `Geyser of ${node.name} (${node.network})`;
   const { fault, slot } = await probeGeyser({ ...node, grpc }, timeoutMs);
-  if (fault === null) return [good(subject, `answers, slot ${slot}`)];
+  if (fault === null) return [good(subject, `responds, slot ${slot}`)];
   const text = `it delivers no updates (${fault}). Check grpc and headers, or remove grpc.`;
   return [bad(subject, text)];
 }

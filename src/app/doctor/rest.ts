@@ -10,7 +10,7 @@ import { createUpstreamPool } from '../../upstream/pool.ts';
 import { openTokenList } from '../servers/rest-services.ts';
 import { bad, type Finding, good, runCheck, warning } from './check.ts';
 
-/** A wallet without tokens and NFTs. */
+/** A wallet without tokens or NFTs. */
 const EMPTY_WALLET = '11111111111111111111111111111111';
 
 /** Calls that nodes often reject, and the consequence for REST. */
@@ -18,7 +18,7 @@ const requiredCalls = [
   {
     method: 'getTokenAccountsByOwner',
     params: `["${EMPTY_WALLET}",{"programId":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"},{"encoding":"base64"}]`,
-    impact: 'REST returns no tokens and NFTs of wallets: enable the index (--account-index spl-token-owner)',
+    impact: 'REST returns no tokens or NFTs of wallets: enable the index (--account-index spl-token-owner)',
   },
   {
     method: 'getProgramAccounts',
@@ -26,7 +26,7 @@ const requiredCalls = [
       `["namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX",{"encoding":"base64","dataSlice":{"offset":0,"length":0},` +
       `"filters":[{"memcmp":{"offset":32,"bytes":"${EMPTY_WALLET}"}}]}]`,
     impact:
-      'REST returns no stake accounts, domains and MPL Core NFTs: enable the index (--account-index program-id)',
+      'REST returns no stake accounts, domains or MPL Core NFTs: enable the index (--account-index program-id)',
   },
 ] as const;
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 type Listener = Readonly<{ port: number; close(): Promise<void> }>;
 
-/** Attempts with ports chosen by the system, and then with random lower ports. */
+/** Attempts with ports chosen by the system; as many with random lower ports follow. */
 const TRIES_MAX = 25;
 /**
  * Below the ephemeral ports (Linux: from 32768). Linux gives even ephemeral ports to connections and odd ones to

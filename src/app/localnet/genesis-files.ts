@@ -29,8 +29,8 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 }
 
 /**
- * Accounts and programs of a new ledger. An address may be a keypair file, or for an account `-`: the address in
- * its file.
+ * Accounts and programs of a new ledger. An address may be a keypair file. For an account it may also be `-`, which
+ * stands for the address in its file.
  */
 type GenesisFiles = Readonly<{
   /** Address and file. */
@@ -73,7 +73,7 @@ function readKeypair(file: string): Keypair | null {
   }
 }
 
-/** As an address: use the one in the file. */
+/** Given instead of an address, it stands for the address in the file. */
 const FILES_OWN = '-';
 
 function readAccount(address: string, file: string): [Address, Account] {
@@ -92,7 +92,7 @@ function readProgramFile(file: string): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** Same as solana-test-validator. */
+/** Balance of the mint account, as in solana-test-validator. */
 const MINT_SOL = 500_000_000n;
 
 const mintAccount = (): Account => ({
@@ -104,8 +104,8 @@ const mintAccount = (): Account => ({
 });
 
 function readProgram(option: string, [address = '', file = '', authority = 'none']: readonly string[]) {
-  const upgrader = authority === 'none' ? null : addressArgument(option, authority);
-  return [addressArgument(option, address), readProgramFile(file), upgrader] as const;
+  const upgradeAuthority = authority === 'none' ? null : addressArgument(option, authority);
+  return [addressArgument(option, address), readProgramFile(file), upgradeAuthority] as const;
 }
 
 /** @throws Error with the file and the remedy; ArgumentsError for an invalid address */

@@ -10,7 +10,7 @@ import { RestartBackoff } from '../process/restart-backoff.ts';
 const READY_TIMEOUT_MS = 60_000;
 /** Time to flush and close. */
 const STOP_TIMEOUT_MS = 10_000;
-/** Between attempts to restart. */
+/** Delay after a failed restart. */
 const RETRY_DELAY_MS = 5_000;
 
 type LocalnetProcessOptions = Configuration['localnet'] &
@@ -187,14 +187,14 @@ class LocalnetProcess {
 /** Command line that starts this program, without the subcommand. */
 export type Program = readonly [string, ...string[]];
 
-/** Address of a socket from this machine, as `host:port`. */
+/** Address at which this machine reaches the socket, as `host:port`. */
 function toLocalAddress({ address, port, family }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** @param shredsTo - where it sends shreds; null: nowhere. @throws EmbeddedLedgerError */
+/** @param shredsTo - where the ledger sends shreds; null: nowhere. @throws EmbeddedLedgerError */
 export async function startLocalnet(
   { localnet, dataDir }: Configuration,
   program: Program,

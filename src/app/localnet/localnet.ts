@@ -78,7 +78,6 @@ function listenProblem(error: unknown, host: string, port: number, rpcPort: numb
   }
 }
 
-/** Opens JSON-RPC and PubSub. */
 async function openServers(node: OpenLocalNode, { host, rpcPort, log }: LocalnetOptions) {
   let lastPort = rpcPort;
   const at = (port: number) => {
@@ -103,7 +102,7 @@ async function openWhenFree(options: LocalNodeOptions, waitMs: number): ReturnTy
     try {
       return await openLocalNode(options);
     } catch (error) {
-      // Waiting helps only if the gateway of the holder has exited: then the ledger exits by itself.
+      // Wait only for a ledger whose gateway has exited, because such a ledger stops by itself.
       const isTransient = error instanceof LedgerInUseError && error.holderIsOrphan;
       if (!isTransient || performance.now() >= end) throw error;
       await delay(IN_USE_PAUSE_MS);
@@ -136,7 +135,7 @@ async function openGeyser(
 ): Promise<LocalnetGeyser | null> {
   const [first] = ports;
   if (first === undefined) return null;
-  // Loaded on demand, because the gRPC server slows down startup.
+  // Imported on demand, because loading the gRPC server slows down startup.
   const { openLocalnetGeyser } = await import('./localnet-geyser.ts');
   return openLocalnetGeyser(node, { host, ports, log }).catch(portProblem(host, first, '--geyser-port'));
 }
@@ -173,7 +172,7 @@ export async function startLocalnet(settings: LocalnetOptions): Promise<Localnet
   });
   const listeners: { close(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
-    // Listeners first: they read from the node.
+    // Closes the listeners first, because they read from the node.
     await Promise.all(listeners.map((listener) => listener.close()));
     await node.stop();
     await shreds?.close();

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OpenLocalNode } from '../../../packages/localnet/src/genesis/open.ts';
 
-/** Slots not yet written to disk, which take memory. */
+/** Maximum number of slots not yet written to disk, because they take memory. */
 const UNDURABLE_SLOTS_MAX = 128n;
 
 /** Creates empty blocks until the ledger has reached a slot. @throws Error when a block cannot be written */

@@ -17,7 +17,7 @@ export const raiseInliningLimit = (): void => setFlagsFromString(`${INLINING_FLA
 const HELPER = 'V8Worker';
 const TASKS = '/proc/self/task';
 
-/** During a parallel scavenge the main thread waits for helper threads; the short work is faster without them. */
+/** In a parallel scavenge the main thread waits for helper threads; such short work is faster without them. */
 const SCAVENGE_FLAG = '--no-parallel-scavenge';
 /** Same step as `nice` uses by default. */
 const STEP = constants.priority.PRIORITY_BELOW_NORMAL;
@@ -28,8 +28,8 @@ const isHelper = (task: string): boolean =>
 
 /**
  * Lowers the priority of V8's helper threads if there is a serving process per processor, where a helper would stall a
- * serving thread. Not to the lowest, because a serving thread may wait for a helper. Linux only; called once.
- * @param servingProcesses - on this machine.
+ * serving thread. Only one step, because a serving thread may wait for a helper. Linux only; call it once.
+ * @param servingProcesses - number of serving processes on this machine.
  */
 export function deprioritizeHelperThreads(servingProcesses: number): void {
   if (servingProcesses < availableParallelism()) return;

@@ -6,9 +6,9 @@ import type { Configuration } from '../../config/configuration.ts';
 export type ListenAddress = Readonly<{
   host: string;
   port: number;
-  /** `server.host`. */
+  /** Option that sets the host, such as `server.host`. */
   hostField: string;
-  /** Option that sets the port: `--port`. */
+  /** Option that sets the port, such as `--port`. */
   portOption: string;
   /** Word for the port in errors: `port`, `UDP port`. */
   kind: string;

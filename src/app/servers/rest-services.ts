@@ -64,7 +64,7 @@ async function openStorage(
   return openPinnedStorage(options, { url, token, origins, limits: pinningLimits }, log);
 }
 
-/** @throws the errors of its parts; nothing stays open */
+/** @throws the error of the service that failed to open; the others are closed */
 export async function openRestServices(
   configuration: Configuration,
   { store, peppers }: Access,

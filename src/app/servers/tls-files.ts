@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { Configuration } from '../../config/configuration.ts';
 import { secureContextOf, type TlsIdentity } from '../../servers/tls.ts';
 
-/** The message names the option and contains nothing of the files. */
+/** The message names the option and never quotes a file, which may be a private key. */
 export class TlsFileError extends Error {
   override name = 'TlsFileError';
 }
@@ -12,19 +12,19 @@ export class TlsFileError extends Error {
 export type TlsFiles = Readonly<{
   cert: string;
   key: string;
-  /** `server.tls.cert_file`. */
+  /** Option that sets `cert`, such as `server.tls.cert_file`. */
   certField: string;
   keyField: string;
 }>;
 
-/** null: plain text. */
+/** @returns null if TLS is not configured. */
 export function httpTlsFiles({ server: { tls } }: Configuration): TlsFiles | null {
   if (tls === null) return null;
   const fields = { certField: 'server.tls.cert_file', keyField: 'server.tls.key_file' };
   return { cert: tls.certFile, key: tls.keyFile, ...fields };
 }
 
-/** null: plain text, or no listener. */
+/** @returns null if TLS is not configured or gRPC is disabled. */
 export function grpcTlsFiles({ grpc }: Configuration): TlsFiles | null {
   const { enabled, tlsCert: cert, tlsKey: key } = grpc;
   if (!enabled || cert === null || key === null) return null;

@@ -54,19 +54,19 @@ export function readJournalLine(line: string): StoredUsage | null {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** The checksum proves an intact line; this check, that its format is known. */
+/** The checksum proves that a line is intact; this check proves that its format is known. */
 function rowOf(values: unknown): StoredUsage | null {
   if (!Array.isArray(values) || values.length !== rowFields.length) return null;
   const row = Object.fromEntries(rowFields.map((field, index) => [field, values[index]])) as StoredUsage;
   const { minute, keyId, product, method, status, latency } = row;
-  const isWhole =
+  const isValid =
     [minute, row.requests, row.bytesIn, row.bytesOut, row.credits, row.messages].every(isCount) &&
     (keyId === null || typeof keyId === 'string') &&
     Object.hasOwn(products, product) &&
     typeof method === 'string' &&
     usageStatuses.includes(status) &&
     typeof latency === 'string';
-  return isWhole ? row : null;
+  return isValid ? row : null;
 }
 
 /** Rows beyond this size stay in memory only. */
@@ -74,7 +74,7 @@ export const usageJournalOptions = { maxBytes: 67_108_864 };
 
 const PART_ROWS = 1_000;
 
-/** File with rows that are not in the store yet; a later state is a later line. Calls must not overlap. */
+/** File of rows that are not in the store yet. The last line of a row is its newest state. Calls must not overlap. */
 export class UsageJournal {
   readonly #folder: string;
   readonly #epoch: string;
@@ -192,7 +192,7 @@ export class UsageJournal {
   }
 }
 
-/** No row is longer; a longer line is not a journal and must not fill the memory. */
+/** No row is longer. A longer line counts as corrupt and must not fill the memory. */
 const LINE_MAX_BYTES = 65_536;
 
 export type JournalCorruption = {
@@ -200,7 +200,7 @@ export type JournalCorruption = {
   lines: number;
 };
 
-/** Pages of rows in the order of writing, each with the last state of its rows. Updates `corruption`. */
+/** Yields batches in file order, each with the last state of its rows. Counts corrupt lines in `corruption`. */
 export async function* readJournal(
   path: string,
   batchRows: number,

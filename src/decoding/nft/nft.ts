@@ -3,7 +3,7 @@ import type { Network } from '../../protocol/call.ts';
 import type { Address } from '../../solana/address.ts';
 import type { NftContent } from './nft-content.ts';
 
-/** In the order of the program's numbers. Source: mpl-token-metadata, `TokenStandard`. */
+/** In the order of the program's discriminants. Source: mpl-token-metadata, `TokenStandard`. */
 export const tokenStandards = [
   'NonFungible',
   'FungibleAsset',

@@ -48,10 +48,10 @@ export type TokenBalance = Readonly<{
 }>;
 
 function mainHolding(holdings: readonly TokenHolding[], associated: Address): TokenHolding | undefined {
-  const full = holdings.filter(({ amount }) => amount > 0n);
+  const funded = holdings.filter(({ amount }) => amount > 0n);
   const isAssociated = ({ account }: TokenHolding): boolean => account === associated;
-  if (full.length === 0) return holdings.find(isAssociated);
-  return full.find(isAssociated) ?? full.reduce((best, one) => (one.amount > best.amount ? one : best));
+  if (funded.length === 0) return holdings.find(isAssociated);
+  return funded.find(isAssociated) ?? funded.reduce((best, one) => (one.amount > best.amount ? one : best));
 }
 
 /** null when the mint does not exist. */
@@ -61,7 +61,7 @@ export async function tokenBalanceOf(
   mint: Address,
   sources: NameSources,
 ): Promise<TokenBalance | null> {
-  // Nodes reject a token account list for an address that is no mint; the mint read decides first.
+  // Nodes reject a token account query for an address that is not a mint, so the mint is checked first.
   const [read, held] = await Promise.allSettled([
     readMints(chain, [mint], { clock: true, tokenList: sources.tokenList }),
     holdingsOfMint(chain, wallet, mint),

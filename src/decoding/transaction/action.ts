@@ -45,7 +45,7 @@ export type ProgramEvent = Readonly<{
   index: number;
 }>;
 
-/** `raw` in base units. */
+/** `raw` is the amount in base units. */
 export type SwapSide = Readonly<{ mint: Address; raw: bigint }>;
 
 export type PoolSwap = Readonly<{

@@ -32,7 +32,7 @@ function balancesOf(list: JsonValue | undefined, keys: readonly Address[]): Map<
   return balances;
 }
 
-/** Token accounts that an instruction creates, or moves and names with their mint. */
+/** Token accounts that an instruction creates, or whose tokens it moves while naming the mint. */
 function accountsFrom({ program, parsed }: ExecutedInstruction) {
   if (parsed === null) return [];
   const { type, info } = parsed;
@@ -73,7 +73,7 @@ function collectDecimals(
   return byMint;
 }
 
-/** From balances, and from instructions for accounts created and closed in the transaction. */
+/** Reads balances, and for accounts that the transaction created and closed, the instructions. */
 export function collectTokens(
   meta: JsonMembers,
   keys: readonly Address[],
@@ -86,11 +86,11 @@ export function collectTokens(
   for (const balance of [...after.values(), ...before.values()]) {
     const { address, mint, owner } = balance;
     if (tokenAccounts.has(address)) continue;
-    const [had, has] = [before.get(address), after.get(address)];
+    const [pre, post] = [before.get(address), after.get(address)];
     tokenAccounts.set(address, {
       ...{ address, mint, owner, decimals: decimals.get(mint) ?? null },
-      // An account reopened for another mint had no balance of it.
-      ...{ before: had?.mint === mint ? had.amount : 0n, after: has?.amount ?? 0n },
+      // An account reopened for another mint had no balance of the new one.
+      ...{ before: pre?.mint === mint ? pre.amount : 0n, after: post?.amount ?? 0n },
     });
   }
   for (const instruction of instructions) {
@@ -109,7 +109,7 @@ const heldInNumbers = oncePerTransaction(({ tokenAccounts }): ReadonlySet<Addres
   return new Set(inNumbers.map(({ mint }) => mint));
 });
 
-/** One unit of a mint of which no account holds more than one. Source: rest-api.md §3.2, point 3. */
+/** Whether this is one unit of a mint of which no account holds more. Source: rest-api.md §3.2, point 3. */
 export const isNftAmount = (transaction: ExecutedTransaction, mint: Address, amount: bigint): boolean =>
   amount === 1n && transaction.decimals.get(mint) === 0 && !heldInNumbers(transaction).has(mint);
 

@@ -6,7 +6,7 @@ import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
 import type { KeyId, PlanLimits } from '../auth/key-record.ts';
 
-/** A result, a JSON-RPC error of the node, a rejection by a limit, or a failure of the named owner. */
+/** A result, a JSON-RPC error of the node, a rejection by a limit, or a failure, named by the responsible party. */
 export const usageStatuses = [
   'ok',
   'rpcError',
@@ -23,7 +23,7 @@ export const OTHER_METHOD = 'other';
 
 export const NOTIFICATIONS = 'notifications';
 
-/** Totals of this process since the minute started: a row may be stored twice, the greater one counts. */
+/** Totals of this process in one minute so far. If a row is stored twice, the one with larger totals counts. */
 export type UsageRow = Readonly<{
   /** Null without a valid key. */
   keyId: KeyId | null;
@@ -42,7 +42,7 @@ export type UsageRow = Readonly<{
   latency: Readonly<Uint32Array>;
 }>;
 
-/** Message bytes that cost a plan's `streamCredits`. */
+/** Number of message bytes for which a plan charges `streamCredits`. */
 export const STREAM_UNIT_BYTES = 100_000;
 
 /** @param cost - credits by the method table, used if the plan sets no price. */
@@ -97,7 +97,7 @@ const statusSlots = Object.fromEntries(usageStatuses.map((status, slot) => [stat
 
 export const usageMeterOptions = { rowsMax: 200_000 } as const;
 
-/** Initial histogram rows; later minutes start with those of the previous one. */
+/** Initial capacity in histogram rows; later minutes start with at least the rows of the previous one. */
 const INITIAL_ROWS = 64;
 
 /** Counts usage per key in memory. A writer drains and stores the rows about once a second. */
@@ -110,7 +110,7 @@ export class UsageMeter {
   #closed: Minute[] = [];
   #minute = 0;
   #rows = 0;
-  /** Calls and message records without a row, because nothing was drained. */
+  /** Calls and message records without a row, because `rowsMax` was reached. */
   uncounted = 0;
 
   /** @param options.rowsMax - rows between two drains; further calls are only counted as `uncounted`. */
@@ -118,7 +118,7 @@ export class UsageMeter {
     this.#rowsMax = rowsMax;
   }
 
-  /** @param nowMs - Unix milliseconds. A clock set back counts in the minute reached. */
+  /** @param nowMs - Unix milliseconds. If the clock is set back, calls count in the latest minute. */
   record(call: CompletedCall, nowMs: number): void {
     const counter = this.#counterAt(call, nowMs);
     if (counter === null) return;
@@ -139,9 +139,7 @@ export class UsageMeter {
     counter.dirty = true;
   }
 
-  /**
-   * Rows changed since the last drain. Those of past minutes come once: the caller keeps what is not stored.
-   */
+  /** Rows changed since the last drain. Past minutes are returned once: the caller retains them until stored. */
   drain(): UsageRow[] {
     const closed = this.#closed.flatMap(rowsOf);
     this.#rows -= closed.length;

@@ -15,7 +15,7 @@ export const otlpOptions = {
 export type OtlpOptions = Readonly<typeof otlpOptions>;
 
 export type OtlpParts = Readonly<{
-  /** The collector; `/v1/traces` is appended if it has no path. */
+  /** URL of the collector; without a path, `/v1/traces` is appended. */
   url: string;
   /** Request headers, which may hold secrets. */
   headers: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export function tracesUrl(url: string): string {
   return parsed.href;
 }
 
-/** Exports spans over OTLP/HTTP in JSON. An unavailable collector costs spans, never a request. */
+/** Exports spans over OTLP/HTTP in JSON. If the collector is unavailable, spans are dropped and requests continue. */
 export class OtlpExporter implements SpanSink {
   readonly #parts: OtlpParts;
   readonly #url: string;

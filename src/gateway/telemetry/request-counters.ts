@@ -11,13 +11,12 @@ export const requestCounterOptions = {
 
 const EVICTION_INTERVAL_MS = 10_000;
 
-/** Upper bounds in seconds; an implicit bucket follows. */
+/** Upper bounds of the latency buckets in seconds; an implicit +Inf bucket follows. */
 export const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
 /** Totals of one product since process start. */
 class ProductCount {
   readonly requests = Object.fromEntries(usageStatuses.map((status) => [status, 0])) as CountByStatus;
-  /** One more bucket than bounds. */
   readonly latency = new Float64Array(latencyBounds.length + 1);
   latencySeconds = 0;
   bytesIn = 0;
@@ -51,10 +50,10 @@ export class RequestCounters {
     grpc: new ProductCount(),
     fs: new ProductCount(),
   };
-  /** Of requests without a key, without a counter, or evicted: the sum over all never decreases. */
+  /** Counts of requests without a key or a counter. Evicted counts are added, so the total never decreases. */
   readonly otherKeys: KeyCount = emptyKeyCount();
   readonly #keys = new Map<KeyId, KeyCounter>();
-  /** Replaced after an eviction, which makes keys without a counter look for one. */
+  /** Replaced after an eviction, so that keys without a counter try again to get one. */
   #overflowMarker = overflowMarker();
   readonly #keysMax: number;
   readonly #idleMs: number;
@@ -121,7 +120,7 @@ export class RequestCounters {
     return fresh;
   }
 
-  /** Evicts idle keys only: else each request could start a new series. */
+  /** Evicts only idle keys: otherwise, with many keys, each request could create a new metric series. */
   #evictIdle(now: number): void {
     if (now < this.#nextEvictionAt) return;
     this.#nextEvictionAt = now + EVICTION_INTERVAL_MS;

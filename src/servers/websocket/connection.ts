@@ -192,7 +192,7 @@ export class Connection implements Peer, Backlog {
     const pauseMs = this.#session.recordReceived(messages, bytes);
     if (pauseMs === Number.POSITIVE_INFINITY) {
       this.end(new Failure('RATE_LIMITED'));
-      // Not even the client's close frame is read: the flood would come ahead of it.
+      // Reading stops even before the client's close frame, because the flood would arrive ahead of it.
       this.#socket.pause();
     } else if (pauseMs > 0 && this.#isOpen) this.#readPause.extend(performance.now() + pauseMs);
   }
@@ -242,5 +242,5 @@ function onClose(this: unknown): void {
   connectionOf(this as ClientSocket).onClose();
 }
 
-/** The close frame reports the fault. */
+/** Socket errors need no handling: the close frame reports the fault. */
 const ignore = (): void => {};

@@ -12,7 +12,7 @@ export type Types = Readonly<Record<string, Type>>;
 
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-/** All zeros mean none. */
+/** Reads bytes; all zeros mean that there is no value. */
 const nonzero =
   <T>(length: number, none: T, show: (bytes: Uint8Array) => string) =>
   (data: ByteReader): string | T => {
@@ -29,7 +29,7 @@ const ELGAMAL_KEY_BYTES = 32;
 const ELGAMAL_CIPHERTEXT_BYTES = 64;
 const AE_CIPHERTEXT_BYTES = 36;
 
-/** `?` marks members that are omitted, `~` those that are null without a value. */
+/** Without a value, members of a `?` type are omitted and those of a `~` type are null. */
 const types: Types = {
   u8: (data) => data.u8(),
   i8: (data) => (data.u8() << 24) >> 24,
@@ -47,7 +47,7 @@ const types: Types = {
   'i64~': (data) => readOption(data, i64.read),
   f64: (data) => decimalText(data.f64()),
   bool: readBool,
-  /** Any byte but 0 is true. */
+  /** Any nonzero byte is true. */
   flag: (data) => data.bool(),
   pubkey: pubkey.read,
   'pubkey?': undefinedOr(pubkey.read),
@@ -64,7 +64,7 @@ const types: Types = {
   'elGamal~': nonzero(ELGAMAL_KEY_BYTES, null, base64),
   ciphertext: (data) => base64(data.bytes(ELGAMAL_CIPHERTEXT_BYTES)),
   balance: (data) => base64(data.bytes(AE_CIPHERTEXT_BYTES)),
-  /** Not shown: an address that is also among the accounts, and the two auditor ciphertexts. */
+  /** Omitted from the result: an address that is also among the accounts, and the two auditor ciphertexts. */
   skippedPubkey: (data) => void data.skipBytes(32),
   skippedAuditorAmount: (data) => void data.skipBytes(2 * ELGAMAL_CIPHERTEXT_BYTES),
 };

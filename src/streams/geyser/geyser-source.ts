@@ -9,13 +9,13 @@ export interface FilterSet {
   end(): void;
 }
 
-/** Source of updates. It need not emit more than filter sets request. */
+/** Source of updates. It emits at least those that filter sets request. */
 export interface GeyserSource {
   /**
-   * @param fromSlot - replays slots from it on that may have been emitted without the requested updates, as
-   * far as possible; emitted updates are not repeated.
-   * @param previous - ends once this set exists: its exclusive names do not count against the limit.
-   * @throws Failure FILTER_LIMIT, OVERLOADED when it names more than the source supports.
+   * @param fromSlot - first slot to replay, as far as possible, where updates of this request may not have been
+   * emitted. Updates that were emitted are not repeated.
+   * @param previous - filter set that the caller ends next; names that only it uses do not count against the limit.
+   * @throws Failure FILTER_LIMIT or OVERLOADED if the request names more than the source supports.
    */
   subscribe(request: SubscribeRequest, fromSlot: Slot | null, previous?: FilterSet | null): FilterSet;
 }
@@ -29,7 +29,7 @@ export type ResetReason = 'source' | 'chain';
 
 export interface GeyserListener {
   onUpdate(update: RawUpdate): void;
-  /** Updates of these slots, both included, are lost; with kind `slot`, they never become `processed`. */
+  /** Updates of slots `from` to `to`, inclusive, are lost. With kind `slot`, these slots never become `processed`. */
   onLost(from: Slot, to: Slot, kinds: ReadonlySet<RawUpdate['kind']>): void;
   /** All earlier updates are void. */
   onReset(reason: ResetReason): void;

@@ -44,13 +44,13 @@ export type RedisCacheOptions = Readonly<{
   ttls?: Partial<CacheTtls>;
 }>;
 
-/** No response nests deeper. */
+/** Maximum nesting of a valid result; no response of a node nests deeper. */
 const DEPTH_MAX = 256;
 
 /** State that changes every slot would expire before others read it. */
 const isStorable = (ttl: TtlClass): boolean => ttl === 'short' || ttl === 'always' || ttl === 'final';
 
-/** Others may write to the store. */
+/** Stored results are checked, because other programs may write to the store. */
 const isValidResult = (body: Buffer): boolean => isUtf8(body) && isJson(body, DEPTH_MAX);
 
 type Parts = RedisCacheOptions &
@@ -63,7 +63,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
   readonly #call: Call;
   readonly #handler: ResponseHandler;
   readonly #startedAt = performance.now();
-  /** While the store is awaited. */
+  /** Set while the store has not responded. */
   #timer: NodeJS.Timeout | null = null;
   #pending: PendingCall = noopPendingCall;
 
@@ -130,7 +130,7 @@ class StoreLookup implements PendingCall, ResponseHandler {
   }
 }
 
-/** Responds from the shared store and adds immutable responses to it. */
+/** Responds from the shared store, and stores responses that stay valid for longer than a slot. */
 export class RedisCache implements RpcDispatcher {
   readonly #parts: Parts;
   readonly #chainIds: ChainIds;

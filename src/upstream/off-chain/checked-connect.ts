@@ -26,7 +26,7 @@ export function literalAddresses(hostname: string): readonly string[] {
 }
 
 /**
- * Resolver over IPv4 and IPv6 DNS. Not getaddrinfo, which would block the libuv threads that also read files.
+ * Resolves A and AAAA records. Unlike getaddrinfo, it does not block the libuv threads that also read files.
  * @param timeoutMs - per query, which is tried at most twice.
  */
 export function createResolve(timeoutMs: number): Resolve {
@@ -71,7 +71,7 @@ export function checkedConnector(options: ConnectOptions): buildConnector.connec
       done(new ForbiddenAddress(), null);
       return;
     }
-    // As a tuple, so that TypeScript narrows the socket.
+    // Takes the arguments as a tuple, so that TypeScript narrows `socket` by `error`.
     connect(target, (...[error, socket]) => {
       if (error !== null) done(error, null);
       else if (rules.allows(socket.remoteAddress ?? '')) done(null, socket);

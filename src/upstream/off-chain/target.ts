@@ -2,7 +2,7 @@ import type { OffChainLimits, OffChainRules } from './limits.ts';
 
 export type Target =
   | Readonly<{ kind: 'inline'; bytes: Buffer }>
-  /** Tried in order until one has it. */
+  /** The URLs are tried in order until one has the document. */
   | Readonly<{ kind: 'remote'; urls: readonly URL[] }>;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -13,12 +13,12 @@ const DATA_HEAD_MAX = 64;
 /** A percent-encoded byte takes three characters. */
 const CHARACTERS_PER_BYTE = 3;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-/** `.`, `/`, `\\` and `%`, percent-encoded. */
+/** `.`, `/`, `\` and `%`, percent-encoded. */
 const ENCODED = /%(?:2[ef5]|5c)/gi;
 /** Maximum nested percent-encoding of a path. */
 const ENCODINGS_MAX = 4;
 
-/** null for other schemes, credentials, and forbidden ports. The address is checked when connecting. */
+/** null unless http(s) without credentials on an allowed port. The IP address is checked when connecting. */
 export function webUrl(text: string, ports: readonly number[], base?: URL): URL | null {
   const url = URL.parse(text, base?.href);
   const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
@@ -29,7 +29,7 @@ export function webUrl(text: string, ports: readonly number[], base?: URL): URL 
   return url;
 }
 
-/** Whether some level of decoding contains `..`, or decoding does not end. */
+/** Whether the path contains `..` at any level of decoding, or has too many levels. */
 function hasPathTraversal(path: string): boolean {
   let text = path;
   for (let times = 0; times <= ENCODINGS_MAX; times++) {
@@ -41,7 +41,7 @@ function hasPathTraversal(path: string): boolean {
   return true;
 }
 
-/** File URL per gateway. A `..` must not escape the file. */
+/** URL at each gateway, unless a `..` in the path leads out of the content with this id. */
 function atGateways(gateways: readonly string[], [, id = '', path = '']: RegExpExecArray): Target | null {
   const urls = gateways.flatMap((gateway) => {
     const url = URL.parse(gateway + id + path);
@@ -70,7 +70,7 @@ function inlineTarget(uri: string, documentMaxBytes: number): Target | null {
   return { kind: 'inline', bytes };
 }
 
-/** null if the URI is not fetched. Never throws. */
+/** @returns null if the URI is invalid or not allowed. Never throws. */
 export function targetOf(uri: string, rules: OffChainRules, limits: OffChainLimits): Target | null {
   if (/^data:/i.test(uri)) return inlineTarget(uri, limits.documentMaxBytes);
   if (uri.length > limits.uriMaxLength) return null;

@@ -117,7 +117,7 @@ export class BatchReader {
       this.malformed++;
       return;
     }
-    // Alpenglow block marker.
+    // An Alpenglow block marker has no entries.
     if (read.entries === 0) return;
     this.batches++;
     listener.onBatch(batch);
@@ -140,18 +140,18 @@ export type ShredStageOptions = Readonly<{
   config: ShredsConfig;
   limits?: Partial<ShredLimits>;
   deshredLimits?: Partial<DeshredLimits>;
-  /** For the leader schedule, the shred version and lookup tables. */
+  /** Reads the leader schedule, the shred version and lookup tables. */
   reader: Pick<ChainReader, 'request'>;
   log: Logger;
 }>;
 
-/** Request for `onUpdate`: lookup table writes, and slots. */
+/** Geyser request whose updates go to `onUpdate`: lookup table writes and slots. */
 export const standardRequest: SubscribeRequest = {
   ...lookupTableRequest,
   slots: new Map([['slots', { interslotUpdates: true }]]),
 };
 
-/** An older slot is no reference for new shreds. */
+/** Age after which the newest slot is no longer a reference for the slots of shreds. */
 const NEWEST_MAX_AGE_MS = 5_000;
 
 export class ShredStage {

@@ -52,7 +52,7 @@ function textAfter(params: Buffer, name: Buffer): string | null {
   return params.toString('latin1', from, from + VALUE_BYTES);
 }
 
-/** By a quick scan, for node selection only: shared state uses `certainCommitment`. */
+/** Finds the commitment by an inexact scan, for node selection only. Shared state uses `certainCommitment`. */
 export function commitmentOf({ row, params }: Call): Commitment {
   // Methods without a commitment use the newest state.
   if (row.commitment === null) return 'processed';
@@ -96,7 +96,7 @@ function find(bytes: Buffer, at: number, name: string): MemberSearch | null {
   return end < 0 || search.start < 0 ? null : search;
 }
 
-/** Raw value of a member; null if the bytes are no object with such a member. */
+/** Raw value of a member; null if the bytes are not an object with that member. */
 export function memberOf(bytes: Buffer, name: string): Buffer | null {
   const found = find(bytes, 0, name);
   return found === null ? null : bytes.subarray(found.start, found.end);
@@ -129,7 +129,7 @@ export function readObservedSlot(row: MethodRow, result: Buffer): Slot | null {
   return row === methods.getSlot ? slotIn(result, 0, result.length) : null;
 }
 
-/** Grows with slots. */
+/** Block height; monotonic reads compare it like a slot, because it grows with the slots. */
 export const readObservedHeight = (row: MethodRow, result: Buffer): Slot | null =>
   row === methods.getBlockHeight ? slotIn(result, 0, result.length) : null;
 

@@ -22,7 +22,7 @@ type Trade = Readonly<{
   cashback: bigint;
 }>;
 
-/** Fee before the events reported it: 1/100. */
+/** Before events reported the fee, it was 1/100. */
 const OLD_FEE_DIVISOR = 100n;
 
 function tradeOf(data: Readonly<Record<string, WritableJson>>): Trade | null {
@@ -56,15 +56,15 @@ function receivedLamports(trade: Trade, view: TransactionView): bigint {
 function sidesOf(trade: Trade, view: TransactionView, span: Span): Exchange {
   const net = netOf(view.movedIn(span), trade.user);
   const { mint, quoteMint, buys, tokens } = trade;
-  const [coins, price] = [net.get(mint) ?? 0n, net.get(quoteMint) ?? 0n];
+  const [netTokens, netQuote] = [net.get(mint) ?? 0n, net.get(quoteMint) ?? 0n];
   if (buys) {
     return {
-      in: { mint: quoteMint, raw: paidAmount(trade, -price) },
-      out: { mint, raw: coins > 0n ? coins : tokens },
+      in: { mint: quoteMint, raw: paidAmount(trade, -netQuote) },
+      out: { mint, raw: netTokens > 0n ? netTokens : tokens },
     };
   }
-  const got = quoteMint === nativeMint && price <= 0n ? receivedLamports(trade, view) : price;
-  return { in: { mint, raw: coins < 0n ? -coins : tokens }, out: { mint: quoteMint, raw: got } };
+  const received = quoteMint === nativeMint && netQuote <= 0n ? receivedLamports(trade, view) : netQuote;
+  return { in: { mint, raw: netTokens < 0n ? -netTokens : tokens }, out: { mint: quoteMint, raw: received } };
 }
 
 /** `takers` received the output: owners of the trader's side, or accounts that forward it. */
@@ -73,8 +73,8 @@ type PoolExchange = Exchange & Readonly<{ trader: Address; takers: readonly Addr
 type PoolLeg = Omit<PoolExchange, keyof Exchange> & Readonly<{ swap: PoolSwap }>;
 
 /**
- * What left and reached the trader, fees included. A buy that completes the curve continues in the new pool
- * within one instruction; there the movements count.
+ * Amounts that left and reached the trader, including fees. Null for a buy that completes the curve: it continues
+ * in the new pool within the same instruction, so its movements are read instead.
  */
 function readPumpTrade(view: TransactionView, span: Span): PoolExchange | null {
   let trade: Trade | null = null;
@@ -108,7 +108,7 @@ function takenBy(side: ReadonlySet<Address>, takes: readonly Movement[]): readon
   return [others.reduce((most, one) => (one.received > most.received ? one : most), first)];
 }
 
-/** Exchange between the trader's side and a pool; null unless one mint for one other. */
+/** Exchange between the trader's side and a pool; null unless it is one mint for one other. */
 function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]): PoolExchange | null {
   const owned = (owner: Address | null): boolean => owner !== null && side.has(owner);
   const gives = movements.filter(({ from, to }) => owned(from) && !owned(to));
@@ -135,7 +135,7 @@ function exchangeWith(side: ReadonlySet<Address>, movements: readonly Movement[]
 }
 
 /**
- * One pool's part of a swap, from movements. pump.fun needs its event: the curve pays SOL without a transfer.
+ * One pool's part of a swap, from movements; for pump.fun from its event, as the curve pays SOL without a transfer.
  * @param side - owners the swap is made for: signers, and accounts where a route holds tokens.
  */
 export function readPoolLeg(view: TransactionView, at: number, side: ReadonlySet<Address>): PoolLeg | null {

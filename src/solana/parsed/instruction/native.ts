@@ -9,7 +9,7 @@ import { base64, membersReader, type Types } from '../members.ts';
 import type { Members } from '../wire-order.ts';
 import { nameAddresses, type Variant, variants } from './variant.ts';
 
-/** All by u32 discriminant. Sources: transaction-status/src/parse_*.rs, and the interface crates. */
+/** A u32 discriminant selects the variant. Sources: transaction-status/src/parse_*.rs, and the interface crates. */
 
 export const bpfLoaderVariants = variants(
   `
@@ -59,7 +59,7 @@ export const addressLookupTableVariants = variants(
 
 const prefundedRest = membersReader('space u64, owner pubkey');
 
-/** The payer is named only with lamports to pay. */
+/** The payer is named only if there are lamports to pay. */
 const createAccountAllowPrefund: Variant = (data, given) => {
   const lamports = data.u64();
   const addresses = nameAddresses(lamports === 0n ? ['newAccount'] : ['newAccount', 'source'], given);
@@ -96,7 +96,7 @@ const stakeTypes: Types = {
   newLockup: membersReader('unixTimestamp i64?, epoch u64?, custodian pubkey?'),
 };
 
-/** The program no longer reads the config account; a clock marks the old layout. */
+/** The clock sysvar marks the old layout. Its config account may be missing: the program no longer reads it. */
 const delegate: Variant = (_, given) => {
   const accounts = ['stakeAccount', 'voteAccount'];
   const old = [...accounts, 'clockSysvar', 'stakeHistorySysvar'];
@@ -145,7 +145,7 @@ export const stakeVariants = variants(
   stakeTypes,
 );
 
-// serde without renaming: the only snake_case members of parsed instructions.
+// Lockouts are serialized by serde without renaming, so the member name is snake_case.
 const lockouts = list(struct({ slot: u64, confirmation_count: u32 }));
 
 function readLockoutOffsets(data: ByteReader, root: bigint): Members[] {
@@ -193,7 +193,7 @@ const voteTypes: Types = {
   blsProof: (data) => base64(data.bytes(BLS_PROOF_BYTES)),
 };
 
-/** Tower variants are lower case on the wire. The node in the data is not shown, but that of the accounts. */
+/** Agave names tower variants in lower case. It shows the node of the accounts, not the one in the data. */
 export const voteVariants = variants(
   `
   initialize voteAccount rentSysvar clockSysvar node: _ skippedPubkey,

@@ -4,7 +4,7 @@ import { authorityMembers, byU8, exactly, nameAddresses, type Variant, variants 
 
 /** A proof is an i8 offset to the verifying instruction, or 0 for a context account. */
 
-/** The proof is between `names` and the authority. @param text - members, with `proofInstructionOffset`. */
+/** The proof account is between `names` and the authority. @param text - members, with `proofInstructionOffset`. */
 function withOneProof(type: string, names: readonly string[], authority: string, text: string): Variant {
   const read = exactly(membersReader(text));
   const at = names.length;
@@ -39,13 +39,13 @@ type ProofLayout = Readonly<{
   proofs?: readonly string[];
 }>;
 
-/** In the order of offsets and accounts. */
+/** Default proofs, in the order of their offsets and accounts. */
 const TRANSFER_PROOFS = ['equalityProof', 'ciphertextValidityProof', 'rangeProof'];
 
 /** As in nodes, an account is taken as a proof as long as enough remain for the required accounts. */
-function withProofs(type: string, form: ProofLayout): Variant {
-  const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = form;
-  const read = membersReader(form.data);
+function withProofs(type: string, layout: ProofLayout): Variant {
+  const { accounts, reserved = [], authority = 'owner', minimum = 4, proofs = TRANSFER_PROOFS } = layout;
+  const read = membersReader(layout.data);
   return (data, given) => {
     if (given.length < minimum) return null;
     let offsets: Offsets = new Map();
@@ -135,7 +135,7 @@ const withdrawFromAccounts: Variant = (data, given) => {
   return parts && { type: 'withdrawWithheldConfidentialTransferTokensFromAccounts', info };
 };
 
-/** In the last two, nodes call the mint the account. Source: the same folder, confidential_transfer_fee.rs */
+/** Nodes name the mint `account` in the last two. Source: the same folder, confidential_transfer_fee.rs */
 export const confidentialTransferFee = byU8(
   variants(
     `
@@ -152,7 +152,7 @@ export const confidentialTransferFee = byU8(
 );
 
 const burnData = 'newDecryptableAvailableBalance balance, _ skippedAuditorAmount';
-/** Nodes call the burning account the destination. */
+/** Nodes name the account of a burn `destination`, as for a mint. */
 const burnt: ProofLayout = { accounts: ['destination', 'mint'], minimum: 3, data: burnData };
 
 /** Source: the same folder, confidential_mint_burn.rs */
