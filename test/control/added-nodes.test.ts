@@ -37,7 +37,6 @@ function gatewayOn(
     fixed: () => [{ network: 'devnet', name: source === 'file' ? 'of-the-file' : 'embedded-ledger', source }],
     parse: parseNodeSettings,
     probe,
-    notesOf: () => [],
     applyChanges: () => feed.refresh(),
   };
   const service = { network: 'devnet' };

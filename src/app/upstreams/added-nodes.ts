@@ -80,7 +80,6 @@ export const offlineNodeFacts = ({ upstreams }: Configuration, peppers: Peppers)
   fixed: () => upstreams.map(({ network, name }) => ({ network, name, source: 'file' as const })),
   parse: parseNodeSettings,
   probe,
-  notesOf: () => [],
   applyChanges: async () => {},
 });
 
@@ -116,7 +115,6 @@ export async function openAddedNodes(store: Store, peppers: Peppers, log: Logger
       fixed: () => activeNodes.fixed,
       parse: parseNodeSettings,
       probe,
-      notesOf: () => [],
       applyChanges: () => feed.refresh(),
     }),
     /** Starts applying changes in the store to the active nodes. */

@@ -26,8 +26,6 @@ export type NodeServices = Readonly<{
   parse: (input: NodeInput) => NodeSettings;
   /** Never rejects because of the node. */
   probe: (node: AddedNode) => Promise<NodeReportJson>;
-  /** Settings that need a restart, as text. */
-  notesOf: (node: AddedNode) => readonly string[];
   /** Applies the nodes in the store to this process at once. */
   applyChanges: () => Promise<void>;
 }>;

@@ -51,13 +51,11 @@ export class UpstreamCalls {
   readonly #limits: ResponseLimits;
   readonly #context: RequestContext;
   readonly #endpoint: string;
-  count = 0;
-  /** Of the calls that got a response. */
-  credits = 0;
+  #count = 0;
+  #credits = 0;
   #startedCredits = 0;
   #bytes = 0;
-  /** Null before the request has named one. */
-  network: Network | null = null;
+  #network: Network | null = null;
 
   /** @param endpoint - charged with the calls. */
   constructor(
@@ -78,11 +76,25 @@ export class UpstreamCalls {
     this.#limits = limits;
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Of the calls that got a response. */
+  get credits(): number {
+    return this.#credits;
+  }
+
+  /** Null before the request has named one. */
+  get network(): Network | null {
+    return this.#network;
+  }
+
   /** @param signal - aborted with a Failure as its reason. */
   createCaller(key: KeyRecord, signal: AbortSignal): RestCaller {
     const { familyId: ownerId } = key;
     const useNetwork = (network: Network): void => {
-      this.network = network;
+      this.#network = network;
       checkNetwork(key, network);
     };
     return {
@@ -90,7 +102,7 @@ export class UpstreamCalls {
       signal,
       useNetwork,
       countCall: () => {
-        this.count++;
+        this.#count++;
       },
       request: async (network, method, params) => {
         useNetwork(network);
@@ -111,14 +123,14 @@ export class UpstreamCalls {
   ): Promise<JsonValue> {
     signal.throwIfAborted();
     const row = methodRow(method);
-    this.count++;
+    this.#count++;
     this.#startedCredits += row.cost;
     this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
     const { key, trace } = this.#context;
     const minSlot = key === null ? null : (this.#parts.sessions?.minSlotFor(key, network, null) ?? null);
     const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
-    this.credits += row.cost;
+    this.#credits += row.cost;
     this.#checkSize(response);
     return resultOf(response);
   }

@@ -138,7 +138,6 @@ async function requireUsable(
 }
 
 const toAcceptedNodeJson = (
-  nodeServices: NodeServices,
   node: AddedNode,
   report: NodeReportJson | null,
   created: Readonly<{ createdBy: string; createdAt: number }>,
@@ -151,7 +150,8 @@ const toAcceptedNodeJson = (
     ...created,
   },
   report,
-  notes: [...nodeServices.notesOf(node)],
+  // All settings apply without a restart.
+  notes: [],
 });
 
 const auditDetailOf = ({ name, network, settings }: AddedNode) => ({
@@ -181,7 +181,7 @@ async function add(
     return [null, { action: 'node.add', customerId: null, detail: { ...auditDetailOf(node), force } }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, { createdBy: context.actor, createdAt: at });
+  return toAcceptedNodeJson(node, report, { createdBy: context.actor, createdAt: at });
 }
 
 const cannotDecrypt = (name: string): ApiError =>
@@ -232,7 +232,7 @@ async function change(
     return [null, { action: 'node.change', customerId: null, detail }];
   });
   await nodeServices.applyChanges();
-  return toAcceptedNodeJson(nodeServices, node, report, fieldsOf(row, 'created_by', 'created_at'));
+  return toAcceptedNodeJson(node, report, fieldsOf(row, 'created_by', 'created_at'));
 }
 
 async function remove(services: ApiServices, name: string, force: boolean, context: ApiContext) {
