@@ -1,3 +1,5 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SkippedTests } from './test/project/skipped-tests.ts';
@@ -11,6 +13,12 @@ const ISOLATED = [
   'test/upstream/health.test.ts',
   'test/upstream/off-chain/slow-hosts.test.ts',
 ];
+
+/** Holds the temporary files of all tests. The name is short because sockets have short paths. */
+const temporary = mkdtempSync(join(tmpdir(), 'sw-'));
+// PostgreSQL runs as another user.
+chmodSync(temporary, 0o711);
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 
 export default defineConfig({
   test: {
@@ -28,7 +36,10 @@ export default defineConfig({
       { extends: true, test: { name: 'isolated', include: ISOLATED } },
     ],
     // Programs that tests start read what was compiled for the first of them: a third of the time of a start.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    env: {
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'),
+      TMPDIR: temporary,
+    },
     setupFiles: [join(import.meta.dirname, 'test/project/property-sizes.ts')],
     pool: 'forks',
     maxWorkers: 2,
