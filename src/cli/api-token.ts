@@ -13,7 +13,7 @@ export function getAuditActor(): string {
 type TokenKind = keyof typeof tokenSources;
 
 const tokenSources = {
-  operator: `an operator's token: create one in the dashboard under Settings, "Operator's tokens"`,
+  operator: `an operator's token: create one in the dashboard under Settings, "Operator tokens"`,
   any: `a token of the control API: create one in the dashboard under Settings`,
 } as const;
 

@@ -55,8 +55,9 @@ function optionsOf(values: NodeValues): NodeOptions {
 /** @throws UsageError */
 export function parseNodeInput(name: string, values: NodeValues): NodeInput {
   const { url, network, ws, grpc, header = [] } = values;
+  const missing = url === undefined ? '--url' : '--network';
   if (url === undefined || network === undefined)
-    throw new UsageError('--url and --network are required: see solway upstream --help');
+    throw new UsageError(`${missing} is required: see solway upstream --help`);
   return { name, url, network, ws, grpc, headers: headersOf(header), options: optionsOf(values) };
 }
 

@@ -149,16 +149,18 @@ function fail(source: string, message: string): never {
   throw new ConfigurationError([{ source, field: '', message }]);
 }
 
+const readProblems: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  EISDIR: 'is a folder: name a file',
+};
+
 function readToml(file: string, displayName: string): Table {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    fail(
-      displayName,
-      missing ? 'the file does not exist' : 'the file cannot be read: give this user read permission',
-    );
+    const { code = '' } = error as NodeJS.ErrnoException;
+    fail(displayName, readProblems[code] ?? 'the file cannot be read: give this user read permission');
   }
   if (text.length > FILE_BYTES_MAX) fail(displayName, 'the file is larger than 1 MiB');
   try {

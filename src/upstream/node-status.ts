@@ -18,11 +18,11 @@ function faultCondition(fault: SlotFault, { lagSlots, slots }: NodeHealth): Node
 }
 
 const ejectionConditions: Readonly<Record<EjectionReason, NodeCondition>> = {
-  slow: { state: 'slow', reason: 'much slower than other nodes; polls and mirrored calls test recovery' },
-  failing: { state: 'failing', reason: 'failure ratio too high; polls and mirrored calls test recovery' },
+  slow: { state: 'slow', reason: 'much slower than other nodes; probes test recovery' },
+  failing: { state: 'failing', reason: 'failure ratio too high; probes test recovery' },
   throttling: {
     state: 'resting',
-    reason: 'throttling ratio too high; polls and mirrored calls test recovery',
+    reason: 'throttling ratio too high; probes test recovery',
   },
 };
 

@@ -61,14 +61,14 @@ it('adds a node with --force, lists and removes it, without showing its URL', as
 
 it.each([
   [['upstream', 'drain'], 'missing argument: solway upstream drain NODE'],
-  [['upstream', 'add', 'x', '--url', 'http://h'], '--url and --network are required'],
+  [['upstream', 'add', 'x', '--url', 'http://h'], '--network is required: see solway upstream --help'],
   [['upstream', 'change', 'x'], 'nothing to change'],
   [
     ['upstream', 'change', 'x', '--requests-burst', 'many'],
     '--requests-burst must be a whole number such as 10, or none',
   ],
   [['upstream', 'add', 'x', ...node.slice(0, 4), '--header', SECRET], '--header must be NAME=VALUE'],
-  [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator's tokens"`],
+  [['reload', '--server', 'http://127.0.0.1:1'], `under Settings, "Operator tokens"`],
 ])('reports a remedy for %j', async (args, words) => {
   expect(await run(...args, '--config', config)).toMatchObject({
     code: 2,

@@ -19,7 +19,7 @@ the result; it also reloads certificates, which otherwise happens when their fil
 
 The service on this machine is found by its data folder; run the command as the user that runs the
 service, or as root. A service on another machine needs --server and an operator's token in
-SOLWAY_TOKEN. Create one in the dashboard under Settings, "Operator's tokens".
+SOLWAY_TOKEN. Create one in the dashboard under Settings, "Operator tokens".
 
 Options:
   --config FILE, --data-dir DIR    the data folder of the service

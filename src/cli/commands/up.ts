@@ -111,7 +111,8 @@ function exampleTransaction(service: Service): string {
   const rpc = service.newKeys.find(({ key }) => key.product === 'rpc');
   if (rpc === undefined) return '';
   const line = airdrop(rpcUrl(service), rpc.secret);
-  const note = 'The embedded ledger runs only your transactions. Streams stay silent until you send one:';
+  const note =
+    'The embedded ledger runs only your transactions. Streams of transactions stay silent until you send one:';
   return `\n  ${note}\n    ${line}\n`;
 }
 

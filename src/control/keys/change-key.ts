@@ -190,7 +190,7 @@ function checkRotatable(row: KeyTable, now: number): void {
 
 export function checkOverlap(overlapMs: number): void {
   if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS) return;
-  rejectField('overlapMs', 'The overlap of a rotation must be 0 to 90 days');
+  rejectField('overlapMs', 'The overlap of a rotation must be 0 to 90 days (2,160 hours)');
 }
 
 /**

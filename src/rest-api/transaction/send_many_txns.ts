@@ -123,7 +123,7 @@ export const sendManyTxns = endpoint('POST transaction/send_many_txns', {
   description:
     'All are sent at once: send a transaction that depends on another one later. The response has one ' +
     'entry per transaction in request order, once each has reached the commitment, was rejected, has expired, or ' +
-    'the service stopped waiting (90 seconds unless configured otherwise; a transaction on a durable ' +
+    'the service stopped waiting (90 seconds; a transaction on a durable ' +
     'nonce never expires). `error` is set for transactions that were rejected, that failed (`data.err` is the ' +
     'transaction error), or that were not seen to reach the commitment. A transaction with an unknown outcome is ' +
     'awaited too: it may land. If one of them is invalid, none is sent.',

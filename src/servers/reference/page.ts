@@ -50,10 +50,11 @@ function typeText(schema: Schema): string {
 
 function rangeText({ minimum, maximum, minItems, maxItems, default: absent }: Schema): string {
   const parts: string[] = [];
-  if (minimum !== undefined && maximum !== undefined) parts.push(`${minimum} to ${maximum}`);
+  const isBounded = minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  if (isBounded) parts.push(`${minimum} to ${maximum}`);
   if (maxItems !== undefined) parts.push(`${minItems ?? 0} to ${maxItems} items`);
   if (absent !== undefined) parts.push(`default ${JSON.stringify(absent)}`);
-  return parts.join('; ');
+  return parts.length === 0 ? '' : `(${parts.join('; ')})`;
 }
 
 const fieldRow = (name: string, schema: Schema, isRequired: boolean, description?: string): string =>

@@ -380,8 +380,10 @@ describeOnSqlite('rotation', ({ open }) => {
     const { key } = await createKey(register, { product: 'rpc', name: 'x' });
     const refusal = (overlap?: number) =>
       rotateKey(register, key.id, overlap).catch((error) => error.message);
-    expect(await refusal(-1)).toBe('The overlap of a rotation must be 0 to 90 days');
-    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe('The overlap of a rotation must be 0 to 90 days');
+    expect(await refusal(-1)).toBe('The overlap of a rotation must be 0 to 90 days (2,160 hours)');
+    expect(await refusal(OVERLAP_MAX_MS + 1)).toBe(
+      'The overlap of a rotation must be 0 to 90 days (2,160 hours)',
+    );
     const next = await rotateKey(register, key.id);
     expect(await refusal()).toContain(`it is already being replaced by ${next.key.id}`);
     await disableKey(register, key.id);

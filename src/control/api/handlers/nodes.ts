@@ -262,7 +262,7 @@ export const addedNodeHandlers = (services: ApiServices) =>
 async function checkNodeExists({ store }: ApiServices, node: string, network: Network): Promise<void> {
   const { nodes } = await readGateways(store);
   if (nodes.some((one) => one.name === node && one.network === network)) return;
-  throw notFound(`No gateway has a node ${node} of ${network}. GET /upstreams lists them.`);
+  throw notFound(`No gateway has a node "${node}" on ${network}. GET /upstreams lists the nodes.`);
 }
 
 async function cordon(services: ApiServices, nodeCordon: NodeCordon, context: ApiContext) {

@@ -154,7 +154,7 @@ async function checkUnused(db: Kysely<Schema>, location: string): Promise<void> 
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
     if (rows.length === 0) continue;
     throw new BackupError(
-      `${location} is in use: table ${table} has rows. Choose an empty database, or delete that one first.`,
+      `${location} is not empty: table ${table} has rows. Choose an empty database, or delete that one first.`,
     );
   }
 }

@@ -91,7 +91,7 @@ const columns: Column<NodeJson>[] = [
     'lag',
     'Slots behind',
     ({ lagSlots }) => toNumber(lagSlots),
-    (lag) => `${formatCount(lag)} slots`,
+    (lag) => `${formatCount(lag)} ${lag === 1 ? 'slot' : 'slots'}`,
   ),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
   {

@@ -67,8 +67,8 @@ const columnsOf = (by: Dimension, title: string, credits: number): Column<Row>[]
     ...number('share', 'Share of credits', ({ totals }) => shareOf(totals.credits, credits), formatShare),
     wideOnly: true,
   },
-  { ...number('out', 'Request data', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
-  { ...number('in', 'Response data', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
+  { ...number('in', 'Request data', ({ totals }) => totals.bytesIn, formatBytes), wideOnly: true },
+  { ...number('out', 'Response data', ({ totals }) => totals.bytesOut, formatBytes), wideOnly: true },
   { ...number('messages', 'Stream messages', ({ totals }) => totals.messages, formatCount), wideOnly: true },
 ];
 
