@@ -96,6 +96,11 @@ type OperatorCommandsOptions = OfflineOptions &
     isAddressGiven: boolean;
   }>;
 
+function checkEmail(email: string): void {
+  if (emailSchema.safeParse(email).success) return;
+  throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
+}
+
 async function commandsOf(options: OperatorCommandsOptions, store: Store) {
   const { configuration, environment, actor } = options;
   const peppers = await openPeppers(store, pepperSources(configuration, environment));
@@ -106,14 +111,15 @@ async function commandsOf(options: OperatorCommandsOptions, store: Store) {
     list: () => listOperators(store),
     /** @param email - null: anyone with the link may accept it. @throws ApiError 422 */
     async invite(email: string | null) {
-      if (email !== null && !emailSchema.safeParse(email).success)
-        throw new ApiError(422, 'INVALID_FIELDS', 'invalid email address: use the form anna@example.com');
+      if (email !== null) checkEmail(email);
       return `${pages.url}/${email === null ? 'setup' : 'invite'}#token=${await inviteOperator(operatorContext, email)}`;
     },
     remove: (email: string) => removeOperator(operatorContext, email),
-    /** @throws ApiError 404 */
-    passwordLink: async (email: string) =>
-      `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`,
+    /** @throws ApiError 404, 422 */
+    async passwordLink(email: string) {
+      checkEmail(email);
+      return `${pages.url}/reset-password#token=${await resetToken(configuration, store, peppers, email)}`;
+    },
   };
 }
 

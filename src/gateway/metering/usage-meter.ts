@@ -45,7 +45,7 @@ export type UsageRow = Readonly<{
 /** Number of message bytes for which a plan charges `streamCredits`. */
 export const STREAM_UNIT_BYTES = 100_000;
 
-/** @param cost - credits by the method table, used if the plan sets no price. */
+/** Price of a call in credits. @param cost - credits by the method table, used if the plan sets no price. */
 export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
   return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
 }

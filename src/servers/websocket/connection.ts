@@ -171,7 +171,7 @@ export class Connection implements Peer, Backlog {
     this.#socket.terminate();
   }
 
-  /** Drops the queue, which the client is not reading; a closing connection is terminated. */
+  /** Disconnects a slow consumer: drops the queue that it does not read. A closing connection is terminated. */
   cut(behind: Partial<SendBacklog>): void {
     if (!this.#isOpen) {
       this.terminate();

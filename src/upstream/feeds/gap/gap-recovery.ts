@@ -24,7 +24,10 @@ export type Gap = Readonly<{
 /** Recovers missed notifications of one subscription kind and drops duplicates across connections. */
 export interface GapRecovery {
   decide(result: Buffer): NotificationDecision;
-  /** Emits what was missed, in order. May be called again for a longer gap. @throws GapTooLong */
+  /**
+   * Emits what was missed, in order. `ContinuousSubscription` calls it after a failover, and again for a longer gap.
+   * @throws GapTooLong
+   */
   fill(gap: Gap): Promise<void>;
 }
 
