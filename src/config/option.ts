@@ -33,7 +33,7 @@ export type Option<Value = unknown> = Details &
     default: unknown;
     isRequired: boolean;
     doc: string;
-    /** Of the nested table or tables. */
+    /** Rows of the nested table or tables. */
     rows?: Rows;
     /** Never set: carries the type. */
     value?: Value;

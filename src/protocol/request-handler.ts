@@ -35,7 +35,7 @@ export type RpcRequest = MeteredRequest &
     method: string;
     /** Raw JSON. */
     params: Buffer | null;
-    /** Of the response's id, for metering. */
+    /** Size of the response's id, for metering. */
     idBytes: number;
   }>;
 

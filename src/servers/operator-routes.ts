@@ -5,7 +5,7 @@ import { securityHeaders } from '../protocol/security-headers.ts';
 import type { HttpHandler, HttpRoutes } from './http/routes.ts';
 
 export type ReadinessFacts = Readonly<{
-  /** Of the key store. It does not decide readiness: cached keys work without it. */
+  /** State of the key store. It does not decide readiness: cached keys work without it. */
   store: 'up' | 'away';
   upstreams: Readonly<{ total: number; usable: number }>;
   draining: boolean;

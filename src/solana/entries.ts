@@ -9,7 +9,7 @@ import {
   type WireTransaction,
 } from './transaction/wire-transaction.ts';
 
-/** Of a slot's PoH chain. Source: solana-entry, `Entry`. */
+/** Entry of a slot's PoH chain. Source: solana-entry, `Entry`. */
 export type Entry = Readonly<{
   numHashes: bigint;
   hash: Uint8Array;

@@ -46,7 +46,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   return isRoot || lower !== 1n;
 }
 
-/** Of seeds, bump and program; a valid address when off the curve. */
+/** Hash of seeds, bump and program; a valid address if off the curve. */
 function hashOf(seeds: readonly Uint8Array[], program: Address): (bump: number) => Buffer {
   const seeded = createHash('sha256');
   for (const seed of seeds) seeded.update(seed);

@@ -34,3 +34,11 @@ it('solway operator invite links to the address of the service', async () => {
   expect(configured).toMatch(/^https:\/\/solway\.example\.com\/setup#token=\S+\n/);
   expect(configured).not.toContain('127.0.0.1');
 });
+
+it.each([
+  ['password', 'anna'],
+  ['invite', '--email', 'anna'],
+])('solway operator %s rejects an invalid address', async (...args) => {
+  const { code, err } = await runHere(folder, ['operator', ...args]);
+  expect([code, err]).toEqual([2, expect.stringContaining('use the form anna@example.com')]);
+});

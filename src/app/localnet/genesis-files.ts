@@ -30,7 +30,7 @@ export function writeValidatorLog(dir: string, genesis: Genesis, contact: Contac
 
 /**
  * Accounts and programs of a new ledger. An address may be a keypair file. For an account it may also be `-`, which
- * stands for the address in its file.
+ * means the address in its file.
  */
 type GenesisFiles = Readonly<{
   /** Address and file. */
@@ -73,7 +73,6 @@ function readKeypair(file: string): Keypair | null {
   }
 }
 
-/** Given instead of an address, it stands for the address in the file. */
 const FILES_OWN = '-';
 
 function readAccount(address: string, file: string): [Address, Account] {

@@ -83,7 +83,7 @@ export class SmtpMailer implements Mailer {
 
 /** Limits of mails that users cause to addresses of their choice. */
 export const mailRateLimits = {
-  /** Also per user or token. */
+  /** Per customer, and per user or token. */
   customerPerHour: 30,
   recipientPerHour: 5,
 };

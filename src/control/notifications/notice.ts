@@ -4,7 +4,7 @@ export const noticeLimits = {
   /** Interval of checking for due deliveries. */
   pollIntervalMs: 2_000,
   inFlightMax: 8,
-  /** Of one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs: 10_000,
   triesMax: 8,
   /** First retry delay; it grows by a factor of four up to the maximum. */

@@ -22,7 +22,7 @@ export const requestWriterOptions = {
   flushIntervalMs: 1_000,
   /** Per statement: SQLite blocks meanwhile. */
   batchRows: 25,
-  /** Of each kind; the oldest beyond it are dropped. */
+  /** Maximum pending entries of each kind; the oldest above it are dropped. */
   pendingMax: 10_000,
   pruneIntervalMs: 60_000,
   onState: (() => undefined) as OnState,

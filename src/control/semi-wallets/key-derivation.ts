@@ -26,7 +26,7 @@ export type SemiWalletLimits = Readonly<typeof semiWalletLimits>;
 
 const deriveKey = promisify(pbkdf2);
 
-/** Of a secretbox. */
+/** Key size of a secretbox. */
 const KEY_BYTES = 32;
 
 export type DerivationLimits = Pick<

@@ -40,7 +40,7 @@ type RedisCacheClientOptions = RedisConnectionOptions &
     /** `redis://` or `rediss://`; may contain a password. */
     url: string;
     prefix: string;
-    /** Of unsent values; beyond it, nothing is stored. */
+    /** Size of unsent values; above it, nothing is stored. */
     pendingMaxBytes: number;
     onState?: OnState;
   }>;

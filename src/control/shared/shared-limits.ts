@@ -8,7 +8,7 @@ import type { OnState } from '../failure-state.ts';
 import type { LimitCommand, LimitCommandName, LimitStore } from './limit-store.ts';
 
 type SyncTime = Readonly<{
-  /** Of `performance.now()`. */
+  /** `performance.now()`. */
   nowMs: number;
   /** Unchanged counts must be reported again before they expire. */
   isRefresh: boolean;
@@ -238,7 +238,7 @@ export const sharingLimits = {
   /** Pause between syncs; remote use is seen with this delay. */
   syncIntervalMs: 100,
   connectTimeoutMs: 2_000,
-  /** Of one sync. */
+  /** Timeout of one sync. */
   commandTimeoutMs: 1_000,
   reconnectMaxMs: 500,
   /** After this time without a report, a gateway is removed and its connection slots are freed. */

@@ -6,7 +6,7 @@ type SharedMinSlotStoreOptions = Readonly<{
   /** Started and stopped by `SharedLimits`. */
   store: LimitStore;
   prefix: string;
-  /** Of a session without updates. */
+  /** How long a session without updates is kept. */
   retentionMs: number;
 }>;
 

@@ -126,7 +126,7 @@ export type OpenFile = Readonly<
 export class FileStore implements FileBackend {
   readonly #folder: string;
   readonly #spool: UploadSpool;
-  /** Of files found at startup and files stored by this process. */
+  /** Counts files found at startup and files stored by this process. */
   readonly quota: StorageQuota;
   readonly #sharedQuota: SharedStorageQuota | null;
   /** Last task per CID, which the next one waits for. */

@@ -64,7 +64,7 @@ function toCar(file: SpooledFile): ServiceBody {
 }
 
 export type KuboBackendOptions = Readonly<{
-  /** Of the RPC API. */
+  /** URL of the RPC API. */
   url: string;
   /** `Authorization` header, if `API.Authorizations` requires one. */
   authorization?: string | null;

@@ -18,7 +18,7 @@ export const pinningServiceLimits = {
   pollIntervalMs: 15_000,
   /** Per pin. */
   pollsMax: 480,
-  /** Of a failed pin. */
+  /** Repeated requests for a failed pin. */
   retriesMax: 3,
   /** Further pins are created but not polled. */
   watchedMax: 1_000,

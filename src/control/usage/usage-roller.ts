@@ -12,7 +12,7 @@ const usageRollerOptions = {
   intervalMs: 5_000,
   /** How long a crashed gateway delays the next one. */
   leaseMs: 30_000,
-  /** Of retention and consistency checks. */
+  /** Interval of retention and consistency checks. */
   upkeepIntervalMs: 3_600_000,
   now: () => Date.now(),
   onState: (() => undefined) as OnState,

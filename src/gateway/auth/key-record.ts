@@ -59,7 +59,7 @@ export type KeyRecord = Readonly<{
   /** A key and its rotations form a family, which shares limits, quota and usage. */
   familyId: string;
   name: string;
-  /** Of the full key under the pepper of `pepperVersion`. */
+  /** Digest of the full key under the pepper of `pepperVersion`. */
   digest: Buffer;
   pepperVersion: number;
   status: KeyStatus;

@@ -80,7 +80,7 @@ export class UpstreamCalls {
     return this.#count;
   }
 
-  /** Of the calls that got a response. */
+  /** Credits of the calls that got a response. */
   get credits(): number {
     return this.#credits;
   }

@@ -8,7 +8,7 @@ import {
   subscribeRequest,
 } from './subscribe-request.ts';
 
-/** Of a ping, the other fields are ignored, even if they are invalid. */
+/** Ignores the other fields of a ping, even if they are invalid. */
 function decode<Request extends { ping?: number }>(
   codec: MessageCodec<Request>,
   bytes: Uint8Array,

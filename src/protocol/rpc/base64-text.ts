@@ -9,7 +9,7 @@ const sextets: ReadonlyMap<number, number> = new Map(
 
 const invalidByte = (index: number, byte: number): string => `InvalidByte(${index}, ${byte})`;
 
-/** Of the last group of up to four characters, the only one that may have padding. */
+/** Error in the last group of up to four characters, the only one that may have padding. */
 function tailFault(bytes: Uint8Array, start: number): string | null {
   let symbols = 0;
   let firstPad = -1;

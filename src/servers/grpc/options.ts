@@ -27,7 +27,7 @@ export const grpcServerOptions = {
   unaryInFlightMax: 5_000,
   headerListMaxBytes: 16 * 1024,
   messageMaxBytes: 4 * MIB,
-  /** Of unary calls and of calls without a key. */
+  /** Maximum message of unary calls and of calls without a key. */
   smallMessageMaxBytes: 64 * 1024,
   /** Maximum ratio of decompressed to compressed bytes of a request, above `decompressedFreeBytes`. */
   decompressionRatioMax: 16,

@@ -38,7 +38,7 @@ type Source = Readonly<{
   version: number;
   /** 0, then from the previous result. */
   fecSetIndex: number;
-  /** Of the previous set; at the start of a slot, of the parent's last set. */
+  /** Root of the previous set; at the start of a slot, of the parent's last set. */
   chainedRoot: Uint8Array;
   /** Capped at 63. */
   referenceTick: number;
@@ -129,9 +129,9 @@ export function makeFecSet(
 type MadeShreds = Readonly<{
   /** In sending order. */
   packets: readonly Uint8Array[];
-  /** Of the next call. */
+  /** For the next call. */
   chainedRoot: Uint8Array;
-  /** Of the next call in this slot. */
+  /** For the next call in this slot. */
   fecSetIndex: number;
 }>;
 

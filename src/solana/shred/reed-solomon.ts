@@ -89,7 +89,7 @@ function subtractRow(work: Uint8Array, width: number, row: number, pivot: number
   }
 }
 
-/** Of GF(2^8). */
+/** Size of GF(2^8), which limits data and code shreds of a set together. */
 const SHARDS_MAX = 256;
 /** Leaders currently use a single shape. */
 const SHAPES_MAX = 16;

@@ -155,7 +155,7 @@ export function siblingLayout({ variant, isLegacy, kind }: ShredLayout): ShredLa
   return layouts[isLegacy ? legacy : merkle] as ShredLayout;
 }
 
-/** Of a chained 32:32 set. */
+/** Layout of a chained 32:32 set. */
 export function chainedLayout(kind: ShredLayout['kind'], isResigned: boolean): ShredLayout {
   const high = kind === 'data' ? (isResigned ? 11 : 9) : isResigned ? 7 : 6;
   return layouts[(high << 4) | FEC_SET_PROOF_ENTRIES] as ShredLayout;

@@ -175,7 +175,7 @@ export type WireTransaction = Readonly<{
   version: 'legacy' | 0 | 1;
   signature: Uint8Array;
   message: Uint8Array;
-  /** Of each static key in `bytes`. */
+  /** Offset of each static key in `bytes`. */
   keyOffsets: readonly number[];
   lookups: readonly WireLookup[];
   isVote: boolean;

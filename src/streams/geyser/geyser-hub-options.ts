@@ -12,7 +12,7 @@ export const geyserHubOptions = {
   replayPauseMs: 5,
   /** Concurrent replays; others wait until one catches up or its client stops reading. */
   replaysMax: 32,
-  /** Of the backfill of a replaying stream. */
+  /** Timeout of the backfill of a replaying stream. */
   replayReadyTimeoutMs: 60_000,
   /** Spent on blocks per event loop turn; the first message is always sent. */
   blocksTimeSliceMs: 5,

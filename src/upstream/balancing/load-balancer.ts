@@ -44,7 +44,7 @@ export class PowerOfTwoSelector {
     else this.#replaceAtRandom(node);
   }
 
-  /** Also resets the selector. */
+  /** Selects a node and resets the selector. */
   pick(): UpstreamNode | null {
     const one = this.#one;
     const other = this.#other;

@@ -21,7 +21,7 @@ export type PubsubNodesOptions = Readonly<{
   network: Network;
   /** Nodes without a `ws` address are ignored. */
   nodes: readonly NodeConfig[];
-  /** Of the nodes of all networks. */
+  /** Status of the nodes of all networks. */
   status: () => readonly NodeFeedStatus[];
   limits: FeedLimits;
   log: Logger;

@@ -4,7 +4,7 @@ import type { StreamReader } from './stream-reader.ts';
 
 /** Slots that a server may be ahead of all emitted ones, or behind the first: minutes. */
 export const JUMP_MAX_SLOTS = 500n;
-/** The same relative to a trusted head: about 30 s, plus a fast chain's progress between polls. */
+/** Slots that a server may be ahead of a trusted head: about 30 s, plus a fast chain's progress between polls. */
 const AHEAD_SLOTS = 64n;
 const NEAR_SLOTS = 8n;
 /** Upper bound of a chain's speed; some local chains are fast. */

@@ -52,7 +52,7 @@ class HeaderNameMatcher {
   }
 }
 
-/** Of the final head and informational ones together. */
+/** Size of the final head and informational ones together. */
 const HEAD_MAX_BYTES = 16 * 1024;
 /** More digits than any allowed length, including leading zeros. */
 const LENGTH_MAX_DIGITS = 15;

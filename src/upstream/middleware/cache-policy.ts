@@ -119,7 +119,7 @@ export const defaultCacheTtls = {
   /** 0 disables caching. */
   slotMs: 400,
   shortMs: 10_000,
-  /** Of `always` and `final`. */
+  /** Lifetime of results with the policies `always` and `final`. */
   finalMs: 3_600_000,
 };
 

@@ -41,7 +41,7 @@ export const offChainLimits = {
   /** An aborted fetch counts against its host after this time. */
   slowMs: 1_500,
   documentTtlMs: 24 * 3_600_000,
-  /** Of a permanent absence: 404, not JSON, forbidden address. */
+  /** How long a permanent absence is cached: 404, not JSON, forbidden address. */
   absenceTtlMs: 10 * 60_000,
   failureTtlMs: 20_000,
   memoryMaxBytes: 32 * 1024 * 1024,

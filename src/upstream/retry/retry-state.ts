@@ -33,7 +33,7 @@ export class RetryState {
   readonly deadline: number;
   /** Before it, attempts without a connection are not counted. */
   readonly reconnectUntil: number;
-  /** Of the requested history; null if not named or irrelevant. */
+  /** Slot of the requested history; null if not named or irrelevant. */
   readonly slot: bigint | null;
   /** Minimum slot of the node at `commitment`; null: any. */
   readonly minSlot: bigint | null;

@@ -28,7 +28,7 @@ export type ShredsConfig = Readonly<{
 export const deshredLimits = {
   /** Slots with shreds. Above it, a slot of the leader with the most is evicted: a faulty leader displaces its own. */
   slotsMax: 64,
-  /** Of data shreds and of code shreds, each. */
+  /** Maximum data shreds, and maximum code shreds. */
   shredsPerSlotMax: 32_768,
   fecSetsPerSlotMax: 2_048,
   /** Bytes of shreds. Above it, the largest slot is evicted. */
@@ -55,7 +55,7 @@ export const shredLimits = {
   receiveBufferBytes: 8 * 1024 * 1024,
   /** Slots remembered to drop duplicates. */
   slotsTracked: 64,
-  /** Of transactions and of batches, each. Above it, duplicates are possible. */
+  /** Remembered transactions, and as many batches. Above it, duplicates are possible. */
   seenPerSlotMax: 32_768,
   connectTimeoutMs: 3_000,
   pingIntervalMs: 10_000,

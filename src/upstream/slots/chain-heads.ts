@@ -34,7 +34,7 @@ function withoutOutlier(nodes: readonly NodeHealth[]): readonly NodeHealth[] {
   return top - second > NEAR_SLOTS ? nodes.filter((node) => node !== first) : nodes;
 }
 
-/** Of two nearby nodes the lower slot, so that not one node alone has reached it. */
+/** The lower slot of the two highest nodes if they are close, so that more than one node has reached it. */
 function headOf(nodes: readonly NodeHealth[], commitment: Commitment): ObservedSlot | null {
   let first: ObservedSlot | null = null;
   let second: ObservedSlot | null = null;

@@ -73,7 +73,7 @@ async function stormAtRest(round: number): Promise<number> {
   return longestMs;
 }
 
-it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each hold nobody longer than a fetch may take`, async () => {
+it(`lets ${HOSTS} slow hosts with ${URIS_PER_HOST} URIs each delay no read longer than a fetch may take`, async () => {
   const before = process.memoryUsage().rss;
   let waiting = 0;
   const watch = setInterval(() => {

@@ -41,7 +41,7 @@ const quota = z.object({
   /** Calendar month (UTC). */
   periodFrom: time,
   periodTo: time,
-  /** Of the month; null: too little history. */
+  /** Projection for the month; null: too little history. */
   projected: count.nullable(),
   /** Projected; null: not in this month. */
   exhaustedAt: time.nullable(),

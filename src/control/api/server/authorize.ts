@@ -16,7 +16,7 @@ export function isOperator(caller: ApiCaller): boolean {
   return caller.kind === 'local' || (caller.kind === 'token' && caller.customerId === null);
 }
 
-/** The same for customers of others, so that it does not reveal which exist. */
+/** Also used for customers of others, so that it does not reveal which exist. */
 const noSuchCustomer = (): ApiError =>
   notFound('There is no such customer. GET /me lists yours; operators find all with GET /customers.');
 

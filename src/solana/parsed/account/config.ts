@@ -22,7 +22,7 @@ class NumberText {
 
 type Value = NumberText | string | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
-/** Of brackets outside strings, whether JSON or not. */
+/** Depth of brackets outside strings, whether the text is JSON or not. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -127,7 +127,7 @@ type EqualWatcher = Watcher<AccountRule> & { rule: { equalities: AccountEqualiti
 export const isEqualWatcher = (watcher: Watcher<AccountRule>): watcher is EqualWatcher =>
   watcher.rule.equalities !== null;
 
-/** Stands for the owner's hash in filters without an owner. */
+/** Used instead of the owner's hash for filters without an owner. */
 const ANY_OWNER = 0;
 
 /**
