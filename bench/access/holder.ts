@@ -114,7 +114,7 @@ const ending: MeteredResult = {
   bytesOut: 300,
   params: null,
   result: null,
-  cost: 1,
+  credits: 1,
 };
 const records = used.map((credential) => keys.authenticate(credential, Date.now()));
 const contextOf = (at: number): RequestContext => {

@@ -4,23 +4,6 @@ import { snakeCase } from './option.ts';
 import { entries, singleOptions } from './schema.ts';
 import { isTable, type Table } from './table.ts';
 
-/** Current value of one member; reading it needs no lookup by name. */
-type Cell = { value: unknown };
-
-type LiveSection = ReturnType<typeof liveSection>;
-
-/** An object whose members always return the newest values. */
-function liveSection(section: object) {
-  const cells = Object.entries(section).map(([name, value]): [string, Cell] => [name, { value }]);
-  const members = cells.map(([name, cell]) => [name, { enumerable: true, get: () => cell.value }]);
-  return {
-    view: Object.defineProperties({}, Object.fromEntries(members)) as object,
-    set(values: Table): void {
-      for (const [name, cell] of cells) cell.value = values[name];
-    },
-  };
-}
-
 /**
  * The configuration in effect. A module that reads an option at each use from its section sees a reload; one that
  * copies it at startup keeps the old value (`reload` in the schema).
@@ -31,8 +14,7 @@ export class LiveConfiguration {
   #own: Configuration;
   readonly #ownOf: (configuration: Configuration) => Configuration;
   readonly #listeners: ((configuration: Configuration) => void)[] = [];
-  readonly #sections = new Map<keyof Configuration, LiveSection>();
-  /** The configuration in effect in this process; its sections return the newest values. */
+  /** The configuration in effect in this process; a reload changes it and its sections in place. */
   readonly view: Configuration;
 
   /** @param ownOf - computes the part for one worker; absent: the whole configuration. */
@@ -43,16 +25,9 @@ export class LiveConfiguration {
     this.#ownOf = ownOf;
     this.#current = configuration;
     this.#own = ownOf(configuration);
-    const names = Object.keys(configuration) as (keyof Configuration)[];
-    for (const name of names) {
-      const section = this.#own[name];
-      if (isTable(section)) this.#sections.set(name, liveSection(section));
-    }
-    const members = names.map((name) => [
-      name,
-      { enumerable: true, get: () => this.#sections.get(name)?.view ?? this.#own[name] },
-    ]);
-    this.view = Object.defineProperties({}, Object.fromEntries(members)) as Configuration;
+    this.view = Object.fromEntries(
+      Object.entries(this.#own).map(([name, value]) => [name, isTable(value) ? { ...value } : value]),
+    ) as Configuration;
   }
 
   /** The configuration in effect in all processes together. Immutable. */
@@ -81,7 +56,11 @@ export class LiveConfiguration {
   #set(configuration: Configuration): void {
     this.#current = configuration;
     this.#own = this.#ownOf(configuration);
-    for (const [name, section] of this.#sections) section.set(this.#own[name] as unknown as Table);
+    const view = this.view as unknown as Table;
+    for (const [name, value] of Object.entries(this.#own)) {
+      if (isTable(value)) Object.assign(view[name] as Table, value);
+      else view[name] = value;
+    }
   }
 
   /** Every listener must get the previous configuration, even when one of them throws. */

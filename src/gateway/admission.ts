@@ -7,10 +7,9 @@ import { isUsable, KEY_NO_LONGER_VALID, type KeyAuthenticator } from './auth/key
 import { type KeyId, unrestrictedRules } from './auth/key-record.ts';
 import { checkMethod, type KeyUse, rejectionOf } from './auth/key-rules.ts';
 import type { LoadedKey } from './auth/key-state.ts';
-import { QuotaLedger } from './limits/quota.ts';
+import { creditsOf, QuotaLedger } from './limits/quota.ts';
 import { type RateDecision, RateLimiter } from './limits/rate-limiter.ts';
 import type { RequestContext } from './metering/call-meter.ts';
-import { priceOf } from './metering/usage-meter.ts';
 
 export type AdmissionParts = Readonly<{
   keys: KeyAuthenticator;
@@ -75,19 +74,19 @@ export class Admission {
   }
 
   /** @param method - null for opening a connection. @param meteredAs - charged under this name. */
-  authorize(context: RequestContext, method: string | null, cost = 0, meteredAs = method): void {
+  authorize(context: RequestContext, method: string | null, credits = 0, meteredAs = method): void {
     const { key } = context;
     if (key === null) throw new Failure('INTERNAL', { cause: 'authorization of an unauthenticated request' });
     if (method !== null && key.rules.methods !== null) checkMethod(key, method);
-    const price = meteredAs === null ? 0 : priceOf(key.limits, meteredAs, cost);
+    const price = meteredAs === null ? 0 : creditsOf(key.limits, meteredAs, credits);
     this.#quota.reserve(key, Date.now(), price);
     context.reservedCredits = price;
   }
 
   /** Raises the reservation of an authorized request. Never rejects it: only later requests are affected. */
-  reserveMore(context: RequestContext, meteredAs: string, cost: number): void {
+  reserveMore(context: RequestContext, meteredAs: string, credits: number): void {
     const { key } = context;
-    const price = key === null ? 0 : priceOf(key.limits, meteredAs, cost);
+    const price = key === null ? 0 : creditsOf(key.limits, meteredAs, credits);
     if (key === null || price <= context.reservedCredits) return;
     this.#quota.reserveMore(key, Date.now(), price - context.reservedCredits);
     context.reservedCredits = price;

@@ -96,13 +96,13 @@ export class CallPipeline implements RequestHandler {
       admitted instanceof RequestContext ? admitted : this.start(request, request.product, network);
     const { key, trace } = context;
     const row = methodRow(method);
-    const handler = new CallHandler(this.#parts, this.#wire, context, request, row.cost, responder);
+    const handler = new CallHandler(this.#parts, this.#wire, context, request, row.credits, responder);
     if (context.rejection !== null || key === null) {
       handler.onError(context.rejection ?? new Failure('INTERNAL'));
       return handler;
     }
     try {
-      admission.authorize(context, method, row.cost);
+      admission.authorize(context, method, row.credits);
       admission.consumeRate(context);
       const hasSession = session != null || key.monotonicReads;
       const minSlot = (hasSession && sessions?.minSlotFor(key, network, session)) || null;
@@ -158,7 +158,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   readonly #wire: Wire;
   readonly #context: RequestContext;
   readonly #request: RpcRequest;
-  readonly #cost: number;
+  readonly #credits: number;
   readonly #responder: Responder;
   /** Null if the responder takes whole responses only. */
   readonly stream: StreamHandler | null;
@@ -170,14 +170,14 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     wire: Wire,
     context: RequestContext,
     request: RpcRequest,
-    cost: number,
+    credits: number,
     responder: Responder,
   ) {
     this.#parts = parts;
     this.#wire = wire;
     this.#context = context;
     this.#request = request;
-    this.#cost = cost;
+    this.#credits = credits;
     this.#responder = responder;
     this.stream = responder.stream == null ? null : this;
   }
@@ -193,11 +193,11 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
   /** @param bytes - of the result that were passed on. @param failure - why it was aborted. */
   onStreamEnd(bytes: number, failure: Failure | null): void {
     const bytesOut = streamedResponseBytes(bytes, failure === null, this.#request.idBytes);
-    this.#meter(null, failure, bytesOut, this.#cost);
+    this.#meter(null, failure, bytesOut, this.#credits);
   }
 
   onResponse(response: RpcResponse): void {
-    this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#cost);
+    this.#meter(response, null, responseBytes(response, this.#request.idBytes), this.#credits);
     // Members are listed because a spread looks them up by name on each call.
     const { rateLimit, quota = null } = this.#limitStatus();
     this.#responder.respond({ response, failure: null, rateLimit, quota });
@@ -213,8 +213,13 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
     this.#responder.respond({ response: null, failure, ...this.#limitStatus() });
   }
 
-  /** @param response - null for a failure, and for a streamed result. @param cost - null: not charged. */
-  #meter(response: RpcResponse | null, failure: Failure | null, bytesOut: number, cost: number | null): void {
+  /** @param response - null for a failure, and for a streamed result. @param credits - null: not charged. */
+  #meter(
+    response: RpcResponse | null,
+    failure: Failure | null,
+    bytesOut: number,
+    credits: number | null,
+  ): void {
     const { product, network, method, bytesIn, params } = this.#request;
     const rpcCode = response?.errorCode ?? 0;
     const result = response?.body ?? null;
@@ -231,7 +236,7 @@ class CallHandler implements PendingCall, ResponseHandler, StreamHandler {
       bytesOut,
       params,
       result,
-      cost,
+      credits,
     });
   }
 

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HttpParser, type HttpSink } from './llhttp.ts';
 import {
+  byteTable,
   connectionDirective,
+  isToken,
   NOT_SIMPLE,
   parseSimpleHeaders,
   parseSimpleLength,
+  skipWhile,
 } from './simple-header-parser.ts';
 
 /** Reported fields of a head and its end; null if it is left to llhttp. */
@@ -116,5 +119,24 @@ describe('header values', () => {
     const of = (text: string) => parseSimpleLength(Buffer.from(text), 0, text.length);
     expect(['0', '17', '007', '999999999'].map(of)).toEqual([0, 17, 7, 999_999_999]);
     expect(['', '1000000000', '-1', '+1', '1 ', '0x1', '1,1'].map(of)).toEqual(Array(7).fill(-1));
+  });
+});
+
+describe('byte ranges of a head', () => {
+  it('match a token ignoring case', () => {
+    const word = Buffer.from('keep-alive');
+    const is = (text: string) => isToken(Buffer.from(text), 0, text.length, word);
+    expect(['Keep-Alive', 'keep-alive', 'KEEP-ALIVE'].map(is)).toEqual([true, true, true]);
+    expect(['keep-alive,', 'keep_alive', 'keep alive', 'close', ''].map(is)).toEqual(Array(5).fill(false));
+  });
+
+  it('are skipped while in a table', () => {
+    const digits = byteTable((text) => /\d/.test(text));
+    const bytes = Buffer.from('a123b');
+    expect([
+      skipWhile(bytes, 1, 5, digits),
+      skipWhile(bytes, 1, 3, digits),
+      skipWhile(bytes, 0, 5, digits),
+    ]).toEqual([4, 3, 0]);
   });
 });

@@ -1,5 +1,3 @@
-import { byteTable, isToken, skipWhile } from '../base/text/short-bytes.ts';
-
 /**
  * Parser for ordinary headers that are complete in the buffer: cheaper than a call to llhttp in WebAssembly.
  * It reads them as llhttp does and leaves every doubtful head to it. Source: RFC 9112 §5, RFC 9110 §5.6.2.
@@ -20,6 +18,27 @@ const LENGTH_MAX_DIGITS = 9;
 
 const [CONNECTION, PROXY_CONNECTION] = [Buffer.from('connection'), Buffer.from('proxy-connection')];
 const [CLOSE, KEEP_ALIVE] = [Buffer.from('close'), Buffer.from('keep-alive')];
+
+/**
+ * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Only for header names and
+ * values: the case bit maps no other of their bytes to a letter or hyphen.
+ */
+export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
+  if (end - start !== token.length) return false;
+  for (let i = 0; i < token.length; i++) if (((bytes[start + i] as number) | 0x20) !== token[i]) return false;
+  return true;
+}
+
+export function byteTable(isOne: (text: string, byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (isOne(String.fromCharCode(byte), byte) ? 1 : 0));
+}
+
+/** @returns the first offset of a byte that is not in the table, or `end`. */
+export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint8Array): number {
+  let at = start;
+  while (at < end && table[bytes[at] as number] === 1) at++;
+  return at;
+}
 
 /** `tchar` of RFC 9110. */
 const inName = byteTable((text) => /[A-Za-z0-9!#$%&'*+.^_`|~-]/.test(text));

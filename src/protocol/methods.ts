@@ -71,7 +71,7 @@ export const methodTraits: Readonly<Record<MethodKind, MethodTraits>> = {
 export type MethodRow = Readonly<{
   kind: MethodKind;
   /** Credits per call. */
-  cost: number;
+  credits: number;
   /** Index of the options object in the params. */
   config: number | null;
   /** Weakest accepted commitment; null: not accepted. */
@@ -90,13 +90,13 @@ export type HistoryKey = 'slot' | 'signature' | 'address';
 
 function row(
   kind: MethodKind,
-  cost: number,
+  credits: number,
   config: number | null,
   commitment: Commitment | null,
   context: boolean,
   history: HistoryKey | null = null,
 ): MethodRow {
-  return { kind: kind, cost, config, commitment, context, history };
+  return { kind, credits, config, commitment, context, history };
 }
 
 // biome-ignore format: a table is read by its columns

@@ -11,16 +11,16 @@ export type SubscriptionRow = Readonly<{
   subscribe: string;
   unsubscribe: string;
   notification: string;
-  cost: number;
+  credits: number;
   /** After an outage of the feed; shown in the reference. */
   gap: 'refilled' | 'lost';
 }>;
 
-const row = (name: string, cost: number, gap: SubscriptionRow['gap']): SubscriptionRow => ({
+const row = (name: string, credits: number, gap: SubscriptionRow['gap']): SubscriptionRow => ({
   subscribe: `${name}Subscribe`,
   unsubscribe: `${name}Unsubscribe`,
   notification: `${name}Notification`,
-  cost,
+  credits,
   gap,
 });
 

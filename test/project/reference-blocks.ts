@@ -103,7 +103,7 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
     tableOf(
       ['method', 'kind', 'credits', 'weakest commitment', 'context', 'embedded ledger'],
       Object.entries(methods).map(([name, row]) => [
-        ...[name, row.kind, `${row.cost}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
+        ...[name, row.kind, `${row.credits}`, row.commitment ?? '–', row.context ? 'yes' : '–'],
         name in rpcHandlers ? 'yes' : '–',
       ]),
     ),
@@ -111,7 +111,7 @@ export const referenceBlocks: Readonly<Record<string, Block>> = {
     tableOf(
       ['kind', 'subscribe', 'unsubscribe', 'notification', 'credits', 'after a node failure'],
       Object.entries(subscriptions).map(([kind, row]) => [
-        ...[kind, row.subscribe, row.unsubscribe, row.notification, `${row.cost}`, row.gap],
+        ...[kind, row.subscribe, row.unsubscribe, row.notification, `${row.credits}`, row.gap],
       ]),
     ),
   'close-codes': namedErrors(['name', 'close code', 'cause and action'], ({ close }) => [`${close}`]),

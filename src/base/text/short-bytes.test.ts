@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byLength, byteTable, copyTo, isToken, matchesAt, skipWhile } from './short-bytes.ts';
+import { byLength, copyTo, matchesAt } from './short-bytes.ts';
 
 describe('short byte ranges', () => {
   it('match within the limit only', () => {
@@ -13,13 +13,6 @@ describe('short byte ranges', () => {
     expect(matchesAt(bytes, 4, Buffer.from('xy'))).toBe(false);
   });
 
-  it('match a token ignoring case', () => {
-    const word = Buffer.from('keep-alive');
-    const is = (text: string) => isToken(Buffer.from(text), 0, text.length, word);
-    expect(['Keep-Alive', 'keep-alive', 'KEEP-ALIVE'].map(is)).toEqual([true, true, true]);
-    expect(['keep-alive,', 'keep_alive', 'keep alive', 'close', ''].map(is)).toEqual(Array(5).fill(false));
-  });
-
   it('are copied completely at any length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (piece) => {
@@ -29,16 +22,6 @@ describe('short byte ranges', () => {
         expect([bytes[2], bytes[3 + piece.length]]).toEqual([1, 1]);
       }),
     );
-  });
-
-  it('are skipped while in a table', () => {
-    const digits = byteTable((text) => /\d/.test(text));
-    const bytes = Buffer.from('a123b');
-    expect([
-      skipWhile(bytes, 1, 5, digits),
-      skipWhile(bytes, 1, 3, digits),
-      skipWhile(bytes, 0, 5, digits),
-    ]).toEqual([4, 3, 0]);
   });
 
   it('are grouped by length', () => {

@@ -10,31 +10,10 @@ export function matchesAt(bytes: Buffer, start: number, text: Buffer, end = byte
   return true;
 }
 
-/**
- * Whether a range equals a token of lower-case letters, digits and hyphens, ignoring case. Only for header names and
- * values: the case bit maps no other of their bytes to a letter or hyphen.
- */
-export function isToken(bytes: Buffer, start: number, end: number, token: Buffer): boolean {
-  if (end - start !== token.length) return false;
-  for (let i = 0; i < token.length; i++) if (((bytes[start + i] as number) | 0x20) !== token[i]) return false;
-  return true;
-}
-
 export function copyTo(bytes: Buffer, start: number, piece: Buffer): number {
   if (piece.length > LOOP_MAX_BYTES) bytes.set(piece, start);
   else for (let i = 0; i < piece.length; i++) bytes[start + i] = piece[i] as number;
   return start + piece.length;
-}
-
-export function byteTable(isOne: (text: string, byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isOne(String.fromCharCode(byte), byte) ? 1 : 0));
-}
-
-/** @returns the first offset of a byte that is not in the table, or `end`. */
-export function skipWhile(bytes: Buffer, start: number, end: number, table: Uint8Array): number {
-  let at = start;
-  while (at < end && table[bytes[at] as number] === 1) at++;
-  return at;
 }
 
 /** Groups items by the length of their names; few share a length. */

@@ -71,7 +71,7 @@ export class MeteredCall {
     return failure;
   }
 
-  #record(status: UsageStatus, failure: Failure | null, bytesOut: number, cost: number | null): void {
+  #record(status: UsageStatus, failure: Failure | null, bytesOut: number, credits: number | null): void {
     const { meter, network } = this.#parts;
     meter.endRequest(this.context, {
       ...this.#facts,
@@ -83,7 +83,7 @@ export class MeteredCall {
       bytesOut,
       params: null,
       result: null,
-      cost,
+      credits,
     });
   }
 }

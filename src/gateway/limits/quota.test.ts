@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../protocol/errors.ts';
 import { defaultPlanLimits, type PlanLimits } from '../auth/key-record.ts';
-import { priceOf } from '../metering/usage-meter.ts';
-import { QuotaLedger } from './quota.ts';
+import { creditsOf, QuotaLedger } from './quota.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const DECEMBER = Date.UTC(2026, 11, 1);
@@ -175,13 +174,13 @@ describe('quota', () => {
 describe('price', () => {
   it('is that of the plan, else that of the method table', () => {
     const { limits } = keyOf({ prices: { getBlock: 30, getSlot: 0 } });
-    expect(['getBlock', 'getSlot', 'getBalance'].map((method) => priceOf(limits, method, 2))).toEqual([
+    expect(['getBlock', 'getSlot', 'getBalance'].map((method) => creditsOf(limits, method, 2))).toEqual([
       30, 0, 2,
     ]);
   });
 
   it('ignores inherited object properties', () => {
     const { limits } = keyOf({ prices: JSON.parse('{"getSlot":5}') as Record<string, number> });
-    for (const name of ['constructor', '__proto__', 'toString']) expect(priceOf(limits, name, 1)).toBe(1);
+    for (const name of ['constructor', '__proto__', 'toString']) expect(creditsOf(limits, name, 1)).toBe(1);
   });
 });

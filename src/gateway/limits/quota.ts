@@ -1,10 +1,18 @@
 import { Failure } from '../../protocol/errors.ts';
 import type { RateLimitState } from '../../protocol/request-handler.ts';
-import type { KeyRecord } from '../auth/key-record.ts';
+import type { KeyRecord, PlanLimits } from '../auth/key-record.ts';
 import { STREAM_UNIT_BYTES } from '../metering/usage-meter.ts';
 
 export type QuotaKey = Pick<KeyRecord, 'customerId' | 'planId' | 'limits'> &
   Readonly<{ keyState?: { quotaAccount: LedgerAccount | null } }>;
+
+/**
+ * Credits that a plan charges for a method.
+ * @param credits - by the method table, used if the plan sets no price.
+ */
+export function creditsOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, credits: number): number {
+  return Object.hasOwn(prices, method) ? (prices[method] as number) : credits;
+}
 
 /** Usage of one customer and plan in the current month. */
 export type QuotaAccount = Readonly<

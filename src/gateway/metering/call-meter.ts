@@ -3,12 +3,12 @@ import { Failure } from '../../protocol/errors.ts';
 import type { ClientInfo } from '../../protocol/request-handler.ts';
 import type { RequestTrace } from '../../protocol/request-trace.ts';
 import type { LoadedKey } from '../auth/key-state.ts';
-import type { QuotaLedger } from '../limits/quota.ts';
+import { creditsOf, type QuotaLedger } from '../limits/quota.ts';
 import type { RateDecision } from '../limits/rate-limiter.ts';
 import type { RequestCounters } from '../telemetry/request-counters.ts';
 import type { RequestLog, RequestResult } from '../telemetry/request-log.ts';
 import type { LastUsedTracker } from './last-used.ts';
-import { priceOf, type SentMessages, type UsageMeter, type UsageStatus } from './usage-meter.ts';
+import type { SentMessages, UsageMeter, UsageStatus } from './usage-meter.ts';
 
 /** State of one request. Times are milliseconds of `performance.now()`. */
 export class RequestContext {
@@ -39,7 +39,7 @@ export class RequestContext {
 export type MeteredResult = RequestResult &
   Readonly<{
     /** Credits by the method table; null: not charged. */
-    cost: number | null;
+    credits: number | null;
   }>;
 
 /** Result fields of a request that ended before its method was known. */
@@ -50,7 +50,7 @@ export const emptyRequest = {
   bytesOut: 0,
   params: null,
   result: null,
-  cost: null,
+  credits: null,
 } as const;
 
 /** Anything but a Failure becomes INTERNAL, whose cause is never sent. */
@@ -94,9 +94,12 @@ export class CallMeter {
   endRequest(context: RequestContext, result: MeteredResult): void {
     const { usage, quota, lastUsed, requestLog, counters } = this.#parts;
     const { key, startedAt } = context;
-    const { method, status, bytesIn, bytesOut, cost } = result;
+    const { method, status, bytesIn, bytesOut } = result;
     const product = key?.product ?? result.product;
-    const credits = cost === null ? 0 : key === null ? cost : priceOf(key.limits, method, cost);
+    const credits =
+      key === null || result.credits === null
+        ? (result.credits ?? 0)
+        : creditsOf(key.limits, method, result.credits);
     const endedAt = performance.now();
     const nowMs = Date.now();
     const latencyMicros = (endedAt - startedAt) * 1_000;

@@ -4,7 +4,7 @@ import { methods } from '../../protocol/methods.ts';
 import type { Product } from '../../protocol/product.ts';
 import { endpointNames } from '../../protocol/rest/endpoint-names.ts';
 import { subscriptions } from '../../protocol/subscriptions.ts';
-import type { KeyId, PlanLimits } from '../auth/key-record.ts';
+import type { KeyId } from '../auth/key-record.ts';
 
 /** A result, a JSON-RPC error of the node, a rejection by a limit, or a failure, named by the responsible party. */
 export const usageStatuses = [
@@ -44,11 +44,6 @@ export type UsageRow = Readonly<{
 
 /** Number of message bytes for which a plan charges `streamCredits`. */
 export const STREAM_UNIT_BYTES = 100_000;
-
-/** Price of a call in credits. @param cost - credits by the method table, used if the plan sets no price. */
-export function priceOf({ prices }: Pick<PlanLimits, 'prices'>, method: string, cost: number): number {
-  return Object.hasOwn(prices, method) ? (prices[method] as number) : cost;
-}
 
 export type MeteredKey = Readonly<{ id: KeyId; keyState?: CounterCache }>;
 

@@ -122,7 +122,7 @@ export class RestGateway implements RestHandler {
       // Private keys of a wallet must not reach the request log.
       result: route.holdsSecrets === true ? null : body,
       // The endpoint's own price is not charged for a rejected request.
-      cost: body === null && calls.credits === 0 ? null : calls.credits,
+      credits: body === null && calls.credits === 0 ? null : calls.credits,
     });
   }
 

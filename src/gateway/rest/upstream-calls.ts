@@ -43,7 +43,7 @@ export class CallConcurrencyLimiter {
 /** Bytes of upstream responses per REST request: parsing them blocks the event loop. */
 type ResponseLimits = Readonly<{ answerMaxBytes: number; answersMaxBytes: number }>;
 
-/** Upstream calls of one REST request, and their cost. */
+/** Upstream calls of one REST request, and their credits. */
 export class UpstreamCalls {
   readonly #parts: PipelineParts;
   readonly #dispatcher: Pick<RpcDispatcher, 'dispatch'>;
@@ -124,13 +124,13 @@ export class UpstreamCalls {
     signal.throwIfAborted();
     const row = methodRow(method);
     this.#count++;
-    this.#startedCredits += row.cost;
+    this.#startedCredits += row.credits;
     this.#parts.admission.reserveMore(this.#context, this.#endpoint, this.#startedCredits);
     const { key, trace } = this.#context;
     const minSlot = key === null ? null : (this.#parts.sessions?.minSlotFor(key, network, null) ?? null);
     const call = { network, method, row, params: Buffer.from(writeJson(params)), trace, minSlot };
     const response = await request(this.#dispatcher, call, signal).catch(rethrowAsUpstreamFailure);
-    this.#credits += row.cost;
+    this.#credits += row.credits;
     this.#checkSize(response);
     return resultOf(response);
   }

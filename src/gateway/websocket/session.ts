@@ -206,7 +206,7 @@ class WebSocketSession implements Session {
       entry.opened = await this.#shared.topics.join(subscription, entry);
       // The connection may have ended meanwhile.
       if (this.#ended) throw new Failure('CLIENT_GONE');
-      this.#meter(request, 'ok', null, 0, subscriptions[subscription.kind].cost);
+      this.#meter(request, 'ok', null, 0, subscriptions[subscription.kind].credits);
       return { opened: entry, error: null };
     } catch (thrown) {
       entry.close();
@@ -313,13 +313,13 @@ class WebSocketSession implements Session {
     status: UsageStatus,
     failure: Failure | null,
     rpcCode: number,
-    cost: number | null,
+    credits: number | null,
   ): void {
     const { product } = this.#key;
     const { network } = this.#scope;
     context.key ??= this.#key;
     const ended = { wire: 'socket', product, network, method, status, failure, rpcCode } as const;
-    this.#shared.meter.endRequest(context, { ...ended, bytesIn, bytesOut: 0, params, result: null, cost });
+    this.#shared.meter.endRequest(context, { ...ended, bytesIn, bytesOut: 0, params, result: null, credits });
   }
 }
 
@@ -359,7 +359,7 @@ export class SessionSubscription implements OpenSubscription, Subscriber {
 
 const costOf = (method: string): number => {
   const kind = subscriptionByMethod(method)?.kind;
-  return kind === undefined ? 0 : subscriptions[kind].cost;
+  return kind === undefined ? 0 : subscriptions[kind].credits;
 };
 
 function parse(method: string, params: Buffer | null): Subscription {

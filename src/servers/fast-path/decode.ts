@@ -1,12 +1,15 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
-import { byLength, byteTable, isToken, matchesAt, skipWhile } from '../../base/text/short-bytes.ts';
+import { byLength, matchesAt } from '../../base/text/short-bytes.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
 import {
+  byteTable,
   connectionDirective,
+  isToken,
   NOT_SIMPLE,
   parseSimpleHeaders,
   parseSimpleLength,
   type SimpleHeaderSink,
+  skipWhile,
 } from '../../http/simple-header-parser.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { SESSION_HEADER } from '../caller.ts';

@@ -1,9 +1,10 @@
 import type { ByteBudget } from '../../base/cache/byte-budget.ts';
-import { byLength, isToken, matchesAt } from '../../base/text/short-bytes.ts';
+import { byLength, matchesAt } from '../../base/text/short-bytes.ts';
 import { bufferPool, POOLED_MIN_BYTES } from '../../http/buffer-pool.ts';
 import { HttpParser, type HttpSink } from '../../http/llhttp.ts';
 import {
   connectionDirective,
+  isToken,
   NOT_SIMPLE,
   parseSimpleHeaders,
   parseSimpleLength,

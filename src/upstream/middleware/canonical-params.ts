@@ -140,8 +140,12 @@ function listText({ items, configAt, config }: ParamList, kind: ConfigKind | nul
   return `[${items.join(',')}]`;
 }
 
+type SlotOptions = Pick<CanonicalParams, 'commitment' | 'minContextSlot'>;
+
+const defaultSlotOptions: SlotOptions = { commitment: 'finalized', minContextSlot: NO_SLOT };
+
 /** Unreadable values make the commitment unknown. */
-function slotOptionsOf(config: readonly Member[]): Pick<CanonicalParams, 'commitment' | 'minContextSlot'> {
+function slotOptionsOf(config: readonly Member[]): SlotOptions {
   const requested = memberText(config, '"commitment"');
   const commitment = requested === null ? 'finalized' : (commitmentTexts.get(requested) ?? null);
   const minSlotText = memberText(config, '"minContextSlot"');
@@ -159,7 +163,7 @@ export function canonicalParams(
   latin1: string,
   { index, kind }: ConfigPosition,
 ): CanonicalParams | null {
-  if (params === null) return { text: index === 0 ? '[]' : '', ...slotOptionsOf([]), isPlain: true };
+  if (params === null) return { text: index === 0 ? '[]' : '', ...defaultSlotOptions, isPlain: true };
   const of: Source = { bytes: params, latin1 };
   const list: ParamList = {
     ...{ of, depth: DEPTH_MAX - 1, items: [], isAmbiguous: false },
@@ -167,7 +171,8 @@ export function canonicalParams(
   };
   const end = scanArray(params, skipSpace(params, 0), DEPTH_MAX, list, recordParam);
   if (end < 0 || list.isAmbiguous) return null;
-  const { commitment, minContextSlot } = slotOptionsOf(list.config ?? []);
+  const { commitment, minContextSlot } =
+    list.config === null ? defaultSlotOptions : slotOptionsOf(list.config);
   const plain = isPlain(list);
   return { text: listText(list, kind), commitment, minContextSlot, isPlain: plain };
 }

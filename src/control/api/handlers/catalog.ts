@@ -44,10 +44,10 @@ const examples: Readonly<Partial<Record<keyof typeof methods, readonly unknown[]
   simulateTransaction: ['<a transaction in base64>', { encoding: 'base64', sigVerify: false }],
 };
 
-const rpcMethods = Object.entries(methods).map(([name, { cost }]) => ({
+const rpcMethods = Object.entries(methods).map(([name, { credits }]) => ({
   name,
   kind: 'rpc' as const,
-  credits: cost,
+  credits,
   example: JSON.stringify(examples[name as keyof typeof methods] ?? []),
   path: null,
 }));

@@ -165,8 +165,8 @@ const usagePerformance =
 
 function usualPrices(endpoints: ApiServices['endpoints']): Map<string, number> {
   return new Map([
-    ...Object.entries(methods).map(([method, { cost }]) => [method, cost] as const),
-    ...Object.values(subscriptions).map(({ subscribe, cost }) => [subscribe, cost] as const),
+    ...Object.entries(methods).map(([method, { credits }]) => [method, credits] as const),
+    ...Object.values(subscriptions).map(({ subscribe, credits }) => [subscribe, credits] as const),
     ...Object.entries(grpcCalls),
     ...endpoints.map(({ name, credits }) => [name, credits] as const),
   ]);
