@@ -60,7 +60,7 @@ function listOf(option: string, values: readonly string[] | undefined): string[]
 function rateOf(value: string | undefined): { perSecond: number; burst: number } | null | undefined {
   if (value === undefined) return undefined;
   if (value === 'plan') return null;
-  const match = /^(\d{1,8})(?:\/(\d{1,8}))?$/.exec(value);
+  const match = /^([1-9]\d{0,7})(?:\/([1-9]\d{0,7}))?$/.exec(value);
   if (match === null)
     throw new UsageError(
       '--rate must be requests per second such as 50, with a burst such as 50/100, or plan',
@@ -72,7 +72,7 @@ function rateOf(value: string | undefined): { perSecond: number; burst: number }
 function addressRateOf(value: string | undefined): number | null | undefined {
   if (value === undefined) return undefined;
   if (value === ANY) return null;
-  if (/^\d{1,7}$/.test(value)) return Number(value);
+  if (/^[1-9]\d{0,6}$/.test(value)) return Number(value);
   throw new UsageError('--address-rate must be requests per second such as 10, or any');
 }
 

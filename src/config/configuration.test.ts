@@ -90,6 +90,7 @@ const NODE = '[[upstream]]\nurl = "https://a.example"\n';
 describe('an invalid configuration', () => {
   it.each([
     ['datadir = "x"', 'solway.toml: datadir: there is no such option: did you mean "data_dir"?'],
+    ['port = 1', 'solway.toml: port: there is no such option: did you mean "server.port" or "grpc.port"?'],
     ['[server]\nport = "8080"', 'solway.toml: server.port: "8080" is not a whole number from 0 to 65535'],
     ['[server]\nport = 65536', 'solway.toml: server.port: 65536 is not a whole number from 0 to 65535'],
     ['server = 3', 'solway.toml: server: 3 is not a table'],

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { camelCase } from '../base/camel-case.ts';
 import type { Plan } from '../control/plans.ts';
-import type { Network } from '../protocol/call.ts';
+import { type Network, networks } from '../protocol/call.ts';
 import type { DasServer } from '../upstream/das/das-client.ts';
 import type { ShredServer } from '../upstream/shreds/shreds-config.ts';
 import { ConfigurationError, type Problem, problemsFrom, type SourceOf } from './errors.ts';
@@ -224,7 +224,8 @@ function withDefaultNetwork(raw: Table): Table {
   const nodes: readonly unknown[] = Array.isArray(raw.upstream) ? raw.upstream : [];
   const [network, ...others] = new Set(nodes.map((node) => memberOf(node, 'network')));
   const isSet = memberOf(raw.networks, 'default') !== undefined;
-  if (network === undefined || others.length > 0 || isSet) return raw;
+  const isInvalid = !networks.some((name) => name === network);
+  if (isInvalid || others.length > 0 || isSet) return raw;
   return { ...raw, networks: { ...(raw.networks as Table | undefined), default: network } };
 }
 

@@ -125,9 +125,12 @@ const plans = z.preprocess(
 );
 
 /** Validates a whole file. The result keeps the option names of the file, in snake_case. */
-export const fileSchema = strictTable({
-  ...Object.fromEntries(publicEntries.map(([name, entry]) => [name, entrySchema(name, entry)])),
-  plans,
-});
+export const fileSchema = strictTable(
+  {
+    ...Object.fromEntries(publicEntries.map(([name, entry]) => [name, entrySchema(name, entry)])),
+    plans,
+  },
+  [...singleOptions.keys()],
+);
 
 export const upstreamNode = table(upstream.upstreamRows);

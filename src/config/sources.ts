@@ -27,6 +27,8 @@ export type ConfigurationArguments = Readonly<{
   flags?: Readonly<Record<string, string | true>>;
   /** Replace the nodes of the file when there are any. */
   upstreams: readonly UpstreamArguments[];
+  /** For commands that call no node: its secrets may be missing in their environment. */
+  ignoresNodes?: boolean;
 }>;
 
 type Options = Readonly<
@@ -252,6 +254,10 @@ export function readWrittenSources(args: ConfigurationArguments, environment: En
   const names: SourceNames = new Map();
   putEnvironment(raw, environment, names);
   putArguments(raw, args, names);
+  if (args.ignoresNodes === true) {
+    delete raw.upstream;
+    delete raw.sender;
+  }
   return {
     ...{ raw, file },
     sourceOf: sourceFinder(names, source),

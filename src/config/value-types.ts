@@ -279,18 +279,25 @@ export function nearestName(wrong: string, candidates: readonly string[]): strin
   return best !== undefined && best.steps <= Math.max(2, Math.floor(best.name.length / 3)) ? best.name : null;
 }
 
-function unknownName(name: string, names: readonly string[]): string {
+function unknownName(name: string, names: readonly string[], dotted: readonly string[]): string {
   const nearest = nearestName(name, names);
-  return nearest === null
+  const meant = nearest === null ? dotted.filter((option) => option.endsWith(`.${name}`)) : [nearest];
+  return meant.length === 0
     ? `there is no such option: the options here are ${names.join(', ')}`
-    : `there is no such option: did you mean "${nearest}"?`;
+    : `there is no such option: did you mean ${meant.map((option) => `"${option}"`).join(' or ')}?`;
 }
 
-export const strictTable = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+/** @param dotted - options of its sections, to suggest for a name that was written outside of its section. */
+export const strictTable = <Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  dotted: readonly string[] = [],
+) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((name) => unknownName(name, Object.keys(shape))).join(UNKNOWN_NAMES_SEPARATOR)
+        ? issue.keys
+            .map((name) => unknownName(name, Object.keys(shape), dotted))
+            .join(UNKNOWN_NAMES_SEPARATOR)
         : `${showValue(issue.input)} is not a table`,
   });
 

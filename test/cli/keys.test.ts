@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/control/database/open.ts';
@@ -17,6 +17,8 @@ const SECRET = /svc_(?:rpc|grpc|fs)_live_[1-9A-HJ-NP-Za-km-z]{46}/g;
 
 describe('solway keys', () => {
   it('shows a new key only once', async () => {
+    // Keys need no node, so a missing secret of a node does not matter.
+    writeFileSync(join(folder, 'solway.toml'), '[[upstream]]\nurl = "env:UNSET"\n');
     const made = await spawned('keys', 'create', '--name', 'web shop');
     expect(made.code).toBe(0);
     expect(made.out.match(SECRET)).toHaveLength(1);
@@ -95,7 +97,7 @@ describe('an invalid command line', () => {
       'nothing to change: add an option, such as solway keys set KEY --cidr 192.0.2.0/24',
     ],
     [
-      ['keys', 'set', '11111111', '--rate', 'fast'],
+      ['keys', 'set', '11111111', '--rate', '0'],
       2,
       '--rate must be requests per second such as 50, with a burst such as 50/100, or plan',
     ],

@@ -97,7 +97,10 @@ export const command = actionCommand<Job>({
   ...{ name: 'db', help, actions },
   options: { ...configurationOptions, to: { type: 'string' } },
   act(action, { argument: file, parsed, terminal }) {
-    const configuration = loadConfiguration(configurationArguments(parsed), terminal.environment);
+    const configuration = loadConfiguration(
+      { ...configurationArguments(parsed), ignoresNodes: true },
+      terminal.environment,
+    );
     const { json, to } = parsed.values as { json?: boolean; to?: string };
     const onTable: TableProgress = ({ table, rows }) => {
       if (json !== true) terminal.err(`${table}: ${rowsText(rows)}\n`);

@@ -186,7 +186,10 @@ async function act(
   }
   // Here --network is a rule of the key, not the network of a node.
   const tokens = parsed.tokens.filter(({ name }) => name !== 'network');
-  const configuration = loadConfiguration(configurationArguments({ ...parsed, tokens }), environment);
+  const configuration = loadConfiguration(
+    { ...configurationArguments({ ...parsed, tokens }), ignoresNodes: true },
+    environment,
+  );
   const { overlapHours } = configuration.keys;
   const createIfMissing = action === actions.create;
   const commandOptions = { configuration, environment, actor: getAuditActor(), customer, createIfMissing };

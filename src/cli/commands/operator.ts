@@ -86,7 +86,10 @@ export const command = actionCommand<Job>({
   options: { ...configurationOptions, email: { type: 'string' } },
   act(action, { argument: address, parsed, terminal: { environment } }) {
     const { email = null, host, port } = parsed.values as { email?: string; host?: string; port?: string };
-    const configuration = loadConfiguration(configurationArguments(parsed), environment);
+    const configuration = loadConfiguration(
+      { ...configurationArguments(parsed), ignoresNodes: true },
+      environment,
+    );
     const isAddressGiven = host !== undefined || port !== undefined;
     const commandOptions = { configuration, environment, actor: getAuditActor(), isAddressGiven };
     return withOperatorCommands(commandOptions, (commands) => action.run({ commands, address, email }));

@@ -49,6 +49,7 @@ const textOf = (body: ReadableStream<Uint8Array>): AsyncIterable<string> =>
 
 /** @param url - of a remote service, without a path. */
 export function remoteApi({ url, token }: Readonly<{ url: string; token: string }>): ApiClient {
+  if (!/^https?:\/\//.test(url)) throw new ApiUnreachableError(url, 'is not an http(s) URL');
   return {
     async call<Name extends ContractName>(name: Name, input: RouteInput<Name>): Promise<RouteOutput<Name>> {
       const { path = {}, query = {}, body } = input as Partial<RawRouteInput>;
