@@ -3,6 +3,9 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 
 export const formatCount = (value: number): string => whole.format(value);
 
+export const formatSlots = (slots: number): string =>
+  `${formatCount(slots)} ${slots === 1 ? 'slot' : 'slots'}`;
+
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? whole.format(value) : compact.format(value);
 

@@ -40,17 +40,20 @@ const columnsOf = (onOpen: (id: string) => void, onNarrow: Narrow): Column<LogEn
   {
     id: 'method',
     title: 'Method',
-    cell: ({ method }) => (
-      <Button
-        kind="quiet"
-        size="s"
-        className="plain-button mono"
-        title={`Filter by ${method}`}
-        onClick={() => onNarrow({ method })}
-      >
-        {method}
-      </Button>
-    ),
+    cell: ({ method }) =>
+      method === '' ? (
+        '–'
+      ) : (
+        <Button
+          kind="quiet"
+          size="s"
+          className="plain-button mono"
+          title={`Filter by ${method}`}
+          onClick={() => onNarrow({ method })}
+        >
+          {method}
+        </Button>
+      ),
     sortBy: ({ method }) => method,
     csv: ({ method }) => method,
   },

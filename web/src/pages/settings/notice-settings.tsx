@@ -54,7 +54,7 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
       caption="Recipients"
       rows={targets}
       rowKey={({ id }) => id}
-      empty={<EmptyState title="No recipients yet.">Add a webhook or an email address below.</EmptyState>}
+      empty={<EmptyState title="No recipients yet.">Add one below.</EmptyState>}
       columns={[
         {
           id: 'to',
@@ -63,7 +63,7 @@ function Targets({ targets, canChange }: { targets: readonly Target[]; canChange
           cell: ({ to, kind }) => (
             <>
               <span className="break">{to}</span>
-              <span className="table-second">{kind === 'email' ? 'e-mail' : 'webhook'}</span>
+              <span className="table-second">{kind === 'email' ? 'email' : 'webhook'}</span>
             </>
           ),
         },

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs, formatShare, formatSpan } from '../../format.ts';
+import { formatCount, formatMs, formatShare, formatSlots, formatSpan } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chip, type Tone } from '../../ui/chip.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -87,12 +87,7 @@ const columns: Column<NodeJson>[] = [
   },
   { id: 'feeds', title: 'Streaming source', cell: feedsOf, sortBy: feedsOf, wideOnly: true },
   number('slot', 'Slot', ({ slot }) => toNumber(slot), formatCount),
-  number(
-    'lag',
-    'Slots behind',
-    ({ lagSlots }) => toNumber(lagSlots),
-    (lag) => `${formatCount(lag)} ${lag === 1 ? 'slot' : 'slots'}`,
-  ),
+  number('lag', 'Slots behind', ({ lagSlots }) => toNumber(lagSlots), formatSlots),
   number('latency', 'Latency', ({ latencyMs }) => latencyMs, formatMs),
   {
     ...number('failed', 'Error rate', ({ failedShare }) => failedShare ?? null, formatShare),

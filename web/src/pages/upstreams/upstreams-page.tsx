@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 import type { NodeJson } from '../../../../src/control/api/contract/operator.ts';
-import { formatCount, formatMs } from '../../format.ts';
+import { formatCount, formatMs, formatSlots } from '../../format.ts';
 import { useCall } from '../../queries.ts';
 import { Page } from '../../shell/page.tsx';
 import { useSession } from '../../shell/session.tsx';
@@ -124,10 +124,7 @@ function NodeTiles({ nodes }: { nodes: readonly NodeJson[] }) {
         note={cordoned === 0 ? 'none cordoned' : `${cordoned} cordoned`}
       />
       <Tile label="Highest slot" value={slots.length === 0 ? '–' : formatCount(Math.max(...slots))} />
-      <Tile
-        label="Maximum lag"
-        value={lags.length === 0 ? '–' : `${formatCount(Math.max(0, ...lags))} slots`}
-      />
+      <Tile label="Maximum lag" value={lags.length === 0 ? '–' : formatSlots(Math.max(0, ...lags))} />
       <Tile
         label="Fastest healthy node"
         value={formatMs(latencies.length === 0 ? null : Math.min(...latencies))}
